@@ -380,6 +380,51 @@ static void test_who_does_not_read_locks_nobody_out(void **state) {
     }
 }
 
+static long post(tacet__client *client, size_t size) {
+    tacet__answer answer = {0};
+    char *body = calloc(1, size + 1);
+    assert_non_null(body);
+    memset(body, 'x', size);
+    const tacet_status status = tacet__client_request(client, &answer, "POST", "/x", body, NULL);
+    free(body);
+    return status == TACET_OK ? answer.status : -1;
+}
+
+/* Nor is the room for bodies, by sending all but their end. */
+static void test_bodies_without_end_lock_nobody_out(void **state) {
+    enum { STALLED = 8, LARGE = 60000 };
+    static const char HEAD[] = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 65000\r\n\r\n";
+    static char part[LARGE];
+    fixture *f = *state;
+    tacet__server_settings settings;
+    wire w[STALLED];
+    tacet__server_defaults(&settings);
+    settings.most_held = (size_t)256 << 10;
+    start(f, &settings);
+    tacet__client *known = connect_to(f, "good");
+    tacet__client *stranger = connect_to(f, NULL);
+    assert_int_equal(post(known, 10), 200);
+    for (size_t i = 0; i < STALLED; i++) {
+        wire_open(&w[i], f, NULL);
+        assert_true(wire_shake(&w[i]));
+        assert_true(gnutls_record_send(w[i].session, HEAD, sizeof HEAD - 1) > 0);
+        for (size_t sent = 0; sent < LARGE;) {
+            const ssize_t more = gnutls_record_send(w[i].session, part + sent, LARGE - sent);
+            assert_true(more > 0);
+            sent += (size_t)more;
+        }
+    }
+    (void)usleep(200000);
+    assert_int_equal(post(stranger, LARGE), 503);
+    assert_int_equal(post(stranger, 1000), 401);
+    assert_int_equal(post(known, LARGE), 200);
+    tacet__client_close(known);
+    tacet__client_close(stranger);
+    for (size_t i = 0; i < STALLED; i++) {
+        wire_close(&w[i]);
+    }
+}
+
 static void test_a_second_server_on_the_port_is_refused(void **state) {
     fixture *f = *state;
     tacet__server_settings settings;
@@ -468,6 +513,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_strangers_drain_no_bucket_but_their_own, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tokens_that_nobody_knows_win_no_rate, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_does_not_read_locks_nobody_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bodies_without_end_lock_nobody_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_second_server_on_the_port_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_weak_tls_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_certificate_is_renewed_without_a_stop, setup, teardown),

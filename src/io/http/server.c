@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 256, LINGER_SECONDS = 1, SLOWED_MOST = 1000 };
+enum { LINGER_SECONDS = 1, SLOWED_MOST = 1000, SMALL_BODY = 4096 };
 static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is not kept: beyond, the connection is cut */
 static const double SLOWED_SECONDS = 1;
 
@@ -137,6 +137,49 @@ static enum MHD_Result refuse_upload(tacet__server *server, const tacet__upload 
     }
 }
 
+/* --- whose request it is ------------------------------------------------------------------------------------------ */
+
+/* The common name of the client's certificate, when it sent one that the configured authority signed. */
+static bool client_name(struct MHD_Connection *connection, char name[TACET__NAME_BYTES]) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info == NULL || info->tls_session == NULL) {
+        return false;
+    }
+    gnutls_session_t session = info->tls_session;
+    unsigned problems = 0;
+    unsigned count_of = 0;
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count_of);
+    if (chain == NULL || count_of == 0 || gnutls_certificate_verify_peers2(session, &problems) != 0 || problems != 0) {
+        return false;
+    }
+    gnutls_x509_crt_t certificate = NULL;
+    if (gnutls_x509_crt_init(&certificate) != 0) {
+        return false;
+    }
+    size_t size = TACET__NAME_BYTES;
+    const bool ok = gnutls_x509_crt_import(certificate, &chain[0], GNUTLS_X509_FMT_DER) == 0 &&
+                    gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size) == 0;
+    gnutls_x509_crt_deinit(certificate);
+    return ok;
+}
+
+/* Whose it says it is: known from its certificate, or because its token was known before. */
+static void see_whose(tacet__server *server, tacet__upload *up) {
+    static const char BEARER[] = "Bearer ";
+    const char *text = MHD_lookup_connection_value(up->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    if (text != NULL && strncmp(text, BEARER, sizeof BEARER - 1) == 0) {
+        up->bearer = text + sizeof BEARER - 1;
+        up->token = tacet__buckets_key(&server->tokens, up->bearer, strlen(up->bearer));
+    }
+    up->certified = server->client_certificates && client_name(up->connection, up->name);
+    if (up->certified) {
+        up->token = tacet__buckets_key(&server->tokens, up->name, strlen(up->name)); /* whatever stands beside it */
+    }
+    (void)pthread_mutex_lock(&server->lock);
+    up->familiar = up->certified || (up->token != 0 && tacet__buckets_known(&server->tokens, up->token));
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 static tacet__peer *peer_of(struct MHD_Connection *connection) {
@@ -154,8 +197,10 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
         up->refused = MHD_HTTP_BAD_REQUEST;
         return refuse_upload(server, up); /* whatever follows is not read */
     }
+    see_whose(server, up);
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
+    up->small = length != NULL && size <= SMALL_BODY;
     if (size <= server->settings.most_body) {
         return MHD_YES;
     }
@@ -175,14 +220,17 @@ static void forget_body(tacet__server *server, tacet__upload *up) {
     up->size = up->capacity = 0;
 }
 
-/* 0 when the bytes were kept. Bodies are read before anyone knows whose they are, so what all of them may hold together
- * must not grow with the number of connections. */
+/* 0 when the bytes were kept. Bodies are read before their tokens are looked up, so what all of them may hold together
+ * must not grow with the number of connections. Half of it is closed to large bodies of strangers, who could otherwise
+ * send all but the end of some, and nobody else's would be read; as many small ones as there are places fit in there.
+ */
 static unsigned keep(tacet__server *server, tacet__upload *up, const char *data, size_t size) {
+    const size_t most = server->settings.most_held / (up->familiar || up->small ? 1 : 2);
     if (size > server->settings.most_body - up->size) {
         return MHD_HTTP_CONTENT_TOO_LARGE;
     }
     const size_t before = atomic_fetch_add(&server->held, size);
-    if (before > server->settings.most_held || size > server->settings.most_held - before ||
+    if (before > most || size > most - before ||
         /* One byte more, for the NUL that closes the body. */
         !tacet__grow((void **)&up->body, &up->capacity, up->size + size + 1, 1)) {
         (void)atomic_fetch_sub(&server->held, size);
@@ -263,30 +311,6 @@ static enum MHD_Result reply_or_excuse(const tacet__upload *up, tacet__response 
     return reply(up, response, false);
 }
 
-/* The common name of the client's certificate, when it sent one that the configured authority signed. */
-static bool client_name(struct MHD_Connection *connection, char name[NAME_BYTES]) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    if (info == NULL || info->tls_session == NULL) {
-        return false;
-    }
-    gnutls_session_t session = info->tls_session;
-    unsigned problems = 0;
-    unsigned count_of = 0;
-    const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count_of);
-    if (chain == NULL || count_of == 0 || gnutls_certificate_verify_peers2(session, &problems) != 0 || problems != 0) {
-        return false;
-    }
-    gnutls_x509_crt_t certificate = NULL;
-    if (gnutls_x509_crt_init(&certificate) != 0) {
-        return false;
-    }
-    size_t size = NAME_BYTES;
-    const bool ok = gnutls_x509_crt_import(certificate, &chain[0], GNUTLS_X509_FMT_DER) == 0 &&
-                    gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size) == 0;
-    gnutls_x509_crt_deinit(certificate);
-    return ok;
-}
-
 typedef enum verdict { GO, SLOW, REFUSE } verdict;
 
 /* A known token pays from its own bucket; everybody else from that of the address. */
@@ -357,25 +381,16 @@ static enum MHD_Result say_alive(const tacet__upload *up) {
 
 static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *connection, const char *url,
                                 const char *method, tacet__upload *up) {
-    static const char BEARER[] = "Bearer ";
-    char name[NAME_BYTES];
     tacet__request request = {.method = method,
                               .path = url,
+                              .bearer = up->bearer,
+                              .certificate = up->certified ? up->name : NULL,
                               .argument = argument,
                               .header = header,
                               .cookie = cookie,
                               .peer = connection,
                               .exchange = &up->exchange};
     tacet__response response = {.file = -1};
-    const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    if (authorization != NULL && strncmp(authorization, BEARER, sizeof BEARER - 1) == 0) {
-        request.bearer = authorization + sizeof BEARER - 1;
-        up->token = tacet__buckets_key(&server->tokens, request.bearer, strlen(request.bearer));
-    }
-    if (server->client_certificates && client_name(connection, name)) {
-        request.certificate = name;
-        up->token = tacet__buckets_key(&server->tokens, name, strlen(name)); /* whatever token stands beside it */
-    }
     const verdict v = within_rate(server, up);
     if (v == SLOW && slow_down(server, up)) {
         return MHD_YES;

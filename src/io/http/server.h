@@ -64,7 +64,8 @@ typedef struct tacet__server_settings {
     const char *key;         /* PEM text */
     const char *client_ca;   /* PEM text: certificates signed by it are accepted as identities; NULL: none */
     size_t most_body;        /* bytes; above: 413 */
-    size_t most_held;        /* bytes of all bodies held at a time, read or half read; above: 503 */
+    size_t most_held;        /* bytes of all bodies held at a time, read or half read; above: 503. Half of it for those
+                                above 4 KiB whose token was not known before */
     unsigned most_connections;
     unsigned most_of_address;   /* connections of one address (IPv6: of one /64) */
     unsigned handshake_seconds; /* from the connection to the end of its first header */

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+enum { TACET__NAME_BYTES = 256 };
+
 /* What is collected for one request between MHD's calls. */
 typedef struct tacet__upload tacet__upload;
 struct tacet__upload {
@@ -27,8 +29,13 @@ struct tacet__upload {
     char *body;
     size_t size, capacity;
     size_t dropped;
-    unsigned refused;    /* the status it will be answered with; 0: not refused */
-    const char *why;     /* of a 400 */
+    unsigned refused;   /* the status it will be answered with; 0: not refused */
+    const char *why;    /* of a 400 */
+    const char *bearer; /* NULL: none */
+    bool certified;     /* by a certificate of this name */
+    char name[TACET__NAME_BYTES];
+    bool familiar;       /* certified, or its token was known before */
+    bool small;          /* so it said of its body */
     uint64_t token;      /* key of the bearer token or certificate; 0: none */
     bool slowed;         /* over the rate of its address: it waited, and is answered now */
     double due;          /* when that is */
