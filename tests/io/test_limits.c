@@ -209,6 +209,10 @@ static void test_ambiguous_requests_are_refused(void **state) {
     refused(f, "GET /x%0ay HTTP/1.1\r\nHost: a\r\n\r\n");
     refused(f, "GET /x\r\nHost: a\r\n\r\n");
     refused(f, "GET /x HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n");
+    refused(f, "GET /x HTTP/1.1\r\nHost: a\rX: b\r\n\r\n");
+    refused(f, "GET /x HTTP/1.1\r\nHost: a \rX: b\r\n\r\n");
+    refused(f, "GET /x HTTP/1.1\nHost: a\n\n");
+    refused(f, "POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
     refused_with_nul(f, "GET /x@y HTTP/1.1\r\nHost: a\r\n\r\n");
     refused_with_nul(f, "GET /x@ HTTP/1.1\r\nHost: a\r\n\r\n");
     refused_with_nul(f, "GET /x?a=b@c HTTP/1.1\r\nHost: a\r\n\r\n");

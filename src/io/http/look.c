@@ -3,6 +3,7 @@
  * Ring: io. Differs from a plain MHD server: MHD takes what it can make sense of. Cost: one pass over the headers. */
 #include "io/http/server_internal.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -30,10 +31,10 @@ typedef struct headers {
     const char *end, *seen; /* of all of them, as they came; up to where they were looked at */
 } headers;
 
-/* Between the last text and the next one. */
-static void see_gap(headers *h, const char *next) {
+/* Between the last text and the next one; a line ends in two characters. */
+static void see_gap(headers *h, const char *next, ptrdiff_t least) {
     static const char BLANK[] = {' ', '\t', '\r', '\n', '\0'};
-    h->gap = h->gap || next < h->seen || next > h->end;
+    h->gap = h->gap || next < h->seen || next > h->end || next - h->seen < least;
     while (!h->gap && h->seen < next) {
         h->gap = memchr(BLANK, *h->seen++, sizeof BLANK) == NULL;
     }
@@ -48,11 +49,14 @@ static bool is_token(const char *name) {
 static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
     headers *h = user;
     (void)kind;
-    see_gap(h, name);
+    see_gap(h, name, 2);
     h->seen = name + strlen(name);
-    see_gap(h, value != NULL ? value : h->seen);
+    see_gap(h, value != NULL ? value : h->seen, 0);
     h->seen = value != NULL ? value + strlen(value) : h->seen;
     h->bad_name = h->bad_name || !is_token(name);
+    for (const char *c = value; c != NULL && *c != '\0'; c++) {
+        h->gap = h->gap || *c == '\r' || *c == '\n';
+    }
     if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
         const size_t digits = value != NULL ? strspn(value, "0123456789") : 0;
         h->lengths++;
@@ -72,15 +76,15 @@ const char *tacet__http_look(const tacet__upload *up, const char *url, const cha
     /* MHD hands out texts that end at a NUL, and what follows is nobody's: another reader would see more than we do.
      * They lie in the request as it came, so there must be nothing between two of them. */
     h.seen = method + strlen(method);
-    see_gap(&h, up->target);
+    see_gap(&h, up->target, 1);
     if (h.gap || version != up->target + up->target_size + 1) {
         return "the request line has a NUL in it, or no version";
     }
     h.seen = version + strlen(version);
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, see_header, &h);
-    see_gap(&h, h.end);
+    see_gap(&h, h.end, 4);
     if (h.gap) {
-        return "a header has a NUL in it, or goes on in a second line";
+        return "a header has a NUL in it, goes on in a second line, or does not end in CR LF";
     }
     if (h.bad_name) {
         return "the name of a header is malformed";
@@ -91,6 +95,9 @@ const char *tacet__http_look(const tacet__upload *up, const char *url, const cha
     if (h.encodings > 1 || (h.encodings == 1 && h.lengths == 1) ||
         (h.encodings == 1 && strcasecmp(encoding, "chunked") != 0)) {
         return "Transfer-Encoding may only be 'chunked', and not beside Content-Length";
+    }
+    if (h.encodings == 1 && strcmp(version, "HTTP/1.1") != 0) {
+        return "Transfer-Encoding needs HTTP/1.1";
     }
     if (h.hosts != 1 || h.authorizations > 1) {
         return h.hosts != 1 ? "exactly one Host header is needed" : "there may be one Authorization header";
