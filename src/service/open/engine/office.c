@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { WAITING_MOST = 4096 };                      /* errands of clients; as many as there may be connections */
+static const size_t BYTES_MOST = (size_t)64 << 20; /* that these hold */
 static const double LOOK_SECONDS = 0.1;
 
 double tacet__service_now(void) {
@@ -23,8 +25,14 @@ struct tacet__office {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
     tacet__errand *first, *last;
+    size_t count, bytes; /* of clients' errands, waiting or in hand */
     bool stop;
 };
+
+static void leave_queue(tacet__office *o, size_t bytes) {
+    o->count -= bytes > 0;
+    o->bytes -= bytes;
+}
 
 static void *work(void *user) {
     tacet__office *o = user;
@@ -40,9 +48,11 @@ static void *work(void *user) {
         }
         o->first = errand->next;
         o->last = o->first != NULL ? o->last : NULL;
+        const size_t bytes = errand->bytes;
         (void)pthread_mutex_unlock(&o->lock);
         errand->run(errand, stopping);
         (void)pthread_mutex_lock(&o->lock);
+        leave_queue(o, bytes);
     }
     (void)pthread_mutex_unlock(&o->lock);
     return NULL;
@@ -69,14 +79,18 @@ tacet_status tacet__office_open(tacet__office **out, tacet_error *err) {
 void tacet__office_send(tacet__office *o, tacet__errand *errand) {
     errand->next = NULL;
     (void)pthread_mutex_lock(&o->lock);
-    const bool stop = o->stop;
-    if (!stop) {
+    const size_t bytes = errand->bytes;
+    const bool refuse =
+        o->stop || (bytes > 0 && (o->count >= WAITING_MOST || bytes > BYTES_MOST || o->bytes > BYTES_MOST - bytes));
+    if (!refuse) {
+        o->count += bytes > 0;
+        o->bytes += bytes;
         *(o->last != NULL ? &o->last->next : &o->first) = errand;
         o->last = errand;
         (void)pthread_cond_signal(&o->wake);
     }
     (void)pthread_mutex_unlock(&o->lock);
-    if (stop) {
+    if (refuse) {
         errand->run(errand, true);
     }
 }
@@ -85,6 +99,9 @@ void tacet__office_stop(tacet__office *o) {
     (void)pthread_mutex_lock(&o->lock);
     o->stop = true;
     tacet__errand *errand = o->first;
+    for (const tacet__errand *at = errand; at != NULL; at = at->next) {
+        leave_queue(o, at->bytes);
+    }
     o->first = o->last = NULL;
     (void)pthread_cond_signal(&o->wake);
     (void)pthread_mutex_unlock(&o->lock);
@@ -200,6 +217,13 @@ bool tacet__watch_end(tacet__watchdog *dog, tacet__watch *w) {
     if (on) {
         unlink_watch(dog, w);
     }
+    (void)pthread_mutex_unlock(&dog->lock);
+    return on;
+}
+
+bool tacet__watch_on(tacet__watchdog *dog, const tacet__watch *w) {
+    (void)pthread_mutex_lock(&dog->lock);
+    const bool on = w->on;
     (void)pthread_mutex_unlock(&dog->lock);
     return on;
 }

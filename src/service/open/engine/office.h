@@ -6,17 +6,20 @@
 #define TACET_SRC_SERVICE_OPEN_ENGINE_OFFICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <tacet/core/status.h>
 
 typedef struct tacet__errand {
     void (*run)(struct tacet__errand *self, bool stopping); /* stopping: say so to whoever waits, and do nothing */
     struct tacet__errand *next;
+    size_t bytes; /* that it holds for a client; 0: it is the service's own, and always taken */
 } tacet__errand;
 
 typedef struct tacet__office tacet__office;
 
 tacet_status tacet__office_open(tacet__office **out, tacet_error *err);
-/* Runs it on the office's thread, or now with `stopping` when the office is closed. */
+/* Runs it on the office's thread; or now with `stopping` when the office is closed, or too many errands of clients wait
+ * (4,096 of them, or 64 MiB): while the store hangs anyone may send more, known or not. */
 void tacet__office_send(tacet__office *office, tacet__errand *errand);
 /* Errands that wait are run with `stopping`; the one in hand goes on. Any number of times. */
 void tacet__office_stop(tacet__office *office);
@@ -38,6 +41,7 @@ void tacet__watchdog_close(tacet__watchdog *dog); /* nothing is watched any more
 void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *watch, double seconds, void (*late)(tacet__watch *self));
 /* True when it was not late: the caller answers. False: `late` has been called, and has returned. */
 bool tacet__watch_end(tacet__watchdog *dog, tacet__watch *watch);
+bool tacet__watch_on(tacet__watchdog *dog, const tacet__watch *watch); /* it was begun, and is neither late nor ended */
 
 double tacet__service_now(void); /* monotonic seconds */
 

@@ -241,6 +241,10 @@ static void go_on(tacet__errand *errand, bool stopping) {
     tacet__call *c = (tacet__call *)errand;
     tacet__response response = {.file = -1};
     tacet_error err = {0};
+    if (!tacet__watch_on(tacet__engine_watchdog(c->service->engine), &c->watch)) {
+        free_call(c); /* its client was told to try again: the store is not asked for it */
+        return;
+    }
     if (stopping) {
         tacet__refuse_failure(&response, TACET_BUSY, "");
     } else {
@@ -261,6 +265,7 @@ static bool send(tacet__call *c, tacet__call_fn handle, tacet__response *respons
     }
     c->handle = handle;
     c->errand.run = go_on;
+    c->errand.bytes = c->texts_size;
     if (!c->suspended) {
         begin_waiting(c, ANSWER_SECONDS);
     }
