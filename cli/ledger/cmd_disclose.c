@@ -67,7 +67,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     tacet_status status = study_path != NULL
                               ? tacet_file_read(&text, NULL, study_path, LEDGER_TEXT_MOST, &err)
                               : tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
-    if (status == TACET_OK && folder != NULL) {
+    if (status == TACET_OK && study_path == NULL) {
         status = tacet_manifest_decode(&manifest, text, length, &err);
     }
     if (status == TACET_OK && facts_path != NULL) {

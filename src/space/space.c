@@ -200,10 +200,10 @@ tacet_status tacet_space_pick(tacet_space *out, const tacet_space *from, const c
                               tacet_error *err) {
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < (names != NULL ? count : from->count) && status == TACET_OK; i++) {
-        size_t at = i;
+        size_t at = i, there = 0;
         status = names != NULL ? tacet_space_find(from, &at, names[i], err) : TACET_OK;
         if (status == TACET_OK &&
-            (names != NULL || tacet_space_find(out, &(size_t){0}, from->columns[at].name, NULL) != TACET_OK)) {
+            (names != NULL || tacet_space_find(out, &there, from->columns[at].name, NULL) != TACET_OK)) {
             status = tacet_space_add(out, &from->columns[at], err);
         }
     }
