@@ -87,7 +87,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
                 "model or a study (2000)"),
         CLI_OPT("columns", &shipped.columns, "N", "curate: of the table that eps is bounded with (default 1)"),
         CLI_OPT("interrupted", &shipped.interrupted, NULL,
-                "kill every release before it is committed, and repeat it; --runs of one answer (default 10000 of "
+                "kill every release before it is committed, and repeat it; --runs of one answer (default 40000 of "
                 "curate, 2000 of the others)"),
         CLI_OPT("bundle", &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json"),
         CLI_OPT("list", &list_only, NULL, "print the targets and stop"),
