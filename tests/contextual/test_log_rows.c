@@ -2,6 +2,8 @@
 /* test_log_rows.c - a log in memory gives the model that the same log in a file gives; and predictions for many. */
 #include "support/test.h"
 
+#include "audit/scratch.h"
+
 #include <math.h>
 #include <tacet/contextual/trusted/log.h>
 #include <tacet/core/simrng.h>
@@ -115,6 +117,76 @@ static void a_release_that_was_stopped_goes_on_and_is_charged_once(void **state)
     tacet_contextual_model_free(learn(f, true, TACET_OK));
     f->entry.ticket = "another";
     assert_null(learn(f, true, TACET_BUDGET));
+}
+
+static tacet_status release_file(void *user, tacet_error *err) {
+    fixture *f = user;
+    tacet_contextual_log *log = NULL;
+    tacet_contextual_model *model = NULL;
+    tacet_status status = tacet_contextual_log_open(&log, f->data, &f->question, err);
+    status = status != TACET_OK ? status : tacet_contextual_log_release(log, &model, &f->entry, err);
+    tacet_contextual_model_free(model);
+    tacet_contextual_log_free(log);
+    return status;
+}
+
+static uint64_t entries(const char *path) {
+    tacet_ledger_settings s;
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_totals totals = {0};
+    tacet_ledger_settings_defaults(&s);
+    s.create = false;
+    s.use_stored = true;
+    if (tacet_ledger_open(&ledger, path, &s, NULL) == TACET_OK) {
+        assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    }
+    tacet_ledger_close(ledger);
+    return totals.entries;
+}
+
+/* A file with the same rows, the last one first. */
+static void write_backwards(const fixture *f, const char *path) {
+    FILE *file = fopen(path, "w");
+    (void)fputs("variant,age,p,bought\n", file);
+    for (size_t i = ROWS; i-- > 0;) {
+        const double *row = f->rows + i * WIDTH;
+        (void)fprintf(file, "%c,%g,0.5,%g\n", row[0] > 0 ? 'B' : 'A', row[1], row[2]);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Rows are dealt to parts by their numbers, and parts are charged as rows of different people: in another order a row
+ * would be read by two parts for one charge. Killed at each commit; the same rows backwards, under another name. */
+static void a_release_goes_on_from_the_rows_it_was_begun_with(void **state) {
+    enum { COMMITS_MOST = 100 };
+    fixture *f = *state;
+    char first[PATH_BYTES], backwards[PATH_BYTES];
+    size_t tried = 0;
+    f->entry.seeded = false;
+    f->entry.ledger = f->ledger;
+    (void)snprintf(first, sizeof first, "%s", f->data);
+    (void)snprintf(backwards, sizeof backwards, "%s/backwards.csv", f->folder);
+    write_backwards(f, backwards);
+    f->entry.budget = 100 * f->question.settings.eps;
+    for (size_t k = 2; k < COMMITS_MOST; k += 3) {
+        char ticket[32];
+        (void)snprintf(ticket, sizeof ticket, "killed at %zu", k);
+        f->entry.ticket = ticket;
+        const uint64_t had = entries(f->ledger);
+        if (!tacet__scratch_killed(f->ledger, k, release_file, f)) {
+            break;
+        }
+        const uint64_t begun = entries(f->ledger);
+        (void)snprintf(f->data, sizeof f->data, "%s", backwards);
+        if (begun > had) {
+            tried++;
+            assert_status(release_file(f, NULL), TACET_CONFLICT);
+            assert_true(entries(f->ledger) == begun);
+        }
+        (void)snprintf(f->data, sizeof f->data, "%s", first);
+        assert_ok(release_file(f, NULL));
+    }
+    assert_true(tried > 3);
 }
 
 static void public_cells_are_refused_and_private_ones_are_not(void **state) {
@@ -233,6 +305,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(memory_and_file_give_the_same_model, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_rows_have_one_budget_without_a_name, setup, teardown),
         cmocka_unit_test_setup_teardown(a_release_that_was_stopped_goes_on_and_is_charged_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_release_goes_on_from_the_rows_it_was_begun_with, setup, teardown),
         cmocka_unit_test_setup_teardown(public_cells_are_refused_and_private_ones_are_not, setup, teardown),
         cmocka_unit_test_setup_teardown(many_predictions_are_those_of_one_at_a_time, setup, teardown),
         cmocka_unit_test_setup_teardown(many_levels_are_a_table, setup, teardown),

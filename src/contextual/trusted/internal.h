@@ -19,6 +19,7 @@ struct tacet_contextual_learner {
     double *records; /* stride numbers each: unit box, the reward less its middle, the propensity */
     size_t stride;   /* d + 2 */
     size_t count, capacity;
+    unsigned char rows[TACET_HASH_BYTES]; /* a keyed hash of a log's rows in their order; zero: of no log */
 };
 
 /* A bounded sum: of the records of one stage, omega r u, u = inverse_root * phi. */

@@ -2,14 +2,15 @@
 /* log_release.c - what leaves a log: a model, or one choice, entered in the ledger beside it; and what its holder is
  * told first.
  * Ring: trusted. Source: src/contextual/README.md, "Logs" and "A release that was interrupted": each row must stay in
- * one part, so the hash of the rows in their order lies beside the log from before the first part until after the last.
- * Cost: that of the release. */
+ * one part, so a hash of the rows in their order is in the name that the parts have in common. Cost: that of the
+ * release. */
 #include "contextual/trusted/log_internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/numbers.h"
 #include "dp/ledger/beside.h"
+#include "dp/ledger/seal.h"
 #include "dp/open/entry.h"
 #include "registry/registry.h"
 
@@ -250,11 +251,22 @@ void tacet_contextual_log_words(const tacet_contextual_log *l, char out[TACET_CO
 
 /* Of a release that is being made. */
 typedef struct entered {
-    char beside[TACET__PATH]; /* the log, or where there is no file of it, its ledger */
     tacet_ledger *ledger;
     tacet_noise *noise; /* seeded; NULL: private */
     char uncovered[512];
 } entered;
+
+/* A release is of these rows in this order: that stands in the ledger, in the name of the group of its parts. Under a
+ * key, because the ledger is shown to others. */
+static tacet_status bind_rows(const tacet_contextual_log *l, const char *ledger, tacet_error *err) {
+    unsigned char key[TACET__SEAL_KEY];
+    const tacet_status status = tacet__seal_derive(key, ledger, "rows   1", err);
+    if (status == TACET_OK) {
+        (void)crypto_generichash(l->learner->rows, sizeof l->learner->rows, l->hash, sizeof l->hash, key, sizeof key);
+    }
+    sodium_memzero(key, sizeof key);
+    return status;
+}
 
 static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet_contextual_entry *entry,
                           tacet_error *err) {
@@ -273,9 +285,6 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
         return status;
     }
     const char *path = entry->ledger != NULL ? entry->ledger : beside;
-    if (snprintf(e->beside, sizeof e->beside, "%s", l->path != NULL ? l->path : path) >= (int)sizeof e->beside) {
-        return tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
-    }
     tacet_ledger_settings_defaults(&settings);
     settings.accounting = TACET_ACCOUNTING_BASIC;
     settings.eps = entry->budget > 0 ? entry->budget : l->settings.eps;
@@ -293,7 +302,7 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
     if (status == TACET_OK && l->path != NULL) {
         tacet__beside_note(beside, path);
     }
-    return status;
+    return status != TACET_OK ? status : bind_rows(l, path, err);
 }
 
 /* What is not covered, with the reason for a new budget when there is one: it stands in the ledger. */
@@ -311,57 +320,6 @@ static void leave(entered *e) {
     tacet_ledger_close(e->ledger);
 }
 
-/* Beside the data, which it is a function of: the hash of the rows that a release was begun with. */
-static tacet_status begun_path(char path[TACET__PATH], const entered *e, const char *ticket, tacet_error *err) {
-    char name[TACET__TICKET_NAME + 1];
-    char ending[sizeof name + 16];
-    tacet__ticket_name(name, ticket);
-    (void)snprintf(ending, sizeof ending, ".%s.begun", name);
-    return tacet__beside(path, e->beside, ending, err);
-}
-
-static bool has_begun(const entered *e, const char *ticket) {
-    tacet__contextual_begun begun;
-    const tacet_ask ask = {.ledger = e->ledger};
-    return tacet__contextual_begun_find(&begun, &ask, ticket, NULL) == TACET_OK &&
-           begun.form != TACET__CONTEXTUAL_NOT_BEGUN;
-}
-
-static tacet_status begin(const tacet_contextual_log *l, const entered *e, const char *ticket, tacet_error *err) {
-    char path[TACET__PATH];
-    char folder[TACET__PATH];
-    char rows[2 * TACET_HASH_BYTES + 1];
-    char *before = NULL;
-    size_t length = 0;
-    if (e->ledger == NULL) {
-        return TACET_OK;
-    }
-    tacet_status status = begun_path(path, e, ticket, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    tacet__hash_hex(rows, l->hash);
-    const bool begun = has_begun(e, ticket);
-    if (begun && tacet__file_read(&before, &length, path, sizeof rows, NULL) == TACET_OK && strcmp(before, rows) != 0) {
-        status = tacet__fail(err, TACET_CONFLICT,
-                             "the release was begun from other rows, or from these in another order: go on from that "
-                             "log, or name another ticket");
-    }
-    free(before);
-    if (status == TACET_OK && !begun && tacet__folder_of(folder, path, NULL) == TACET_OK) {
-        /* Where it cannot be written nothing is refused: it guards against a mistake. */
-        (void)tacet__file_write(path, folder, rows, S_IRUSR | S_IWUSR, NULL);
-    }
-    return status;
-}
-
-static void end(const entered *e, const char *ticket, bool finished) {
-    char path[TACET__PATH];
-    if (e->ledger != NULL && (finished || !has_begun(e, ticket)) && begun_path(path, e, ticket, NULL) == TACET_OK) {
-        (void)unlink(path);
-    }
-}
-
 /* --- what leaves ------------------------------------------------------------------------------------------------- */
 
 tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_contextual_model **out,
@@ -374,9 +332,6 @@ tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_context
         status = enter(&e, l, entry, err);
     }
     if (status == TACET_OK) {
-        status = begin(l, &e, entry->ticket, err);
-    }
-    if (status == TACET_OK) {
         const tacet_ask ask = {.ledger = e.ledger,
                                .noise = e.noise,
                                .ticket = entry->ticket,
@@ -387,7 +342,6 @@ tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_context
                                .uncovered_fields = uncovered(&e, entry, "actions,number of rows"),
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_contextual_release(l->learner, out, &ask, err);
-        end(&e, entry->ticket, status == TACET_OK);
     }
     leave(&e);
     return status;

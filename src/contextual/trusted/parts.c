@@ -37,12 +37,15 @@ tacet_status tacet__parts_deal(tacet__parts *p, tacet_error *err) {
     return TACET_OK;
 }
 
-void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const unsigned char *part_of, size_t count) {
+void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const unsigned char *part_of,
+                        const tacet_contextual_learner *learner) {
     unsigned char hash[crypto_generichash_BYTES_MIN];
     char hex[2 * sizeof hash + 1];
     const int n = snprintf(out, TACET__PARTS_GROUP, "contextual %.150s", ticket);
     if (part_of != NULL) {
-        (void)crypto_generichash(hash, sizeof hash, part_of, count, NULL, 0);
+        const bool log = sodium_is_zero(learner->rows, sizeof learner->rows) == 0;
+        (void)crypto_generichash(hash, sizeof hash, part_of, learner->count, log ? learner->rows : NULL,
+                                 log ? sizeof learner->rows : 0);
         (void)snprintf(out + n, TACET__PARTS_GROUP - (size_t)n, ", dealt %s",
                        sodium_bin2hex(hex, sizeof hex, hash, sizeof hash));
     }
@@ -60,7 +63,7 @@ static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, 
         return tacet__fail(err, TACET_STATE, "too many parts");
     }
     const bool whole = p->prefix == NULL || p->prefix[0] == '\0'; /* else: of one epoch, and no row is in two */
-    tacet__parts_group(group, p->ask->ticket, whole ? p->part_of : NULL, p->learner->count);
+    tacet__parts_group(group, p->ask->ticket, whole ? p->part_of : NULL, p->learner);
     (void)snprintf(part, sizeof part, "%.30s%.30s", p->prefix != NULL ? p->prefix : "", name);
     (void)snprintf(ticket, sizeof ticket, "%.130s/%.60s", p->ask->ticket, part);
     ask.group = group;

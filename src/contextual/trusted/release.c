@@ -188,7 +188,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
     tacet_mechanism *mechanism = NULL;
     *out = NULL;
     if (s->plan->count > 1) {
-        tacet__parts_group(group, s->ask->ticket, s->stage_of, s->learner->count);
+        tacet__parts_group(group, s->ask->ticket, s->stage_of, s->learner);
         (void)snprintf(part, sizeof part, "stage %zu", j + 1);
         ask.group = group;
         ask.part = part;
