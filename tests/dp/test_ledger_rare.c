@@ -4,6 +4,8 @@
  * pages that are no longer cached, more callers than fit one transaction. */
 #include "dp/ledger_fault_fixture.h"
 
+#include "dp/ledger/minted.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -36,6 +38,19 @@ int open(const char *name, int flags, ...) {
     return (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
 }
 
+/* Another process goes on with the ledger and its anchor when this one is about to read the anchor. */
+static void (*before_anchor)(void);
+static int before_anchor_at; /* which read of an anchor's size, from now on */
+
+ssize_t pread(int fd, void *bytes, size_t count, off_t at) {
+    if (before_anchor != NULL && count == 86 && --before_anchor_at == 0) {
+        void (*const now)(void) = before_anchor;
+        before_anchor = NULL;
+        now();
+    }
+    return (ssize_t)syscall(SYS_pread64, fd, bytes, count, at);
+}
+
 int fsync(int fd) {
     if (fsync_fails) {
         errno = EIO;
@@ -63,6 +78,7 @@ static int put_right(void **state) {
     folder_fails = 0;
     link_errno = 0;
     link_first = NULL;
+    before_anchor = NULL;
     return teardown(state);
 }
 
@@ -224,6 +240,61 @@ static void test_uncached_reads(void **state) {
     tacet_ledger_close(ledger);
 }
 
+/* How many records an anchor has seen, and its line. */
+static unsigned long anchored(char line[128], const char *anchor) {
+    FILE *file = fopen(anchor, "r");
+    assert_non_null(fgets(line, 128, file));
+    (void)fclose(file);
+    return strtoul(line, NULL, 10);
+}
+
+/* What a log rests on was answered before: a ledger that does not have it was put back. */
+static void test_recalling(void **state) {
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_totals totals;
+    const tacet_ledger_settings s = settings();
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    assert_ok(reserve(ledger, "a"));
+    tacet__ledger_recall(ledger, true);
+    assert_ok(reserve(ledger, "a"));
+    assert_status(reserve(ledger, "b"), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "put back"));
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_int_equal(totals.entries, 1);
+    tacet__ledger_recall(ledger, false);
+    assert_ok(reserve(ledger, "b"));
+    tacet_ledger_close(ledger);
+}
+
+static tacet_ledger *other; /* as another process has it */
+
+static void other_goes_on(void) {
+    assert_ok(reserve(other, "meanwhile"));
+}
+
+/* The anchor has what the newest of several writers has seen: neither is who opens the ledger meanwhile told that it was
+ * cut off, nor does who commits first and writes last take the anchor back. */
+static void test_anchor_of_two_processes(void **state) {
+    char anchor[320], line[128];
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings s = settings();
+    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    s.anchor = anchor;
+    assert_ok(tacet_ledger_open(&other, path, &s, NULL));
+    before_anchor = other_goes_on;
+    before_anchor_at = 1;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    assert_null(before_anchor);
+    /* The first commits a record and is held up; the second commits the next one; the first goes on. */
+    assert_int_equal(anchored(line, anchor), 2);
+    line[19] = '9';
+    test_write(anchor, line);
+    assert_ok(reserve(ledger, "late"));
+    assert_int_equal(anchored(line, anchor), 9);
+    tacet_ledger_close(other);
+    tacet_ledger_close(ledger);
+}
+
 static void test_anchor_forms(void **state) {
     char anchor[320];
     char line[128];
@@ -235,9 +306,7 @@ static void test_anchor_forms(void **state) {
     tacet_ledger_close(ledger);
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* at the first record */
     tacet_ledger_close(ledger);
-    FILE *file = fopen(anchor, "r");
-    assert_non_null(fgets(line, sizeof line, file));
-    (void)fclose(file);
+    assert_int_equal(anchored(line, anchor), 1);
     assert_int_equal(strlen(line), 86);
     const struct {
         size_t at;
@@ -370,7 +439,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
         T(test_no_entropy),   T(test_creating),       T(test_rules_added),  T(test_total_fails),
-        T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_answer_swapped),
+        T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_anchor_of_two_processes), T(test_recalling), T(test_answer_swapped),
         T(test_crowd),        T(test_large_answer),   T(test_after_fork),   T(test_take_over_fails),
     };
     if (access("/dev/shm", W_OK) == 0) {

@@ -105,6 +105,15 @@ static void a_choice_is_entered_once_or_refused(void **state) {
 
     assert_ok(tacet_select_law(&pure, 0, 10, NULL));
     assert_status(choose(basic, &first, "no price", &pure), TACET_INVALID);
+    const double prices[][2] = {{NAN, 0}, {INFINITY, 0}, {1, -1e-9}, {1, NAN}, {1, 1}};
+    for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) { /* a law that was filled in by hand */
+        pure.eps = prices[i][0];
+        pure.delta = prices[i][1];
+        assert_status(choose(basic, &first, "no price", &pure), TACET_INVALID);
+    }
+    assert_ok(tacet_ledger_total(basic, &totals, NULL));
+    assert_true(totals.entries == 0);
+    assert_ok(tacet_select_law(&pure, 0, 10, NULL));
     assert_ok(tacet_select_pure(&pure, 1, NULL));
     assert_ok(choose(basic, &first, "tuning", &pure));
     assert_ok(choose(basic, &again, "tuning", &pure));

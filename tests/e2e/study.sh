@@ -82,4 +82,27 @@ expect 2 "$bin/tacet" study suggest --store "$store" --study list --decision-set
 expect 2 "$bin/tacet" study suggest --store "$store" --study sets
 expect 1 "$bin/tacet" study status --store "$store" --study nobody
 expect 0 "$bin/tacet" store check --store "$store"
+# A ledger that was put back to before a release that the log rests on: nothing is drawn a second time.
+unset OPENBLAS_CORETYPE
+awk 'BEGIN { print "x"; for (i = 0; i < 8; i++) print i / 8 }' >"$work/fixed.csv"
+store=$work/back
+expect 0 "$bin/tacet" study create --store "$store" --name fixed --trust central --policy fixed --eps 1 --delta 1e-5 --rounds 60 --points "$work/fixed.csv" --columns x --lengthscale 0.2
+cp "$store/ledger-fixed.db" "$work/older.db"
+i=0
+until "$bin/tacet" study release --store "$store" --study fixed --out "$work/first.json" >/dev/null 2>&1; do
+    [ "$i" -lt 60 ] || fail "no batch was released"
+    expect 0 "$bin/tacet" study suggest --store "$store" --study fixed --json
+    expect 0 "$bin/tacet" study observe --store "$store" --study fixed --ticket "$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' "$work/out")" --reward 0.5
+    i=$((i + 1))
+done
+cp "$store/ledger-fixed.db" "$work/newer.db"
+cp "$work/older.db" "$store/ledger-fixed.db"
+expect 1 "$bin/tacet" store check --store "$store"
+grep -q 'put back' "$work/err" || fail "a ledger that was put back is not found: $(cat "$work/err")"
+expect 1 "$bin/tacet" study release --store "$store" --study fixed --out "$work/second.json"
+expect 1 "$bin/tacet" study suggest --store "$store" --study fixed
+cmp -s "$work/older.db" "$store/ledger-fixed.db" || fail "something was drawn again"
+cp "$work/newer.db" "$store/ledger-fixed.db"
+expect 0 "$bin/tacet" study release --store "$store" --study fixed --out "$work/second.json"
+cmp -s "$work/first.json" "$work/second.json" || fail "another model"
 echo "study: ok"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* anchor.c - the number of records a ledger had, and the hash of the last, in a file of their own: a ledger that was
  * cut off or put back is known by it.
- * Ring: gate. One write, of constant length and within one sector: it may lag behind the ledger, never lead. */
+ * Ring: gate. One write, of constant length and within one sector: it may lag behind the ledger, never lead; and it
+ * never goes back, for of several writers whoever committed first may come here last. */
 #include "dp/ledger/anchor.h"
 
 #include "core/fail.h"
@@ -12,20 +13,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { DIGITS = 20, LINE_BYTES = DIGITS + 1 + 2 * TACET_HASH_BYTES + 1 };
 
 tacet_status tacet__anchor_write(int anchor, uint64_t records, const unsigned char head[TACET_HASH_BYTES],
                                  tacet_error *err) {
-    char line[LINE_BYTES + 1];
+    char line[LINE_BYTES + 1], seen[LINE_BYTES + 1];
     char hex[2 * TACET_HASH_BYTES + 1];
     tacet__hash_hex(hex, head);
     (void)snprintf(line, sizeof line, "%020llu %s\n", (unsigned long long)records, hex);
-    if (pwrite(anchor, line, LINE_BYTES, 0) != (ssize_t)LINE_BYTES) {
-        return tacet__fail(err, TACET_IO, "cannot write the ledger's anchor: %s", strerror(errno));
-    }
-    return TACET_OK;
+    (void)flock(anchor, LOCK_EX);
+    const ssize_t size = pread(anchor, seen, LINE_BYTES, 0);
+    seen[size > 0 ? size : 0] = '\0';
+    const ssize_t written =
+        strtoull(seen, NULL, 10) > records ? (ssize_t)LINE_BYTES : pwrite(anchor, line, LINE_BYTES, 0);
+    const int wrong = errno;
+    (void)flock(anchor, LOCK_UN);
+    return written == (ssize_t)LINE_BYTES
+               ? TACET_OK
+               : tacet__fail(err, TACET_IO, "cannot write the ledger's anchor: %s", strerror(wrong));
 }
 
 tacet_status tacet__anchor_open(int *anchor, uint64_t *records, unsigned char head[TACET_HASH_BYTES], const char *path,

@@ -416,6 +416,12 @@ tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry, c
                 : tacet__fail(err, TACET_INVALID, "the last of the marks must be the newest, and a step above 0");
 }
 
+void tacet__ledger_recall(tacet_ledger *ledger, bool recalling) {
+    (void)pthread_mutex_lock(&ledger->lock);
+    ledger->books.recalling = recalling;
+    (void)pthread_mutex_unlock(&ledger->lock);
+}
+
 tacet_status tacet_ledger_take(tacet_ledger *ledger, tacet_error *err) {
     tacet__request r = {.verb = TACET__ASK_TAKE};
     return finish(ledger, &r, err);

@@ -140,6 +140,11 @@ static tacet_status do_reserve(tacet__books *books, tacet__request *r, tacet_err
     if (known != 0) {
         return reserve_again(books, r, known, err);
     }
+    if (books->recalling) {
+        return tacet__fail(err, TACET_CORRUPT,
+                           "the ledger does not have '%.60s', which was answered: it was put back to an older state",
+                           r->ticket);
+    }
     const tacet_status fits = tacet__state_fits(&books->state, r->charge, err);
     if (fits != TACET_OK) {
         return fits;

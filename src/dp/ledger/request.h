@@ -48,6 +48,7 @@ typedef struct tacet__books {
     tacet__state state;
     tacet__offer *offers;
     tacet__seal seal; /* opened before the first request that needs it, and read only after that */
+    bool recalling;   /* what is asked for must be there */
 } tacet__books;
 
 /* Whether noise is drawn for the charge, by a key of its own. */

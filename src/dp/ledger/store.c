@@ -399,15 +399,11 @@ static tacet_status write_budget(tacet__store *store, tacet__state *state, const
     return tacet__store_append(store, state, &record, NULL, err);
 }
 
-static tacet_status open_anchor(tacet__store *store, const tacet__state *state, const char *path, tacet_error *err) {
-    unsigned char head[TACET_HASH_BYTES];
+/* What the anchor had seen before the chain was read. */
+static tacet_status check_anchor(tacet__store *store, const tacet__state *state, uint64_t records,
+                                 const unsigned char head[TACET_HASH_BYTES], tacet_error *err) {
     unsigned char hash[TACET_HASH_BYTES];
-    uint64_t records = 0;
     tacet__record record;
-    tacet_status status = tacet__anchor_open(&store->anchor, &records, head, path, err);
-    if (status != TACET_OK) {
-        return status;
-    }
     if (records == 0) {
         return tacet__anchor_write(store->anchor, state->records, state->head, err);
     }
@@ -415,7 +411,7 @@ static tacet_status open_anchor(tacet__store *store, const tacet__state *state, 
         return tacet__fail(err, TACET_CORRUPT, "the ledger has %llu records, its anchor has seen %llu: cut off",
                            (unsigned long long)state->records, (unsigned long long)records);
     }
-    status = tacet__store_read(store, &record, hash, records - 1, err);
+    const tacet_status status = tacet__store_read(store, &record, hash, records - 1, err);
     if (status == TACET_OK && memcmp(hash, head, TACET_HASH_BYTES) != 0) {
         return corrupt(records - 1, "is another one than its anchor has seen", err);
     }
@@ -425,7 +421,12 @@ static tacet_status open_anchor(tacet__store *store, const tacet__state *state, 
 /* The whole chain is read and checked here. */
 static tacet_status load(tacet__store *store, tacet__state *state, const char *path, const char *anchor,
                          tacet_error *err) {
+    unsigned char head[TACET_HASH_BYTES];
+    uint64_t records = 0;
     tacet_status status = tacet__ledger_check_tables(store->db, path, err);
+    if (status == TACET_OK && anchor != NULL) { /* before the chain is read: others may go on with both meanwhile */
+        status = tacet__anchor_open(&store->anchor, &records, head, anchor, err);
+    }
     if (status == TACET_OK) {
         status = tacet__db_erase(store->db, err);
         store->remembers = true; /* for all that is known: whoever wrote last may have been killed */
@@ -440,7 +441,7 @@ static tacet_status load(tacet__store *store, tacet__state *state, const char *p
         status = tacet__store_commit(store, state, err);
     }
     if (status == TACET_OK && anchor != NULL) {
-        status = open_anchor(store, state, anchor, err);
+        status = check_anchor(store, state, records, head, err);
     }
     return status;
 }

@@ -5,6 +5,8 @@
 
 #include "service/open/study/policies.h"
 
+#include "dp/ledger/minted.h"
+
 #include <tacet/contextual/open/model.h>
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/mechanism.h>

@@ -174,6 +174,10 @@ static tacet_status bandit_take(const tacet__learner *learner, tacet_error *err)
     return tacet_ledger_take(((const bandit *)learner->self)->c.ledger, err);
 }
 
+static void bandit_recall(const tacet__learner *learner, bool recalling) {
+    tacet__ledger_recall(((const bandit *)learner->self)->c.ledger, recalling);
+}
+
 const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .trust = TACET_TRUST_CENTRAL,
                                                 .sets = true,
@@ -183,4 +187,5 @@ const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .free = bandit_free,
                                                 .release = bandit_release,
                                                 .take = bandit_take,
+                                                .recall = bandit_recall,
                                                 .spent = bandit_spent};

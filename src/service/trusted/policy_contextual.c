@@ -170,6 +170,10 @@ static tacet_status contextual_take(const tacet__learner *learner, tacet_error *
     return tacet_ledger_take(((const contextual *)learner->self)->c.ledger, err);
 }
 
+static void contextual_recall(const tacet__learner *learner, bool recalling) {
+    tacet__ledger_recall(((const contextual *)learner->self)->c.ledger, recalling);
+}
+
 const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .trust = TACET_TRUST_CENTRAL,
                                                    .contextual = true,
@@ -180,4 +184,5 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .free = contextual_free,
                                                    .release = contextual_release,
                                                    .take = contextual_take,
+                                                   .recall = contextual_recall,
                                                    .spent = contextual_spent};

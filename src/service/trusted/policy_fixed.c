@@ -157,6 +157,10 @@ static tacet_status fixed_take(const tacet__learner *learner, tacet_error *err) 
     return tacet_ledger_take(((const central *)learner->self)->ledger, err);
 }
 
+static void fixed_recall(const tacet__learner *learner, bool recalling) {
+    tacet__ledger_recall(((const central *)learner->self)->ledger, recalling);
+}
+
 const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .trust = TACET_TRUST_CENTRAL,
                                               .index_public = true,
@@ -165,4 +169,5 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .free = fixed_free,
                                               .release = fixed_release,
                                               .take = fixed_take,
+                                              .recall = fixed_recall,
                                               .spent = fixed_spent};

@@ -151,6 +151,12 @@ static tacet_status lock(tacet__replica *r, tacet_error *err) {
     return status != TACET_OK ? status : tacet__studies_begin(r->store, &r->study, err);
 }
 
+static void recall(const tacet__replica *r, bool recalling) {
+    if (r->kind->recall != NULL) {
+        r->kind->recall(&r->learner, recalling);
+    }
+}
+
 /* Lock, and the policy up to the head of the log. */
 tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
     tacet_status status = lock(r, err);
@@ -173,7 +179,9 @@ tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
         status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
     } else if (r->study.head > r->applied) {
         r->unsettled = true;
+        recall(r, true);
         status = tacet__studies_read(r->store, &r->study, r->applied + 1, replay, r, err);
+        recall(r, false);
     }
     if (status != TACET_OK) {
         tacet__studies_rollback(r->store);

@@ -43,6 +43,9 @@ typedef struct tacet__policy_kind {
     /* Takes the ledger over from other processes: from now on none but this one draws for the study. NULL: no ledger.
      */
     tacet_status (*take)(const tacet__learner *learner, tacet_error *err);
+    /* Whether the log is being replayed: what it rests on must be in the ledger, and nothing is drawn for it. NULL: no
+     * ledger. */
+    void (*recall)(const tacet__learner *learner, bool recalling);
     /* What was spent. */
     tacet_status (*spent)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
     /* What a device needs of the study beside its definition; NULL: nothing. */
