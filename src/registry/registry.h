@@ -37,8 +37,8 @@ tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_err
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err);
 
-/* Opens a ledger that is there, of a release that was made, as tacet_ledger_open with its anchor. CORRUPT: it was
- * rolled back since this machine last wrote to it. Also NOT_FOUND, IO, DENIED, NO_MEMORY. */
+/* Opens a ledger, of a release that was made or of a device, as tacet_ledger_open with its anchor. CORRUPT: it was
+ * rolled back since this machine last wrote to it. Otherwise as tacet_ledger_open, and IO, DENIED, NO_MEMORY. */
 tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, const tacet_ledger_settings *settings,
                                     tacet_error *err);
 

@@ -40,6 +40,16 @@ expect 2 "$tacet" device report --range 3:3 --eps 1 --ledger "$ledger" --ticket 
 expect 2 "$tacet" device report --range 0:1 --eps 0 --ledger "$ledger" --ticket bad --reward 3
 expect 2 report --ticket bad --reward 3 --mechanism nothing
 expect 2 report --ticket '' --reward 3
+# A ledger that is put back would draw again for what was reported since.
+spent=$ledger
+ledger=$work/late.ledger
+expect 0 report --ticket late --reward 3 --budget 6
+cp "$ledger" "$work/kept"
+expect 0 report --ticket later --reward 3
+cp "$work/kept" "$ledger"
+expect 1 report --ticket later --reward 3
+[ ! -s "$work/out" ] || fail "a ledger that was put back reports"
+ledger=$spent
 expect 0 "$tacet" ledger verify --ledger "$ledger"
 expect 0 "$tacet" ledger show --ledger "$ledger"
 grep -q 'spent   eps 6 of 6' "$work/out" || { cat "$work/out"; fail "the ledger does not say what was spent"; }

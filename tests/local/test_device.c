@@ -250,6 +250,53 @@ static void remembers_in_a_ledger(void **state) {
     test_rmdir(folder);
 }
 
+static tacet_status open_anchored(tacet_ledger **ledger, const char *path) {
+    tacet_ledger_settings settings;
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = TACET_ACCOUNTING_BASIC;
+    settings.delta = 0;
+    settings.eps = 9;
+    return tacet_device_ledger_open(ledger, path, &settings, NULL);
+}
+
+static double report_once(const char *path, const char *ticket) {
+    tacet_ledger *ledger = NULL;
+    tacet_device_ledger m;
+    tacet_device_store store;
+    tacet_device *device = NULL;
+    tacet_device_answer a;
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 1, 0, 1, NULL));
+    assert_ok(open_anchored(&ledger, path));
+    tacet_device_ledger_init(&m, &store, ledger, "server");
+    assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+    assert_ok(tacet_device_report(device, &a, ticket, 0.5, NULL));
+    tacet_device_close(device);
+    tacet_ledger_close(ledger);
+    return a.report;
+}
+
+/* A backup of the telephone that was put back would draw again for what was reported since, at no charge; and so would
+ * the second of two copies. */
+static void a_ledger_that_was_put_back_reports_nothing(void **state) {
+    char folder[300], path[400], kept[400], command[1700];
+    tacet_ledger *ledger = NULL;
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    (void)snprintf(path, sizeof path, "%s/device.ledger", folder);
+    (void)snprintf(kept, sizeof kept, "%s/kept", folder);
+    (void)report_once(path, "one");
+    (void)snprintf(command, sizeof command, "cp %s %s && cp %s.key %s.key", path, kept, path, kept);
+    assert_int_equal(system(command), 0);
+    const double two = report_once(path, "two");
+    assert_true(two == report_once(path, "two"));
+    assert_status(open_anchored(&ledger, kept), TACET_CORRUPT); /* under any name */
+    (void)snprintf(command, sizeof command, "cp %s %s", kept, path);
+    assert_int_equal(system(command), 0);
+    assert_status(open_anchored(&ledger, path), TACET_CORRUPT);
+    assert_null(ledger);
+    test_rmdir(folder);
+}
+
 static void out_of_memory(void **state) {
     memory m = {0};
     tacet_ldp ldp;
@@ -281,6 +328,7 @@ int main(void) {
         cmocka_unit_test(an_interrupted_report_is_drawn_again_the_same),
         cmocka_unit_test(failing_store),
         cmocka_unit_test(remembers_in_a_ledger),
+        cmocka_unit_test(a_ledger_that_was_put_back_reports_nothing),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

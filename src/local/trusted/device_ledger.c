@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "dp/ledger/minted.h"
+#include "registry/registry.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -55,6 +56,11 @@ static tacet_status commit(void *user, const char *ticket, double report, tacet_
     memcpy(&bits, &report, sizeof bits);
     bits = htole64(bits);
     return tacet_ledger_commit(self->ledger, &self->entry, &bits, sizeof bits, NULL, err);
+}
+
+tacet_status tacet_device_ledger_open(tacet_ledger **out, const char *path, const tacet_ledger_settings *settings,
+                                      tacet_error *err) {
+    return tacet__registry_reopen(out, path, settings, err);
 }
 
 void tacet_device_ledger_init(tacet_device_ledger *self, tacet_device_store *store, tacet_ledger *ledger,

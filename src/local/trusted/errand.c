@@ -22,7 +22,7 @@ static tacet_status open_ledger(tacet_ledger **out, const tacet_device_errand *e
     } else {
         settings.eps = e->budget;
     }
-    return tacet_ledger_open(out, e->ledger, &settings, err);
+    return tacet_device_ledger_open(out, e->ledger, &settings, err);
 }
 
 /* The point that was played and its reward, by the model and the round that the server tells. */

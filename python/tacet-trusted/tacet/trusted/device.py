@@ -45,7 +45,7 @@ class Device(Handle):
         book = ffi.new("tacet_ledger **")
         self._ldp = ffi.new("tacet_ldp *")
         randomizer(self._ldp, randomizer_name, eps, range)
-        native.call(lib.tacet_ledger_open, book, str(ledger).encode(), settings)
+        native.call(lib.tacet_device_ledger_open, book, str(ledger).encode(), settings)
         self._book = book[0]
         self._to_whom = ffi.new("char[]", to_whom.encode())
         self._memory, self._store = ffi.new("tacet_device_ledger *"), ffi.new("tacet_device_store *")
