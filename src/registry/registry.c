@@ -87,6 +87,19 @@ tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
     return TACET_OK;
 }
 
+/* Whether a table was entered. */
+static bool has_tables(const registry *r) {
+    bool found = false;
+    DIR *folder = opendir(r->tables);
+    for (const struct dirent *item = NULL; folder != NULL && !found && (item = readdir(folder)) != NULL;) {
+        found = strlen(item->d_name) == (size_t)2 * NAME_BYTES;
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return found;
+}
+
 static tacet_status read_key(registry *r, tacet_error *err) {
     char path[TACET__PATH], beside[TACET__PATH];
     tacet_status status = tacet__path(path, r->folder, "key", err);
@@ -95,7 +108,11 @@ static tacet_status read_key(registry *r, tacet_error *err) {
         return status;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) { /* the lock is held: nobody else makes it meanwhile */
+    const bool missing = fd < 0 && errno == ENOENT;
+    if (missing && has_tables(r)) { /* under another key none of them would be known again */
+        return tacet__fail(err, TACET_CORRUPT, "%.150s: the registry's key is gone: put it back", path);
+    }
+    if (missing) { /* the lock is held: nobody else makes it meanwhile */
         fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
         randombytes_buf(r->key, sizeof r->key);
         /* Whole or not at all: whoever is killed meanwhile leaves no key that cannot be read. */

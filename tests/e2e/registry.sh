@@ -90,6 +90,13 @@ cp before.db log.csv.ledger.db
 code=0
 $learn --out more.json --ticket more >said 2>err || code=$?
 [ "$code" = 1 ] && grep -q anchor err || fail "a ledger that was rolled back: exit code $code: $(cat err)"
+# Under another key no table would be known again.
+mv state/key kept.key
+cp people.csv stranger.csv
+code=0
+"$tacet" curate --data stranger.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out stranger >said 2>err || code=$?
+[ "$code" = 1 ] && grep -q 'key is gone' err && [ ! -e state/key ] || fail "a registry without its key: exit code $code: $(cat err)"
+mv kept.key state/key
 # Without a place to keep it nothing is released.
 TACET_STATE=/proc/none
 code=0
