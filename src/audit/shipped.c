@@ -29,10 +29,10 @@ enum {
     LEAST_RUNS = 25,
     CURATE_ROWS = 1000000,
     CURATE_RUNS = 40000, /* a bound above 0.9 of eps 1 by pure noise in all of 30 audits; 10,000: in 13 */
-    ROOM = 1 << 30,   /* bytes that a million rows leave behind, and more */
-    INTERRUPTED = 99, /* how a child that was killed on purpose exits */
-    NEAR = 9,         /* interrupted: the two worlds of a row lie on either side of one more printed digit */
-    WIDTH = 32        /* of the bounds, in units */
+    ROOM = 1 << 30,      /* bytes that a million rows leave behind, and more */
+    INTERRUPTED = 99,    /* how a child that was killed on purpose exits */
+    NEAR = 9,            /* interrupted: the two worlds of a row lie on either side of one more printed digit */
+    WIDTH = 32           /* of the bounds, in units */
 };
 
 typedef struct shipping {

@@ -55,9 +55,9 @@ static void each_spoilt_release_is_found_out(void **state) {
     assert_int_equal(count, 5);
 }
 
-/* Killed when its row has grown by a digit, about two runs of five: what was written by then is compared. That the bound
- * shows it, too, wants thousands of runs (src/audit/README.md). At 1,000 rows the releases for the law end before they
- * can be killed, and their noise is held against their own claim all the same. */
+/* Killed when its row has grown by a digit, about two runs of five: what was written by then is compared. That the
+ * bound shows it, too, wants thousands of runs (src/audit/README.md). At 1,000 rows the releases for the law end before
+ * they can be killed, and their noise is held against their own claim all the same. */
 static void a_release_that_is_repeated_is_the_same_or_found_out(void **state) {
     static const char *const MECHANISMS[] = {"gaussian", "laplace", "l2", NULL};
     enum { RUNS = 60, CAME_THROUGH = 1000, KILLED = 20000 };
@@ -75,7 +75,8 @@ static void a_release_that_is_repeated_is_the_same_or_found_out(void **state) {
         assert_int_equal(r.redrawn, 0);
         s.control = "redraws";
         assert_ok(tacet_audit_shipped(&r, &s, NULL));
-        assert_true(r.violated && r.redrawn >= 5); /* of 60 that die with probability 0.3 or more: below once in 10,000 */
+        assert_true(r.violated &&
+                    r.redrawn >= 5); /* of 60 that die with probability 0.3 or more: below once in 10,000 */
     }
 }
 

@@ -272,8 +272,8 @@ static void other_goes_on(void) {
     assert_ok(reserve(other, "meanwhile"));
 }
 
-/* The anchor has what the newest of several writers has seen: neither is who opens the ledger meanwhile told that it was
- * cut off, nor does who commits first and writes last take the anchor back. */
+/* The anchor has what the newest of several writers has seen: neither is who opens the ledger meanwhile told that it
+ * was cut off, nor does who commits first and writes last take the anchor back. */
 static void test_anchor_of_two_processes(void **state) {
     char anchor[320], line[128];
     tacet_ledger *ledger = NULL;
@@ -438,9 +438,10 @@ static void test_large_answer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
-        T(test_no_entropy),   T(test_creating),       T(test_rules_added),  T(test_total_fails),
-        T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_anchor_of_two_processes), T(test_recalling), T(test_answer_swapped),
-        T(test_crowd),        T(test_large_answer),   T(test_after_fork),   T(test_take_over_fails),
+        T(test_no_entropy),   T(test_creating),        T(test_rules_added),  T(test_total_fails),
+        T(test_forged_offer), T(test_uncached_reads),  T(test_anchor_forms), T(test_anchor_of_two_processes),
+        T(test_recalling),    T(test_answer_swapped),  T(test_crowd),        T(test_large_answer),
+        T(test_after_fork),   T(test_take_over_fails),
     };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */

@@ -46,8 +46,8 @@ typedef struct tacet__parts_vector {
     bool pure; /* K-norm noise whatever the settings say */
 } tacet__parts_vector;
 
-/* The name of the group of parts that these rows were dealt to, for the ledger. Rows that are dealt otherwise, and other
- * rows, or these in another order, under the same ticket, are another group: parts of the two share rows, and are
+/* The name of the group of parts that these rows were dealt to, for the ledger. Rows that are dealt otherwise, and
+ * other rows, or these in another order, under the same ticket, are another group: parts of the two share rows, and are
  * charged both. part_of: NULL where the parts of all dealings are disjoint. */
 enum { TACET__PARTS_GROUP = TACET_TICKET_MOST + 64 };
 void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const unsigned char *part_of,

@@ -22,8 +22,8 @@ TACET_MUST_CHECK tacet_status tacet__ledger_peek(tacet_ledger *ledger, tacet_min
  * was answered; or as above. */
 TACET_MUST_CHECK tacet_status tacet__ledger_bind(tacet_ledger *ledger, const tacet_entry *entry, tacet_mint *mint,
                                                  const unsigned char data[TACET_MINT_BYTES], tacet_error *err);
-/* While the log of a study is replayed: all that it rests on was answered before. A ticket that the ledger does not have
- * is then refused as CORRUPT, and nothing is entered or drawn: the ledger was put back, or is another one. */
+/* While the log of a study is replayed: all that it rests on was answered before. A ticket that the ledger does not
+ * have is then refused as CORRUPT, and nothing is entered or drawn: the ledger was put back, or is another one. */
 void tacet__ledger_recall(tacet_ledger *ledger, bool recalling);
 
 #endif

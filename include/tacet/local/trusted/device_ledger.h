@@ -20,8 +20,8 @@ typedef struct tacet_device_ledger {
 } tacet_device_ledger;
 
 /* As tacet_ledger_open, and notes the ledger's head in the state folder of this user ($TACET_STATE, else
- * $XDG_STATE_HOME/tacet, else ~/.local/state/tacet), where settings->anchor is set. CORRUPT: the ledger is an older copy
- * than the one this user last reported with, or went another way since: it would draw again for tickets that were
+ * $XDG_STATE_HOME/tacet, else ~/.local/state/tacet), where settings->anchor is set. CORRUPT: the ledger is an older
+ * copy than the one this user last reported with, or went another way since: it would draw again for tickets that were
  * reported. DENIED, IO: there is no such folder. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_device_ledger_open(tacet_ledger **out, const char *path,
                                                                  const tacet_ledger_settings *settings,
