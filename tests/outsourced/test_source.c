@@ -119,6 +119,26 @@ static void another_number_of_parts_is_charged_anew(void **state) {
     make_part(f, 2, folder);
 }
 
+/* Each was charged as if no record were in two of them. */
+static void parts_of_the_same_rows_are_not_joined(void **state) {
+    fixture *f = *state;
+    char ledger[PATH_BYTES], one[PATH_BYTES], two[PATH_BYTES], whole[PATH_BYTES];
+    tacet_manifest m;
+    (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", f->folder);
+    (void)snprintf(one, sizeof one, "%s/one", f->folder);
+    (void)snprintf(two, sizeof two, "%s/two", f->folder);
+    (void)snprintf(whole, sizeof whole, "%s/whole", f->folder);
+    f->settings.ledger = ledger;
+    f->settings.data = f->data;
+    make_part(f, 1, one);
+    make_part(f, 2, two);
+    const char *const folders[] = {one, two};
+    const tacet_join_settings s = {
+        .folders = folders, .count = 2, .ledger = ledger, .ticket = f->settings.ticket, .folder = whole};
+    assert_status(tacet_curate_join(&m, &s, NULL), TACET_BUDGET);
+    assert_int_not_equal(access(whole, F_OK), 0);
+}
+
 static void joining_survives_every_allocation(void **state) {
     fixture *f = *state;
     char ledger[PATH_BYTES], one[PATH_BYTES], two[PATH_BYTES], whole[PATH_BYTES];
@@ -159,6 +179,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(npy_files_are_read_across_their_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_database_that_is_not_there_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(another_number_of_parts_is_charged_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_of_the_same_rows_are_not_joined, setup, teardown),
         cmocka_unit_test_setup_teardown(joining_survives_every_allocation, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
