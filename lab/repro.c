@@ -520,7 +520,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     outputs out = {0};
     size_t threads = 0;
     const cli_option options[] = {
-        {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about a minute each on two cores.", false},
+        {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about two minutes each on one core.", false},
         {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
         {"rounds", CLI_COUNT, &o.rounds, "T",
          "Of every bandit (central, local), instead of the paper's: for a first look; values then do not compare.",

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Raised whenever a simulation gives other numbers for the same settings. */
-static const char REVISION[] = TACET_VERSION "-r3";
+static const char REVISION[] = TACET_VERSION "-r4";
 
 struct repro_store {
     json_t *results; /* by key */

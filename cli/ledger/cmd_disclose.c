@@ -33,9 +33,11 @@ static int check_file(const char *path, const cli_command *self) {
 
 int cmd_disclose(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *check = NULL, *study_path = NULL;
+    const char *model_path = NULL;
     bool html = false;
     const cli_option options[] = {
         CLI_OPT("release", &folder, "DIR", "A release of 'tacet curate'."),
+        CLI_OPT("model", &model_path, "FILE", "Or a model: what 'tacet learn' wrote."),
         CLI_OPT("study", &study_path, "FILE", "Or a study: what 'tacet study status --json' prints."),
         CLI_OPT("format", &format, "NAME", "registry (YAML) or label (one page). Default label."),
         CLI_OPT("html", &html, NULL, "label: as HTML instead of text."),
@@ -51,8 +53,9 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
         return check_file(check, self);
     }
     const bool registry = strcmp(format, "registry") == 0;
-    if ((folder == NULL) == (study_path == NULL) || (!registry && strcmp(format, "label") != 0)) {
-        return cli_usage(self, "give --release DIR or --study FILE, and --format registry or label");
+    const int given = (folder != NULL) + (model_path != NULL) + (study_path != NULL);
+    if (given != 1 || (!registry && strcmp(format, "label") != 0)) {
+        return cli_usage(self, "give --release DIR, --model FILE or --study FILE, and --format registry or label");
     }
     char date[16] = "";
     char *text = NULL, *facts = NULL, *out = NULL;
@@ -64,8 +67,9 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (gmtime_r(&now, &day) != NULL) {
         (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
     }
-    tacet_status status = study_path != NULL
-                              ? tacet_file_read(&text, NULL, study_path, LEDGER_TEXT_MOST, &err)
+    const char *path = model_path != NULL ? model_path : study_path;
+    tacet_status status = path != NULL
+                              ? tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err)
                               : tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
     if (status == TACET_OK && study_path == NULL) {
         status = tacet_manifest_decode(&manifest, text, length, &err);
@@ -73,8 +77,11 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK && facts_path != NULL) {
         status = tacet_file_read(&facts, NULL, facts_path, LEDGER_TEXT_MOST, &err);
     }
-    tacet_disclosure d = {
-        .manifest = &manifest, .study = study_path != NULL ? text : NULL, .facts = facts, .date = date};
+    tacet_disclosure d = {.manifest = &manifest,
+                          .model = model_path != NULL ? text : NULL,
+                          .study = study_path != NULL ? text : NULL,
+                          .facts = facts,
+                          .date = date};
     status = status != TACET_OK ? status : add_ledger(&d, folder, ledger, &err);
     if (status == TACET_OK) {
         status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);

@@ -70,7 +70,7 @@ static const char TABLE[] =
     "{?delta|, delta {delta:^2}}}}\n"
     "head    {head}\n"
     "{?_numerical|by privacy-loss distributions: {?numerical_eps|eps {numerical_eps:^6} at delta {budget_delta:.3g}}"
-    "{!numerical_eps|nothing can be said (zCDP claims, or groups whose parts differ)}\n}";
+    "{!numerical_eps|nothing can be said (zCDP claims, or losses beyond the grid)}\n}";
 
 int cmd_show(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;

@@ -44,11 +44,12 @@ static const cli_command COMMANDS[] = {
      "tacet ledger prove --ledger r/ledger.db --key keys/receipt.key --receipt r/receipt.json --entry 1 --out p.json",
      cmd_prove},
     {"disclose", "what a privacy officer asks: a registry's entry, or a label",
-     "--release DIR | --study FILE [--format registry|label] [--html] [--facts FILE] | --check FILE",
-     "From manifest or study and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people know "
+     "--release DIR | --model FILE | --study FILE [--format registry|label] [--html] [--facts FILE] | --check FILE",
+     "From manifest, model or study and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people know "
      "comes from --facts; what nobody said is written as not stated.",
      "tacet disclose --release release --format label\n"
      "tacet disclose --release release --format registry --facts facts.json\n"
+     "tacet disclose --model model.json --ledger log.ledger.db --format registry\n"
      "tacet study status --store studies --study tune --json >tune.json; tacet disclose --study tune.json",
      cmd_disclose},
     {0},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* disclose.c - the registry's entry and the label, from what is known of a release or a study, and what people say.
+/* disclose.c - the registry's entry and the label, from what is known of a release, a model or a study, and
+ * what people say.
  * Ring: open. Source: NIST SP 800-226 for the words; the fields are those of public registries of deployments.
  * Differs: a schema of our own (SCHEMA below, docs/disclosure.md), checked on everything written. Cost: none to speak
  * of. */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/contextual/open/model.h>
 #include <tacet/core/version.h>
 
 typedef enum kind { TEXT, NUMBER, CHOICE } kind;
@@ -312,11 +314,29 @@ tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool ht
     return finish(out, &p, err);
 }
 
+/* Whether every release that a model names is an entry of the ledger. */
+static tacet_status find_receipts(const char *model_text, const char *path, tacet_error *err) {
+    tacet_contextual_model *model = NULL;
+    tacet__ledger_report report;
+    tacet_status status = tacet_contextual_model_decode(&model, model_text, strlen(model_text), err);
+    for (size_t i = 0; status == TACET_OK && i < tacet_contextual_model_parts(model)->receipt_count; i++) {
+        const tacet_receipt *r = &tacet_contextual_model_parts(model)->receipts[i];
+        tacet__ledger_view *view = NULL;
+        if (r->in_ledger) {
+            status = tacet__ledger_load(&view, &report, path, r->entry_hash, err);
+            tacet__ledger_view_close(view);
+        }
+    }
+    tacet_contextual_model_free(model);
+    return status;
+}
+
 tacet_status tacet_disclose_ledger(tacet_disclosure *d, const char *path, tacet_error *err) {
     tacet__ledger_report report;
     tacet__ledger_view *view = NULL;
-    const tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
+    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
     tacet__ledger_view_close(view);
+    status = status == TACET_OK && d->model != NULL ? find_receipts(d->model, path, err) : status;
     if (status == TACET_OK) {
         d->has_ledger = true;
         d->accounting = tacet_accounting_name(report.accounting);

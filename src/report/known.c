@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.c - what is known of a release (its manifest) or of a study (its status), in words for a disclosure.
+/* known.c - what is known of a release (its manifest), a model (its file) or a study (its status), in words for a
+ * disclosure.
  * Ring: open. Source: as disclose.c. Cost: none to speak of. */
 #include "report/known.h"
 
 #include "core/fail.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/contextual/open/model.h>
 #include <tacet/core/version.h>
+#include <tacet/dp/open/law.h>
 
 enum { MOST = TACET__KNOWN_MOST };
 
@@ -134,6 +138,130 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
         "modeler keeps the release and the values measured for it.");
     say(known, "label_how", "%s noise of standard deviation %.4g a column in scaled units", m->mechanism, m->sigma);
     free(noise);
+}
+
+/* ---- a model that was learnt from a log ---- */
+
+static void say_log(json_t *known, const tacet_contextual_parts *p) {
+    char text[MOST];
+    size_t at = (size_t)snprintf(text, sizeof text, "%llu records; ", (unsigned long long)p->rounds);
+    if (p->range[0] < p->range[1]) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "rewards are clipped to %.6g to %.6g; ", p->range[0],
+                               p->range[1]);
+    }
+    at += (size_t)snprintf(text + at, sizeof text - at, "actions and contexts with public bounds: ");
+    if (p->space != NULL) {
+        say_columns(text, p->space);
+    }
+    for (size_t i = 0; p->space == NULL && i < p->action_dim + p->context_dim && at < sizeof text; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %zu %.6g to %.6g", i > 0 ? ", " : "",
+                               i < p->action_dim ? "action" : "context", i < p->action_dim ? i : i - p->action_dim,
+                               p->lower[i], p->upper[i]);
+    }
+    say(known, "data_domain", "%s", text);
+}
+
+/* Pure eps of one release; INFINITY: none. */
+static double pure_of(const tacet_receipt *r) {
+    const tacet_law *law = tacet_law_find(r->mechanism); /* know_model saw that it is there */
+    return law->pure                                 ? r->eps
+           : law->density == TACET_DENSITY_EUCLIDEAN ? nextafter(r->sensitivity / r->scale, INFINITY)
+                                                     : (double)INFINITY;
+}
+
+/* What holds with delta = 0. Releases that cost the model's whole eps each are of disjoint records: the dearest counts;
+ * others add up. */
+static double pure_of_all(const tacet_contextual_parts *p) {
+    double sum = 0, most = 0;
+    bool disjoint = true;
+    for (size_t i = 0; i < p->receipt_count; i++) {
+        const double pure = pure_of(&p->receipts[i]);
+        disjoint = disjoint && p->receipts[i].eps >= p->eps;
+        sum += pure;
+        most = fmax(most, pure);
+    }
+    return disjoint ? most : sum;
+}
+
+/* Each kind of release once, with how many there are. */
+static void say_receipts(json_t *known, const tacet_contextual_parts *p) {
+    char text[MOST] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < p->receipt_count; i++) {
+        const char *name = p->receipts[i].mechanism;
+        size_t before = 0, alike = 0;
+        for (size_t j = 0; j < p->receipt_count; j++) {
+            const bool same = strcmp(p->receipts[j].mechanism, name) == 0;
+            before += same && j < i;
+            alike += same;
+        }
+        if (before == 0 && at < sizeof text) {
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s (%s), %zu release%s", i > 0 ? "; " : "", name,
+                                   tacet_law_find(name)->words, alike, alike > 1 ? "s" : "");
+        }
+    }
+    say(known, "mechanism", "%s", text);
+    say(known, "label_how", "%s", text);
+}
+
+static void know_log(json_t *known, const tacet_disclosure *d, const tacet_contextual_parts *p) {
+    char hash[2 * TACET_HASH_BYTES + 1];
+    (void)sodium_bin2hex(hash, sizeof hash, p->receipts[0].entry_hash, TACET_HASH_BYTES);
+    say(known, "product_type", "a model of rewards over actions and contexts, and any number of predictions from it");
+    say(known, "variant", "%s", !p->is_private ? "none" : p->delta > 0 ? "approximate" : "pure");
+    say(known, "privacy_unit", "%s", p->is_private ? "the context and the reward of one record of the log" : "none");
+    say(known, "eps", "%.17g", p->eps);
+    say(known, "delta", "%.17g", p->delta);
+    say(known, "model", "contextual: whoever holds the log is trusted, whoever holds the model is not");
+    say(known, "releases", "one");
+    say(known, "data", "static");
+    say(known, "interactive", "no");
+    say_log(known, p);
+    say(known, "unprotected_quantities",
+        "That a record is in the log, its action, and the number of records are not hidden. Nor is what the model says "
+        "of people in general.");
+    say(known, "adjacency", "%s",
+        p->is_private ? "The model hardly changes when the context and the reward of one record are replaced by any "
+                        "others within the public bounds."
+                      : "Nothing is hidden: the noise came from a seed.");
+    say(known, "actors_and_trust",
+        "whoever holds the log draws the noise; everybody else sees the model and what is predicted from it");
+    say(known, "post_processing", "predictions and recommendations are computed from the model alone, at no cost");
+    say(known, "composition", "%zu release%s of the log in one model; %s%s", p->receipt_count,
+        p->receipt_count > 1 ? "s" : "", d->has_ledger ? "the ledger adds up by " : "no ledger at hand",
+        d->has_ledger ? d->accounting : "");
+    say(known, "floating_point",
+        "noise is drawn exactly on a grid by whole-number arithmetic; rounding to the grid is charged");
+    say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(),
+        (unsigned long long)p->receipts[0].entry, hash);
+    say_eps(known, "eps_with_delta_0", p->is_private ? pure_of_all(p) : (double)INFINITY, "none");
+    say_receipts(known, p);
+    say(known, "label_from", "From everybody but whoever holds the log.");
+    say(known, "label_guess", "one record's context and reward, and that they are one of two things,");
+    say(known, "label_more", "About somebody behind several records it can be more.");
+    say(known, "label_keeps",
+        "Whoever holds the log keeps it, and a ledger of what was spent; the noise is forgotten once drawn. Everybody "
+        "else keeps the model.");
+}
+
+static tacet_status know_model(json_t *known, const tacet_disclosure *d, tacet_error *err) {
+    tacet_contextual_model *model = NULL;
+    tacet_status status = tacet_contextual_model_decode(&model, d->model, strlen(d->model), err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
+    bool of_log = p->receipt_count > 0;
+    for (size_t i = 0; i < p->receipt_count; i++) {
+        of_log = of_log && tacet_law_find(p->receipts[i].mechanism) != NULL;
+    }
+    if (of_log) {
+        know_log(known, d, p);
+    } else {
+        status = tacet__fail(err, TACET_INVALID, "the model is not made from releases of a log: disclose its study");
+    }
+    tacet_contextual_model_free(model);
+    return status;
 }
 
 /* ---- a study ---- */
@@ -266,9 +394,14 @@ tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tace
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a disclosure");
     }
     say_common(*out, d);
-    if (d->study == NULL) {
+    if (d->study != NULL) {
+        status = know_study(*out, d, err);
+    } else if (d->model != NULL) {
+        status = know_model(*out, d, err);
+    } else {
         know_release(*out, d);
-    } else if ((status = know_study(*out, d, err)) != TACET_OK) {
+    }
+    if (status != TACET_OK) {
         json_decref(*out);
         *out = NULL;
     }

@@ -4,6 +4,7 @@
 #include "dp/ledger_view_fixture.h"
 
 #include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/ledger_read.h>
 #include <tacet/dp/open/pld.h>
 
 static const double DELTA = 1e-5;
@@ -76,20 +77,148 @@ static void entries_are_added_up_and_parts_count_once(void **state) {
     tacet_ledger_close(ledger);
 }
 
-/* Parts of different cost, or one part twice: nothing is said, rather than too little. */
-static void what_it_cannot_add_up_is_infinite(void **state) {
-    static const char *const PARTS[][2] = {{"row 1", "row 1"}, {"row 1", "row 2"}};
-    static const double COSTS[] = {0.1, 0.2};
+/* A record is in one part: a group costs as many of its dearest entries as the fullest part has entries. */
+static void a_group_costs_its_dearest_part(void **state) {
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 40);
+    add_part(ledger, "a", "row 1", 0.1);
+    assert_close(numerical(), expected(1, 0.1, 0), 1e-9);
+    add_part(ledger, "b", "row 2", 0.2);
+    assert_close(numerical(), expected(1, 0.2, 0), 1e-9);
+    add_part(ledger, "c", "row 3", 0.05);
+    assert_close(numerical(), expected(1, 0.2, 0), 1e-9);
+    add_part(ledger, "d", "row 1", 0.1);
+    assert_close(numerical(), expected(2, 0.2, 0), 1e-9);
+    add_part(ledger, "e", "row 2", 0.1);
+    assert_close(numerical(), expected(2, 0.2, 0), 1e-9);
+    tacet_ledger_close(ledger);
+}
+
+/* A charge as the gate writes it: noise of this scale on numbers of this sensitivity. */
+static tacet_charge noise(const char *mechanism, double sensitivity, double scale, double count) {
+    static char parameters[200];
+    const double pure = nextafter(sensitivity / scale, INFINITY);
+    tacet_charge c = charge(pure);
+    (void)snprintf(parameters, sizeof parameters, "{\"scale\":%.17g,\"sensitivity\":%.17g,\"count\":%.17g}", scale,
+                   sensitivity, count);
+    c.mechanism = mechanism;
+    c.parameters = parameters;
+    if (strcmp(mechanism, "l2") == 0) {
+        double mu = 0;
+        assert_ok(tacet_gdp_from_pure(&mu, pure, NULL));
+        tacet_charge_gaussian(&c, mu, 0.9 * pure, DELTA);
+    }
+    return c;
+}
+
+/* eps of one charge, alone in a ledger, twice. */
+static double twice(const tacet_charge *c) {
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 40);
+    add(ledger, "a", c, "x");
+    add(ledger, "b", c, "x");
+    tacet_ledger_close(ledger);
+    const double eps = numerical();
+    assert_int_equal(teardown(NULL), 0);
+    assert_int_equal(setup(NULL), 0);
+    return eps;
+}
+
+/* Noise is added up by its own curve, which is below that of its claim. */
+static void noise_is_known_by_its_parameters(void **state) {
+    tacet_pld *laplace = NULL, *euclidean = NULL;
+    assert_ok(tacet_pld_create(&laplace, 12, 0, NULL));
+    assert_ok(tacet_pld_laplace(laplace, 0.5, 2, NULL));
+    assert_ok(tacet_pld_create(&euclidean, 12, 0, NULL));
+    assert_ok(tacet_pld_l2(euclidean, 2, 1, 6, 2, NULL));
+    const double of_laplace = tacet_pld_eps(laplace, DELTA), of_euclidean = tacet_pld_eps(euclidean, DELTA);
+    const double of_pure = expected(2, 0.5, 0);
+    double mu = 0;
+    assert_ok(tacet_gdp_from_pure(&mu, 0.5, NULL));
+    assert_true(of_euclidean < of_laplace && of_laplace < of_pure);
+    tacet_charge c = noise("laplace", 1, 2, 6);
+    assert_close(twice(&c), of_laplace, 1e-9);
+    c = noise("k-norm", 1, 2, 1);
+    assert_close(twice(&c), of_laplace, 1e-9);
+    c = noise("k-norm", 1, 2, 6);
+    assert_close(twice(&c), of_euclidean, 1e-9);
+    c = noise("l2", 1, 2, 6);
+    assert_close(twice(&c), of_euclidean, 1e-9);
+    tacet_pld_free(laplace);
+    tacet_pld_free(euclidean);
+}
+
+/* Parameters that say nothing, or do not fit the claim, change nothing: the claim is what was proven. */
+static void otherwise_the_claim_counts(void **state) {
+    static const char *const SAY_NOTHING[] = {"",
+                                              "{",
+                                              "{}",
+                                              "{\"scale\":2,\"sensitivity\":1}",
+                                              "{\"scale\":2,\"sensitivity\":1,\"count\":4097}",
+                                              "{\"scale\":0,\"sensitivity\":1,\"count\":1}",
+                                              "{\"scale\":1e-3,\"sensitivity\":1,\"count\":1}",
+                                              "{\"scale\":2,\"sensitivity\":1,\"count\":1,\"levels\":[2]}",
+                                              "{\"scale\":1.9,\"sensitivity\":1,\"count\":1}"};
+    const double of_pure = expected(2, nextafter(0.5, 1), 0);
+    tacet_charge c = noise("laplace", 1, 2, 1);
+    assert_true(twice(&c) < of_pure - 1e-6);
+    for (size_t i = 0; i < sizeof SAY_NOTHING / sizeof *SAY_NOTHING; i++) {
+        c.parameters = SAY_NOTHING[i];
+        assert_close(twice(&c), of_pure, 1e-9);
+    }
+    static const char *const CHOICES[] = {"exponential", "hybrid", "gaussian"};
+    for (size_t i = 0; i < 3; i++) {
+        c = noise(CHOICES[i], 1, 2, 1);
+        assert_close(twice(&c), of_pure, 1e-9);
+    }
+    c = noise("l2", 1, 2, 6); /* of a mu that its scale does not have */
+    const double mu = c.mu = 0.9 * c.mu;
+    c.rho = mu * mu / 2;
+    tacet_pld *p = NULL;
+    assert_ok(tacet_pld_create(&p, 12, 0, NULL));
+    assert_ok(tacet_pld_gaussian(p, mu, 2, NULL));
+    assert_close(twice(&c), tacet_pld_eps(p, DELTA), 1e-9);
+    tacet_pld_free(p);
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 40);
+    c = noise("laplace", 1, 2, 1);
+    tacet_charge_approx(&c, 0.5, 1e-9); /* a claim that this noise never makes */
+    add(ledger, "a", &c, "x");
+    add(ledger, "b", &c, "x");
+    tacet_ledger_close(ledger);
+    assert_true(numerical() >= of_pure);
+}
+
+/* By the path of a ledger: the grid follows what was spent; at delta = 0 the rule of the ledger is all there is. */
+static void a_ledger_is_read_by_its_path(void **state) {
+    static const double DELTAS[] = {0, 1e-5};
     for (size_t i = 0; i < 2; i++) {
-        tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 40);
-        add_part(ledger, "a", PARTS[i][0], 0.1);
-        assert_true(isfinite(numerical()));
-        add_part(ledger, "b", PARTS[i][1], COSTS[i]);
-        assert_true(numerical() == INFINITY);
+        tacet_ledger *ledger = NULL;
+        tacet_ledger_settings s;
+        double eps = 1;
+        tacet_ledger_settings_defaults(&s);
+        s.eps = 40;
+        s.accounting = TACET_ACCOUNTING_BASIC;
+        s.delta = DELTAS[i];
+        assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+        assert_ok(tacet_ledger_numerical(&eps, path, NULL));
+        assert_true(eps == 0);
+        for (int k = 0; k < 10; k++) {
+            char ticket[16];
+            const tacet_charge c = noise("laplace", 1, 10, 3);
+            (void)snprintf(ticket, sizeof ticket, "t%d", k);
+            add(ledger, ticket, &c, "x");
+        }
+        assert_ok(tacet_ledger_numerical(&eps, path, NULL));
+        tacet_pld *p = NULL;
+        assert_ok(tacet_pld_create(&p, 4, 0, NULL));
+        assert_ok(tacet_pld_laplace(p, nextafter(0.1, 1), 10, NULL));
+        assert_close(eps, i == 0 ? 1 : tacet_pld_eps(p, DELTAS[i]), 1e-6);
+        tacet_pld_free(p);
         tacet_ledger_close(ledger);
         assert_int_equal(teardown(NULL), 0);
         assert_int_equal(setup(NULL), 0);
     }
+}
+
+static void what_it_cannot_add_up_is_infinite(void **state) {
     tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_ZCDP, 40);
     tacet_charge c = charge(1);
     tacet_charge_zcdp(&c, 0.01, 1, DELTA);
@@ -113,6 +242,8 @@ static void no_memory(void **state) {
         (void)snprintf(ticket, sizeof ticket, "t%d", i);
         add(ledger, ticket, &c, "x");
     }
+    const tacet_charge laplace = noise("laplace", 1, 100, 2);
+    add(ledger, "noise", &laplace, "x");
     tacet_ledger_close(ledger);
     const double want = numerical();
     assert_true(want > 1 && want < 2);
@@ -152,6 +283,10 @@ static void no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(entries_are_added_up_and_parts_count_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_group_costs_its_dearest_part, setup, teardown),
+        cmocka_unit_test_setup_teardown(noise_is_known_by_its_parameters, setup, teardown),
+        cmocka_unit_test_setup_teardown(otherwise_the_claim_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_ledger_is_read_by_its_path, setup, teardown),
         cmocka_unit_test_setup_teardown(what_it_cannot_add_up_is_infinite, setup, teardown),
         cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
     };

@@ -119,8 +119,105 @@ static void kinds_are_added_up(void **state) {
     tacet_pld_free(known);
 }
 
-/* Euclidean noise: on a line it is Laplace noise; in any dimension, once, it is what its certified delta says, however
- * the points between are joined. */
+/* Two runs of one mechanism by quadrature over the loss of the first: delta(eps) = E delta_1(eps - L), where delta_1 of
+ * less than 0 follows from the symmetry of the pair. Noise of scale 1, moved by t along the first coordinate. */
+static double both_sides(double (*curve)(double t, double eps), double t, double eps) {
+    return eps >= 0 ? curve(t, eps) : 1 - exp(eps) + exp(eps) * curve(t, -eps);
+}
+
+static double laplace_once(double t, double eps) {
+    return eps >= t ? 0 : -expm1(0.5 * (eps - t));
+}
+
+/* The loss is t or -t beyond the two centres, t - 2 x between them. */
+static double laplace_twice(double t, double eps) {
+    enum { CELLS = 20000 };
+    double sum = 0.5 * both_sides(laplace_once, t, eps - t) + 0.5 * exp(-t) * both_sides(laplace_once, t, eps + t);
+    for (int i = 0; i < CELLS; i++) {
+        const double x = t * (i + 0.5) / CELLS;
+        sum += 0.5 * exp(-x) * t / CELLS * both_sides(laplace_once, t, eps - (t - 2 * x));
+    }
+    return sum;
+}
+
+/* In five dimensions a coordinate s of a point of the sphere has density 3/4 (1 - s^2), and the radius r^4 exp(-r)/24:
+ * the mean over (r, s) of what is left of the loss |v - t e| - r. */
+static double space_mean(double t, double eps, double (*of)(double t, double eps)) {
+    enum { RADII = 800, HEIGHTS = 200 };
+    static const double FAR = 40;
+    double sum = 0;
+    for (int i = 0; i < RADII; i++) {
+        const double r = FAR * (i + 0.5) / RADII;
+        double inner = 0;
+        for (int j = 0; j < HEIGHTS; j++) {
+            const double s = 2 * (j + 0.5) / HEIGHTS - 1;
+            inner += 0.75 * (1 - s * s) * of(t, eps - (sqrt(r * r - 2 * r * s * t + t * t) - r));
+        }
+        sum += pow(r, 4) / 24 * exp(-r) * (FAR / RADII) * inner * 2 / HEIGHTS;
+    }
+    return sum;
+}
+
+static double positive_part(double t, double eps) {
+    return eps < 0 ? -expm1(eps) : 0;
+}
+
+enum { TABLE = 200 };
+static double table[TABLE + 1]; /* of one run, at i t / TABLE */
+
+static double space_once(double t, double eps) {
+    const double at = fmin(eps / t, 1) * TABLE;
+    const int i = (int)fmin(at, TABLE - 1);
+    return table[i] + (table[i + 1] - table[i]) * (at - i);
+}
+
+static double space_again(double t, double eps) {
+    return both_sides(space_once, t, eps);
+}
+
+static void two_runs_are_what_quadrature_says(void **state) {
+    static const double EPS[] = {0, 0.2, 0.7, 1.1, 1.4};
+    const double t = 0.8;
+    tacet_pld *laplace = NULL, *space = NULL;
+    assert_ok(tacet_pld_create(&laplace, 2, 2000, NULL));
+    assert_ok(tacet_pld_laplace(laplace, t, 2, NULL));
+    assert_ok(tacet_pld_create(&space, 2, 250, NULL));
+    assert_ok(tacet_pld_l2(space, 1, t, 5, 2, NULL));
+    for (int i = 0; i <= TABLE; i++) {
+        table[i] = i == TABLE ? 0 : space_mean(t, i * t / TABLE, positive_part);
+    }
+    for (size_t i = 0; i < 5; i++) {
+        const double one = laplace_twice(t, EPS[i]), other = space_mean(t, EPS[i], space_again);
+        const double got = tacet_pld_delta(laplace, EPS[i]), in_space = tacet_pld_delta(space, EPS[i]);
+        if (getenv("TACET_SHOW") != NULL) {
+            print_message("eps %g: laplace %.9g exact %.9g; space %.9g quadrature %.9g\n", EPS[i], got, one, in_space,
+                          other);
+        }
+        assert_true(got >= one * (1 - 1e-6) && got <= one * 1.001 + 1e-6);
+        assert_true(in_space >= other * (1 - 1e-4) && in_space <= other * 1.01);
+        assert_true(in_space < got); /* the sphere's noise tells less than the line's, of the same pure eps */
+    }
+    tacet_pld_free(laplace);
+    tacet_pld_free(space);
+}
+
+/* Laplace noise on two numbers, moved by a and b, tells at most what it does on one moved by a + b: by quadrature over
+ * the loss of the one. */
+static void laplace_noise_is_worst_on_one_number(void **state) {
+    enum { CELLS = 20000 };
+    const double a = 0.3, b = 0.5;
+    for (double eps = 0; eps < a + b; eps += 0.1) {
+        double sum = 0.5 * both_sides(laplace_once, b, eps - a) + 0.5 * exp(-a) * both_sides(laplace_once, b, eps + a);
+        for (int i = 0; i < CELLS; i++) {
+            const double x = a * (i + 0.5) / CELLS;
+            sum += 0.5 * exp(-x) * a / CELLS * both_sides(laplace_once, b, eps - (a - 2 * x));
+        }
+        assert_true(sum <= laplace_once(a + b, eps));
+    }
+}
+
+/* Euclidean noise: on a line it is Laplace noise; in any dimension, once, it is what its certified delta says, at the
+ * points that were computed and, within the grid, between them. */
 static void euclidean_noise_is_added_up(void **state) {
     static const double EPS[] = {0, 0.5, 1.1, 1.7, 2.3};
     tacet_pld *p = NULL, *laplace = NULL;
@@ -129,22 +226,33 @@ static void euclidean_noise_is_added_up(void **state) {
     assert_ok(tacet_pld_l2(p, 2.5, 0.5, 1, 20, NULL)); /* of pure eps 0.2 */
     assert_ok(tacet_pld_laplace(laplace, 0.2, 20, NULL));
     for (size_t i = 0; i < 5; i++) {
-        const double known = tacet_pld_delta(laplace, EPS[i]), got = tacet_pld_delta(p, EPS[i]);
-        assert_true(got >= known * (1 - 1e-6));
-        assert_true(got <= known * 1.05 + 1e-4);
+        assert_close(tacet_pld_delta(p, EPS[i]), tacet_pld_delta(laplace, EPS[i]), 1e-12);
     }
     tacet_pld_free(p);
     tacet_pld_free(laplace);
-    assert_ok(tacet_pld_create(&p, 12, 1500, NULL));
-    assert_ok(tacet_pld_l2(p, 0.5, 1.25, 6, 1, NULL)); /* of pure eps 2.5 */
-    for (size_t i = 1; i < 5; i++) {
-        double once = 0;
-        assert_ok(tacet_l2_delta(&once, 0.5, EPS[i], 1.25, 6, NULL));
-        assert_true(tacet_pld_delta(p, EPS[i]) >= once * (1 - 1e-6));
-        assert_true(tacet_pld_delta(p, EPS[i]) <= once * 1.1 + 1e-4);
+    static const size_t STEPS[] = {100, 4000}; /* up to 400 points: every place, or some */
+    for (size_t k = 0; k < 2; k++) {
+        assert_ok(tacet_pld_create(&p, 12, STEPS[k], NULL));
+        assert_ok(tacet_pld_l2(p, 0.5, 1.25, 6, 1, NULL)); /* of pure eps 2.5 */
+        for (size_t i = 1; i < 5; i++) {
+            double once = 0;
+            assert_ok(tacet_l2_delta(&once, 0.5, EPS[i], 1.25, 6, NULL));
+            assert_true(tacet_pld_delta(p, EPS[i]) >= once * (1 - 1e-6));
+            assert_true(tacet_pld_delta(p, EPS[i]) <= once * (k == 0 ? 1.2 : 1.01) + (k == 0 ? 1e-3 : 1e-6));
+        }
+        assert_true(tacet_pld_delta(p, 2.7) <= 1e-9); /* beyond the pure eps nothing is left */
+        tacet_pld_free(p);
     }
-    assert_true(tacet_pld_delta(p, 2.6) <= 1e-9); /* beyond the pure eps nothing is left */
+    assert_ok(tacet_pld_create(&p, 1, 100, NULL)); /* a grid that ends before the pure eps does: no less */
+    assert_ok(tacet_pld_l2(p, 0.5, 1.25, 6, 1, NULL));
+    double beyond = 0;
+    assert_ok(tacet_l2_delta(&beyond, 0.5, 1, 1.25, 6, NULL));
+    assert_true(tacet_pld_delta(p, 1) >= beyond * (1 - 1e-6) && tacet_pld_delta(p, 1) <= beyond * 1.01);
     assert_status(tacet_pld_l2(p, 0.5, 1, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_pld_l2(p, 0.5, 1, TACET_L2_MAX_DIMS + 1, 1, NULL), TACET_INVALID);
+    assert_status(tacet_pld_l2(p, 0, 1, 6, 1, NULL), TACET_INVALID);
+    assert_status(tacet_pld_l2(p, NAN, 1, 6, 1, NULL), TACET_INVALID);
+    assert_status(tacet_pld_l2(p, 1, -1, 6, 1, NULL), TACET_INVALID);
     tacet_pld_free(p);
 }
 
@@ -194,6 +302,8 @@ int main(void) {
         cmocka_unit_test(pure_mechanisms_compose_optimally),
         cmocka_unit_test(published_figures_are_met),
         cmocka_unit_test(kinds_are_added_up),
+        cmocka_unit_test(two_runs_are_what_quadrature_says),
+        cmocka_unit_test(laplace_noise_is_worst_on_one_number),
         cmocka_unit_test(euclidean_noise_is_added_up),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(nonsense_is_refused),

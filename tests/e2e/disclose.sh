@@ -71,6 +71,28 @@ refused "no proven guarantee" "$tacet" disclose --study "$work/unproven"
 refused "study status" "$tacet" disclose --study "$work/r/manifest.json"
 refused "study FILE" "$tacet" disclose --study "$work/status" --release "$work/r"
 
+# A model that was learnt from a log: both pages from its file; its releases must be in the ledger.
+awk 'BEGIN { print "dose,age,effect"; srand(7); for (i = 0; i < 3000; i++) { d = rand(); a = rand(); print d "," a "," 0.2 + 0.5 * d * a } }' >"$work/log.csv"
+for mechanism in k-norm l2; do
+    "$tacet" learn --data "$work/log.csv" --actions dose --contexts age --reward effect --bounds 0:1,0:1 --range 0:1 --lengthscale 0.5 \
+        --eps 1 --delta 1e-6 --mechanism $mechanism --algorithm release --out "$work/$mechanism.json" --ledger "$work/$mechanism.db" \
+        --new-budget "a test" >/dev/null || fail "no $mechanism model"
+    "$tacet" disclose --model "$work/$mechanism.json" --ledger "$work/$mechanism.db" --format registry >"$work/model.yaml" || fail "no entry of a model"
+    "$tacet" disclose --check "$work/model.yaml" >/dev/null || fail "the entry of a model does not pass its own check"
+    grep -q '^  model: "contextual: ' "$work/model.yaml" && grep -q 'dose 0 to 1, age 0 to 1"$' "$work/model.yaml" || fail "the entry: $(cat "$work/model.yaml")"
+    grep -q "^  mechanism: \"$mechanism (one vector" "$work/model.yaml" || fail "the mechanism: $(grep mechanism: "$work/model.yaml")"
+done
+grep -q '^  variant: "approximate"$' "$work/model.yaml" && grep -q '^  eps_with_delta_0: "1\.[0-9]*"$' "$work/model.yaml" ||
+    fail "l2 has a delta and a pure eps above it: $(sed -n '/guarantee/,/model/p' "$work/model.yaml")"
+"$tacet" disclose --model "$work/k-norm.json" --ledger "$work/k-norm.db" >"$work/label" || fail "no label of a model"
+grep -q 'at most 73.2 times in 100' "$work/label" && grep -q 'its action' "$work/label" && grep -q 'The ledger has 1 entries' "$work/label" ||
+    fail "the label: $(cat "$work/label")"
+refused "another ledger" "$tacet" disclose --model "$work/k-norm.json" --ledger "$work/l2.db"
+refused "not a model" "$tacet" disclose --model "$work/status"
+refused "model FILE" "$tacet" disclose --model "$work/k-norm.json" --study "$work/status"
+sed 's/"mechanism": *"k-norm"/"mechanism":"tree"/' "$work/k-norm.json" >"$work/tree.json"
+refused "disclose its study" "$tacet" disclose --model "$work/tree.json"
+
 # A receipt holds, and one changed bit of any part breaks it.
 "$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --manifest "$work/r/manifest.json" \
     --out "$work/r/receipt.json" || fail "no receipt"

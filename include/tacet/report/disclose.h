@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* disclose.h - what a privacy officer is asked: an entry for a public registry of deployments, and a label for people.
  *
- * Both are made from what is public: the manifest of a release or the status of a study, the totals of the ledger, and
- * facts that only people know (who, why, where). What nobody said is written as "not stated", never guessed. Words
- * follow NIST SP 800-226. */
+ * Both are made from what is public: the manifest of a release, a released model or the status of a study, the totals
+ * of the ledger, and facts that only people know (who, why, where). What nobody said is written as "not stated", never
+ * guessed. Words follow NIST SP 800-226. */
 #ifndef TACET_REPORT_DISCLOSE_H
 #define TACET_REPORT_DISCLOSE_H
 
@@ -19,6 +19,7 @@ extern "C" {
 
 typedef struct tacet_disclosure {
     const tacet_manifest *manifest; /* of a release; or */
+    const char *model;              /* the file that 'tacet learn' wrote; or */
     const char *study;              /* the status of a study, as the service and 'tacet study status --json' tell it */
     bool has_ledger;                /* then: what it adds up to, and its budget */
     const char *accounting;
@@ -28,10 +29,11 @@ typedef struct tacet_disclosure {
     const char *date;  /* of the disclosure, "2026-11-16" */
 } tacet_disclosure;
 
-/* Fills in what a ledger adds up to, after verifying it; errors as of tacet_ledger_verify. */
+/* Fills in what a ledger adds up to, after verifying it; errors as of tacet_ledger_verify. CORRUPT, too: releases that
+ * a model names are not in it. */
 TACET_API tacet_status tacet_disclose_ledger(tacet_disclosure *d, const char *path, tacet_error *err);
 /* YAML, checked by tacet_disclose_check. From malloc. INVALID: facts that are no object of texts, or name no field of
- * the registry that people fill in; a study that states no proven guarantee. */
+ * the registry that people fill in; a study that states no proven guarantee; what is no model of a log. */
 TACET_API tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err);
 /* One page: plain text, or HTML that stands by itself. From malloc. */
 TACET_API tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err);

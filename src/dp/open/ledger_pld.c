@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_pld.c - what the charges of a ledger amount to, by the numerical accountant.
- * Ring: shared. Proof: pld.md. Cost: a pass over the ledger, and a few convolutions for each different charge. */
+ * Ring: shared. Proof: pld.md. Cost: a pass over the ledger, and a few convolutions for each different charge; some
+ * seconds for each different scale of Euclidean noise. */
 #include "core/fail.h"
+#include "core/json_text.h"
 #include "core/memory.h"
 #include "dp/open/ledger_view.h"
+#include "dp/open/pld_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/open/pld.h>
+#include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/l2.h>
+#include <tacet/dp/open/law.h>
 
 typedef struct item {
-    double eps, delta, mu; /* mu > 0: Gaussian; else (eps, delta) */
-    char *group, *part;    /* owned; "" where there is none */
+    tacet__loss loss;
+    char *group, *part; /* owned; "" where there is none */
 } item;
+
+static const double FIT = 1e-9; /* of a ratio of two printed numbers */
+static const double MOST = 500; /* eps that can be added up */
 
 typedef struct items {
     item *list;
@@ -21,14 +29,57 @@ typedef struct items {
     bool sayable; /* every claim is one that can be added up */
 } items;
 
+static double number(const json_t *parameters, const char *name) {
+    return json_number_value(json_object_get(parameters, name)); /* 0 of what is missing */
+}
+
+/* Whether noise of this pure eps is what was charged. */
+static bool fits(const tacet_charge *c, double pure) {
+    double mu = 0;
+    return pure < MOST && tacet_gdp_from_pure(&mu, pure, NULL) == TACET_OK &&
+           (c->claim == TACET_CLAIM_PURE ? pure <= c->eps * (1 + FIT)
+                                         : c->claim == TACET_CLAIM_GAUSSIAN && mu == c->mu);
+}
+
+/* The noise behind a charge, where its parameters name it and fit what was claimed; otherwise the claim stays. Laplace
+ * noise on any number of coordinates tells at most what it does on one (pld.md). */
+static tacet_status read_noise(tacet__loss *loss, const tacet_charge *c, tacet_error *err) {
+    json_error_t why;
+    const tacet_law *law = tacet_law_find(c->mechanism);
+    const tacet_density density = law != NULL ? law->density : TACET_DENSITY_NONE;
+    if (density != TACET_DENSITY_LAPLACE && density != TACET_DENSITY_EUCLIDEAN) {
+        return TACET_OK;
+    }
+    json_t *parameters = json_loads(c->parameters, 0, &why);
+    if (parameters == NULL) {
+        return c->parameters[0] != '\0' && tacet__json_no_memory(&why)
+                   ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a charge")
+                   : TACET_OK;
+    }
+    const double count = number(parameters, "count");
+    const double pure = nextafter(number(parameters, "sensitivity") / number(parameters, "scale"), INFINITY);
+    if (json_object_get(parameters, "levels") == NULL && count >= 1 && count <= TACET_L2_MAX_DIMS && fits(c, pure)) {
+        *loss = (tacet__loss){.dims = density == TACET_DENSITY_LAPLACE ? 1 : (size_t)count, .eps = pure};
+    }
+    json_decref(parameters);
+    return TACET_OK;
+}
+
 static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_error *err) {
     items *all = user;
     const tacet_charge *c = &row->record->reserve.charge;
     if (row->record->kind != TACET__RECORD_RESERVE || c->claim == TACET_CLAIM_UNCOVERED) {
         return TACET_OK;
     }
-    item one = {.eps = c->eps, .delta = c->delta, .mu = c->claim == TACET_CLAIM_GAUSSIAN ? c->mu : 0};
+    item one = {.loss = {.mu = c->mu}};
     void *array = all->list;
+    if (c->claim != TACET_CLAIM_GAUSSIAN) {
+        one.loss = (tacet__loss){.eps = c->eps, .delta = c->delta};
+    }
+    const tacet_status status = read_noise(&one.loss, c, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     all->sayable = all->sayable && c->claim != TACET_CLAIM_ZCDP;
     if (!tacet__grow(&array, &all->capacity, all->count + 1, sizeof *all->list)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory adding up a ledger");
@@ -42,57 +93,67 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
                : tacet__fail(err, TACET_NO_MEMORY, "out of memory adding up a ledger");
 }
 
-static int by_cost(const item *x, const item *y) {
-    return x->mu != y->mu         ? (x->mu < y->mu ? -1 : 1)
+static int by_loss(const tacet__loss *x, const tacet__loss *y) {
+    return x->dims != y->dims     ? (x->dims < y->dims ? -1 : 1)
+           : x->mu != y->mu       ? (x->mu < y->mu ? -1 : 1)
            : x->eps != y->eps     ? (x->eps < y->eps ? -1 : 1)
            : x->delta != y->delta ? (x->delta < y->delta ? -1 : 1)
                                   : 0;
 }
 
-/* By group first: entries of no group stand before the others, equal costs side by side. */
+/* By group first: entries of no group stand before the others, equal ones side by side. */
 static int order(const void *a, const void *b) {
     const item *x = a;
     const item *y = b;
     const int group = strcmp(x->group, y->group);
-    return group != 0 ? group : by_cost(x, y);
+    return group != 0 ? group : by_loss(&x->loss, &y->loss);
 }
 
-/* A group counts once where all of its parts have one entry each, of one cost; nothing else is said of groups here. */
-static bool is_plain_group(const item *list, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        if (by_cost(&list[0], &list[i]) != 0) {
-            return false;
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(list[i].part, list[j].part) == 0) {
-                return false;
-            }
+static int order_parts(const void *a, const void *b) {
+    return strcmp(((const item *)a)->part, ((const item *)b)->part);
+}
+
+/* How many entries the part with the most of them has. */
+static uint64_t most_of_a_part(item *list, size_t count) {
+    uint64_t most = 0;
+    qsort(list, count, sizeof *list, order_parts);
+    for (size_t i = 0, run = 0; i < count; i++) {
+        run = i > 0 && order_parts(&list[i - 1], &list[i]) == 0 ? run + 1 : 1;
+        most = run > most ? run : most;
+    }
+    return most;
+}
+
+/* Entries of one group, or equal entries of none. A record is in one part, so that a group is as telling as so many
+ * entries as a part has, each as telling as the most telling of all (pld.md). */
+static tacet_status add_slice(tacet_pld *pld, double *delta, item *list, size_t count, tacet_error *err) {
+    const bool grouped = list[0].group[0] != '\0';
+    tacet_status status = TACET_OK;
+    memset(delta, 0, tacet__pld_points(pld) * sizeof *delta);
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        if (i == 0 || by_loss(&list[i - 1].loss, &list[i].loss) != 0) {
+            status = tacet__pld_raise(pld, delta, &list[i].loss, err);
         }
     }
-    return count <= 1000;
-}
-
-static tacet_status add(tacet_pld *pld, const item *one, uint64_t times, tacet_error *err) {
-    return one->mu > 0 ? tacet_pld_gaussian(pld, one->mu, times, err)
-                       : tacet_pld_approx(pld, one->eps, one->delta, times, err);
+    return status == TACET_OK ? tacet__pld_add(pld, delta, grouped ? most_of_a_part(list, count) : count, err) : status;
 }
 
 static tacet_status add_all(tacet_pld *pld, items *all, tacet_error *err) {
-    tacet_status status = TACET_OK;
+    double *delta = TACET__ZALLOC(double, tacet__pld_points(pld));
+    tacet_status status =
+        delta != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory adding up a ledger");
     if (all->count > 0) {
         qsort(all->list, all->count, sizeof *all->list, order);
     }
-    for (size_t i = 0; status == TACET_OK && all->sayable && i < all->count;) {
-        const bool grouped = all->list[i].group[0] != '\0';
-        size_t end = i + 1;
-        while (end < all->count && strcmp(all->list[end].group, all->list[i].group) == 0 &&
-               (grouped || by_cost(&all->list[end], &all->list[i]) == 0)) {
+    for (size_t i = 0, end = 0; status == TACET_OK && i < all->count; i = end) {
+        const item *first = &all->list[i];
+        for (end = i + 1; end < all->count && strcmp(all->list[end].group, first->group) == 0 &&
+                          (first->group[0] != '\0' || by_loss(&all->list[end].loss, &first->loss) == 0);) {
             end++;
         }
-        all->sayable = !grouped || is_plain_group(all->list + i, end - i);
-        status = all->sayable ? add(pld, &all->list[i], grouped ? 1 : end - i, err) : TACET_OK;
-        i = end;
+        status = add_slice(pld, delta, all->list + i, end - i, err);
     }
+    free(delta);
     return status;
 }
 
@@ -102,8 +163,8 @@ tacet_status tacet__ledger_numerical(tacet__ledger_view *view, double *eps, doub
     tacet_pld *pld = NULL;
     *eps = INFINITY;
     tacet_status status = tacet__ledger_each(view, collect, &all, err);
-    status = status != TACET_OK ? status : tacet_pld_create(&pld, fmin(fmax(4 * most, 4), 500), 0, err);
-    status = status != TACET_OK ? status : add_all(pld, &all, err);
+    status = status != TACET_OK ? status : tacet_pld_create(&pld, fmin(fmax(4 * most, 1), 500), 0, err);
+    status = status != TACET_OK || !all.sayable ? status : add_all(pld, &all, err);
     if (status == TACET_OK && all.sayable) {
         *eps = tacet_pld_eps(pld, delta);
     }

@@ -4,7 +4,7 @@
  * Manurangsi, "Connect the dots" (2022). Differs: convolutions are sums of positive products without a Fourier
  * transform, so that their error is relative and counted; what is cut off above counts as certain loss, below as the
  * least loss kept. Proof: pld.md. Cost: steps^2 for each convolution, 2 log2(times) of them. */
-#include <tacet/dp/open/pld.h>
+#include "dp/open/pld_internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -17,6 +17,8 @@
 
 enum { DEFAULT_STEPS = 4000, MOST_STEPS = 40000, L2_POINTS = 400 };
 static const double UNIT = 0x1p-52;
+static const double MOST_EPS = 500;
+static const double L2_LEAST = 1e-6; /* the least eps that the certified curve is made for */
 
 struct tacet_pld {
     size_t steps; /* losses i h, i = -steps … steps, at place i + steps */
@@ -136,7 +138,9 @@ static void join_points(tacet_pld *one, const double *delta, size_t *hull) {
             count--;
         }
         hull[count++] = i;
-        sum += delta[i];
+    }
+    for (size_t k = 0; k < count; k++) {
+        sum += delta[hull[k]];
     }
     memset(one->mass, 0, places(one) * sizeof *one->mass);
     /* A mass is a difference of slopes, each off by some units of delta_i / h: counted as certain loss. */
@@ -152,96 +156,128 @@ static void join_points(tacet_pld *one, const double *delta, size_t *hull) {
     one->mass[n] = fmax(0, 1 - used);
 }
 
-typedef double (*curve_fn)(const double *parameters, double eps);
+size_t tacet__pld_points(const tacet_pld *p) {
+    return p->steps + 1;
+}
 
-static tacet_status add_curve(tacet_pld *p, curve_fn curve, const double *parameters, uint64_t times,
-                              tacet_error *err) {
+tacet_status tacet__pld_add(tacet_pld *p, const double *delta, uint64_t times, tacet_error *err) {
     tacet_pld *one = NULL;
-    double *delta = TACET__ZALLOC(double, p->steps + 1);
     size_t *hull = TACET__ZALLOC(size_t, p->steps + 1);
-    tacet_status status = tacet_pld_create(&one, p->h * (double)p->steps, p->steps, err);
-    if (status == TACET_OK && (delta == NULL || hull == NULL)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curve");
-    }
+    tacet_status status = hull == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curve")
+                                       : tacet_pld_create(&one, p->h * (double)p->steps, p->steps, err);
     if (status == TACET_OK) {
         one->h = p->h;
-        for (size_t i = 0; i <= p->steps; i++) {
-            delta[i] = fmin(1, fmax(0, curve(parameters, (double)i * p->h)));
-        }
         join_points(one, delta, hull);
         status = compose(p, one, times, err);
     }
-    free(delta);
     free(hull);
     tacet_pld_free(one);
     return status;
 }
 
-static double gaussian_curve(const double *mu, double eps) {
+static double gaussian_curve(const tacet__loss *loss, double eps) {
     double delta = 1;
-    (void)tacet_gdp_delta(&delta, *mu, eps, NULL);
+    (void)tacet_gdp_delta(&delta, loss->mu, eps, NULL);
     return delta;
 }
 
 /* Laplace noise of pure eps0 on a number: 1 - exp((eps - eps0)/2). */
-static double laplace_curve(const double *eps0, double eps) {
-    return eps >= *eps0 ? 0 : -expm1(0.5 * (eps - *eps0)) * (1 + 4 * UNIT);
+static double laplace_curve(const tacet__loss *loss, double eps) {
+    return eps >= loss->eps ? 0 : -expm1(0.5 * (eps - loss->eps)) * (1 + 4 * UNIT);
 }
 
 /* All that is (eps0, delta0)-DP: randomised response of eps0, and everything with probability delta0. */
-static double approx_curve(const double *p, double eps) {
-    const double rest = eps >= p[0] ? 0 : (exp(p[0]) - exp(eps)) / (1 + exp(p[0])) * (1 + 16 * UNIT);
-    return p[1] + (1 - p[1]) * rest;
+static double approx_curve(const tacet__loss *loss, double eps) {
+    const double eps0 = loss->eps;
+    const double rest = eps >= eps0 ? 0 : (exp(eps0) - exp(eps)) / (1 + exp(eps0)) * (1 + 16 * UNIT);
+    return loss->delta + (1 - loss->delta) * rest;
 }
 
-tacet_status tacet_pld_gaussian(tacet_pld *p, double mu, uint64_t times, tacet_error *err) {
+static void raise_point(double *delta, double to) {
+    *delta = fmax(*delta, fmin(1, fmax(0, to)));
+}
+
+/* Euclidean noise: the certified curve at every stride-th place below the pure eps. The curve falls, so that it is
+ * nowhere above the last of them. */
+static tacet_status raise_euclidean(const tacet_pld *p, double *delta, const tacet__loss *loss, tacet_error *err) {
+    const size_t stride = 1 + (size_t)(fmin(loss->eps / p->h, (double)p->steps) / L2_POINTS);
+    double last = 1;
+    for (size_t i = 0; i <= p->steps; i++) {
+        const double eps = (double)i * p->h;
+        if (eps >= loss->eps) {
+            last = 0;
+        } else if (i % stride == 0 || i == p->steps) { /* at the end stands what may be lost beyond the grid */
+            const tacet_status status = tacet_l2_delta(&last, 1, fmax(eps, L2_LEAST), loss->eps, loss->dims, err);
+            if (status != TACET_OK) {
+                return status;
+            }
+            last += eps < L2_LEAST ? 2 * L2_LEAST : 0; /* the slope in e^eps is above -1 */
+        }
+        raise_point(&delta[i], last);
+    }
+    return TACET_OK;
+}
+
+static tacet_status check_loss(const tacet__loss *loss, tacet_error *err) {
     double check = 0;
-    const tacet_status status = tacet_gdp_delta(&check, mu, 1, err);
-    return status == TACET_OK ? add_curve(p, gaussian_curve, &mu, times, err) : status;
-}
-
-tacet_status tacet_pld_laplace(tacet_pld *p, double eps, uint64_t times, tacet_error *err) {
-    return eps > 0 && eps < 500 ? add_curve(p, laplace_curve, &eps, times, err)
-                                : tacet__fail(err, TACET_INVALID, "eps must be above 0 and below 500");
-}
-
-tacet_status tacet_pld_approx(tacet_pld *p, double eps, double delta, uint64_t times, tacet_error *err) {
-    const double both[] = {eps, delta};
-    return eps > 0 && eps < 500 && delta >= 0 && delta < 1
-               ? add_curve(p, approx_curve, both, times, err)
+    if (loss->dims == 0 && loss->mu != 0) {
+        return tacet_gdp_delta(&check, loss->mu, 1, err);
+    }
+    return loss->eps > 0 && loss->eps < MOST_EPS && loss->delta >= 0 && loss->delta < 1
+               ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "eps must be above 0 and below 500, delta from 0 to below 1");
 }
 
-/* The certified curve at some points up to the pure eps (the first parameter), joined from above between them. */
-static double joined(const double *parameters, double eps) {
-    const double pure = parameters[0], *points = parameters + 1;
-    if (eps >= pure) {
-        return 0;
+tacet_status tacet__pld_raise(const tacet_pld *p, double *delta, const tacet__loss *loss, tacet_error *err) {
+    double (*const curve)(const tacet__loss *, double) = loss->dims == 1 ? laplace_curve
+                                                         : loss->mu != 0 ? gaussian_curve
+                                                                         : approx_curve;
+    const tacet_status status = check_loss(loss, err);
+    if (status != TACET_OK || loss->dims > 1) {
+        return status != TACET_OK ? status : raise_euclidean(p, delta, loss, err);
     }
-    const double at = eps / pure * L2_POINTS;
-    const size_t i = (size_t)at < L2_POINTS ? (size_t)at : L2_POINTS - 1;
-    /* convex in e^eps: the chord is above */
-    const double a = exp((double)i * pure / L2_POINTS), b = exp((double)(i + 1) * pure / L2_POINTS);
-    const double t = fmin(1, fmax(0, (exp(eps) - a) / (b - a)));
-    return (points[i] * (1 - t) + points[i + 1] * t) * (1 + 64 * UNIT);
+    for (size_t i = 0; i <= p->steps; i++) {
+        raise_point(&delta[i], curve(loss, (double)i * p->h));
+    }
+    return TACET_OK;
+}
+
+static tacet_status add_one(tacet_pld *p, tacet__loss loss, uint64_t times, tacet_error *err) {
+    double *delta = TACET__ZALLOC(double, p->steps + 1);
+    if (delta == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curve");
+    }
+    tacet_status status = tacet__pld_raise(p, delta, &loss, err);
+    status = status == TACET_OK ? tacet__pld_add(p, delta, times, err) : status;
+    free(delta);
+    return status;
+}
+
+tacet_status tacet_pld_gaussian(tacet_pld *p, double mu, uint64_t times, tacet_error *err) {
+    return mu > 0 ? add_one(p, (tacet__loss){.mu = mu}, times, err)
+                  : tacet__fail(err, TACET_INVALID, "mu must be above 0");
+}
+
+tacet_status tacet_pld_laplace(tacet_pld *p, double eps, uint64_t times, tacet_error *err) {
+    return add_one(p, (tacet__loss){.dims = 1, .eps = eps}, times, err);
+}
+
+tacet_status tacet_pld_approx(tacet_pld *p, double eps, double delta, uint64_t times, tacet_error *err) {
+    return add_one(p, (tacet__loss){.eps = eps, .delta = delta}, times, err);
 }
 
 tacet_status tacet_pld_l2(tacet_pld *p, double scale, double sensitivity, size_t dims, uint64_t times,
                           tacet_error *err) {
-    double c[L2_POINTS + 2] = {sensitivity / scale * (1 + UNIT)};
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; i <= L2_POINTS && status == TACET_OK; i++) {
-        const double eps = fmax(1e-6, (double)i * c[0] / L2_POINTS * (1 - 4 * UNIT)); /* not after the point */
-        status = tacet_l2_delta(&c[i + 1], scale, i == 0 ? 1e-6 : eps, sensitivity, dims, err);
-        c[i + 1] += i == 0 ? 2e-6 : 0; /* delta at 0 is at most that much more */
-    }
-    return status == TACET_OK ? add_curve(p, joined, c, times, err) : status;
+    const double pure = sensitivity / scale * (1 + UNIT);
+    return scale > 0 && dims > 0 ? add_one(p, (tacet__loss){.dims = dims, .eps = pure}, times, err)
+                                 : tacet__fail(err, TACET_INVALID, "noise needs a scale above 0 and a coordinate");
 }
 
 double tacet_pld_delta(const tacet_pld *p, double eps) {
     double sum = 0;
     for (size_t i = places(p); i-- > 0;) {
-        const double loss = ((double)i - (double)p->steps) * p->h;
+        const double rounded = ((double)i - (double)p->steps) * p->h;
+        const double loss = rounded + UNIT * fabs(rounded);
         if (loss <= eps) {
             break;
         }

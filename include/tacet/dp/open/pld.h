@@ -27,7 +27,7 @@ TACET_API tacet_status tacet_pld_gaussian(tacet_pld *pld, double mu, uint64_t ti
 TACET_API tacet_status tacet_pld_laplace(tacet_pld *pld, double eps, uint64_t times, tacet_error *err);
 /* Any mechanism of which (eps, delta) is all that is known; delta = 0: pure. */
 TACET_API tacet_status tacet_pld_approx(tacet_pld *pld, double eps, double delta, uint64_t times, tacet_error *err);
-/* Euclidean noise of this scale in `dims` coordinates: some 5 s for each scale. */
+/* Euclidean noise of this scale in `dims` coordinates, with a delta or pure: up to 5 s for each scale. */
 TACET_API tacet_status tacet_pld_l2(tacet_pld *pld, double scale, double sensitivity, size_t dims, uint64_t times,
                                     tacet_error *err);
 /* Upper bounds. eps is INFINITY where none up to `most` has this delta. */
