@@ -189,8 +189,8 @@ static double laplace_curve(const tacet__loss *loss, double eps) {
 /* All that is (eps0, delta0)-DP: randomised response of eps0, and everything with probability delta0. */
 static double approx_curve(const tacet__loss *loss, double eps) {
     const double eps0 = loss->eps;
-    const double rest = eps >= eps0 ? 0 : (exp(eps0) - exp(eps)) / (1 + exp(eps0)) * (1 + 16 * UNIT);
-    return loss->delta + (1 - loss->delta) * rest;
+    const double rest = eps >= eps0 ? 0 : exp(eps) * expm1(eps0 - eps) / (1 + exp(eps0));
+    return (loss->delta + (1 - loss->delta) * rest) * (1 + 16 * UNIT);
 }
 
 static void raise_point(double *delta, double to) {
