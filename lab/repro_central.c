@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { FULL = 40, FULL_PUBLISHED = 20, QUICK = 20, QUICK_PUBLISHED = 2, ROUNDS = 1024, ARMS = 25 };
-enum { TABLE_FULL = 20, TABLE_QUICK = 10, TABLE_ROUNDS = 10000, TABLE_TRIALS = 10, TABLE_LONG = 3 };
+enum { TABLE_FULL = 20, TABLE_QUICK = 5, TABLE_ROUNDS = 10000, TABLE_TRIALS = 10, TABLE_LONG = 3 };
 static const double COST_LONG = 10, COST_PUBLISHED = 8, COST_SHIPPED = 0.2, COST_PLAIN = 0.3, OURS_DELTA = 1e-5;
 static const double COST_QUICK = 100; /* seconds a trial that the quick form does not take */
 

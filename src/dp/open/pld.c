@@ -206,7 +206,7 @@ static tacet_status raise_euclidean(const tacet_pld *p, double *delta, const tac
         const double eps = (double)i * p->h;
         if (eps >= loss->eps) {
             last = 0;
-        } else if (i % stride == 0 || i == p->steps) { /* at the end stands what may be lost beyond the grid */
+        } else if (i % stride == 0) {
             const tacet_status status = tacet_l2_delta(&last, 1, fmax(eps, L2_LEAST), loss->eps, loss->dims, err);
             if (status != TACET_OK) {
                 return status;
