@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { PAPER_TRIALS = 50, FULL = 400, QUICK = 100, VALUES = 6, INITIAL = 1 };
-enum { QUICK_SHIPPED = 20 }; /* a modeler that knows the noise takes a hundred times as long */
+enum { QUICK_SHIPPED = 20 };     /* a modeler that knows the noise takes a hundred times as long */
 static const double RADIUS = 25; /* the paper's largest norm */
 
 /* The authors' model of each data set; lengthscales as a share of the radius. */
@@ -23,7 +23,7 @@ typedef struct dataset {
     double cost_published, cost_shipped; /* seconds a trial */
 } dataset;
 
-static const dataset GRID = {"grid", "synthetic GP", NULL, NULL, NULL, NULL, NULL, NULL, 0,   false,
+static const dataset GRID = {"grid", "synthetic GP", NULL, NULL, NULL, NULL, NULL, NULL, 0,  false,
                              false,  0.25,           1,    1e-5, 0,    1e-5, 50,   0.02, 1.8};
 static const dataset LOANS = {"csv",
                               "loan applications",

@@ -45,7 +45,8 @@ static const cli_command COMMANDS[] = {
      cmd_prove},
     {"disclose", "what a privacy officer asks: a registry's entry, or a label",
      "--release DIR | --model FILE | --study FILE [--format registry|label] [--html] [--facts FILE] | --check FILE",
-     "From manifest, model or study and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people know "
+     "From manifest, model or study and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people "
+     "know "
      "comes from --facts; what nobody said is written as not stated.",
      "tacet disclose --release release --format label\n"
      "tacet disclose --release release --format registry --facts facts.json\n"

@@ -154,7 +154,7 @@ static void otherwise_the_claim_counts(void **state) {
                                               "{\"scale\":2,\"sensitivity\":1}",
                                               "{\"scale\":2,\"sensitivity\":1,\"count\":4097}",
                                               "{\"scale\":-2,\"sensitivity\":1,\"count\":1}",
-                                             "{\"scale\":0,\"sensitivity\":1,\"count\":1}",
+                                              "{\"scale\":0,\"sensitivity\":1,\"count\":1}",
                                               "{\"scale\":1e-3,\"sensitivity\":1,\"count\":1}",
                                               "{\"scale\":2,\"sensitivity\":1,\"count\":1,\"levels\":[2]}",
                                               "{\"scale\":1.9,\"sensitivity\":1,\"count\":1}"};
