@@ -71,7 +71,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     tacet_status status = path != NULL
                               ? tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err)
                               : tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
-    if (status == TACET_OK && study_path == NULL) {
+    if (status == TACET_OK && path == NULL) {
         status = tacet_manifest_decode(&manifest, text, length, &err);
     }
     if (status == TACET_OK && facts_path != NULL) {

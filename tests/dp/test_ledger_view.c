@@ -84,18 +84,6 @@ static void test_conversions_agree(void **state) {
     assert_true(isinf(tacet__ledger_zcdp_eps(1e7, 1e-5)));
 }
 
-static void copy_file(const char *from, const char *to) {
-    char buffer[65536];
-    FILE *in = fopen(from, "rb");
-    FILE *out = fopen(to, "wb");
-    size_t size = 0;
-    while ((size = fread(buffer, 1, sizeof buffer, in)) > 0) {
-        assert_int_equal(fwrite(buffer, 1, size, out), size);
-    }
-    (void)fclose(in);
-    (void)fclose(out);
-}
-
 /* A whole-file rollback looks intact; a noted head or an anchor shows it. */
 static void test_rollback(void **state) {
     unsigned char early[TACET_HASH_BYTES];
@@ -110,7 +98,7 @@ static void test_rollback(void **state) {
     (void)snprintf(copy, sizeof copy, "%s/copy", folder);
     (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
     make_ledger(early);
-    copy_file(path, copy);
+    test_copy(copy, path);
     tacet_ledger_settings_defaults(&s);
     s.use_stored = true;
     s.anchor = anchor;
@@ -125,7 +113,7 @@ static void test_rollback(void **state) {
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
     tacet_ledger_close(ledger);
 
-    copy_file(copy, path);
+    test_copy(path, copy);
     assert_ok(verify(&report, NULL, &err)); /* nothing inside the file can tell */
     assert_status(verify(&report, late, &err), TACET_CORRUPT);
     assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);

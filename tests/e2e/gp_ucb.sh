@@ -56,7 +56,7 @@ refuse 1 'nothing.csv' --data nothing.csv $m
 refuse 1 'missing.csv' --data missing.csv $m
 refuse 1 "good.csv:.*'x3'" --data good.csv --inputs x1,x3 --target y --lengthscale 1 --queries 3
 refuse 1 "good.csv:.*'z'" --data good.csv --inputs x1 --target z --lengthscale 1 --queries 3
-refuse 1 "good.csv:.*'x1'.*twice" --data good.csv --inputs x1,x1 --target y --lengthscale 1 --queries 3
+refuse 2 "good.csv:.*'x1'.*twice" --data good.csv --inputs x1,x1 --target y --lengthscale 1 --queries 3
 refuse 2 'good.csv: --queries 5, but the table has 4 rows' --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 5
 refuse 2 'good.csv: --first 4, but the rows of the table are 0 to 3' --data good.csv $m --first 4
 refuse 2 "lengthscale: '0' is not a number greater than 0" --data good.csv --inputs x1,x2 --target y --lengthscale 0 --queries 3

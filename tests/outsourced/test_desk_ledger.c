@@ -145,16 +145,6 @@ static void test_other_ledger(void **state) {
     open_desk(f, &f->desk);
 }
 
-static void copy_file(const char *to, const char *from) {
-    char bytes[1 << 16];
-    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-    assert_true(in != NULL && out != NULL);
-    for (size_t got = 0; (got = fread(bytes, 1, sizeof bytes, in)) > 0;) {
-        assert_int_equal(fwrite(bytes, 1, got, out), got);
-    }
-    assert_int_equal(fclose(in) | fclose(out), 0);
-}
-
 /* A copy from before an answer would draw the ticket afresh: two draws of one value, charged once. */
 static void a_ledger_that_was_put_back_is_refused(void **state) {
     fixture *f = *state;
@@ -169,14 +159,14 @@ static void a_ledger_that_was_put_back_is_refused(void **state) {
     open_desk(f, &f->desk);
     (void)ask(f->desk, "a", 3);
     f->desk = (tacet_desk_close(f->desk), NULL);
-    copy_file(copy, ledger);
+    test_copy(copy, ledger);
     open_desk(f, &f->desk);
     const double value = ask(f->desk, "b", 4);
     f->desk = (tacet_desk_close(f->desk), NULL);
     open_desk(f, &f->desk);
     assert_true(ask(f->desk, "b", 4) == value);
     f->desk = (tacet_desk_close(f->desk), NULL);
-    copy_file(ledger, copy);
+    test_copy(ledger, copy);
     assert_status(tacet_desk_open(&f->desk, &f->settings, &err), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "cut off"));
     f->settings.ledger = copy; /* under another name, too */

@@ -13,6 +13,8 @@ pids=""
 end() {
     # shellcheck disable=SC2086 # a list of numbers
     [ -z "$server$pids" ] || kill -9 $server $pids 2>/dev/null || true
+    # shellcheck disable=SC2086
+    [ -z "$server$pids" ] || wait $server $pids 2>/dev/null || true # what still writes keeps the folder from going
     rm -rf "$work"
 }
 trap end EXIT

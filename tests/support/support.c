@@ -109,6 +109,16 @@ void test_rmdir(const char *path) {
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+void test_copy(const char *to, const char *from) {
+    char bytes[1 << 16];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_true(in != NULL && out != NULL);
+    for (size_t got = 0; (got = fread(bytes, 1, sizeof bytes, in)) > 0;) {
+        assert_int_equal(fwrite(bytes, 1, got, out), got);
+    }
+    assert_int_equal(fclose(in) | fclose(out), 0);
+}
+
 void test_write(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);

@@ -72,6 +72,7 @@ tacet_kernel *test_kernel(const char *name, size_t d, double lengthscale);
 /* A fresh, empty temporary folder, removed with test_rmdir. Returns its path (static storage, one at a time). */
 const char *test_mkdir(void);
 void test_rmdir(const char *path);
+void test_copy(const char *to, const char *from); /* a file */
 /* A file with this text and nothing else. */
 void test_write(const char *path, const char *text);
 
