@@ -84,6 +84,16 @@ static void test_conversions_agree(void **state) {
     assert_true(isinf(tacet__ledger_zcdp_eps(1e7, 1e-5)));
 }
 
+/* How many records an anchor has seen. */
+static unsigned long long anchored(const char *anchor) {
+    char line[32] = "";
+    FILE *file = fopen(anchor, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    (void)fclose(file);
+    return strtoull(line, NULL, 10);
+}
+
 /* A whole-file rollback looks intact; a noted head or an anchor shows it. */
 static void test_rollback(void **state) {
     unsigned char early[TACET_HASH_BYTES];
@@ -108,6 +118,7 @@ static void test_rollback(void **state) {
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     memcpy(late, totals.head, TACET_HASH_BYTES);
     tacet_ledger_close(ledger);
+    assert_int_equal(anchored(anchor), 12);  /* by the commit, not by whoever opens next */
     assert_ok(verify(&report, early, &err)); /* a head noted earlier stays valid */
     assert_int_equal(report.head_at, 9);
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
