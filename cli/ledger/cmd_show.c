@@ -69,7 +69,7 @@ static const char TABLE[] =
     "budget for a person behind k records or rounds:{*_persons:,| k = {k}: {!bound|no bound}{?bound|eps {eps:^4}"
     "{?delta|, delta {delta:^2}}}}\n"
     "head    {head}\n"
-    "{?_numerical|by privacy-loss distributions: {?numerical_eps|eps {numerical_eps:^6} at delta {budget_delta:.3g}}"
+    "{?_numerical|by privacy-loss distributions: {?numerical_eps|eps {numerical_eps:^6} at delta {budget_delta:^3}}"
     "{!numerical_eps|nothing can be said (zCDP claims, or losses beyond the grid)}\n}";
 
 int cmd_show(int argc, char **argv, const cli_command *self) {

@@ -254,7 +254,7 @@ static void paragraph(page *p, const char *text) {
 }
 
 static void put_odds(page *p, const json_t *known) {
-    char text[LINE], number[TACET__ABOVE];
+    char text[LINE], said[2][TACET__ABOVE];
     const double eps = strtod(tacet__known(known, "eps"), NULL), delta = strtod(tacet__known(known, "delta"), NULL);
     if (strcmp(tacet__known(known, "variant"), "none") == 0) {
         paragraph(p, "No bound: " TACET_MANIFEST_STAMP ".");
@@ -262,14 +262,14 @@ static void put_odds(page *p, const json_t *known) {
     }
     (void)snprintf(text, sizeof text,
                    "Somebody who knows everything but %s guesses right half of the time without the release, and at "
-                   "most %.1f times in 100 with it (eps = %s, delta = %.3g). %s",
-                   tacet__known(known, "label_guess"), ceil(1000 * odds_of(eps, delta)) / 10, tacet__above(number, eps),
-                   delta, tacet__known(known, "label_more"));
+                   "most %.1f times in 100 with it (eps = %s, delta = %s). %s",
+                   tacet__known(known, "label_guess"), ceil(1000 * odds_of(eps, delta)) / 10,
+                   tacet__above(said[0], eps), tacet__above(said[1], delta), tacet__known(known, "label_more"));
     paragraph(p, text);
 }
 
 static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
-    char text[LINE], spent[TACET__ABOVE];
+    char text[LINE], said[3][TACET__ABOVE];
     put(p, "%s",
         p->html ? "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Privacy label</title>\n"
                   "<style>body{font:16px/1.5 sans-serif;max-width:40em;margin:2em auto;padding:0 "
@@ -287,10 +287,11 @@ static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     paragraph(p, tacet__known(known, "label_keeps"));
     if (d->has_ledger) {
         (void)snprintf(text, sizeof text,
-                       "The ledger has %llu entries (%llu without protection) and says eps = %s of at most %.6g, at "
-                       "delta = %.3g.",
+                       "The ledger has %llu entries (%llu without protection) and says eps = %s of at most %s, at "
+                       "delta = %s.",
                        (unsigned long long)d->entries, (unsigned long long)d->uncovered,
-                       tacet__above(spent, d->spent_eps), d->budget_eps, d->budget_delta);
+                       tacet__above(said[0], d->spent_eps), tacet__above(said[1], d->budget_eps),
+                       tacet__above(said[2], d->budget_delta));
         paragraph(p, text);
     }
     (void)snprintf(text, sizeof text, "%s; tacet %s; %s", tacet__known(known, "label_how"), tacet_version(), d->date);

@@ -5,6 +5,7 @@
 #include "report/internal.h"
 
 #include "core/fail.h"
+#include "report/known.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -260,7 +261,10 @@ static void ledger_rows(tacet__text *t, const json_t *entries, size_t from, size
         for (size_t j = 0; j < 7; j++) {
             const json_t *value = json_object_get(entry, FIELDS[j]);
             open_cell(t, j >= 5, NAMES[j]);
-            if (value != NULL && !(uncovered && j >= 5)) {
+            if (json_is_real(value) && !uncovered) { /* eps or delta: never less than it is */
+                char said[TACET__ABOVE];
+                tacet__text_add(t, tacet__above(said, json_real_value(value)));
+            } else if (value != NULL && !(uncovered && j >= 5)) {
                 put_value(t, value);
             } else {
                 tacet__text_add(t, "–");
@@ -282,10 +286,12 @@ static void ledger(tacet__text *t, const json_t *section) {
     const json_t *entries = json_object_get(l, "list");
     const size_t count = json_array_size(entries);
     const double budget = json_number_value(json_object_get(l, "budget_eps"));
-    const double spent = json_number_value(json_object_get(l, "eps"));
-    tacet__text_format(t,
-                       "<div class=\"bar\"><div><span>eps spent</span><span>%.4g of %.4g, at delta = %.3g</span></div>",
-                       spent, budget, json_number_value(json_object_get(l, "budget_delta")));
+    const json_t *eps = json_object_get(l, "eps");
+    const double spent = json_is_number(eps) ? json_number_value(eps) : (double)INFINITY; /* null: there is no bound */
+    char said[3][TACET__ABOVE];
+    tacet__text_format(t, "<div class=\"bar\"><div><span>eps spent</span><span>%s of %s, at delta = %s</span></div>",
+                       tacet__above(said[0], spent), tacet__above(said[1], budget),
+                       tacet__above(said[2], json_number_value(json_object_get(l, "budget_delta"))));
     tacet__text_format(t, "<span class=\"track\"><i style=\"width:%.2f%%\"></i></span></div>",
                        budget > 0 ? 100 * fmin(fmax(spent / budget, 0), 1) : 0.0);
     tacet__text_format(t,

@@ -4,6 +4,7 @@
 #include "report/internal.h"
 
 #include "core/fail.h"
+#include "report/known.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -127,13 +128,15 @@ static bool add_run(json_t *sections, const char *name, const json_t *result) {
     add_beliefs(items, result);
     if (json_is_object(release)) {
         const bool is_private = json_is_true(json_object_get(release, "private"));
+        char eps[TACET__ABOVE], delta[TACET__ABOVE];
         (void)json_array_append_new(
-            items,
-            json_pack("{ss so ss}", "label", "release", "value",
-                      is_private ? json_sprintf("eps %g, delta %g", json_number_value(json_object_get(release, "eps")),
-                                                json_number_value(json_object_get(release, "delta")))
-                                 : json_string("NOT DIFFERENTIALLY PRIVATE"),
-                      "tone", is_private ? "good" : "bad"));
+            items, json_pack("{ss so ss}", "label", "release", "value",
+                             is_private ? json_sprintf(
+                                              "eps %s, delta %s",
+                                              tacet__above(eps, json_number_value(json_object_get(release, "eps"))),
+                                              tacet__above(delta, json_number_value(json_object_get(release, "delta"))))
+                                        : json_string("NOT DIFFERENTIALLY PRIVATE"),
+                             "tone", is_private ? "good" : "bad"));
     }
     return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", name, "items", items)) &&
            run_chart(sections, name, result) && add_words(sections, result);

@@ -2,7 +2,11 @@
 /* test_ledger_numerical.c - the numerical total of a ledger: what it adds up, what counts once, when it says nothing.
  */
 #include "dp/ledger_view_fixture.h"
+#include "dp/mechanisms/mechanism_internal.h"
+#include "dp/open/parameters.h"
 
+#include <jansson.h>
+#include <tacet/dp/bound.h>
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/ledger_read.h>
 #include <tacet/dp/open/pld.h>
@@ -146,6 +150,67 @@ static void noise_is_known_by_its_parameters(void **state) {
     tacet_pld_free(euclidean);
 }
 
+/* What the gate itself writes is read: each noise by its own curve; beside levels the claim counts. */
+static void charges_of_the_gate_are_read(void **state) {
+    static const struct {
+        tacet_mechanism_kind kind;
+        size_t dims; /* whose curve it has */
+    } CASES[] = {{TACET_MECHANISM_LAPLACE, 1}, {TACET_MECHANISM_KNORM, 3}, {TACET_MECHANISM_L2, 3}};
+    static const tacet_neighbours MOVE = {TACET_RELATION_MOVE, 1};
+    static const double LOWER[] = {-1, -1, -1}, UPPER[] = {1, 1, 1};
+    static const size_t LEVELS[] = {4};
+    char parameters[TACET__PARAMETERS_BYTES];
+    tacet_bound *bound = NULL;
+    assert_ok(tacet_bound_box(&bound, LOWER, UPPER, 3, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        tacet_mechanism *m = NULL;
+        tacet_pld *p = NULL;
+        tacet_charge c;
+        assert_ok(tacet_mechanism_create(&m, CASES[i].kind, bound, &MOVE, 0.7, DELTA, NULL));
+        tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 10, 10);
+        c.what = "rows";
+        c.to_whom = "the modeler";
+        assert_ok(tacet_pld_create(&p, 12, 0, NULL));
+        assert_ok(tacet_pld_l2(p, m->scale, m->sensitivity, CASES[i].dims, 2, NULL));
+        const double want = tacet_pld_eps(p, DELTA);
+        tacet_pld_free(p);
+        assert_close(twice(&c), want, 1e-9);
+        if (i > 0) {
+            assert_ok(tacet_mechanism_add_levels(m, LEVELS, 1, NULL));
+            tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 10, 10);
+            c.what = "rows";
+            c.to_whom = "the modeler";
+            assert_true(twice(&c) > want + 1e-3);
+        }
+        tacet_mechanism_free(m);
+    }
+    tacet_bound_free(bound);
+}
+
+/* A claim above what this noise would cost covers more than the noise (here a change in each of three numbers, each of
+ * this sensitivity), and is not made smaller. */
+static void a_claim_above_its_noise_counts(void **state) {
+    tacet_charge c = noise("laplace", 1, 2, 3);
+    tacet_charge_pure(&c, 1.5);
+    assert_close(twice(&c), expected(2, 1.5, 0), 1e-9);
+    c = noise("k-norm", 1, 2, 3);
+    tacet_charge_pure(&c, 0.5 * (1 + 1e-6));
+    assert_close(twice(&c), expected(2, 0.5 * (1 + 1e-6), 0), 1e-9);
+}
+
+static void parameters_are_found_by_their_names(void **state) {
+    static const char *const NONE[] = {
+        "",           "{",           "{}",          "{\"a\":\"1\"}",           "{\"a\":1,\"a\":1}", "{\"a\":1",
+        "{\"ba\":1}", "{\"a\":[1]}", "{\"a\":nan}", "{\"b\":\"\\\"a\\\":1\"}", "{\"b\":\"a\"}"};
+    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) {
+        assert_true(tacet__parameter_number(NONE[i], "a") == 0);
+    }
+    assert_true(tacet__parameter_number("{\"b\":2,\"a\":-1.5e-3}", "a") == -1.5e-3);
+    assert_true(tacet__parameter_number("{\"a\":12345678.901234567,\"b\":2}", "a") == 12345678.901234567);
+    assert_true(tacet__parameter_named("{\"b\":2,\"levels\":[2,", "levels"));
+    assert_false(tacet__parameter_named("{\"b\":\"levels\"}", "levels"));
+}
+
 /* Parameters that say nothing, or do not fit the claim, change nothing: the claim is what was proven. */
 static void otherwise_the_claim_counts(void **state) {
     static const char *const SAY_NOTHING[] = {"",
@@ -231,6 +296,27 @@ static void what_it_cannot_add_up_is_infinite(void **state) {
     tacet_ledger_close(ledger);
 }
 
+/* Losses beyond all grids may tell everything: alone, and in the part of a group that another part hides. */
+static void what_is_beyond_all_grids_is_infinite(void **state) {
+    for (int grouped = 0; grouped < 2; grouped++) {
+        tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 1e4);
+        const tacet_charge small = charge(0.1), large = charge(600);
+        double eps = 0;
+        add(ledger, "small", &small, "x");
+        if (grouped == 1) {
+            add_part(ledger, "a", "row 1", 600);
+            add_part(ledger, "b", "row 2", 0.1);
+        } else {
+            add(ledger, "large", &large, "x");
+        }
+        tacet_ledger_close(ledger);
+        assert_ok(tacet_ledger_numerical(&eps, path, NULL));
+        assert_true(eps == INFINITY);
+        assert_int_equal(teardown(NULL), 0);
+        assert_int_equal(setup(NULL), 0);
+    }
+}
+
 /* Out of memory anywhere: no number, or the right one. Costs that differ in one part only are told apart. */
 static void no_memory(void **state) {
     tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 40);
@@ -243,7 +329,7 @@ static void no_memory(void **state) {
         (void)snprintf(ticket, sizeof ticket, "t%d", i);
         add(ledger, ticket, &c, "x");
     }
-    const tacet_charge laplace = noise("laplace", 1, 100, 2);
+    const tacet_charge laplace = noise("laplace", 1, 100 / 3.0, 2); /* more digits than fit where a parser begins */
     add(ledger, "noise", &laplace, "x");
     tacet_ledger_close(ledger);
     const double want = numerical();
@@ -286,10 +372,15 @@ int main(void) {
         cmocka_unit_test_setup_teardown(entries_are_added_up_and_parts_count_once, setup, teardown),
         cmocka_unit_test_setup_teardown(a_group_costs_its_dearest_part, setup, teardown),
         cmocka_unit_test_setup_teardown(noise_is_known_by_its_parameters, setup, teardown),
+        cmocka_unit_test_setup_teardown(charges_of_the_gate_are_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_claim_above_its_noise_counts, setup, teardown),
+        cmocka_unit_test(parameters_are_found_by_their_names),
         cmocka_unit_test_setup_teardown(otherwise_the_claim_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ledger_is_read_by_its_path, setup, teardown),
         cmocka_unit_test_setup_teardown(what_it_cannot_add_up_is_infinite, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_beyond_all_grids_is_infinite, setup, teardown),
         cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
     };
+    json_set_alloc_funcs(malloc, free); /* so that jansson's can fail, too */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

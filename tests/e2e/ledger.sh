@@ -26,6 +26,11 @@ expect 0 "$tacet" curate --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit
     --budget-eps 1.0000001 --ledger "$work/odd.ledger" --out "$work/odd"
 expect 0 "$tacet" ledger show --ledger "$work/odd.ledger"
 grep -q '^that is eps 0.3, delta 0 of eps 1.00001, delta' "$work/out" || fail "a budget is rounded down: $(cat "$work/out")"
+# Nor of a delta, nor of what privacy-loss distributions say.
+expect 0 "$tacet" curate --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --delta 1.2345e-5 \
+    --ledger "$work/delta.ledger" --new-budget "another delta" --out "$work/delta"
+expect 0 "$tacet" ledger show --ledger "$work/delta.ledger" --numerical
+grep -q '^by privacy-loss distributions: eps 0.* at delta 1.24e-05' "$work/out" || fail "a delta is rounded down: $(cat "$work/out")"
 expect 0 "$tacet" ledger verify --ledger "$work/odd.ledger"
 grep -q 'of eps 1.00001 at delta' "$work/out" || fail "a budget is rounded down by verify: $(cat "$work/out")"
 expect 0 "$tacet" ledger show --ledger "$ledger" --json

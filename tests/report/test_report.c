@@ -184,10 +184,16 @@ static void test_results(void **state) {
            "\"eps\":3,\"delta\":1e-5}}");
     add(r, "{\"budget_eps\":3,\"budget_delta\":1e-5,\"eps\":1.5,\"entries\":1,\"list\":[{\"seq\":1,\"what\":\"w\","
            "\"claim\":\"uncovered\"}],\"head\":\"ab\"}");
+    add(r,
+        "{\"budget_eps\":3.0000001,\"budget_delta\":1.234561e-5,\"eps\":2.0000001,\"entries\":1,\"list\":[{\"seq\":1,"
+        "\"what\":\"w\",\"claim\":\"pure\",\"eps\":1.0000001,\"delta\":1.0000001e-6}],\"head\":\"ab\"}");
+    add(r, "{\"budget_eps\":3,\"budget_delta\":1e-5,\"eps\":null,\"entries\":0,\"list\":[],\"head\":\"ab\"}");
+    add(r, "{\"rows\":[3,1,2],\"values\":[2,7.5,1],\"best_row\":1,\"best_value\":7.5,\"release\":{\"private\":true,"
+           "\"eps\":3.0000001,\"delta\":1.0000001e-5}}");
     add(r, "{\"target\":\"laplace\",\"verdict\":\"consistent\",\"eps_lower\":0.96,\"claimed_eps\":1}");
     add(r, "{\"mechanism\":\"published\",\"succeeded\":true,\"recovered\":1.0,\"rms\":1e-14,\"blind\":8}");
     add(r, "{\"something\":\"else\",\"deep\":{\"a\":1}}");
-    assert_int_equal(tacet_report_charts(r), 3); /* the two simulations share one */
+    assert_int_equal(tacet_report_charts(r), 4); /* the two simulations share one */
     char *html = page(r);
     assert_non_null(strstr(html, "outsourced gaussian, eps 3</text>"));
     assert_non_null(strstr(html, "outsourced random</text>"));
@@ -195,6 +201,12 @@ static void test_results(void **state) {
     assert_int_equal(occurrences(html, "class=\"band\""), 2); /* two sizes of one: the other lacks a standard error */
     assert_non_null(strstr(html, "<b class=\"\">7.5</b>"));
     assert_non_null(strstr(html, "1.5 of 3, at delta = 1e-05"));
+    assert_non_null(strstr(html, "2.00002 of 3.00003, at delta = 1.23457e-05")); /* never less than it is */
+    assert_non_null(strstr(html, "data-column=\"eps\">1.00001</td>"));
+    assert_non_null(strstr(html, "data-column=\"delta\">1.00001e-06</td>"));
+    assert_non_null(strstr(html, "inf of 3, at delta = 1e-05")); /* nothing can be said */
+    assert_non_null(strstr(html, ">eps 3, delta 1e-05<"));
+    assert_non_null(strstr(html, ">eps 3.00003, delta 1.00001e-05<"));
     assert_non_null(strstr(html, "width:50.00%"));
     assert_non_null(strstr(html, "<td class=\"bad\" data-column=\"protection\">uncovered</td>"));
     assert_non_null(strstr(html, ">consistent</td>"));

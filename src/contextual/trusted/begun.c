@@ -6,8 +6,8 @@
 #include "contextual/trusted/internal.h"
 
 #include "core/fail.h"
+#include "dp/open/parameters.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,18 +28,10 @@ static tacet_status entered(bool *there, const tacet_ask *ask, const char *ticke
     return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", why.message);
 }
 
-/* *records = 0: there is no such field. */
-static tacet_status field_of(size_t *records, const char *parameters, tacet_error *err) {
-    json_error_t why;
-    *records = 0;
-    json_t *object = json_loads(parameters, 0, &why);
-    if (object == NULL && json_error_code(&why) == json_error_out_of_memory) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the parameters of a charge");
-    }
-    const json_int_t value = json_integer_value(json_object_get(object, "records"));
-    *records = value > 0 ? (size_t)value : 0;
-    json_decref(object);
-    return TACET_OK;
+/* 0: there is no such field. */
+static size_t field_of(const tacet_charge *charge) {
+    const double records = tacet__parameter_number(charge->parameters, "records");
+    return records >= 1 && records <= 0x1p53 ? (size_t)records : 0;
 }
 
 /* Ledgers of before that field: the number at the end of "…, N records"; 0: there is none. */
@@ -74,7 +66,7 @@ tacet_status tacet__contextual_begun_records(size_t *records, const tacet_ask *a
     tacet_blob_init(&texts);
     tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, ticket, &why);
     if (status == TACET_OK) {
-        status = field_of(records, charge.parameters, &why);
+        *records = field_of(&charge);
     } else if (status == TACET_NOT_FOUND) {
         status = TACET_OK;
     }
@@ -136,7 +128,7 @@ tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const ta
         status = tacet_ledger_charge(ask->ledger, &charge, &texts, stage, &none);
     }
     if (status == TACET_OK) {
-        status = field_of(&out->records, charge.parameters, &none);
+        out->records = field_of(&charge);
         if (out->records > 0) {
             out->form = TACET__CONTEXTUAL_BEGUN;
         } else if (ask->what != NULL && strcmp(charge.what, ask->what) == 0) {

@@ -3,9 +3,9 @@
  * Ring: shared. Proof: pld.md. Cost: a pass over the ledger, and a few convolutions for each different charge; some
  * seconds for each different scale of Euclidean noise. */
 #include "core/fail.h"
-#include "core/json_text.h"
 #include "core/memory.h"
 #include "dp/open/ledger_view.h"
+#include "dp/open/parameters.h"
 #include "dp/open/pld_internal.h"
 
 #include <math.h>
@@ -26,43 +26,32 @@ static const double MOST = 500; /* eps that can be added up */
 typedef struct items {
     item *list;
     size_t count, capacity;
-    bool sayable; /* every claim is one that can be added up */
 } items;
 
-static double number(const json_t *parameters, const char *name) {
-    return json_number_value(json_object_get(parameters, name)); /* 0 of what is missing */
-}
-
-/* Whether noise of this pure eps is what was charged. */
+/* Whether noise of this pure eps is what was charged, neither more nor less: a claim above it covers something besides
+ * the noise, or a sensitivity of another kind. */
 static bool fits(const tacet_charge *c, double pure) {
     double mu = 0;
     return pure < MOST && tacet_gdp_from_pure(&mu, pure, NULL) == TACET_OK &&
-           (c->claim == TACET_CLAIM_PURE ? pure <= c->eps * (1 + FIT)
+           (c->claim == TACET_CLAIM_PURE ? fabs(pure - c->eps) <= FIT * c->eps
                                          : c->claim == TACET_CLAIM_GAUSSIAN && mu == c->mu);
 }
 
 /* The noise behind a charge, where its parameters name it and fit what was claimed; otherwise the claim stays. Laplace
  * noise on any number of coordinates tells at most what it does on one (pld.md). */
-static tacet_status read_noise(tacet__loss *loss, const tacet_charge *c, tacet_error *err) {
-    json_error_t why;
+static void read_noise(tacet__loss *loss, const tacet_charge *c) {
     const tacet_law *law = tacet_law_find(c->mechanism);
     const tacet_density density = law != NULL ? law->density : TACET_DENSITY_NONE;
     if (density != TACET_DENSITY_LAPLACE && density != TACET_DENSITY_EUCLIDEAN) {
-        return TACET_OK;
+        return;
     }
-    json_t *parameters = json_loads(c->parameters, 0, &why);
-    if (parameters == NULL) {
-        return c->parameters[0] != '\0' && tacet__json_no_memory(&why)
-                   ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a charge")
-                   : TACET_OK;
-    }
-    const double count = number(parameters, "count");
-    const double pure = nextafter(number(parameters, "sensitivity") / number(parameters, "scale"), INFINITY);
-    if (json_object_get(parameters, "levels") == NULL && count >= 1 && count <= TACET_L2_MAX_DIMS && fits(c, pure)) {
+    const double count = tacet__parameter_number(c->parameters, "count");
+    const double pure = nextafter(tacet__parameter_number(c->parameters, "sensitivity") /
+                                      tacet__parameter_number(c->parameters, "scale"),
+                                  INFINITY);
+    if (!tacet__parameter_named(c->parameters, "levels") && count >= 1 && count <= TACET_L2_MAX_DIMS && fits(c, pure)) {
         *loss = (tacet__loss){.dims = density == TACET_DENSITY_LAPLACE ? 1 : (size_t)count, .eps = pure};
     }
-    json_decref(parameters);
-    return TACET_OK;
 }
 
 static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_error *err) {
@@ -71,16 +60,14 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
     if (row->record->kind != TACET__RECORD_RESERVE || c->claim == TACET_CLAIM_UNCOVERED) {
         return TACET_OK;
     }
-    item one = {.loss = {.mu = c->mu}};
+    item one = {.loss = {.eps = INFINITY}}; /* zCDP: no curve is known */
     void *array = all->list;
-    if (c->claim != TACET_CLAIM_GAUSSIAN) {
+    if (c->claim == TACET_CLAIM_GAUSSIAN) {
+        one.loss = (tacet__loss){.mu = c->mu};
+    } else if (c->claim != TACET_CLAIM_ZCDP) {
         one.loss = (tacet__loss){.eps = c->eps, .delta = c->delta};
     }
-    const tacet_status status = read_noise(&one.loss, c, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    all->sayable = all->sayable && c->claim != TACET_CLAIM_ZCDP;
+    read_noise(&one.loss, c);
     if (!tacet__grow(&array, &all->capacity, all->count + 1, sizeof *all->list)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory adding up a ledger");
     }
@@ -124,18 +111,26 @@ static uint64_t most_of_a_part(item *list, size_t count) {
     return most;
 }
 
+/* What is beyond all that can be added up may tell everything. */
+static void raise_curve(const tacet_pld *pld, double *delta, const tacet__loss *loss) {
+    if (tacet__pld_raise(pld, delta, loss, NULL) != TACET_OK) {
+        for (size_t i = 0; i < tacet__pld_points(pld); i++) {
+            delta[i] = 1;
+        }
+    }
+}
+
 /* Entries of one group, or equal entries of none. A record is in one part, so that a group is as telling as so many
  * entries as a part has, each as telling as the most telling of all (pld.md). */
 static tacet_status add_slice(tacet_pld *pld, double *delta, item *list, size_t count, tacet_error *err) {
     const bool grouped = list[0].group[0] != '\0';
-    tacet_status status = TACET_OK;
     memset(delta, 0, tacet__pld_points(pld) * sizeof *delta);
-    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i == 0 || by_loss(&list[i - 1].loss, &list[i].loss) != 0) {
-            status = tacet__pld_raise(pld, delta, &list[i].loss, err);
+            raise_curve(pld, delta, &list[i].loss);
         }
     }
-    return status == TACET_OK ? tacet__pld_add(pld, delta, grouped ? most_of_a_part(list, count) : count, err) : status;
+    return tacet__pld_add(pld, delta, grouped ? most_of_a_part(list, count) : count, err);
 }
 
 static tacet_status add_all(tacet_pld *pld, items *all, tacet_error *err) {
@@ -159,13 +154,13 @@ static tacet_status add_all(tacet_pld *pld, items *all, tacet_error *err) {
 
 tacet_status tacet__ledger_numerical(tacet__ledger_view *view, double *eps, double delta, double most,
                                      tacet_error *err) {
-    items all = {.sayable = true};
+    items all = {0};
     tacet_pld *pld = NULL;
     *eps = INFINITY;
     tacet_status status = tacet__ledger_each(view, collect, &all, err);
     status = status != TACET_OK ? status : tacet_pld_create(&pld, fmin(fmax(4 * most, 1), 500), 0, err);
-    status = status != TACET_OK || !all.sayable ? status : add_all(pld, &all, err);
-    if (status == TACET_OK && all.sayable) {
+    status = status != TACET_OK ? status : add_all(pld, &all, err);
+    if (status == TACET_OK) {
         *eps = tacet_pld_eps(pld, delta);
     }
     tacet_pld_free(pld);

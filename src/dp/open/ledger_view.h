@@ -55,7 +55,7 @@ tacet_status tacet__ledger_each(tacet__ledger_view *view,
                                 void *user, tacet_error *err);
 
 /* eps at delta by the numerical accountant (pld.md), for charges that were fixed beforehand; losses up to four times
- * `most` are told apart. INFINITY: it cannot say (zCDP claims). After tacet__ledger_verify. */
+ * `most` are told apart. INFINITY: it cannot say (zCDP claims, losses beyond that). After tacet__ledger_verify. */
 tacet_status tacet__ledger_numerical(tacet__ledger_view *view, double *eps, double delta, double most,
                                      tacet_error *err);
 

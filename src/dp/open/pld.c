@@ -283,7 +283,7 @@ double tacet_pld_delta(const tacet_pld *p, double eps) {
         }
         sum += p->mass[i] * -expm1(eps - loss);
     }
-    return fmin(1, (p->certain + sum) * (1 + p->error + 4 * (double)places(p) * UNIT));
+    return fmin(1, (p->certain + sum) * exp(p->error + 4 * (double)places(p) * UNIT)); /* (1 + a)(1 + b)… < e^(a+b…) */
 }
 
 double tacet_pld_eps(const tacet_pld *p, double delta) {
