@@ -47,7 +47,7 @@ static json_t *persons(const json_t *r) {
             status = tacet_zcdp_eps(&eps, k * k * cap, budget_delta, NULL);
         } else {
             /* P_0 <= e^eps P_1 + delta, k times: delta (1 + e^eps + … + e^((k-1) eps)) */
-            delta = k * exp((k - 1) * budget_eps) * budget_delta;
+            delta = budget_delta > 0 ? k * exp((k - 1) * budget_eps) * budget_delta : 0;
         }
         const bool bound = status == TACET_OK && delta < 1;
         (void)json_array_append_new(
