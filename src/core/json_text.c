@@ -19,6 +19,18 @@ static char *dump(const json_t *value, size_t flags, size_t *length) {
     return text;
 }
 
+json_t *tacet__json_read(const char *text, size_t flags, bool *no_memory) {
+    json_t *value = json_loads(text, flags, NULL);
+    json_t *again = json_loads(text, flags, NULL);
+    *no_memory = (value != NULL || again != NULL) && !json_equal(value, again); /* NULL is equal to nothing */
+    if (*no_memory) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(again);
+    return value;
+}
+
 char *tacet__json_dump(const json_t *value, size_t flags) {
     size_t length = 0;
     return dump(value, flags, &length);

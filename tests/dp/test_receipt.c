@@ -37,6 +37,7 @@ static void write_ledger(void) {
     tacet_charge c = charge(0.1);
     tacet_entry entry;
     tacet_blob memo;
+    c.parameters = "{\"scale\":33.333333333333336,\"the_name_of_a_parameter\":1.2500000000000002e-5}";
     add(ledger, "pure", &c, "an answer");
     c.parameters = "not json";
     c.group = "epoch 1";

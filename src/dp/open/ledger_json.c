@@ -4,6 +4,7 @@
 #include "dp/open/ledger_json.h"
 
 #include "core/fail.h"
+#include "core/json_text.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -56,14 +57,14 @@ json_t *tacet__ledger_report_json(const tacet__ledger_report *r) {
                      (json_int_t)r->seeded, "records", (json_int_t)r->records, "head", hash_json(r->head));
 }
 
-/* Parameters are JSON by agreement; what is not is shown as the text it is (so is what memory was too short to read).
- */
+/* Parameters are JSON by agreement; what is not is shown as the text it is. NULL: out of memory. */
 static json_t *parameters_json(const char *text) {
     if (text[0] == '\0') {
         return json_object();
     }
-    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-    return value != NULL ? value : json_string(text);
+    bool no_memory = false;
+    json_t *value = tacet__json_read(text, JSON_DECODE_ANY, &no_memory);
+    return value != NULL || no_memory ? value : json_string(text);
 }
 
 static void add_reserve(json_t *object, const tacet__ledger_row *row) {
