@@ -87,13 +87,24 @@ tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
     return TACET_OK;
 }
 
-/* Whether a table was entered. */
-static bool has_tables(const registry *r) {
-    bool found = false;
-    DIR *folder = opendir(r->tables);
-    for (const struct dirent *item = NULL; folder != NULL && !found && (item = readdir(folder)) != NULL;) {
-        found = strlen(item->d_name) == (size_t)2 * NAME_BYTES;
+/* The name of the next table that was entered; NULL at the end, or (*wrong = errno) where the folder cannot be read on:
+ * what is not read must not pass for what is not there. */
+static const char *next_table(DIR *folder, int *wrong) {
+    for (;;) {
+        errno = 0;
+        const struct dirent *item = readdir(folder);
+        *wrong = item == NULL ? errno : 0;
+        if (item == NULL || strlen(item->d_name) == (size_t)2 * NAME_BYTES) {
+            return item != NULL ? item->d_name : NULL;
+        } /* otherwise ".", "..", what a crash left half written */
     }
+}
+
+/* Whether a table was entered, or may have been. */
+static bool has_tables(const registry *r) {
+    int wrong = 0;
+    DIR *folder = opendir(r->tables);
+    const bool found = folder == NULL || next_table(folder, &wrong) != NULL || wrong != 0;
     if (folder != NULL) {
         (void)closedir(folder);
     }
@@ -276,11 +287,10 @@ static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch
     if (e == NULL || e->sketch.rows == NULL || folder == NULL) {
         status = tacet__fail(err, folder == NULL ? TACET_IO : TACET_NO_MEMORY, "the registry cannot be read");
     }
-    for (const struct dirent *item = NULL; status == TACET_OK && (item = readdir(folder)) != NULL;) {
-        if (strlen(item->d_name) != 2 * NAME_BYTES) {
-            continue; /* ".", "..", what a crash left half written */
-        }
-        status = tacet__path(path, r->tables, item->d_name, err);
+    const char *name = NULL;
+    int wrong = 0;
+    while (status == TACET_OK && (name = next_table(folder, &wrong)) != NULL) {
+        status = tacet__path(path, r->tables, name, err);
         status = status != TACET_OK ? status : read_earlier(e, path, err);
         double shared = status == TACET_OK ? tacet__sketch_shared(sketch, &e->sketch) : 0;
         if (status == TACET_OK && numbers != NULL && (e->marks & OF_TEXT) == 0) { /* texts were compared as such */
@@ -293,6 +303,9 @@ static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch
             (void)refuse(e, shared, &refusal); /* the first one's words stay */
             *((e->marks & ANEW) != 0 ? &declared : &refused) = true;
         }
+    }
+    if (status == TACET_OK && wrong != 0) {
+        status = tacet__fail(err, TACET_IO, "the registry cannot be read: %s", strerror(wrong));
     }
     if (folder != NULL) {
         (void)closedir(folder);

@@ -63,6 +63,13 @@ curate 3 people.csv first
 grep -q "first/manifest.json names entry 1 " err || fail "the folder's manifest was not looked at: $(cat err)"
 curate 3 people.csv fourth
 grep -q "$work/people.csv.ledger.db, which is gone" err || fail "it is not said that the ledger is gone: $(cat err)"
+# A manifest that cannot be read is not taken for none.
+mkdir torn
+head -c 200 first/manifest.json >torn/manifest.json
+printf 'age\n61\n62\n63\n' >strangers.csv
+code=0
+"$tacet" curate --data strangers.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out torn >said 2>err || code=$?
+[ "$code" = 1 ] && grep -q 'torn/manifest.json is there and cannot be read' err || fail "a torn manifest: exit code $code: $(cat err)"
 # A reason begins another one, and stands in the manifest; from then on that ledger is the table's.
 curate 2 people.csv fourth --new-budget ''
 curate 0 people.csv fourth --new-budget "the board agreed on 3 May" --budget-eps 1.6

@@ -78,17 +78,25 @@ bool tacet__curate_counts(const tacet_curate_settings *s) {
     return !s->seeded && tacet_curate_law(s->mechanism) != NULL;
 }
 
-/* What was released into the folder before must be in the ledger. */
+/* What was released into the folder before must be in the ledger. A manifest that cannot be read is not taken for none.
+ */
 static tacet_status check_manifest(const tacet__curate *job, tacet_error *err) {
     char *text = NULL;
     size_t length = 0;
     tacet_manifest before;
-    tacet_status status = TACET_OK;
-    if (tacet__file_read(&text, &length, job->manifest, MANIFEST_MOST, NULL) != TACET_OK) {
+    tacet_error why = {0};
+    tacet_status status = tacet__file_read(&text, &length, job->manifest, MANIFEST_MOST, &why);
+    if (status == TACET_NOT_FOUND) {
         return TACET_OK;
     }
-    if (tacet_manifest_decode(&before, text, length, NULL) == TACET_OK && before.is_private &&
-        tacet__registry_entry(job->ledger, before.entry, before.entry_hash, NULL) != TACET_OK) {
+    tacet_manifest_init(&before);
+    status = status != TACET_OK ? status : tacet_manifest_decode(&before, text, length, &why);
+    if (status != TACET_OK) {
+        (void)tacet__fail(err, status,
+                          "%.80s is there and cannot be read (%.80s): move it away, or say why in --new-budget",
+                          job->manifest, why.message);
+    } else if (before.is_private &&
+               tacet__registry_entry(job->ledger, before.entry, before.entry_hash, NULL) != TACET_OK) {
         status = tacet__fail(err, TACET_BUDGET,
                              "%.80s names entry %llu (%.8s…), which the ledger %.80s does not have: name its ledger "
                              "with --ledger, or say why in --new-budget",

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_registry.c - a registry that cannot be read refuses: what is not read is not taken for what is not there. Links,
+ * copies and renames are in tests/e2e/registry.sh. */
+#include "registry/registry.h"
+#include "support/test.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <unistd.h>
+
+static char folder[256], state[300], first[300], second[300], key[320];
+static bool unreadable, unopenable;
+
+DIR *opendir(const char *name) {
+    DIR *(*real)(const char *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "opendir");
+    errno = EMFILE;
+    return unopenable ? NULL : real(name);
+}
+
+struct dirent *readdir(DIR *from) {
+    struct dirent *(*real)(DIR *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
+    struct dirent *item = unreadable ? NULL : real(from);
+    errno = unreadable ? EIO : errno;
+    return item;
+}
+
+static int setup(void **test) {
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    (void)snprintf(state, sizeof state, "%s/state", folder);
+    (void)snprintf(first, sizeof first, "%s/first.db", folder);
+    (void)snprintf(second, sizeof second, "%s/second.db", folder);
+    (void)snprintf(key, sizeof key, "%s/key", state);
+    return setenv("TACET_STATE", state, 1);
+}
+
+static int teardown(void **test) {
+    unreadable = unopenable = false;
+    test_rmdir(folder);
+    return 0;
+}
+
+static tacet_status enter(const char *ledger, tacet_error *err) {
+    static const double ROWS[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const tacet__rows rows = {.numbers = ROWS, .width = 2, .count = 4};
+    const tacet__registry_release release = {.rows = &rows, .ledger = ledger, .what = "rows", .ticket = "t"};
+    tacet_ledger_settings settings;
+    tacet_ledger *book = NULL;
+    tacet_ledger_settings_defaults(&settings);
+    settings.eps = 1;
+    const tacet_status status = tacet__registry_open(&book, &release, &settings, err);
+    assert_true((book != NULL) == (status == TACET_OK));
+    tacet_ledger_close(book);
+    return status;
+}
+
+static void one_table_has_one_budget(void **test) {
+    assert_ok(enter(first, NULL));
+    assert_ok(enter(first, NULL));
+    assert_status(enter(second, NULL), TACET_BUDGET);
+    assert_int_not_equal(access(second, F_OK), 0); /* nothing was made */
+}
+
+static void tables_that_cannot_be_read_are_not_forgotten(void **test) {
+    assert_ok(enter(first, NULL));
+    unreadable = true;
+    assert_status(enter(second, NULL), TACET_IO);
+    unreadable = false;
+    unopenable = true;
+    assert_status(enter(second, NULL), TACET_IO);
+    unopenable = false;
+    assert_status(enter(second, NULL), TACET_BUDGET);
+}
+
+static void no_key_is_made_beside_tables_that_cannot_be_read(void **test) {
+    assert_ok(enter(first, NULL));
+    assert_int_equal(unlink(key), 0);
+    for (int i = 0; i < 3; i++) {
+        unreadable = i == 1;
+        unopenable = i == 2;
+        assert_status(enter(second, NULL), TACET_CORRUPT);
+        assert_int_not_equal(access(key, F_OK), 0);
+    }
+}
+
+/* Out of memory anywhere: refused, for one reason or another. */
+static void no_memory_opens_no_second_budget(void **test) {
+    int hit = 1;
+    assert_ok(enter(first, NULL));
+    for (long n = 1; hit; n++) {
+        tacet_error err = {0};
+        fail_alloc_after(n);
+        const tacet_status status = enter(second, &err);
+        hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        assert_true(status == TACET_BUDGET || (hit && status != TACET_OK));
+        assert_int_not_equal(access(second, F_OK), 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_table_has_one_budget, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_that_cannot_be_read_are_not_forgotten, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_key_is_made_beside_tables_that_cannot_be_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_memory_opens_no_second_budget, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
