@@ -3,7 +3,7 @@
 // session: what the role may not read is refused there, and then not shown here.
 import { ask, get, patience, pause, Problem, Session } from "./api";
 import { Cell, draw, Series, squares } from "./chart";
-import { age, announce, card, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
+import { above, age, announce, card, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
 
 interface Brief { name: string; trust: string; state: string; suggested: number; observed: number }
@@ -272,10 +272,10 @@ class Board {
         gauge("rounds used", spent, s.definition.rounds, `${spent} of ${s.definition.rounds} rounds used`)),
       card("Best so far", "third", await this.best(s)),
       card("Rounds over time", "wide", this.log.events.length > 1 ? this.progress() : h("p", { class: "soft" }, "No round yet.")),
-      card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${number(g.eps)}${g.delta > 0 ? `, delta ${number(g.delta, 3)}` : ""}, proven` : "Not proven"),
+      card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${above(g.eps)}${g.delta > 0 ? `, delta ${above(g.delta, 3)}` : ""}, proven` : "Not proven"),
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
-        table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => number(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
-        h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${number(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? "" : "s"} count.`)),
+        table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
+        h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? "" : "s"} count.`)),
       card("Open tickets", "wide", tickets, acts),
       card("Health", "third", await this.health()));
   }
@@ -425,7 +425,7 @@ class Board {
     const flat = Object.entries(l).filter(([, v]) => typeof v !== "object" || v === null) as [string, unknown][];
     const budget = Number(l.budget_eps), spent = Number(l.spent_eps ?? l.eps);
     return h("div", { class: "cards" }, card("Ledger", "",
-      Number.isFinite(budget) && Number.isFinite(spent) ? gauge("privacy budget", spent, budget, `eps ${number(spent)} of ${number(budget)} reserved for the whole study`) : null,
+      Number.isFinite(budget) && Number.isFinite(spent) ? gauge("privacy budget", spent, budget, `eps ${above(spent)} of ${above(budget)} reserved for the whole study`) : null,
       table<[string, unknown]>([{ name: "Field", text: (r) => r[0].replace(/_/g, " ") }, { name: "Value", text: (r) => (typeof r[1] === "number" ? number(r[1], 6) : h("code", {}, String(r[1]))) }], flat, "Ledger"),
       h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Each device keeps the ledger of its own reports." : "Charged before the first round; verified by 'tacet ledger verify'.")));
   }

@@ -3,7 +3,7 @@
 // Keyboard first: the field has the focus, Enter gives the value, Alt+X says that a row cannot be measured, Alt+J and
 // Alt+K go to the next and the previous question. A value goes to this server, and nowhere else.
 import { ask, get, patience, pause, Problem, Session } from "./api";
-import { age, announce, card, Column, download, facts, field, gauge, h, number, put, table, when } from "./dom";
+import { above, age, announce, card, Column, download, facts, field, gauge, h, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
 
 interface Question { ticket: string; row: number; since: number; state: string; reason?: string }
@@ -117,7 +117,7 @@ class Desk {
       put(this.misses, o.misses.length > 0 ? this.missed(o.misses) : null);
       if (before && o.questions.length > before.questions.length) announce(`${o.questions.length} questions wait`);
       put(this.budget, h("h3", {}, "Privacy"),
-        gauge("privacy budget spent", o.budget.spent_eps ?? o.budget.eps, o.budget.eps, `eps ${number(o.budget.spent_eps)} of ${number(o.budget.eps)} spent${o.budget.delta > 0 ? `, delta ${number(o.budget.spent_delta, 3)} of ${number(o.budget.delta, 3)}` : ""}`),
+        gauge("privacy budget spent", o.budget.spent_eps ?? o.budget.eps, o.budget.eps, `eps ${above(o.budget.spent_eps)} of ${above(o.budget.eps)} spent${o.budget.delta > 0 ? `, delta ${above(o.budget.spent_delta, 3)} of ${above(o.budget.delta, 3)}` : ""}`),
         h("h3", {}, "Questions"), gauge("questions asked", o.queries.made, o.queries.allowed, `${o.queries.made} of ${o.queries.allowed} asked, ${o.queries.left} left`),
         h("p", { class: "small soft" }, o.release.outputs_private ? "Values pass a randomiser before they leave." : `${o.budget.uncovered} questions without protection, as agreed.`));
       void this.books();
@@ -212,7 +212,7 @@ class Desk {
       { name: "What", text: (e) => e.what },
       { name: "To whom", text: (e) => e.to_whom },
       { name: "Mechanism", text: (e) => e.mechanism || "none" },
-      { name: "eps", numeric: true, text: (e) => (e.uncovered ? "not protected" : number(e.eps)) },
+      { name: "eps", numeric: true, text: (e) => (e.uncovered ? "not protected" : above(e.eps)) },
       { name: "State", text: (e) => (e.answered ? "answered" : "open") },
     ];
     try {
@@ -220,7 +220,7 @@ class Desk {
       const newest = [...l.list].reverse();
       const releases = newest.filter((e) => !e.ticket.startsWith("query:"));
       put(this.released, h("div", { class: "scroll" }, table(columns, releases, "Releases")));
-      put(this.ledger, facts(["entries", String(l.entries)], ["answered", String(l.answered)], ["without protection", String(l.uncovered)], ["eps spent", `${number(l.eps)} of ${number(l.budget_eps)}`]),
+      put(this.ledger, facts(["entries", String(l.entries)], ["answered", String(l.answered)], ["without protection", String(l.uncovered)], ["eps spent", `${above(l.eps)} of ${above(l.budget_eps)}`]),
         h("p", { class: "small soft" }, "Verified a moment ago. Head of the chain: ", h("code", {}, l.head)),
         h("div", { class: "list short", tabindex: 0, role: "region", "aria-label": "Ledger" }, table(columns, newest.slice(0, 200), "Ledger, newest first")));
       this.label.textContent = (await get<{ label: string }>("/v1/desk/label")).label;

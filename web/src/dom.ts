@@ -44,6 +44,14 @@ export function number(value: number | null | undefined, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
 
+// What a guarantee costs: never less than it is; without a bound it is infinite.
+export function above(value: number | null | undefined, digits = 4): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "∞";
+  const near = Number(value.toPrecision(digits));
+  if (near >= value) return String(near);
+  return String(Number((near + 10 ** (Math.floor(Math.log10(value)) - digits + 1)).toPrecision(digits)));
+}
+
 export function when(seconds: number): string {
   if (!(seconds > 0)) return "–";
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
