@@ -175,6 +175,7 @@ static void test_a_part_that_fails(void **state) {
     assert_ok(tacet__studies_commit(s, NULL));
     assert_ok(tacet__studies_gathered(s, NULL));
     assert_int_equal(tacet__studies_gathered(s, NULL), TACET_STATE);
+    assert_ok(tacet__studies_sort(s, NULL));
     assert_int_equal(raw_number(false, "SELECT sum(head) FROM study"), STUDIES + 1);
     clear_all(studies);
     tacet__studies_close(s);

@@ -227,13 +227,14 @@ static tacet_status step_patiently(store *db, tacet__query *query, bool *row, ta
 static tacet_status make_durable(store *db, const char *path, tacet_error *err) {
     tacet__query *query = NULL;
     bool row = false;
-    tacet_status status = tacet__db_exec(&db->base,
-                                         db->group != NULL ? "PRAGMA synchronous=NORMAL; PRAGMA fullfsync=1;"
-                                                             "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1;"
-                                                             "PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES
-                                                           : "PRAGMA synchronous=FULL; PRAGMA fullfsync=1;"
-                                                             "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1",
-                                         err);
+    tacet_status status =
+        tacet__db_exec(&db->base,
+                       db->group != NULL ? "PRAGMA synchronous=NORMAL; PRAGMA fullfsync=1;"
+                                           "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1;"
+                                           "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES
+                                         : "PRAGMA synchronous=FULL; PRAGMA fullfsync=1;"
+                                           "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1",
+                       err);
     if (status == TACET_OK) {
         status = tacet__db_prepare(&db->base, &query, "PRAGMA journal_mode=WAL", err);
     }

@@ -17,6 +17,7 @@ bool tacet__studies_can_gather(const tacet__studies_settings *settings) {
 static void begin_era(tacet__studies *studies) {
     static atomic_uint_fast64_t eras;
     studies->era = 1 + atomic_fetch_add(&eras, 1);
+    tacet__recent_forget(studies);
 }
 
 static size_t kept_slot(const unsigned char *hash) {
@@ -52,14 +53,32 @@ static bool is_part(const tacet__studies *studies, const tacet__half *half) {
     return studies->gathering && half == &studies->open;
 }
 
+static tacet_status begin_rows(tacet__studies *studies, tacet__half *half, bool gathers, tacet_error *err) {
+    bool sorted = false;
+    tacet_status status = tacet__half_relax(half, false, err);
+    status = status != TACET_OK ? status : tacet__db_begin_rows(half->db, err);
+    if (status != TACET_OK || gathers) {
+        return status;
+    }
+    /* Whatever becomes of this transaction, it stays sorted. */
+    status = tacet__recent_begun(studies, half, &sorted, err);
+    if (status == TACET_OK && sorted) {
+        status = tacet__db_commit(half->db, err);
+        status = status != TACET_OK ? status : tacet__db_begin_rows(half->db, err);
+    }
+    if (status != TACET_OK) {
+        tacet__db_rollback(half->db);
+    }
+    return status;
+}
+
 tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet_error *err) {
     studies->touched = false;
     if (is_part(studies, half)) {
         return studies->gathered_lost ? tacet__fail(err, TACET_IO, "the transaction of several studies was lost")
                                       : TACET_OK;
     }
-    const tacet_status status = tacet__half_relax(half, false, err);
-    return status == TACET_OK ? tacet__db_begin_rows(half->db, err) : status;
+    return begin_rows(studies, half, false, err);
 }
 
 tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err) {
@@ -86,14 +105,24 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err) {
     if (tacet__db_shared(half->db)) {
         return tacet__fail(err, TACET_DENIED, "studies in PostgreSQL have a lock each");
     }
-    tacet_status status = tacet__part_begin(studies, half, err);
+    bool sorted = false;
+    tacet_status status = begin_rows(studies, half, true, err);
+    studies->touched = false;
     studies->gathering = status == TACET_OK;
     studies->gathered_changes = studies->gathered_unsettled = studies->gathered_lost = false;
     const uint64_t version = status == TACET_OK ? tacet__db_version(half->db) : 0;
-    if (version == 0 || version != studies->version) {
-        begin_era(studies);
-    }
+    studies->puts_off = version != 0 && version == studies->version;
     studies->version = 0; /* until this one has ended well */
+    if (status == TACET_OK && !studies->puts_off) {
+        begin_era(studies);
+        status = tacet__recent_begun(studies, half, &sorted, err);
+    } else if (status == TACET_OK) {
+        status = tacet__recent_due(studies, err);
+    }
+    if (status != TACET_OK && studies->gathering) {
+        tacet__db_rollback(half->db);
+        studies->gathering = false;
+    }
     return status;
 }
 

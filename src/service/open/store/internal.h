@@ -55,6 +55,14 @@ enum {
     TACET__Q_TOKEN_FIND,
     TACET__Q_TOKEN_LIST,
     TACET__Q_TOKEN_DROP,
+    TACET__Q_RECENT_ADD, /* of SQLite alone, from here on */
+    TACET__Q_RECENT_ANY,
+    TACET__Q_RECENT_EVENTS, /* these sort it in */
+    TACET__Q_RECENT_OBSERVED,
+    TACET__Q_RECENT_KEYS,
+    TACET__Q_RECENT_HOLDERS,
+    TACET__Q_RECENT_STUDIES,
+    TACET__Q_RECENT_DROP,
     TACET__Q_COUNT
 };
 
@@ -72,6 +80,9 @@ typedef struct tacet__kept_row {
     tacet__held held;
     uint64_t era;
 } tacet__kept_row;
+
+/* What a handle knows of the table `recent` (recent.c). */
+typedef struct tacet__recent tacet__recent;
 
 /* One of the two stores. */
 typedef struct tacet__half {
@@ -110,6 +121,9 @@ struct tacet__studies {
     uint64_t era;
     uint64_t version;      /* of the store after the last gathered transaction */
     tacet__kept_row *kept; /* NULL: none */
+    bool puts_off;         /* this gathered transaction appends to `recent`: nobody else committed since the last one */
+    bool whole;            /* the part changed more than events: its rows are written now */
+    tacet__recent *recent; /* NULL: nothing yet */
 };
 
 /* Opens one side, creates or migrates its tables. */
@@ -158,6 +172,8 @@ bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
 /* What an event changes of its holders' counts; written by tacet__write_held, at the latest before the commit. */
 tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err);
 tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err);
+tacet_status tacet__write_holder(tacet__half *half, uint64_t number, const unsigned char hash[TACET__HOLDER_BYTES],
+                                 const tacet__held *held, tacet_error *err);
 void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
 
 /* The transaction of one study, or its part of a gathered one. */
@@ -177,6 +193,34 @@ typedef struct tacet__head {
     char keeper[TACET__KEEPER_MOST + 1];
     unsigned char hash[TACET__EVENT_HASH_BYTES];
 } tacet__head;
+
+/* recent.c: whether the open part puts off all but its events; these, and what is known of them. */
+bool tacet__recent_on(const tacet__studies *studies);
+tacet_status tacet__recent_append(tacet__studies *studies, const tacet__event *event,
+                                  const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err);
+/* As tacet__find_seq; as tacet__find_key, where it is known; the counts of a holder, NULL: as in its row. */
+tacet_status tacet__recent_suggestion(tacet__studies *studies, tacet__half *half, uint64_t number,
+                                      tacet__suggestion *out, uint64_t seq, tacet_error *err);
+/* What became of a suggestion that its table has. */
+void tacet__recent_outcome(tacet__studies *studies, const tacet__half *half, uint64_t number, tacet__suggestion *s);
+bool tacet__recent_key(tacet__studies *studies, const tacet__half *half, tacet__suggestion *out,
+                       const unsigned char hash[TACET__KEY_HASH_BYTES]);
+const tacet__held *tacet__recent_held(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES]);
+/* At the end of a part: what will stand in the rows of its holders, and in its own. */
+tacet_status tacet__recent_hold(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES],
+                                const tacet__held *held, tacet_error *err);
+tacet_status tacet__recent_head(tacet__studies *studies, const tacet__head *head, tacet_error *err);
+/* When several studies gather: sorts it in where that is due, from what is known of it. */
+tacet_status tacet__recent_due(tacet__studies *studies, tacet_error *err);
+/* Sorts it in: in the open transaction of the open store; in one that has just begun, where there is anything; wherever
+ * the handle stands, so that the tables have all. */
+tacet_status tacet__recent_sort(tacet__studies *studies, tacet_error *err);
+tacet_status tacet__recent_begun(tacet__studies *studies, tacet__half *half, bool *sorted, tacet_error *err);
+tacet_status tacet__recent_settle(tacet__studies *studies, tacet_error *err);
+void tacet__recent_forget(tacet__studies *studies); /* what is known: someone else may have sorted it in */
+/* Columns 1 to 10 and 13 of an event. */
+void tacet__bind_event(tacet__query *query, uint64_t number, const tacet__event *event);
+
 /* A text column into an array; what does not fit is cut off. */
 void tacet__take_text(char *out, size_t size, tacet__query *query, int column);
 tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err);

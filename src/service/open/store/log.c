@@ -163,7 +163,8 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
         return status;
     }
     if (!studies->gathering || study->era != studies->era) {
-        status = tacet__read_head(half, &head, study->number, true, err);
+        status = studies->gathering && half == &studies->open ? tacet__recent_settle(studies, err) : TACET_OK;
+        status = status != TACET_OK ? status : tacet__read_head(half, &head, study->number, true, err);
         if (status == TACET_OK && !study->checked) {
             status = tacet__check_shown(studies, study, &head, err);
         }
@@ -178,7 +179,7 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     studies->writing = half;
     studies->number = study->number;
     studies->study = study;
-    studies->changed = false;
+    studies->changed = studies->whole = false;
     studies->missed_count = 0;
     studies->waiting_count = 0;
     studies->held_count = 0;
@@ -214,8 +215,14 @@ static void forget_missed(tacet__studies *studies, const unsigned char hash[TACE
 tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
                              const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_KEY_FIND];
+    if (tacet__recent_key(studies, half, out, hash)) {
+        return TACET_OK;
+    }
     tacet__query_bind_bytes(query, 1, hash, TACET__KEY_HASH_BYTES);
     const tacet_status status = tacet__find(query, out, err);
+    if (status == TACET_OK) {
+        tacet__recent_outcome(studies, half, studies->number, out);
+    }
     if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST &&
         !missed(studies, hash)) {
         memcpy(studies->missed[studies->missed_count++], hash, TACET__KEY_HASH_BYTES);
@@ -264,7 +271,7 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
         if (tacet__forget_waiting(studies, event->of)) {
             return TACET_OK;
         }
-        status = tacet__find_seq(studies->writing, study->number, &there, event->of, err);
+        status = tacet__recent_suggestion(studies, studies->writing, study->number, &there, event->of, err);
         if (status == TACET_NOT_FOUND) {
             return tacet__fail(err, status, "there is no such suggestion");
         }
@@ -281,9 +288,8 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
     return status;
 }
 
-static tacet_status insert_event(tacet__studies *studies, const tacet__event *event, tacet_error *err) {
-    tacet__query *query = studies->writing->queries[TACET__Q_EVENT_ADD];
-    tacet__query_bind_int(query, 1, tacet__place(studies->number, event->seq));
+void tacet__bind_event(tacet__query *query, uint64_t number, const tacet__event *event) {
+    tacet__query_bind_int(query, 1, tacet__place(number, event->seq));
     tacet__query_bind_int(query, 2, event->kind);
     tacet__query_bind_int(query, 3, (int64_t)event->time);
     tacet__query_bind_int(query, 4, (int64_t)event->of);
@@ -295,13 +301,18 @@ static tacet_status insert_event(tacet__studies *studies, const tacet__event *ev
     }
     tacet__query_bind_bytes(query, 9, event->body, event->body_size);
     tacet__query_bind_bytes(query, 10, event->hash, sizeof event->hash);
+    tacet__query_bind_int(query, 13, event->null);
+}
+
+static tacet_status insert_event(tacet__studies *studies, const tacet__event *event, tacet_error *err) {
+    tacet__query *query = studies->writing->queries[TACET__Q_EVENT_ADD];
+    tacet__bind_event(query, studies->number, event);
     if (event->kind == TACET__EVENT_SUGGEST && event->has_owner) {
         tacet__query_bind_bytes(query, 11, event->owner, TACET__HOLDER_BYTES);
     }
     if (event->kind == TACET__EVENT_SUGGEST && event->has_person) {
         tacet__query_bind_bytes(query, 12, event->person, TACET__HOLDER_BYTES);
     }
-    tacet__query_bind_int(query, 13, event->null);
     return tacet__query_send(query, err);
 }
 
@@ -330,6 +341,22 @@ static tacet_status insert_finders(tacet__studies *studies, const tacet__event *
     return tacet__query_send(queries[TACET__Q_KEY_ADD], err);
 }
 
+/* Into `recent`, or into its tables; a release is rare, and goes there. */
+static tacet_status insert(tacet__studies *studies, const tacet__event *event,
+                           const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err) {
+    tacet_status status = TACET_OK;
+    if (tacet__recent_on(studies)) {
+        forget_missed(studies, key);
+        if (event->kind != TACET__EVENT_RELEASE) {
+            return tacet__recent_append(studies, event, key, err);
+        }
+        studies->whole = true;
+        status = tacet__recent_settle(studies, err);
+    }
+    status = status != TACET_OK ? status : insert_event(studies, event, err);
+    return status != TACET_OK ? status : insert_finders(studies, event, key, err);
+}
+
 tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study, tacet__event *event,
                                    tacet_error *err) {
     unsigned char key[TACET__KEY_HASH_BYTES] = {0};
@@ -351,10 +378,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     studies->touched = true;
     memcpy(event->hash, studies->head_hash, sizeof event->hash);
     tacet__chain(event->hash, event);
-    status = insert_event(studies, event, err);
-    if (status == TACET_OK) {
-        status = insert_finders(studies, event, key, err);
-    }
+    status = insert(studies, event, key, err);
     if (status == TACET_OK) {
         status = tacet__count_held(studies, event, err);
     }
@@ -389,7 +413,7 @@ tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *
     }
     if (status == TACET_OK) {
         study->snapshot = study->head;
-        studies->changed = true;
+        studies->changed = studies->whole = true;
     }
     return status;
 }
@@ -399,7 +423,7 @@ tacet_status tacet__studies_keep(tacet__studies *studies, tacet__study *study, c
     if (status == TACET_OK) {
         (void)snprintf(study->keeper, sizeof study->keeper, "%s", keeper);
         study->fence++;
-        studies->changed = true;
+        studies->changed = studies->whole = true;
     }
     return status;
 }
@@ -411,6 +435,24 @@ static void forget_transaction(tacet__studies *studies) {
     studies->held_count = 0;
 }
 
+/* What a batch changed of the study's own row: now, or when `recent` is sorted in, from which it follows. */
+static tacet_status write_study(tacet__studies *studies, const tacet__study *study, tacet_error *err) {
+    tacet__head head = {.state = study->state,
+                        .head = study->head,
+                        .snapshot = study->snapshot,
+                        .suggested = study->suggested,
+                        .observed = study->observed,
+                        .released = study->released,
+                        .fence = study->fence};
+    memcpy(head.keeper, study->keeper, sizeof head.keeper);
+    memcpy(head.hash, studies->head_hash, sizeof head.hash);
+    if (tacet__recent_on(studies) && !studies->whole) {
+        return tacet__recent_head(studies, &head, err);
+    }
+    const tacet_status status = tacet__recent_on(studies) ? tacet__recent_settle(studies, err) : TACET_OK;
+    return status != TACET_OK ? status : tacet__write_head(studies->writing, &head, studies->number, err);
+}
+
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     tacet__half *half = studies->writing;
     if (half == NULL) {
@@ -420,16 +462,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     tacet_status status = TACET_OK;
     if (studies->changed) {
         studies->touched = true;
-        tacet__head head = {.state = study->state,
-                            .head = study->head,
-                            .snapshot = study->snapshot,
-                            .suggested = study->suggested,
-                            .observed = study->observed,
-                            .released = study->released,
-                            .fence = study->fence};
-        memcpy(head.keeper, study->keeper, sizeof head.keeper);
-        memcpy(head.hash, studies->head_hash, sizeof head.hash);
-        status = tacet__write_head(half, &head, studies->number, err);
+        status = write_study(studies, study, err);
         status = status != TACET_OK ? status : tacet__write_held(studies, err);
     }
     if (status == TACET_OK) {

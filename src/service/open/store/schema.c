@@ -70,6 +70,14 @@ typedef struct migration {
     "INSERT INTO definition(number, bytes) SELECT number, definition FROM study;"                                      \
     "ALTER TABLE study DROP COLUMN definition;"
 
+/* What is not sorted into its tables yet (recent.c). With PostgreSQL there is nothing of the kind. */
+#define RECENT                                                                                                         \
+    "CREATE TABLE recent(n INTEGER PRIMARY KEY, place INTEGER NOT NULL, kind INTEGER NOT NULL, time INTEGER NOT "      \
+    "NULL, of_seq INTEGER NOT NULL, number INTEGER NOT NULL, idx INTEGER NOT NULL, value INTEGER NOT NULL, "           \
+    "client_key BLOB, body BLOB NOT NULL, hash BLOB NOT NULL, owner BLOB, person BLOB, is_null INTEGER NOT NULL, "     \
+    "key_hash BLOB) STRICT;"
+#define NOTHING "DO $$ BEGIN END $$;"
+
 static const migration TRUSTED_STEPS[] = {
     {SQLITE_LOG, POSTGRES_LOG},
     {SQLITE_HOLDERS, POSTGRES_HOLDERS},
@@ -86,6 +94,7 @@ static const migration OPEN_STEPS[] = {
     {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
     {KEEPER("INTEGER"), KEEPER("BIGINT")},
     {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")},
+    {RECENT, NOTHING},
 };
 
 #define STUDY_QUERY                                                                                                    \
@@ -153,6 +162,35 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label, expires, open_most, rounds_most FROM token "
                             "ORDER BY id",
     [TACET__Q_TOKEN_DROP] = "DELETE FROM token WHERE id = ?1",
+    [TACET__Q_RECENT_ADD] =
+        "INSERT INTO recent(place, kind, time, of_seq, number, idx, value, client_key, body, hash, owner, person, "
+        "is_null, key_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    [TACET__Q_RECENT_ANY] = "SELECT 1 FROM recent LIMIT 1",
+    [TACET__Q_RECENT_EVENTS] =
+        "INSERT INTO event(place, kind, time, of_seq, number, idx, value, client_key, body, hash, owner, person, "
+        "is_null) SELECT place, kind, time, of_seq, number, idx, value, client_key, body, hash, "
+        "CASE kind WHEN 1 THEN owner END, CASE kind WHEN 1 THEN person END, is_null FROM recent",
+    [TACET__Q_RECENT_OBSERVED] =
+        "INSERT INTO observed(place, seq, value) SELECT (place >> 40 << 40) | of_seq, "
+        "CASE kind WHEN 2 THEN place & 0xFFFFFFFFFF ELSE -(place & 0xFFFFFFFFFF) END, value FROM recent "
+        "WHERE kind <> 1",
+    [TACET__Q_RECENT_KEYS] = "INSERT INTO client_key(hash, place) SELECT key_hash, place FROM recent "
+                             "WHERE key_hash IS NOT NULL",
+    [TACET__Q_RECENT_HOLDERS] =
+        "INSERT INTO holder(hash, study, open_tickets, rounds) "
+        "SELECT r.hash, r.study, max(0, coalesce(h.open_tickets, 0) + r.open), coalesce(h.rounds, 0) + r.rounds FROM "
+        "(SELECT hash, study, sum(iif(kind = 1, 1, -1)) AS open, sum(kind = 1) AS rounds FROM "
+        "(SELECT owner AS hash, place >> 40 AS study, kind FROM recent WHERE owner IS NOT NULL UNION ALL "
+        "SELECT person, place >> 40, kind FROM recent WHERE person IS NOT NULL) GROUP BY hash) r "
+        "LEFT JOIN holder h ON h.hash = r.hash WHERE true "
+        "ON CONFLICT(hash) DO UPDATE SET open_tickets = excluded.open_tickets, rounds = excluded.rounds",
+    [TACET__Q_RECENT_STUDIES] =
+        "UPDATE study SET head = r.head, hash = r.hash, suggested = study.suggested + r.suggested, "
+        "observed = study.observed + r.observed FROM (SELECT place >> 40 AS number, max(place) & 0xFFFFFFFFFF AS head, "
+        "hash, "
+        "sum(kind = 1) AS suggested, sum(kind = 2) AS observed FROM recent GROUP BY place >> 40) r "
+        "WHERE study.number = r.number",
+    [TACET__Q_RECENT_DROP] = "DELETE FROM recent",
 };
 
 static tacet_status read_number(tacet__db *db, int64_t *out, const char *sql, tacet_error *err) {
@@ -255,7 +293,8 @@ static tacet_status check_version(tacet__db *db, tacet__side side, bool create, 
 }
 
 static tacet_status prepare(tacet__half *half, tacet__side side, tacet_error *err) {
-    const size_t count = side == TACET__SIDE_OPEN ? TACET__Q_COUNT : TACET__Q_TRUSTED_COUNT;
+    const size_t open = tacet__db_shared(half->db) ? TACET__Q_RECENT_ADD : TACET__Q_COUNT;
+    const size_t count = side == TACET__SIDE_OPEN ? open : TACET__Q_TRUSTED_COUNT;
     tacet_status status = TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < count; i++) {
         const bool lock = i == TACET__Q_STUDY_LOCK && tacet__db_shared(half->db);

@@ -114,6 +114,7 @@ void tacet__studies_close(tacet__studies *studies) {
     sodium_memzero(studies->place, strlen(studies->place));
     free(studies->place);
     free(studies->kept);
+    free(studies->recent);
     free(studies);
 }
 
@@ -266,6 +267,7 @@ static tacet_status list_in(tacet__half *half, tacet__study_model first, tacet__
 }
 
 tacet_status tacet__studies_list(tacet__studies *studies, tacet__study_fn *fn, void *user, tacet_error *err) {
+    (void)tacet__recent_settle(studies, NULL); /* counts that lag are better than none */
     if (studies->trusted.db == NULL) {
         return list_in(&studies->open, TACET__STUDY_LOCAL, TACET__STUDY_CENTRAL, fn, user, err);
     }
@@ -356,6 +358,7 @@ static tacet_status show_again(tacet__studies *studies, tacet__study *out, const
 }
 
 tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
+    (void)tacet__recent_settle(studies, NULL); /* begin does so, too, and says why it cannot */
     tacet_status status = good_name(name) ? tacet__find_study(&studies->open, out, name, err) : TACET_NOT_FOUND;
     if (status == TACET_NOT_FOUND && good_name(name) && studies->trusted.db != NULL && studies->writing == NULL) {
         status = show_again(studies, out, name, err);

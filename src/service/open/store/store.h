@@ -218,6 +218,11 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err);
  * them. */
 tacet_status tacet__studies_gathered(tacet__studies *studies, tacet_error *err);
 
+/* Whether this handle has put off something that its gathered transactions changed: all of it is durable, and others
+ * sort it in before they read (recent.c). Sorts it in; nothing in a transaction, or where there is nothing. */
+bool tacet__studies_unsorted(const tacet__studies *studies); /* NULL is allowed */
+tacet_status tacet__studies_sort(tacet__studies *studies, tacet_error *err);
+
 /* What a token, or a person, has of a study. */
 typedef enum tacet__holder_kind { TACET__HOLDER_TOKEN = 1, TACET__HOLDER_PERSON = 2 } tacet__holder_kind;
 typedef struct tacet__held {
