@@ -22,6 +22,7 @@ struct tacet__peer {
     double until; /* deadline; by `phase` */
     double since; /* it is idle or sends its answer; the beginning */
     unsigned char address[TACET__ADDRESS_BYTES];
+    tacet__identity *identity;  /* NULL: nobody asked */
     tacet__peer *before, *next; /* in the order of arrival */
 };
 
@@ -55,6 +56,7 @@ static void unlink_peer(tacet__peers *p, tacet__peer *peer) {
     }
     p->count--;
     p->closing -= peer->closing;
+    free(peer->identity);
     free(peer);
 }
 
@@ -66,6 +68,13 @@ void tacet__peers_free(tacet__peers *p) {
         (void)pthread_mutex_destroy(&p->lock);
         free(p);
     }
+}
+
+tacet__identity *tacet__peer_identity(tacet__peer *peer) {
+    if (peer != NULL && peer->identity == NULL) {
+        peer->identity = TACET__ZALLOC(tacet__identity, 1);
+    }
+    return peer != NULL ? peer->identity : NULL;
 }
 
 void tacet__address_of(unsigned char out[TACET__ADDRESS_BYTES], const struct sockaddr *address) {

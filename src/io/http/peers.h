@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-enum { TACET__ADDRESS_BYTES = 16 };
+enum { TACET__ADDRESS_BYTES = 16, TACET__NAME_BYTES = 256 };
 
 typedef struct tacet__peer tacet__peer;
 typedef struct tacet__peers tacet__peers;
@@ -49,6 +49,15 @@ void tacet__peer_in_hand(tacet__peers *peers, tacet__peer *peer);          /* it
 void tacet__peer_sending(tacet__peers *peers, tacet__peer *peer, double now, double bytes); /* its answer is ready */
 void tacet__peer_finished(tacet__peers *peers, tacet__peer *peer, double now);              /* and was sent */
 const unsigned char *tacet__peer_address(const tacet__peer *peer);
+
+/* Whose certificate the connection has shown, as it was found when it was verified last. Of the connection's own thread
+ * alone; empty at first. NULL: out of memory, or no peer. */
+typedef struct tacet__identity {
+    double until; /* then it is verified anew */
+    bool certified;
+    char name[TACET__NAME_BYTES];
+} tacet__identity;
+tacet__identity *tacet__peer_identity(tacet__peer *peer);
 
 /* Closes whatever is over its deadline; with `all_idle`, whatever has no request in hand. */
 void tacet__peers_sweep(tacet__peers *peers, double now, bool all_idle);

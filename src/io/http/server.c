@@ -25,6 +25,7 @@
 enum { LINGER_SECONDS = 1, SLOWED_MOST = 1000, SMALL_BODY = 4096 };
 static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is not kept: beyond, the connection is cut */
 static const double SLOWED_SECONDS = 1;
+static const double IDENTITY_SECONDS = 10; /* a certificate that ends is good for so much longer on its connection */
 
 void tacet__server_defaults(tacet__server_settings *settings) {
     *settings = (tacet__server_settings){.listen = "127.0.0.1:0",
@@ -163,6 +164,21 @@ static bool client_name(struct MHD_Connection *connection, char name[TACET__NAME
     return ok;
 }
 
+/* The same; a chain is verified once for the requests of some seconds, since that costs as much as a request. */
+static bool connection_name(tacet__upload *up) {
+    tacet__identity *known = tacet__peer_identity(up->peer);
+    const double now = tacet__now();
+    if (known == NULL) {
+        return client_name(up->connection, up->name);
+    }
+    if (now >= known->until) {
+        known->certified = client_name(up->connection, known->name);
+        known->until = now + IDENTITY_SECONDS;
+    }
+    memcpy(up->name, known->name, sizeof up->name);
+    return known->certified;
+}
+
 /* Whose it says it is: known from its certificate, or because its token was known before. */
 static void see_whose(tacet__server *server, tacet__upload *up) {
     static const char BEARER[] = "Bearer ";
@@ -171,7 +187,7 @@ static void see_whose(tacet__server *server, tacet__upload *up) {
         up->bearer = text + sizeof BEARER - 1;
         up->token = tacet__buckets_key(&server->tokens, up->bearer, strlen(up->bearer));
     }
-    up->certified = server->client_certificates && client_name(up->connection, up->name);
+    up->certified = server->client_certificates && connection_name(up);
     if (up->certified) {
         up->token = tacet__buckets_key(&server->tokens, up->name, strlen(up->name)); /* whatever stands beside it */
     }

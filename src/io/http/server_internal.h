@@ -12,8 +12,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { TACET__NAME_BYTES = 256 };
-
 /* What is collected for one request between MHD's calls. */
 typedef struct tacet__upload tacet__upload;
 struct tacet__upload {
