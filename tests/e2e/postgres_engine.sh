@@ -5,6 +5,6 @@ set -eu
 bin=${TACET_BIN:?}
 source=${TACET_SOURCE:?}
 if [ "${1:-}" != inside ]; then exec "$source/tests/support/pgcluster.sh" run "$0" inside; fi
-for part in service_engine service_engine_expire service_routes service_central; do
+for part in service_engine service_engine_expire service_race service_routes service_central; do
     "$source/tools/run-test" "$bin/test_$part"
 done
