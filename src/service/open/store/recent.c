@@ -17,7 +17,7 @@
 
 enum {
     ROWS_MOST = 4096,
-    ROWS_DUE = 1536,   /* sorted in by the next turn: some milliseconds, for which it waits */
+    ROWS_DUE = 3072,   /* sorted in by the next turn: some milliseconds, for which it waits */
     HEADS_MOST = 1024, /* studies with something in it */
     HOLDERS_MOST = 2 * ROWS_MOST + TACET__HELD_MOST,
     SLOT_BITS = 14,
