@@ -252,9 +252,9 @@ static void test_it_is_sorted_in_by_itself(void **state) {
         assert_ok(turn(s, studies, test_slow() ? 300 : 900, false));
     }
     assert_true(agree_all() > 4096);
-    for (size_t round = 0; round < 70; round++) {
+    for (size_t round = 0; round < 120; round++) {
         assert_ok(turn(s, studies, 5, false));
-        assert_true(raw_number(false, "SELECT count(*) FROM recent") < 2048);
+        assert_true(raw_number(false, "SELECT count(*) FROM recent") < 3200);
     }
     clear_all(studies);
     tacet__studies_close(s);
