@@ -117,11 +117,20 @@ static void test_client_certificates(void **state) {
     tacet__client *client = connect_to(f, &f->authority, NULL, &f->client_pem);
     assert_ok(tacet__client_request(client, &answer, "GET", "/", NULL, NULL));
     assert_string_equal(answer.body, "GET / bearer=- cert=modeler body=");
-    tacet__client_close(client);
-    /* Signed by another authority: no identity, though the name is the same. */
-    client = connect_to(f, &f->authority, NULL, &f->foreign_client);
-    const tacet_status status = tacet__client_request(client, &answer, "GET", "/", NULL, NULL);
-    assert_true(status != TACET_OK || strstr(answer.body, "cert=-") != NULL);
+    /* Signed by another authority: no identity, though the name is the same. Each connection has its own, however often
+     * it asks and whoever asked before. */
+    tacet__client *foreign = connect_to(f, &f->authority, NULL, &f->foreign_client);
+    tacet__client *nobody = connect_to(f, &f->authority, NULL, NULL);
+    for (int i = 0; i < 3; i++) {
+        const tacet_status status = tacet__client_request(foreign, &answer, "GET", "/", NULL, NULL);
+        assert_true(status != TACET_OK || strstr(answer.body, "cert=-") != NULL);
+        assert_ok(tacet__client_request(nobody, &answer, "GET", "/", NULL, NULL));
+        assert_string_equal(answer.body, "GET / bearer=- cert=- body=");
+        assert_ok(tacet__client_request(client, &answer, "GET", "/", NULL, NULL));
+        assert_string_equal(answer.body, "GET / bearer=- cert=modeler body=");
+    }
+    tacet__client_close(nobody);
+    tacet__client_close(foreign);
     tacet__client_close(client);
 }
 
