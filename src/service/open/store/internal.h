@@ -124,6 +124,7 @@ struct tacet__studies {
     bool puts_off;         /* this gathered transaction appends to `recent`: nobody else committed since the last one */
     bool whole;            /* the part changed more than events: its rows are written now */
     tacet__recent *recent; /* NULL: nothing yet */
+    double listed;         /* when all of it was sorted in for a list */
 };
 
 /* Opens one side, creates or migrates its tables. */
@@ -217,6 +218,7 @@ tacet_status tacet__recent_due(tacet__studies *studies, tacet_error *err);
 tacet_status tacet__recent_sort(tacet__studies *studies, tacet_error *err);
 tacet_status tacet__recent_begun(tacet__studies *studies, tacet__half *half, bool *sorted, tacet_error *err);
 tacet_status tacet__recent_settle(tacet__studies *studies, tacet_error *err);
+tacet_status tacet__recent_any(tacet__studies *studies, bool *rows, tacet_error *err); /* whether there is anything */
 void tacet__recent_forget(tacet__studies *studies); /* what is known: someone else may have sorted it in */
 /* Columns 1 to 10 and 13 of an event. */
 void tacet__bind_event(tacet__query *query, uint64_t number, const tacet__event *event);

@@ -276,8 +276,12 @@ static bool is_shared(const tacet__half *half) {
     return tacet__db_shared(half->db);
 }
 
-static tacet_status any(tacet__studies *studies, bool *rows, tacet_error *err) {
+tacet_status tacet__recent_any(tacet__studies *studies, bool *rows, tacet_error *err) {
     tacet__query *query = studies->open.queries[TACET__Q_RECENT_ANY];
+    *rows = false;
+    if (is_shared(&studies->open)) {
+        return TACET_OK;
+    }
     const tacet_status status = tacet__query_step(query, rows, err);
     tacet__query_reset(query);
     return status;
@@ -286,10 +290,10 @@ static tacet_status any(tacet__studies *studies, bool *rows, tacet_error *err) {
 tacet_status tacet__recent_begun(tacet__studies *studies, tacet__half *half, bool *sorted, tacet_error *err) {
     bool rows = false;
     *sorted = false;
-    if (half != &studies->open || is_shared(half)) {
+    if (half != &studies->open) {
         return TACET_OK;
     }
-    const tacet_status status = any(studies, &rows, err);
+    const tacet_status status = tacet__recent_any(studies, &rows, err);
     *sorted = status == TACET_OK && rows;
     return *sorted ? tacet__recent_sort(studies, err) : status;
 }
@@ -302,7 +306,7 @@ tacet_status tacet__recent_settle(tacet__studies *studies, tacet_error *err) {
     if (studies->gathering) {
         return knows(studies) ? tacet__recent_sort(studies, err) : TACET_OK;
     }
-    tacet_status status = any(studies, &rows, err);
+    tacet_status status = tacet__recent_any(studies, &rows, err);
     if (status != TACET_OK || !rows) {
         return status;
     }
