@@ -5,6 +5,7 @@
 #include "service/store_fixture.h"
 #include "support/fault_vfs.h"
 
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -362,6 +363,67 @@ static void test_each_failure(void **state) {
     }
 }
 
+/* --- short memory ------------------------------------------------------------------------------------------------- */
+
+static long countdown; /* of SQLite's allocations until one fails; 0: off */
+static sqlite3_mem_methods real;
+
+static bool failed;
+
+static bool fails(void) {
+    failed = failed || countdown == 1;
+    return countdown > 0 && --countdown == 0;
+}
+
+static void *short_malloc(int size) {
+    return fails() ? NULL : real.xMalloc(size);
+}
+
+static void *short_realloc(void *old, int size) {
+    return fails() ? NULL : real.xRealloc(old, size);
+}
+
+/* Sorted in between the parts of a turn, by a reader whose failure is no other's: half of it must never be committed.
+ */
+static void sorting_turn(tacet__studies *s, tacet__study *studies, long n) {
+    tacet__suggestion waiting[4];
+    size_t count = 4;
+    if (tacet__studies_gather(s, NULL) != TACET_OK) {
+        return;
+    }
+    if (tacet__studies_begin(s, &studies[0], NULL) == TACET_OK) {
+        countdown = n;
+        (void)tacet__studies_waiting(s, &studies[0], waiting, &count, 0, NULL);
+        countdown = 0;
+        tacet__studies_rollback(s);
+    }
+    (void)tacet__studies_gathered(s, NULL);
+}
+
+static void test_short_memory(void **state) {
+    bool reached = true;
+    size_t tried = 0;
+    for (long n = 1; reached; n += test_slow() ? 9 : 1) {
+        tacet__studies *s = open_store();
+        tacet__study studies[STUDIES];
+        add_all(s, studies);
+        for (size_t i = 0; i < 3; i++) {
+            assert_ok(turn(s, studies, 2, false));
+        }
+        assert_true(tacet__studies_unsorted(s));
+        failed = false;
+        sorting_turn(s, studies, n);
+        reached = failed;
+        assert_ok(turn(s, studies, 1, true));
+        clear_all(studies);
+        tacet__studies_close(s);
+        (void)agree_all();
+        tried += reached;
+        assert_true(n < 1000);
+    }
+    assert_true(tried > (test_slow() ? 0 : 5));
+}
+
 static int pipe_end;
 
 static void say(void) {
@@ -423,9 +485,16 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_it_is_sorted_in_by_itself, fresh_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_what_is_not_put_off, fresh_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_each_failure, fresh_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_short_memory, fresh_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_kills_and_power_cuts, fresh_setup, store_teardown),
     };
     (void)unsetenv("TACET_TEST_POSTGRES");
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real), SQLITE_OK);
+    sqlite3_mem_methods mine = real;
+    mine.xMalloc = short_malloc;
+    mine.xRealloc = short_realloc;
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), SQLITE_OK); /* every allocation is seen */
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &mine), SQLITE_OK);
     fault_vfs_register();
     return cmocka_run_group_tests_name("what gathered transactions put off", tests, NULL, NULL);
 }
