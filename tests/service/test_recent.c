@@ -342,7 +342,7 @@ static void test_each_failure(void **state) {
     for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
         size_t failures = 0;
         bool hit = true;
-        for (long n = 1; hit; n += test_slow() ? 5 : 1) {
+        for (long n = 1; hit; n += test_slow() ? 19 : 1) {
             tacet__studies *s = open_faulty();
             tacet__study studies[STUDIES];
             add_all(s, studies);
@@ -468,7 +468,7 @@ static void test_kills_and_power_cuts(void **state) {
     tacet__studies_close(s);
     for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
         bool killed = true;
-        for (long n = 1; killed; n += test_slow() ? 7 : 1) {
+        for (long n = 1; killed; n += test_slow() ? 19 : 1) {
             uint64_t good = 0;
             const uint64_t before = agree_all();
             killed = killed_child(n, actions[k], &good);
@@ -476,7 +476,7 @@ static void test_kills_and_power_cuts(void **state) {
             kills += killed;
         }
     }
-    assert_true(kills > (test_slow() ? 4 : 20));
+    assert_true(kills > (test_slow() ? 3 : 20));
 }
 
 int main(void) {
