@@ -2,6 +2,7 @@
 /* central_env.c - contextual problems: that of section 6.1, and made-up ones. Ring: programs; made-up data. */
 #include "central_env.h"
 
+#include "central/shared/features.h"
 #include "gp/domain.h"
 #include "core/fail.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 static const double RADIUS = 2, GOOD = 0.8, LOW = 0.6, GOOD_SHARE = 0.005;
-enum { WAVES = 1000, DRAWN_POOL = 4000, DRAWN_NODES = 400, DRAWN_FEATURES_2 = 40, DRAWN_FEATURES_3 = 60 };
+enum { WAVES = 1000, DRAWN_POOL = 4000, DRAWN_FEATURES_2 = 40, DRAWN_FEATURES_3 = 60 };
 enum { PAPER_DIM = 2, PAPER_BUMPS = 4, PROBES = 4000, PAPER_FEATURES = 25, MOST_FEATURES = 100, QFF_ORDER = 10 };
 static const double ZERO[CENTRAL_ENV_MOST_DIM] = {0, 0, 0};
 static const double ONE[CENTRAL_ENV_MOST_DIM] = {1, 1, 1};
@@ -69,20 +70,6 @@ static size_t order(const central_world *world) {
     return world->dim == 0 || world->dim == 2 ? 14 : world->dim == 1 ? 40 : 8;
 }
 
-/* Mercer features of points spread over the domain, every level among them. */
-static tacet_status spread_features(tacet_features **out, const tacet_kernel *kernel, const tacet_domain *domain,
-                                    size_t count, tacet_error *err) {
-    const size_t all = tacet__domain_levels(domain), n = all > 0 && all < DRAWN_NODES ? all : DRAWN_NODES;
-    double *X = malloc(n * domain->d * sizeof(double));
-    if (X == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for features");
-    }
-    tacet__domain_spread(domain, X, n);
-    const tacet_status status = tacet_features_create_mercer_points(out, kernel, X, domain->d, NULL, n, count, err);
-    free(X);
-    return status;
-}
-
 static tacet_status world_kernel(tacet_kernel **out, const central_world *world, tacet_error *err) {
     const double lengthscale = world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
     tacet_kernel_spec spec;
@@ -116,7 +103,7 @@ tacet_status central_world_features_create(tacet_features **out, central_world *
     *out = NULL;
     tacet_status status = world_kernel(&kernel, world, err);
     if (status == TACET_OK && world->drawn && central_world_dim(world) > 2) {
-        status = spread_features(out, kernel, &domain, count, err);
+        status = tacet__central_features(out, kernel, &domain, count, err);
     } else if (status == TACET_OK) {
         status = tacet_features_create_mercer(out, kernel, &domain, order(world), count, err);
     }

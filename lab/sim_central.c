@@ -389,7 +389,7 @@ tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet
     const size_t features = central_world_features(&s.world);
     /* the paper's rewards are low and its noise is large: decode is the learner meant for it */
     const bool paper = s.world.dim == 0;
-    s.central.learner.kind = paper ? TACET_CENTRAL_DECODE : TACET_CENTRAL_BOTH;
+    s.central.learner.kind = paper ? TACET_CENTRAL_DECODE : TACET_CENTRAL_TILT;
     tacet_status status = simulate(&s, r->scenario, features, paper ? RELEASED : features, request->trials, 0, err);
     if (status == TACET_OK) {
         json_t *curve = NULL;
@@ -418,7 +418,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     defaults(&s);
     tacet_central_learner_settings *l = &s.central.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
-               *scenario = "contextual", *world = "paper", *span = NULL, *learner = "both", *reward = "normal";
+               *scenario = "contextual", *world = "paper", *span = NULL, *learner = NULL, *reward = "normal";
     size_t trials = 40, threads = 0, features = 0, released = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
@@ -462,7 +462,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.world.permuted, NULL,
          "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
-        {"learner", CLI_STRING, &learner, "NAME", "both (default), tilt or decode.", false},
+        {"learner", CLI_STRING, &learner, "NAME", "tilt or decode. Default: tilt, in the world of the paper decode.",
+         false},
         {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
         {"released", CLI_SIZE, &released, "R", "Of these, how many are summed and released; default 15.", false},
         {"factorization", CLI_STRING, &factorization, "NAME", "Of the stream: toeplitz (default), tree or blt.", false},
@@ -516,6 +517,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     if (tacet_factorization_parse(&s.central.factorization, factorization, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }
+    learner = learner != NULL ? learner : strcmp(world, "paper") == 0 ? "decode" : "tilt";
     if (tacet_central_learner_parse(&s.central.learner.kind, learner, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }

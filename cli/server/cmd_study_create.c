@@ -177,7 +177,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("learner", &r.learner, "NAME",
-                "central: both (default), tilt or decode; fixed, contextual: elimination plays among the arms that are "
+                "central: tilt (default) or decode; fixed, contextual: elimination plays among the arms that are "
                 "not excluded yet, and with policy fixed its regret is bounded by proof."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),

@@ -44,33 +44,6 @@ static double centre(const tacet_domain *domain, size_t c) {
     return 0.5 * domain->lower[c] + 0.5 * domain->upper[c];
 }
 
-void tacet__domain_clip(const tacet_domain *domain, double *x) {
-    if (domain->kind == TACET_DOMAIN_BOX) {
-        for (size_t c = 0; c < domain->d; c++) {
-            const double v = isnan(x[c]) ? centre(domain, c) : x[c];
-            x[c] = fmin(fmax(v, domain->lower[c]), domain->upper[c]);
-        }
-        return;
-    }
-    double far = 0;
-    for (size_t c = 0; c < domain->d; c++) {
-        x[c] = isnan(x[c]) ? 0 : x[c] - centre(domain, c);
-        far = fmax(far, fabs(x[c]));
-    }
-    double sum = 0;
-    for (size_t c = 0; c < domain->d && far > 0; c++) {
-        sum += (x[c] / far) * (x[c] / far);
-    }
-    const double length = far * sqrt(sum);
-    double factor = length > domain->radius ? domain->radius / length : 1;
-    if (!isfinite(length)) {
-        factor = 0;
-    }
-    for (size_t c = 0; c < domain->d; c++) {
-        x[c] = centre(domain, c) + (factor == 0 ? 0 : factor * x[c]);
-    }
-}
-
 enum { SPREAD_TRIALS = 1 << 16, LEVELS_MOST = 1000000 };
 
 /* Coordinates of the choice that c belongs to. */
@@ -133,6 +106,61 @@ static void set_value(const tacet_domain *domain, double *x, size_t c, size_t k,
         if (domain->choice[e] == domain->choice[c]) {
             x[e] = at++ == k ? domain->upper[e] : domain->lower[e];
         }
+    }
+}
+
+/* Inside the box: each coordinate with levels to its nearest one, each choice to its largest coordinate, the first of
+ * equal ones. */
+static void snap_values(const tacet_domain *domain, double *x) {
+    for (size_t c = 0; c < domain->d; c++) {
+        const size_t values = values_of(domain, c);
+        size_t k = 0;
+        if (values <= 1) { /* any value, or set with the first coordinate of its choice */
+            continue;
+        }
+        if (domain->choice == NULL || domain->choice[c] == 0) {
+            const double share = (x[c] - domain->lower[c]) / (domain->upper[c] - domain->lower[c]);
+            k = (size_t)floor(share * (double)(values - 1) + 0.5);
+        } else {
+            double most = -INFINITY;
+            for (size_t e = c, at = 0; e < domain->d; e++) {
+                if (domain->choice[e] == domain->choice[c]) {
+                    const double share = (x[e] - domain->lower[e]) / (domain->upper[e] - domain->lower[e]);
+                    k = share > most ? at : k;
+                    most = fmax(most, share);
+                    at++;
+                }
+            }
+        }
+        set_value(domain, x, c, k, values);
+    }
+}
+
+void tacet__domain_clip(const tacet_domain *domain, double *x) {
+    if (domain->kind == TACET_DOMAIN_BOX) {
+        for (size_t c = 0; c < domain->d; c++) {
+            const double v = isnan(x[c]) ? centre(domain, c) : x[c];
+            x[c] = fmin(fmax(v, domain->lower[c]), domain->upper[c]);
+        }
+        snap_values(domain, x);
+        return;
+    }
+    double far = 0;
+    for (size_t c = 0; c < domain->d; c++) {
+        x[c] = isnan(x[c]) ? 0 : x[c] - centre(domain, c);
+        far = fmax(far, fabs(x[c]));
+    }
+    double sum = 0;
+    for (size_t c = 0; c < domain->d && far > 0; c++) {
+        sum += (x[c] / far) * (x[c] / far);
+    }
+    const double length = far * sqrt(sum);
+    double factor = length > domain->radius ? domain->radius / length : 1;
+    if (!isfinite(length)) {
+        factor = 0;
+    }
+    for (size_t c = 0; c < domain->d; c++) {
+        x[c] = centre(domain, c) + (factor == 0 ? 0 : factor * x[c]);
     }
 }
 

@@ -9,7 +9,8 @@
 /* INVALID names what is wrong: no dimension, bounds that are not finite or not ordered, a radius that is not > 0. */
 tacet_status tacet__domain_check(const tacet_domain *domain, tacet_error *err);
 /* The nearest point of the domain, in place; a coordinate that is NaN becomes that of the centre, an infinite one the
- * nearest bound (box) or sends the point to the centre (ball). Total, so that a private point never causes an error. */
+ * nearest bound (box) or sends the point to the centre (ball). A coordinate with levels goes to the nearest of them, a
+ * choice to its largest coordinate. Total, so that a private point never causes an error. */
 void tacet__domain_clip(const tacet_domain *domain, double *x);
 /* `count` points (columns of X, d x count) that fill the domain evenly: the additive recurrence x_n = frac(n a) with a
  * from the root of a^(d+1) = a + 1 (Roberts 2018), points outside a ball passed over;

@@ -51,6 +51,11 @@ tacet_status tacet__features_group_kernel(tacet_kernel **out, const tacet_kernel
  * (TACET__FEATURES_GROUP_MOST). */
 const double *tacet__features_gather(const tacet__feature_block *block, double *buffer, const double *x);
 
+/* Features of one span, of the n columns of X (d x n), that take about the values F (n x m) there: A = (K + RIDGE I)^-1
+ * F, so values that the kernel can hardly span are smoothed. eigenvalues: m. NUMERIC, NO_MEMORY. */
+tacet_status tacet__features_create_values(tacet_features **out, const tacet_kernel *kernel, const double *X, size_t n,
+                                           const double *F, const double *eigenvalues, size_t m, tacet_error *err);
+
 /* x and X are whole points; m rows of values. */
 void tacet__fourier_eval(const tacet__feature_block *block, double *out, const double *x);
 void tacet__span_eval(const tacet_features *features, const tacet__feature_block *block, double *out, size_t ldo,

@@ -20,6 +20,7 @@
 #include <string.h>
 
 static const double CUT_OFF = 1e-10; /* relative to the largest eigenvalue */
+static const double RIDGE = 1e-6;    /* of values that are fitted: far below what noise can tell */
 enum { NODES_MOST = 10000 };         /* the eigenproblem is cubic in it */
 enum { TILE_NODES = 256, TILE_POINTS = 32 };
 
@@ -49,6 +50,14 @@ static tacet_status reserve(tacet__feature_block *block, size_t d, size_t count,
     return TACET_OK;
 }
 
+static void transpose_nodes(tacet__feature_block *block) {
+    for (size_t j = 0; j < block->count; j++) {
+        for (size_t c = 0; c < block->d; c++) {
+            block->Zt[c * block->count + j] = block->Z[j * block->d + c];
+        }
+    }
+}
+
 /* From nodes (in block->Z) and weights (NULL: ones) to eigenpairs. */
 static tacet_status decompose(const tacet_features *features, tacet__feature_block *block, const double *weights,
                               pairs *found, tacet_error *err) {
@@ -62,11 +71,7 @@ static tacet_status decompose(const tacet_features *features, tacet__feature_blo
     if (found->V == NULL || found->lam == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the eigenproblem of %zu points", n);
     }
-    for (size_t j = 0; j < n; j++) {
-        for (size_t c = 0; c < block->d; c++) {
-            block->Zt[c * n + j] = block->Z[j * block->d + c];
-        }
-    }
+    transpose_nodes(block);
     for (size_t j = 0; j < n; j++) {
         double *column = found->V + j * n;
         tacet__kernel_row_soa(kernel_of(features, block), column, block->Zt, n, n, block->Z + j * block->d);
@@ -204,6 +209,47 @@ static tacet_status from_points(tacet_features **out, const tacet_kernel *kernel
     status = finish(out, features, &scaled, most, err);
     free(scaled);
     return status;
+}
+
+tacet_status tacet__features_create_values(tacet_features **out, const tacet_kernel *kernel, const double *X, size_t n,
+                                           const double *F, const double *eigenvalues, size_t m, tacet_error *err) {
+    tacet_features *features = NULL;
+    size_t square = 0, tall = 0;
+    *out = NULL;
+    tacet_status status = tacet__features_begin(&features, kernel, 1, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__feature_block *block = features->blocks;
+    double *K = tacet__size_mul(&square, n, n) ? TACET__ALIGNED(double, square) : NULL;
+    status = reserve(block, features->d, n, err);
+    block->A = tacet__size_mul(&tall, n, m) ? TACET__ALIGNED(double, tall) : NULL;
+    features->eigenvalues = TACET__ALIGNED(double, m);
+    if (status == TACET_OK && (K == NULL || block->A == NULL || features->eigenvalues == NULL)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features of %zu points", m, n);
+    }
+    if (status == TACET_OK) {
+        memcpy(block->Z, X, n * features->d * sizeof *X);
+        memcpy(block->A, F, tall * sizeof *F);
+        memcpy(features->eigenvalues, eigenvalues, m * sizeof *eigenvalues);
+        block->m = features->m = m;
+        transpose_nodes(block);
+        for (size_t j = 0; j < n; j++) {
+            tacet__kernel_row_soa(kernel, K + j * n, block->Zt, n, n, X + j * features->d);
+            K[j * (n + 1)] += RIDGE;
+        }
+        status = tacet__cholesky(K, n, n, NULL, NULL, err);
+    }
+    for (size_t i = 0; status == TACET_OK && i < m; i++) {
+        tacet__chol_solve(n, K, n, block->A + i * n);
+    }
+    free(K);
+    if (status != TACET_OK) {
+        tacet_features_free(features);
+        return status;
+    }
+    *out = features;
+    return TACET_OK;
 }
 
 static tacet_status check_points(const tacet_kernel *kernel, const double *X, size_t ldx, size_t n, tacet_error *err) {

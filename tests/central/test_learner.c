@@ -35,10 +35,6 @@ static int setup_tilt(void **state) {
     return setup_kind(state, TACET_CENTRAL_TILT);
 }
 
-static int setup_both(void **state) {
-    return setup_kind(state, TACET_CENTRAL_BOTH);
-}
-
 static int teardown(void **state) {
     fixture *f = *state;
     tacet_central_learner_free(f->learner);
@@ -122,36 +118,6 @@ static void tilt_closes_in(void **state) {
         before = overall;
     }
     assert_true(error[1] < 0.05);
-}
-
-/* With little noise both is the tilt; with much it is 0.4 of its score and 0.6 of the decoder's, whose drift is less.
- */
-static void both_follows_the_noise(void **state) {
-    fixture *f = *state;
-    const double arms[6] = {-1.5, 0.5, 0.75, -0.5, 1.9, 0.2};
-    double sums[30], scores[3];
-    for (int k = 0; k < 2; k++) {
-        const double noise_sd = k == 0 ? 1 : 6;
-        for (int kind = 0; kind < 3; kind++) {
-            tacet_central_learner_settings s;
-            tacet_central_learner *learner = f->learner;
-            tacet_central_learner_settings_defaults(&s);
-            s.kind = (tacet_central_learner_kind)kind;
-            s.drift *= kind == TACET_CENTRAL_DECODE ? fmax(0.1, noise_sd / 10) : 1;
-            assert_ok(tacet_central_learner_create(&f->learner, f->map, &s, NULL));
-            play(f, sums, 900, 8);
-            if (kind == TACET_CENTRAL_DECODE) { /* both's decoder sees 25 features of 25 and 15 of 15 here */
-                assert_int_equal(tacet_central_map_released(f->map), 15);
-            }
-            assert_ok(tacet_central_learner_update(f->learner, sums, noise_sd * noise_sd, 900, NULL));
-            (void)tacet_central_learner_choose(f->learner, &scores[kind], arms + 2, 2, 1);
-            tacet_central_learner_free(f->learner);
-            f->learner = learner;
-        }
-        const double part = k == 0 ? 1 : 0.4;
-        assert_close(scores[TACET_CENTRAL_BOTH],
-                     part * scores[TACET_CENTRAL_TILT] + (1 - part) * scores[TACET_CENTRAL_DECODE], 1e-9);
-    }
 }
 
 /* What is loaded goes on with the same bits. */
@@ -265,8 +231,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(finds_the_peak, setup, teardown),
                                        cmocka_unit_test_setup_teardown(knows_its_noise, setup, teardown),
                                        cmocka_unit_test_setup_teardown(tilt_closes_in, setup_tilt, teardown),
-                                       cmocka_unit_test_setup_teardown(both_follows_the_noise, setup_both, teardown),
-                                       cmocka_unit_test_setup_teardown(states_go_on, setup_both, teardown),
+                                       cmocka_unit_test_setup_teardown(states_go_on, setup_tilt, teardown),
                                        cmocka_unit_test_setup_teardown(refuses_bad_releases, setup, teardown),
                                        cmocka_unit_test_setup_teardown(refuses_settings, setup, teardown),
                                        cmocka_unit_test_setup_teardown(failing_allocations, setup, teardown)};

@@ -2,6 +2,9 @@
 /* test_map.c - the statistic of a round: its sensitivity is attained, and exceeded by no pair of records. */
 #include "support/test.h"
 
+#include "central/shared/features.h"
+#include "gp/domain.h"
+
 #include <tacet/central/shared/map.h>
 #include <tacet/core/simrng.h>
 
@@ -148,7 +151,7 @@ static void corners_count_in_full(void **state) {
         assert_ok(tacet_features_create_mercer_points(&features, kernel, X, D, NULL, CORNERS, M, NULL));
         assert_ok(tacet_central_map_create(&map, features, &box, 0, 0, 1, NULL));
         const double bound = tacet_central_map_sensitivity(map);
-        assert_true(bound >= sqrt(2) && bound < sqrt(2) * (1 + 1e-6));
+        double largest = 0;
         for (size_t i = 0; i < CORNERS; i++) {
             double norm2 = 0, phi[M];
             tacet_features_eval(features, phi, X + i * D, D, 1);
@@ -162,19 +165,128 @@ static void corners_count_in_full(void **state) {
         }
         for (size_t i = 0; i < 2 * (size_t)CORNERS; i++) {
             for (size_t j = 0; j < i; j++) {
-                assert_true(distance(s[i / 2] + (i % 2) * 2 * M, s[j / 2] + (j % 2) * 2 * M, 2 * (size_t)M) <= bound);
+                largest =
+                    fmax(largest, distance(s[i / 2] + (i % 2) * 2 * M, s[j / 2] + (j % 2) * 2 * M, 2 * (size_t)M));
             }
         }
+        assert_true(largest <= bound && bound < sqrt(2));
+        assert_close(bound, largest, 2e-6); /* a list of points is charged what its records can move, and no more */
         tacet_central_map_free(map);
         tacet_features_free(features);
         tacet_kernel_free(kernel);
     }
 }
 
+/* Three binary columns, one of three levels and a choice of three: 72 points. */
+enum { MIXED = 7, MIXED_POINTS = 72 };
+static const double LOW[MIXED] = {0, 0, -1, 2, 0, 0, 0}, HIGH[MIXED] = {1, 1, 3, 5, 0.7, 0.7, 0.7};
+static const size_t LEVELS[MIXED] = {2, 2, 2, 3, 0, 0, 0}, CHOICE[MIXED] = {0, 0, 0, 0, 1, 1, 1};
+static const tacet_domain COLUMNS = {
+    .kind = TACET_DOMAIN_BOX, .d = MIXED, .lower = LOW, .upper = HIGH, .levels = LEVELS, .choice = CHOICE};
+
+static tacet_features *of_columns(const tacet_kernel *kernel, size_t most) {
+    tacet_features *features = NULL;
+    assert_ok(tacet__central_features(&features, kernel, &COLUMNS, most, NULL));
+    return features;
+}
+
+/* The mean of "the same value" over the five columns and the kernel, computed here from the values alone. */
+static void columns_features_are_of_effects_and_kernel(void **state) {
+    tacet_kernel *kernel = test_kernel("matern52", MIXED, 1.5);
+    tacet_features *features = of_columns(kernel, 0);
+    const size_t m = tacet_features_dim(features);
+    double X[MIXED * MIXED_POINTS], *phi = calloc(m * MIXED_POINTS, sizeof(double)), k[MIXED_POINTS];
+    tacet__domain_spread(&COLUMNS, X, MIXED_POINTS);
+    tacet_features_eval(features, phi, X, MIXED, MIXED_POINTS);
+    for (size_t j = 0; j < MIXED_POINTS; j++) {
+        tacet_kernel_row(kernel, k, X, MIXED, MIXED_POINTS, X + j * MIXED);
+        for (size_t i = 0; i < MIXED_POINTS; i++) {
+            const double *x = X + i * MIXED, *y = X + j * MIXED;
+            const bool choice = x[4] == y[4] && x[5] == y[5] && x[6] == y[6];
+            const double same = (x[0] == y[0]) + (x[1] == y[1]) + (x[2] == y[2]) + (x[3] == y[3]) + choice;
+            double got = 0;
+            for (size_t l = 0; l < m; l++) {
+                got += phi[i * m + l] * phi[j * m + l];
+            }
+            assert_close(got, (same + k[i]) / 6, 1e-4);
+        }
+    }
+    free(phi);
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+}
+
+/* Any point a record may name, on a level or not, inside or not, is one of the list: nothing moves the sum further than
+ * is charged, and the farthest pair is as far. */
+static void a_list_is_charged_what_it_can_move(void **state) {
+    tacet_kernel *kernel = test_kernel("matern52", MIXED, 1.5);
+    const size_t most[] = {6, 20, 60};
+    tacet_simrng rng = test_rng(11, 0);
+    for (size_t f = 0; f < 3; f++) {
+        tacet_features *features = of_columns(kernel, most[f]);
+        tacet_central_map *map = NULL;
+        assert_ok(tacet_central_map_create(&map, features, &COLUMNS, 0, 0, 1, NULL));
+        const size_t dim = tacet_central_map_dim(map);
+        const double bound = tacet_central_map_sensitivity(map);
+        double a[120], b[120], work[60 + MIXED], largest = 0;
+        assert_true(bound < sqrt(2) * (1 + 1e-5));
+        for (int k = 0; k < 20000; k++) {
+            double *s[2] = {a, b};
+            for (int side = 0; side < 2; side++) {
+                double x[MIXED];
+                for (size_t c = 0; c < MIXED; c++) {
+                    const double u = tacet_simrng_uniform(&rng);
+                    x[c] = u < 0.4   ? LOW[c]
+                           : u < 0.8 ? HIGH[c]
+                           : u < 0.9 ? LOW[c] + 12 * (u - 0.85) * (HIGH[c] - LOW[c])
+                           : u < .99 ? LOW[c] + tacet_simrng_uniform(&rng) * (HIGH[c] - LOW[c])
+                                     : NAN;
+                }
+                tacet_central_map_record(map, s[side], work, x, k % 3 == 0 ? 1 : tacet_simrng_uniform(&rng) < 0.5);
+            }
+            largest = fmax(largest, distance(a, b, dim));
+        }
+        assert_true(largest <= bound && largest > 0.999 * bound);
+        tacet_central_map_free(map);
+        tacet_features_free(features);
+    }
+    tacet_kernel_free(kernel);
+}
+
+static void points_go_to_the_nearest_level(void **state) {
+    double x[MIXED] = {0.6, -3, 0.9, 3.4, 0.2, 0.3, 0.1}, y[MIXED] = {NAN, 0.4, 1.1, 9, 0.7, 0.7, NAN};
+    const double nearest[MIXED] = {1, 0, -1, 3.5, 0, 0.7, 0}, other[MIXED] = {1, 0, 3, 5, 0.7, 0, 0};
+    tacet__domain_clip(&COLUMNS, x);
+    tacet__domain_clip(&COLUMNS, y);
+    for (size_t c = 0; c < MIXED; c++) {
+        assert_close(x[c], nearest[c], 1e-15);
+        assert_close(y[c], other[c], 1e-15);
+    }
+}
+
+static void features_of_columns_survive_failing_allocations(void **state) {
+    tacet_kernel *kernel = test_kernel("se", MIXED, 1);
+    tacet_features *features = NULL;
+    assert_each_alloc_fails(tacet__central_features(&features, kernel, &COLUMNS, 20, NULL), features == NULL);
+    tacet_features_free(features);
+    features = of_columns(kernel, 20);
+    tacet_central_map *map = NULL;
+    assert_each_alloc_fails(tacet_central_map_create(&map, features, &COLUMNS, 15, 0, 1, NULL), map == NULL);
+    tacet_central_map_free(map);
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corners_count_in_full), cmocka_unit_test(never_exceeded_and_attained),
-        cmocka_unit_test(affine_and_wiped),      cmocka_unit_test(refuses),
-        cmocka_unit_test(tells_problems_apart),  cmocka_unit_test(survives_failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(corners_count_in_full),
+                                       cmocka_unit_test(never_exceeded_and_attained),
+                                       cmocka_unit_test(affine_and_wiped),
+                                       cmocka_unit_test(refuses),
+                                       cmocka_unit_test(tells_problems_apart),
+                                       cmocka_unit_test(survives_failing_allocations),
+                                       cmocka_unit_test(columns_features_are_of_effects_and_kernel),
+                                       cmocka_unit_test(a_list_is_charged_what_it_can_move),
+                                       cmocka_unit_test(points_go_to_the_nearest_level),
+                                       cmocka_unit_test(features_of_columns_survive_failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

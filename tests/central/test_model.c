@@ -127,7 +127,6 @@ static void agrees(const char *kernel, tacet_central_learner_kind kind) {
 static void models_agree(void **state) {
     agrees("se", TACET_CENTRAL_DECODE);
     agrees("matern52", TACET_CENTRAL_TILT);
-    agrees("matern52", TACET_CENTRAL_BOTH);
 }
 
 static void refuses(void **state) {

@@ -31,7 +31,7 @@ typedef struct tacet_domain {
     const double *upper;  /* box: d of them, each above its lower */
     const double *centre; /* ball: d of them, or NULL for the origin */
     double radius;        /* ball: > 0 */
-    /* Box: what is known of its coordinates. Points anywhere in the box stay valid; this is where they are expected. */
+    /* Box: what is known of its coordinates. A point elsewhere is taken for the nearest of these. */
     const size_t *levels; /* d, or NULL: so many evenly spaced values from lower to upper; 0: any */
     const size_t *choice; /* d, or NULL: coordinates that share a number above 0 are one choice: one of them is at its
                              upper bound, the others at their lower */

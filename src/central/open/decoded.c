@@ -22,7 +22,7 @@ static const double GUESS_SCALE = 8, WIDTH_SCALE = 25;
 
 struct tacet__decoded {
     const double *Phi; /* borrowed */
-    size_t ld, m, r, stride, n;
+    size_t ld, m, r, n;
     tacet__decoded_settings set;
     tacet__measure *measure;
     /* state */
@@ -31,7 +31,6 @@ struct tacet__decoded {
     double *theta; /* m */
     double *cov;   /* m x m, both triangles */
     /* scratch */
-    double *sums;                /* 2r */
     double *guess, *fit;         /* n x 2 */
     double *plays;               /* n */
     double *weighted;            /* m x n */
@@ -46,13 +45,19 @@ static bool allocate(tacet__decoded *d) {
     const struct {
         double **place;
         size_t rows, columns;
-    } arrays[] = {{&d->mass, n, 2},    {&d->theta, m, 1},
-                  {&d->cov, m, m},     {&d->sums, r, 2},
-                  {&d->guess, n, 2},   {&d->fit, n, 2},
-                  {&d->plays, n, 1},   {&d->weighted, m, n},
-                  {&d->Se, r, r},      {&d->Sg, r, m},
-                  {&d->u, r, 1},       {&d->new_theta, m, 1},
-                  {&d->new_cov, m, m}, {&d->half, m, TACET__DECODED_BATCH}};
+    } arrays[] = {{&d->mass, n, 2},
+                  {&d->theta, m, 1},
+                  {&d->cov, m, m},
+                  {&d->guess, n, 2},
+                  {&d->fit, n, 2},
+                  {&d->plays, n, 1},
+                  {&d->weighted, m, n},
+                  {&d->Se, r, r},
+                  {&d->Sg, r, m},
+                  {&d->u, r, 1},
+                  {&d->new_theta, m, 1},
+                  {&d->new_cov, m, m},
+                  {&d->half, m, TACET__DECODED_BATCH}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         size_t count = 0;
         if (!tacet__size_mul(&count, arrays[i].rows, arrays[i].columns)) {
@@ -67,8 +72,7 @@ static bool allocate(tacet__decoded *d) {
 }
 
 tacet_status tacet__decoded_create(tacet__decoded **out, const double *Phi, size_t ld, size_t features, size_t released,
-                                   size_t stride, size_t points, const tacet__decoded_settings *settings,
-                                   tacet_error *err) {
+                                   size_t points, const tacet__decoded_settings *settings, tacet_error *err) {
     *out = NULL;
     tacet__decoded *d = TACET__ZALLOC(tacet__decoded, 1);
     if (d == NULL) {
@@ -78,7 +82,6 @@ tacet_status tacet__decoded_create(tacet__decoded **out, const double *Phi, size
     d->ld = ld;
     d->m = features;
     d->r = released;
-    d->stride = stride;
     d->n = points;
     d->set = *settings;
     d->width = settings->width;
@@ -101,8 +104,8 @@ void tacet__decoded_free(tacet__decoded *d) {
         return;
     }
     tacet__measure_free(d->measure);
-    double *arrays[] = {d->mass,     d->theta, d->cov, d->sums, d->guess,     d->fit,     d->plays,
-                        d->weighted, d->Se,    d->Sg,  d->u,    d->new_theta, d->new_cov, d->half};
+    double *arrays[] = {d->mass, d->theta, d->cov, d->guess,     d->fit,     d->plays, d->weighted,
+                        d->Se,   d->Sg,    d->u,   d->new_theta, d->new_cov, d->half};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -160,11 +163,9 @@ tacet_status tacet__decoded_fit(tacet__decoded *d, const double *sums, const dou
         d->guess[j] = guess[j] * d->set.typical_reward;
         d->guess[n + j] = guess[j] * (1 - d->set.typical_reward);
     }
-    memcpy(d->sums, sums, d->r * sizeof(double));
-    memcpy(d->sums + d->r, sums + d->stride, d->r * sizeof(double));
     const double noise = d->set.noise_factor * noise_var, sd = sqrt(noise_var);
     const double tau = d->set.guess_weight / (1 + sd / GUESS_SCALE);
-    tacet_status status = tacet__measure_fit(d->measure, d->fit, d->sums, d->guess, total, noise, tau, err);
+    tacet_status status = tacet__measure_fit(d->measure, d->fit, sums, d->guess, total, noise, tau, err);
     if (status != TACET_OK) {
         return status;
     }

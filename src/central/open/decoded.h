@@ -15,11 +15,10 @@ typedef struct tacet__decoded_settings {
     double typical_reward, guess_weight, width, prior_var, noise_factor, reward_var; /* tacet/central/open/learner.h */
 } tacet__decoded_settings;
 
-/* Phi: features x points (borrowed, leading dimension ld); of each half of the sums, `stride` numbers long, the leading
- * `released` are looked at. NO_MEMORY. */
+/* Phi: features x points (borrowed, leading dimension ld); the leading `released` rows are what sums are of.
+ * NO_MEMORY. */
 tacet_status tacet__decoded_create(tacet__decoded **out, const double *Phi, size_t ld, size_t features, size_t released,
-                                   size_t stride, size_t points, const tacet__decoded_settings *settings,
-                                   tacet_error *err);
+                                   size_t points, const tacet__decoded_settings *settings, tacet_error *err);
 void tacet__decoded_free(tacet__decoded *decoded); /* NULL is allowed */
 /* guess (points): where the rounds were played. drift: error of a decoded sum per round. NUMERIC: what was known
  * stays. Nothing is allocated. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the two models say.
- * Ring: open. In: noisy prefix sums of (v phi, (1 - v) phi). Out: scores. Source: tilt.c and decoded.c; the law of play
- * is README.md's "The guess". Which of the two speaks follows the noise of the release, which is public.
- * Cost: an update that of the models in use; a score O(m^2) an arm. */
+/* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the model says.
+ * Ring: open. In: noisy prefix sums of (v phi, (1 - v) phi). Out: scores. Source: tilt.c or decoded.c; the law of play
+ * is README.md's "The guess". Cost: an update that of the model; a score O(m^2) an arm. */
 #include <tacet/central/open/learner.h>
 
 #include <float.h>
@@ -19,15 +18,9 @@
 
 enum { BATCH = 64 }; /* arms scored at a time: at most what tilt.h and decoded.h take */
 static const char STATE_NAME[] = "central-learner";
-enum { STATE_VERSION = 2 };
+enum { STATE_VERSION = 3 };
 enum { GRID_PLAIN = 160, GRID_MIXED = 240, GRID_LEVELS_MOST = 512 };
 
-/* What `both` looks at with the decoder: more would be noise to it. */
-enum { DECODED_RELEASED = 15, DECODED_FEATURES = 25 };
-/* `both`: tilt alone up to SMALL_NOISE, its share falling to LEAST_SHARE at twice that (standard deviations of the
- * noise of a sum). Chosen with all the settings on functions 1000 and up; see README.md. */
-static const double SMALL_NOISE = 2, LEAST_SHARE = 0.4;
-static const double DRIFT_NOISE = 10, DRIFT_LEAST = 0.1;
 static const double LOGIT_WIDTH_NOISE = 1.5;
 
 typedef struct ranked {
@@ -54,7 +47,7 @@ struct tacet_central_learner {
     double *X, *phi, *out; /* d x BATCH, m x BATCH, BATCH x 4 */
 };
 
-static const char *const KINDS[] = {"both", "tilt", "decode"};
+static const char *const KINDS[] = {"tilt", "decode"};
 
 tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err) {
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
@@ -63,11 +56,11 @@ tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const 
             return TACET_OK;
         }
     }
-    return tacet__fail(err, TACET_INVALID, "no learner '%.40s'; there are both, tilt and decode", name);
+    return tacet__fail(err, TACET_INVALID, "no learner '%.40s'; there are tilt and decode", name);
 }
 
 void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings) {
-    *settings = (tacet_central_learner_settings){.kind = TACET_CENTRAL_BOTH,
+    *settings = (tacet_central_learner_settings){.kind = TACET_CENTRAL_TILT,
                                                  .set_size = 25,
                                                  .anywhere = 0.3,
                                                  .typical_reward = 0.15,
@@ -77,9 +70,9 @@ void tacet_central_learner_settings_defaults(tacet_central_learner_settings *set
                                                  .noise_factor = 1,
                                                  .drift = 0.035,
                                                  .reward_var = 0.25,
-                                                 .tilt_var = 1,
-                                                 .level = -1,
-                                                 .level_var = 1,
+                                                 .tilt_var = 0.3,
+                                                 .level = 0,
+                                                 .level_var = 2,
                                                  .logit_var = 3,
                                                  .logit_width = 1.5};
 }
@@ -108,7 +101,8 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
     if (!(s->typical_reward > 0 && s->typical_reward < 1) || !(fabs(s->level) <= 50)) {
         return tacet__fail(err, TACET_INVALID, "typical_reward must lie between 0 and 1, level between -50 and 50");
     }
-    if (s->grid == 1 || s->grid > 100000 || s->set_size == 0 || s->set_size > 1000000 || (size_t)s->kind > 2) {
+    if (s->grid == 1 || s->grid > 100000 || s->set_size == 0 || s->set_size > 1000000 ||
+        (size_t)s->kind >= sizeof KINDS / sizeof *KINDS) {
         return tacet__fail(err, TACET_INVALID,
                            "grid must be between 2 and 100000 points, set_size between 1 and a million");
     }
@@ -137,27 +131,20 @@ static bool allocate(tacet_central_learner *l, size_t most) {
     return l->order != NULL;
 }
 
-static tacet_status create_models(tacet_central_learner *l, tacet_error *err) {
+static tacet_status create_model(tacet_central_learner *l, tacet_error *err) {
     const tacet_central_learner_settings *s = &l->set;
-    const bool both = s->kind == TACET_CENTRAL_BOTH;
-    tacet_status status = TACET_OK;
-    if (s->kind != TACET_CENTRAL_DECODE) {
+    if (s->kind == TACET_CENTRAL_TILT) {
         const tacet__tilt_prior prior = {
             .tilt_var = s->tilt_var, .level = s->level, .level_var = s->level_var, .reward_var = s->logit_var};
-        status = tacet__tilt_create(&l->tilt, l->Phi, l->m, l->m, l->r, l->grid, &prior, err);
+        return tacet__tilt_create(&l->tilt, l->Phi, l->m, l->m, l->r, l->grid, &prior, err);
     }
-    if (status == TACET_OK && s->kind != TACET_CENTRAL_TILT) {
-        const tacet__decoded_settings own = {.typical_reward = s->typical_reward,
-                                             .guess_weight = s->guess_weight,
-                                             .width = s->width,
-                                             .prior_var = s->prior_var,
-                                             .noise_factor = s->noise_factor,
-                                             .reward_var = s->reward_var};
-        const size_t m = both && l->m > DECODED_FEATURES ? DECODED_FEATURES : l->m;
-        const size_t r = both && l->r > DECODED_RELEASED ? DECODED_RELEASED : l->r;
-        status = tacet__decoded_create(&l->decoded, l->Phi, l->m, m, r, l->r, l->grid, &own, err);
-    }
-    return status;
+    const tacet__decoded_settings own = {.typical_reward = s->typical_reward,
+                                         .guess_weight = s->guess_weight,
+                                         .width = s->width,
+                                         .prior_var = s->prior_var,
+                                         .noise_factor = s->noise_factor,
+                                         .reward_var = s->reward_var};
+    return tacet__decoded_create(&l->decoded, l->Phi, l->m, l->m, l->r, l->grid, &own, err);
 }
 
 tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
@@ -191,7 +178,7 @@ tacet_status tacet_central_learner_create(tacet_central_learner **out, const tac
     }
     tacet__domain_spread(domain, l->points, l->grid);
     tacet_features_eval(tacet_central_map_features(map), l->Phi, l->points, l->d, l->grid);
-    status = create_models(l, err);
+    status = create_model(l, err);
     for (size_t j = 0; j < l->grid; j++) {
         l->law[j] = 1 / (double)l->grid;
     }
@@ -232,36 +219,22 @@ static double logistic(double x) {
     return 1 / (1 + exp(-x));
 }
 
-/* How much of a score is the tilt's: public, by the noise of the last release. */
-static double share(const tacet_central_learner *l) {
-    if (l->set.kind != TACET_CENTRAL_BOTH) {
-        return l->set.kind == TACET_CENTRAL_TILT ? 1 : 0;
-    }
-    return fmin(1, fmax(LEAST_SHARE, (2 * SMALL_NOISE - l->noise_sd) / SMALL_NOISE));
-}
-
 /* Scores of n <= BATCH points, in [0, 1] but for the decoder's: what ranks them. */
 static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
-    const double part = share(l), width = l->set.logit_width / (1 + l->noise_sd / LOGIT_WIDTH_NOISE);
+    const double width = l->set.logit_width / (1 + l->noise_sd / LOGIT_WIDTH_NOISE);
     double *mean = l->out + BATCH, *var = l->out + 2 * BATCH;
-    for (size_t j = 0; j < n; j++) {
-        out[j] = 0;
-    }
-    if (part > 0) {
+    if (l->tilt != NULL) {
         tacet__tilt_logit(l->tilt, mean, var, phi, l->m, n);
-        for (size_t j = 0; j < n; j++) {
-            out[j] = part * logistic(mean[j] + width * sqrt(var[j]));
-        }
-    }
-    if (part < 1) {
+    } else {
         tacet__decoded_reward(l->decoded, mean, var, phi, l->m, n);
-        for (size_t j = 0; j < n; j++) {
-            out[j] += (1 - part) * (mean[j] + tacet__decoded_width(l->decoded) * sqrt(var[j]));
-        }
+    }
+    for (size_t j = 0; j < n; j++) {
+        out[j] = l->tilt != NULL ? logistic(mean[j] + width * sqrt(var[j]))
+                                 : mean[j] + tacet__decoded_width(l->decoded) * sqrt(var[j]);
     }
 }
 
-/* Mean and sd of the reward in [0, 1] at n <= BATCH points. The tilt's where there is one: it stays in the range. */
+/* Mean and sd of the reward in [0, 1] at n <= BATCH points; the tilt's stays in the range. */
 static void posterior(tacet_central_learner *l, double *mean, double *sd, const double *phi, size_t n) {
     if (l->tilt == NULL) {
         tacet__decoded_reward(l->decoded, mean, sd, phi, l->m, n);
@@ -320,21 +293,15 @@ tacet_status tacet_central_learner_update(tacet_central_learner *l, const double
     for (size_t j = 0; j < l->grid; j++) {
         l->guess[j] = meant > 0 ? l->intended[j] : l->law[j];
     }
-    const double total = (double)count, sd = sqrt(noise_var);
-    /* One of two models may fail to take a release: it then keeps what it knew of the one before. */
-    tacet_status tilted = TACET_OK, decoded = TACET_OK;
-    if (l->tilt != NULL) {
-        tilted = tacet__tilt_fit(l->tilt, sums, l->guess, total, noise_var, err);
-    }
-    if (l->decoded != NULL) {
-        const double less = l->tilt != NULL ? fmin(1, fmax(DRIFT_LEAST, sd / DRIFT_NOISE)) : 1;
-        decoded = tacet__decoded_fit(l->decoded, sums, l->guess, total, noise_var, l->set.drift * less, err);
-    }
-    if ((l->tilt == NULL || tilted != TACET_OK) && (l->decoded == NULL || decoded != TACET_OK)) {
-        return l->tilt != NULL ? tilted : decoded;
+    const double total = (double)count;
+    const tacet_status status =
+        l->tilt != NULL ? tacet__tilt_fit(l->tilt, sums, l->guess, total, noise_var, err)
+                        : tacet__decoded_fit(l->decoded, sums, l->guess, total, noise_var, l->set.drift, err);
+    if (status != TACET_OK) {
+        return status;
     }
     l->informed = true;
-    l->noise_sd = sd;
+    l->noise_sd = sqrt(noise_var);
     law_of_play(l);
     return TACET_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <tacet/gp/features.h>
 
-/* The leading `most`. Errors of tacet_features_create_mercer. */
+/* The leading `most` (0: all). Errors of tacet_features_create_mercer. */
 tacet_status tacet__central_features(tacet_features **out, const tacet_kernel *kernel, const tacet_domain *domain,
                                      size_t most, tacet_error *err);
 

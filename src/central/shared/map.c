@@ -2,8 +2,9 @@
 /* map.c - what one round becomes before it is summed and released: (v phi(x), (1 - v) phi(x)).
  * Ring: pure. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) releases the outer product of
  * [phi; y] instead, at twice the sensitivity and r(r+1)/2 + r numbers for 2r. The sensitivity is sqrt(2 nu), nu the
- * norm of one r x r matrix (README.md, (f)): nothing is assumed of the domain. Cost: creating O(q^2 r), q nodes; a
- * record one evaluation of the features. */
+ * norm of one r x r matrix (README.md, (f)): nothing is assumed of the domain. Where the domain is a list of points, it
+ * is the largest distance of any two statistics, found by comparing them all. Cost: creating O(q^2 r), q nodes or
+ * points; a record one evaluation of the features. */
 #include <tacet/central/shared/map.h>
 
 #include <float.h>
@@ -20,6 +21,7 @@
 
 static const double NU_MOST = 1.5;
 static const double SENSITIVITY_GRID = 0x1p20;
+enum { LISTED_MOST = 512 }; /* points of a domain whose statistics are all compared */
 
 struct tacet_central_map {
     const tacet_features *features; /* borrowed */
@@ -127,7 +129,7 @@ done:
 }
 
 /* Groups are orthogonal: their features are a direct sum, and its norm is the largest of theirs. */
-static tacet_status find_sensitivity(tacet_central_map *map, tacet_error *err) {
+static tacet_status span_bound(double *bound, const tacet_central_map *map, tacet_error *err) {
     double nu = 0, off2 = 0;
     size_t before = 0;
     tacet_status status = TACET_OK;
@@ -144,10 +146,51 @@ static tacet_status find_sensitivity(tacet_central_map *map, tacet_error *err) {
         status = tacet__fail(err, TACET_NUMERIC, "%zu features are too many for this kernel and domain: take fewer",
                              map->released);
     }
-    /* the last factor covers the rounding of s itself: 2r numbers of size at most 1, each off by some 1e-16 */
-    const double bound = (sqrt(2 * fmax(nu, 1)) + 2 * sqrt(2 * off2)) * (1 + 1e-9);
-    /* upwards to a grid: what the ledger was charged for must not depend on the last bits of an eigenvalue */
-    map->sensitivity = ceil(bound * SENSITIVITY_GRID) / SENSITIVITY_GRID;
+    *bound = sqrt(2 * fmax(nu, 1)) + 2 * sqrt(2 * off2);
+    return status;
+}
+
+/* The largest distance of two statistics of a domain of n points: of two points with the same reward, or of any two
+ * with opposite ones. phi is what a record makes of a point, bit for bit. */
+static tacet_status listed_bound(double *bound, const tacet_central_map *map, size_t n, tacet_error *err) {
+    const size_t r = map->released, d = map->domain.d, m = tacet_features_dim(map->features);
+    size_t tall = 0;
+    double *X = TACET__ZALLOC(double, d *n);
+    double *S = tacet__size_mul(&tall, 2 * r, n) ? TACET__ZALLOC(double, tall) : NULL;
+    double *work = TACET__ZALLOC(double, m + d);
+    double far2 = 0, long2 = 0;
+    const bool room = X != NULL && S != NULL && work != NULL;
+    if (room) {
+        tacet__domain_spread(&map->domain, X, n);
+    }
+    for (size_t j = 0; room && j < n; j++) {
+        const double *phi = S + j * 2 * r;
+        tacet_central_map_record(map, S + j * 2 * r, work, X + j * d, map->hi);
+        long2 = fmax(long2, tacet__dot(phi, phi, r));
+        for (size_t i = 0; i < j; i++) {
+            double sum = 0;
+            for (size_t k = 0; k < r; k++) {
+                const double off = phi[k] - S[i * 2 * r + k];
+                sum += off * off;
+            }
+            far2 = fmax(far2, sum);
+        }
+    }
+    free(X);
+    free(S);
+    free(work);
+    *bound = sqrt(fmax(far2, 2 * long2));
+    return room ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no memory for a sensitivity");
+}
+
+static tacet_status find_sensitivity(tacet_central_map *map, tacet_error *err) {
+    const size_t points = tacet__domain_levels(&map->domain);
+    double bound = 0;
+    const tacet_status status =
+        points > 0 && points <= LISTED_MOST ? listed_bound(&bound, map, points, err) : span_bound(&bound, map, err);
+    /* the factor covers the rounding of s itself: 2r numbers of size at most 1, each off by some 1e-16; then upwards to
+     * a grid: what the ledger was charged for must not depend on the last bits of an eigenvalue */
+    map->sensitivity = ceil(bound * (1 + 1e-9) * SENSITIVITY_GRID) / SENSITIVITY_GRID;
     return status;
 }
 

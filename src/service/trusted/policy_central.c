@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/central/trusted/policy.h>
 
 enum { DIMS_MOST = 16 };
@@ -29,6 +30,10 @@ static tacet_ask ask_of(const bandit *j) {
     return tacet__central_ask(&j->c, "suggestions of a central study", "decision set,reward");
 }
 
+static tacet_status learner_of(tacet_central_learner_kind *kind, const tacet__definition *def, tacet_error *err) {
+    return strcmp(def->learner, "default") == 0 ? TACET_OK : tacet_central_learner_parse(kind, def->learner, err);
+}
+
 static void settings_of(tacet_central_settings *s, const tacet__definition *def) {
     tacet_central_settings_defaults(s);
     s->eps = def->round_eps;
@@ -40,7 +45,7 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
     s->minimize = def->minimize;
-    (void)tacet_central_learner_parse(&s->learner.kind, def->learner, NULL); /* bandit_check refused others */
+    (void)learner_of(&s->learner.kind, def, NULL); /* bandit_check refused others */
 }
 
 static void bandit_free(void *self) {
@@ -93,7 +98,7 @@ static tacet_status bandit_check(const tacet__definition *def, tacet_error *err)
         return tacet__fail(err, TACET_INVALID, "policy 'central' needs a delta above 0: its noise is Gaussian");
     }
     tacet_central_learner_kind kind;
-    if (tacet_central_learner_parse(&kind, def->learner, err) != TACET_OK) {
+    if (learner_of(&kind, def, err) != TACET_OK) {
         return TACET_INVALID;
     }
     bandit *j = TACET__ZALLOC(bandit, 1);

@@ -24,7 +24,7 @@ static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) 
     if (def->rounds > (1U << 22)) {
         return tacet__fail(err, TACET_INVALID, "policy 'fixed' takes at most 2^22 rounds");
     }
-    if (strcmp(def->learner, "both") != 0 && strcmp(def->learner, "elimination") != 0) {
+    if (strcmp(def->learner, "default") != 0 && strcmp(def->learner, "elimination") != 0) {
         return tacet__fail(err, TACET_INVALID, "policy 'fixed' has one other learner, elimination");
     }
     const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);

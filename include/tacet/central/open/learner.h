@@ -21,8 +21,7 @@ extern "C" {
 #endif
 
 typedef enum tacet_central_learner_kind {
-    TACET_CENTRAL_BOTH,  /* tilt alone where the noise is small, both scores where it is large: the default */
-    TACET_CENTRAL_TILT,  /* law of play and reward fitted together; rewards stay in their range */
+    TACET_CENTRAL_TILT,  /* law of play and reward fitted together; rewards stay in their range: the default */
     TACET_CENTRAL_DECODE /* a decoded measure, then a linear regression: for low typical rewards and much noise */
 } tacet_central_learner_kind;
 
@@ -32,7 +31,7 @@ typedef struct tacet_central_learner_settings {
                         domain of levels that has at most 512 */
     size_t set_size; /* arms a round typically offers; default 25 */
     double anywhere; /* share of the guessed law of play that is spread evenly, in (0, 1]; default 0.3 */
-    /* decode, and the second half of both */
+    /* decode */
     double typical_reward; /* what an unseen arm is taken to return, in (0, 1) after mapping to it; default 0.15 */
     double guess_weight;   /* tau: how much the guessed law of play counts; less under much noise; default 0.6 */
     double width;          /* arms are scored mean + width sd; less under much noise; default 0.55 */
@@ -40,10 +39,10 @@ typedef struct tacet_central_learner_settings {
     double noise_factor;   /* the noise's variance is taken that many times; default 1 */
     double drift;          /* error of a decoded sum per round; default 0.035 */
     double reward_var;     /* of a single reward around its mean, mapped to [0, 1]; default 0.25 */
-    /* tilt, and the first half of both */
-    double tilt_var;    /* prior variance of each coefficient of the tilt; default 1 */
-    double level;       /* logit of a typical reward; default -1 */
-    double level_var;   /* its prior variance; default 1 */
+    /* tilt */
+    double tilt_var;    /* prior variance of each coefficient of the tilt; default 0.3 */
+    double level;       /* logit of a typical reward; default 0 */
+    double level_var;   /* its prior variance; default 2 */
     double logit_var;   /* prior variance of each coefficient of the reward's logit; default 3 */
     double logit_width; /* arms are scored logit + width sd; less under much noise; default 1.5 */
 } tacet_central_learner_settings;
@@ -51,7 +50,7 @@ typedef struct tacet_central_learner_settings {
 typedef struct tacet_central_learner tacet_central_learner;
 
 TACET_API void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
-/* "both", "tilt", "decode". INVALID names the choices. */
+/* "tilt", "decode". INVALID names the choices. */
 TACET_API tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err);
 /* The map is borrowed and must outlive the learner. INVALID names the setting. NO_MEMORY. */
 TACET_API tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,

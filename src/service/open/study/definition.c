@@ -462,7 +462,7 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->set_most = (size_t)whole_of(r, options, "set_most", s->set_most, 1, TACET__DEFINITION_ARMS);
     s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
     /* decode was tuned with 25 features of which 15 are released; the others release all they model */
-    word_of(r, s->learner, options, "learner", "both");
+    word_of(r, s->learner, options, "learner", "default");
     const bool decode = strcmp(s->learner, "decode") == 0;
     const size_t usual = decode ? 25 : s->d <= 2 || s->space.count > 0 ? 40 : s->d == 3 || s->count == 0 ? 60 : 80;
     s->features = (size_t)whole_of(r, options, "features", usual, 1, 500);
