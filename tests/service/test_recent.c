@@ -250,12 +250,12 @@ static void test_it_is_sorted_in_by_itself(void **state) {
     tacet__study studies[STUDIES];
     add_all(s, studies);
     for (size_t round = 0; round < 3; round++) {
-        assert_ok(turn(s, studies, test_slow() ? 300 : 900, false));
+        assert_ok(turn(s, studies, test_slow() ? 600 : 1800, false));
     }
-    assert_true(agree_all() > 4096);
-    for (size_t round = 0; round < 120; round++) {
+    assert_true(agree_all() > 8192);
+    for (size_t round = 0; round < 240; round++) {
         assert_ok(turn(s, studies, 5, false));
-        assert_true(raw_number(false, "SELECT count(*) FROM recent") < 3200);
+        assert_true(raw_number(false, "SELECT count(*) FROM recent") < 6272);
     }
     clear_all(studies);
     tacet__studies_close(s);

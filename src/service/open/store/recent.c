@@ -16,11 +16,11 @@
 #include <string.h>
 
 enum {
-    ROWS_MOST = 4096,
-    ROWS_DUE = 3072,   /* sorted in by the next turn: some milliseconds, for which it waits */
+    ROWS_MOST = 8192,
+    ROWS_DUE = 6144,   /* sorted in by the next turn: some milliseconds, for which it waits */
     HEADS_MOST = 1024, /* studies with something in it */
     HOLDERS_MOST = 2 * ROWS_MOST + TACET__HELD_MOST,
-    SLOT_BITS = 14,
+    SLOT_BITS = 16,
     SLOTS = 1 << SLOT_BITS
 };
 
