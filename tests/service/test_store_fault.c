@@ -3,8 +3,12 @@
  * disk. A batch is there whole or not at all, whatever its commit said, and the handle goes on. SQLite only: what fails
  * inside a PostgreSQL server is that server's; tests/io/test_postgres.c has the lost connections. */
 #include "service/store_fixture.h"
+#include "service/open/store/care.h"
 #include "support/fault_vfs.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <unistd.h>
 
 static tacet__studies_settings fault_settings(void) {
@@ -179,6 +183,45 @@ static void test_allocations(void **state) {
     tacet__studies_close(s);
 }
 
+static bool unreadable;
+
+struct dirent *readdir(DIR *from) {
+    struct dirent *(*real)(DIR *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
+    struct dirent *entry = unreadable ? NULL : real(from);
+    errno = unreadable ? EIO : errno;
+    return entry;
+}
+
+/* Without one of its ledgers a store that is put back would spend what it has spent again. */
+static void test_backups_have_every_ledger(void **state) {
+    const tacet__studies_settings settings = fault_settings();
+    const tacet__db_settings plain = {.busy_ms = 100, .create = true};
+    tacet__studies *s = NULL;
+    tacet__db *ledger = NULL;
+    char path[1100], copy[1200];
+    assert_ok(tacet__studies_open(&s, &settings, NULL));
+    tacet__studies_close(s);
+    (void)snprintf(path, sizeof path, "%s/trusted.db", store_place);
+    if (access(path, F_OK) != 0) {
+        assert_ok(tacet__db_open(&ledger, path, &plain, NULL));
+        tacet__db_close(ledger);
+    }
+    (void)snprintf(path, sizeof path, "%s/ledger-0011.db", store_place);
+    assert_ok(tacet__db_open(&ledger, path, &plain, NULL));
+    assert_ok(tacet__db_exec(ledger, "CREATE TABLE t(x); INSERT INTO t VALUES(1)", NULL));
+    tacet__db_close(ledger);
+    (void)snprintf(path, sizeof path, "%s/copy", store_folder);
+    (void)snprintf(copy, sizeof copy, "%s/ledger-0011.db", path);
+    assert_ok(tacet__studies_backup(store_place, path, NULL));
+    assert_int_equal(access(copy, F_OK), 0);
+    (void)snprintf(path, sizeof path, "%s/another", store_folder);
+    unreadable = true;
+    const tacet_status status = tacet__studies_backup(store_place, path, NULL);
+    unreadable = false;
+    assert_int_equal(status, TACET_IO);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_write_errors, store_setup, store_teardown),
@@ -186,6 +229,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_disk_full, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_projection_errors, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_allocations, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_backups_have_every_ledger, store_setup, store_teardown),
     };
     (void)unsetenv("TACET_TEST_POSTGRES");
     fault_vfs_register();

@@ -134,13 +134,25 @@ static bool is_ledger(const char *name) {
     return strncmp(name, "ledger-", 7) == 0 && length > 10 && strcmp(name + length - 3, ".db") == 0;
 }
 
+/* NULL at the end, after a failure, or where the folder cannot be read on: a ledger that is not seen would be missing.
+ */
+static const struct dirent *entries_next(DIR *entries, const char *store, tacet_status *status, tacet_error *err) {
+    errno = 0;
+    const struct dirent *entry = *status == TACET_OK ? readdir(entries) : NULL;
+    if (entry == NULL && errno != 0) {
+        *status = tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
+    }
+    return entry;
+}
+
 static tacet_status copy_ledgers(const char *store, const char *folder, tacet_error *err) {
     tacet_status status = TACET_OK;
     DIR *entries = opendir(store);
     if (entries == NULL) {
         return tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
     }
-    for (const struct dirent *entry = readdir(entries); status == TACET_OK && entry != NULL; entry = readdir(entries)) {
+    for (const struct dirent *entry = entries_next(entries, store, &status, err); entry != NULL;
+         entry = entries_next(entries, store, &status, err)) {
         if (is_ledger(entry->d_name)) {
             status = copy_file(store, folder, entry->d_name, err);
         }
