@@ -173,9 +173,9 @@ static void race(tacet__engine *const e[2], char tickets[STUDIES][TICKETS][TACET
         const bool ending = (first == 1) == (step == 0);
         for (size_t i = 0; i < STUDIES; i++) {
             if (ending || first == 2) {
-                tacet__job *end = tacet__job_create(TACET__JOB_EXPIRE);
-                end->x = SECONDS;
-                (void)fire(e[tacet_simrng_below(rng, 2)], i, step == 0 ? suggestion(i, 1) : end);
+                tacet__job *end = step == 0 ? suggestion(i, 1) : tacet__job_create(TACET__JOB_EXPIRE);
+                end->x = step == 0 ? end->x : SECONDS;
+                (void)fire(e[tacet_simrng_below(rng, 2)], i, end);
             }
             for (size_t k = 0; k < TICKETS && (!ending || first == 2); k++) {
                 const size_t at = i * TICKETS + k;
