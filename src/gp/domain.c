@@ -75,6 +75,24 @@ static size_t values_of(const tacet_domain *domain, size_t c) {
     return domain->levels != NULL ? domain->levels[c] : 0;
 }
 
+size_t tacet__domain_agree(const tacet_domain *domain, const double *x, const double *y, size_t *columns) {
+    size_t same = 0;
+    *columns = 0;
+    for (size_t c = 0; c < domain->d; c++) {
+        const bool choice = domain->choice != NULL && domain->choice[c] > 0;
+        bool equal = x[c] == y[c];
+        if (choice && !first_of_choice(domain, c)) {
+            continue;
+        }
+        for (size_t e = c + 1; choice && e < domain->d; e++) {
+            equal = equal && (domain->choice[e] != domain->choice[c] || x[e] == y[e]);
+        }
+        same += equal;
+        ++*columns;
+    }
+    return same;
+}
+
 /* The product of all that have values; LEVELS_MOST + 1: more. */
 static size_t combinations(const tacet_domain *domain, bool *any) {
     size_t product = 1;

@@ -20,5 +20,7 @@ void tacet__domain_spread(const tacet_domain *domain, double *X, size_t count);
 /* How many points a domain has whose coordinates all have levels or are choices; 0: it has a coordinate of any value,
  * or more points than a million. tacet__domain_spread then gives each of them once, given that count. */
 size_t tacet__domain_levels(const tacet_domain *domain);
+/* In how many columns two points of a box have the same value; *columns: how many there are, a choice being one. */
+size_t tacet__domain_agree(const tacet_domain *domain, const double *x, const double *y, size_t *columns);
 
 #endif

@@ -56,6 +56,8 @@ const double *tacet__features_gather(const tacet__feature_block *block, double *
 tacet_status tacet__features_create_values(tacet_features **out, const tacet_kernel *kernel, const double *X, size_t n,
                                            const double *F, const double *eigenvalues, size_t m, tacet_error *err);
 
+/* Fills Zt from Z. */
+void tacet__span_transpose(tacet__feature_block *block);
 /* x and X are whole points; m rows of values. */
 void tacet__fourier_eval(const tacet__feature_block *block, double *out, const double *x);
 void tacet__span_eval(const tacet_features *features, const tacet__feature_block *block, double *out, size_t ldo,

@@ -50,7 +50,7 @@ static tacet_status reserve(tacet__feature_block *block, size_t d, size_t count,
     return TACET_OK;
 }
 
-static void transpose_nodes(tacet__feature_block *block) {
+void tacet__span_transpose(tacet__feature_block *block) {
     for (size_t j = 0; j < block->count; j++) {
         for (size_t c = 0; c < block->d; c++) {
             block->Zt[c * block->count + j] = block->Z[j * block->d + c];
@@ -71,7 +71,7 @@ static tacet_status decompose(const tacet_features *features, tacet__feature_blo
     if (found->V == NULL || found->lam == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the eigenproblem of %zu points", n);
     }
-    transpose_nodes(block);
+    tacet__span_transpose(block);
     for (size_t j = 0; j < n; j++) {
         double *column = found->V + j * n;
         tacet__kernel_row_soa(kernel_of(features, block), column, block->Zt, n, n, block->Z + j * block->d);
@@ -233,7 +233,7 @@ tacet_status tacet__features_create_values(tacet_features **out, const tacet_ker
         memcpy(block->A, F, tall * sizeof *F);
         memcpy(features->eigenvalues, eigenvalues, m * sizeof *eigenvalues);
         block->m = features->m = m;
-        transpose_nodes(block);
+        tacet__span_transpose(block);
         for (size_t j = 0; j < n; j++) {
             tacet__kernel_row_soa(kernel, K + j * n, block->Zt, n, n, X + j * features->d);
             K[j * (n + 1)] += RIDGE;

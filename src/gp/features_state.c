@@ -83,11 +83,7 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
         tacet_features_free(features);
         return status;
     }
-    for (size_t j = 0; j < count; j++) {
-        for (size_t c = 0; c < d; c++) {
-            block->Zt[c * count + j] = block->Z[j * d + c];
-        }
-    }
+    tacet__span_transpose(block);
     *out = features;
     return TACET_OK;
 }

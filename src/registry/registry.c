@@ -87,17 +87,13 @@ tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
     return TACET_OK;
 }
 
-/* The name of the next table that was entered; NULL at the end, or (*wrong = errno) where the folder cannot be read on:
- * what is not read must not pass for what is not there. */
+/* The next table that was entered, passing over ".", ".." and what a crash left half written; as tacet__folder_next. */
 static const char *next_table(DIR *folder, int *wrong) {
-    for (;;) {
-        errno = 0;
-        const struct dirent *item = readdir(folder);
-        *wrong = item == NULL ? errno : 0;
-        if (item == NULL || strlen(item->d_name) == (size_t)2 * NAME_BYTES) {
-            return item != NULL ? item->d_name : NULL;
-        } /* otherwise ".", "..", what a crash left half written */
+    const char *name = tacet__folder_next(folder, wrong);
+    while (name != NULL && strlen(name) != (size_t)2 * NAME_BYTES) {
+        name = tacet__folder_next(folder, wrong);
     }
+    return name;
 }
 
 /* Whether a table was entered, or may have been. */

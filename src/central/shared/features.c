@@ -20,37 +20,6 @@
 enum { GRID_ORDER_1 = 64, GRID_ORDER_2 = 14, SPREAD_POINTS = 400 };
 static const double CUT_OFF = 1e-9; /* of eigenvalues, relative to the largest */
 
-/* Whether coordinate c begins a column: it is one by itself, or the first of its choice. */
-static bool begins_column(const tacet_domain *domain, size_t c) {
-    for (size_t k = 0; k < c; k++) {
-        if (domain->choice != NULL && domain->choice[c] > 0 && domain->choice[k] == domain->choice[c]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool in_column(const tacet_domain *domain, size_t c, size_t e) {
-    return e == c || (domain->choice != NULL && domain->choice[c] > 0 && domain->choice[e] == domain->choice[c]);
-}
-
-/* In how many columns two points agree; *columns: how many there are. */
-static size_t agreements(const tacet_domain *domain, const double *x, const double *y, size_t *columns) {
-    size_t same = 0;
-    *columns = 0;
-    for (size_t c = 0; c < domain->d; c++) {
-        if (begins_column(domain, c)) {
-            bool equal = true;
-            for (size_t e = c; e < domain->d; e++) {
-                equal = equal && (!in_column(domain, c, e) || x[e] == y[e]);
-            }
-            same += equal;
-            ++*columns;
-        }
-    }
-    return same;
-}
-
 /* Mercer features of the mean of effects and kernel under the even law of all n points, as a span of the kernel. */
 static tacet_status effects(tacet_features **out, const tacet_kernel *kernel, const tacet_domain *domain,
                             const double *X, size_t n, size_t most, tacet_error *err) {
@@ -66,7 +35,7 @@ static tacet_status effects(tacet_features **out, const tacet_kernel *kernel, co
         tacet_kernel_row(kernel, M + j * n, X, domain->d, n, X + j * domain->d);
         for (size_t i = 0; i < n; i++) {
             size_t columns = 0;
-            const size_t same = agreements(domain, X + i * domain->d, X + j * domain->d, &columns);
+            const size_t same = tacet__domain_agree(domain, X + i * domain->d, X + j * domain->d, &columns);
             M[i + j * n] = (M[i + j * n] + (double)same) / (double)(columns + 1);
         }
     }

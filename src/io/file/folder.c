@@ -26,6 +26,13 @@ tacet_status tacet__path(char out[TACET__PATH], const char *folder, const char *
     return TACET_OK;
 }
 
+const char *tacet__folder_next(DIR *folder, int *wrong) {
+    errno = 0;
+    const struct dirent *item = readdir(folder);
+    *wrong = item == NULL ? errno : 0;
+    return item != NULL ? item->d_name : NULL;
+}
+
 tacet_status tacet__folder_of(char out[TACET__PATH], const char *path, tacet_error *err) {
     const char *slash = strrchr(path, '/');
     const size_t length = slash == NULL || slash == path ? 1 : (size_t)(slash - path);

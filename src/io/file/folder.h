@@ -3,6 +3,7 @@
 #ifndef TACET_SRC_IO_FILE_FOLDER_H
 #define TACET_SRC_IO_FILE_FOLDER_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -25,6 +26,9 @@ tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err);
 tacet_status tacet__folder_sync(const char *folder, tacet_error *err);
 /* Renames, then syncs the folder, so that the new name survives a crash. Copies where that cannot be renamed. */
 tacet_status tacet__file_publish(const char *from, const char *to, const char *folder, tacet_error *err);
+/* The next name in the folder; NULL at its end, or (*wrong = errno, otherwise 0) where it cannot be read on: what is
+ * not read must not pass for what is not there. */
+const char *tacet__folder_next(DIR *folder, int *wrong);
 /* Writes text beside `path` and renames it there; what cannot be is not left beside it. `mode` as in chmod. */
 tacet_status tacet__file_write(const char *path, const char *folder, const char *text, mode_t mode, tacet_error *err);
 /* The whole file as NUL-terminated text, from malloc. NOT_FOUND, IO; PARSE above `most` bytes. */

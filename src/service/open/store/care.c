@@ -5,9 +5,9 @@
 
 #include "core/fail.h"
 #include "dp/open/ledger_view.h"
+#include "io/file/folder.h"
 #include "service/open/store/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -134,28 +134,19 @@ static bool is_ledger(const char *name) {
     return strncmp(name, "ledger-", 7) == 0 && length > 10 && strcmp(name + length - 3, ".db") == 0;
 }
 
-/* NULL at the end, after a failure, or where the folder cannot be read on: a ledger that is not seen would be missing.
- */
-static const struct dirent *entries_next(DIR *entries, const char *store, tacet_status *status, tacet_error *err) {
-    errno = 0;
-    const struct dirent *entry = *status == TACET_OK ? readdir(entries) : NULL;
-    if (entry == NULL && errno != 0) {
-        *status = tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
-    }
-    return entry;
-}
-
 static tacet_status copy_ledgers(const char *store, const char *folder, tacet_error *err) {
     tacet_status status = TACET_OK;
     DIR *entries = opendir(store);
     if (entries == NULL) {
         return tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
     }
-    for (const struct dirent *entry = entries_next(entries, store, &status, err); entry != NULL;
-         entry = entries_next(entries, store, &status, err)) {
-        if (is_ledger(entry->d_name)) {
-            status = copy_file(store, folder, entry->d_name, err);
-        }
+    int wrong = 0;
+    const char *name = NULL;
+    while (status == TACET_OK && (name = tacet__folder_next(entries, &wrong)) != NULL) {
+        status = is_ledger(name) ? copy_file(store, folder, name, err) : TACET_OK;
+    }
+    if (status == TACET_OK && wrong != 0) { /* a ledger that was not seen would be missing */
+        status = tacet__fail(err, tacet__db_errno(wrong), "cannot read %s: %s", store, strerror(wrong));
     }
     (void)closedir(entries);
     return status;
