@@ -143,7 +143,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "central (default), fixed, contextual."),
         CLI_OPT("direction", &r.direction, "WAY", "maximize (default) or minimize."),
         CLI_OPT("eps", &r.eps, "E", "local: of each report. central: of the whole study, for one round."),
-        CLI_OPT("delta", &r.delta, "D", "central only; contextual without it: pure eps."),
+        CLI_OPT("delta", &r.delta, "D", "central only; without it: pure eps."),
         CLI_OPT("rounds", &r.rounds, "T", "Suggestions at the most. Default 10000."),
         CLI_OPT("ticket-seconds", &r.ticket_seconds, "S",
                 "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a "
@@ -177,7 +177,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("learner", &r.learner, "NAME",
-                "central: tilt (default) or decode; fixed, contextual: elimination plays among the arms that are "
+                "central: tilt (default) or decode, which needs a delta; fixed, contextual: elimination plays among "
+                "the arms that are "
                 "not excluded yet, and with policy fixed its regret is bounded by proof."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* way_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed and
  * central. Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what
- * leaves with the suggestion after a batch, or an epoch: of `fixed` the answer in the ledger, of `central` the sums of
- * its stream. Cost: 20 ms a release. */
+ * leaves with the suggestion after a batch, or an epoch: of `fixed` the answer in the ledger (one number by default,
+ * many by elimination, whose batches have a number for every feature and Gaussian noise), of `central` with the learner
+ * decode the sums of its stream; batches of its other learner go through the same gate as those of `fixed`
+ * (central/trusted/gate.c). Cost: 20 ms a release. */
 #include "audit/way.h"
 
 #include "core/fail.h"
@@ -117,11 +119,12 @@ static json_t *define(const tacet__shipment *s) {
     if (central) { /* of each feature two sums are released */
         const int features = (int)(s->numbers == 1 ? 1 : s->numbers / 2);
         domain = json_pack("{s[f] s[f]}", "lower", 0.0, "upper", 1.0);
-        options = json_pack("{si si}", "features", features, "released", features);
+        options = json_pack("{si si ss}", "features", features, "released", features, "learner", "decode");
         json_decref(points);
     } else {
         domain = json_pack("{so}", "points", points);
-        options = json_pack("{si}", "features", (int)s->numbers);
+        options =
+            json_pack("{si ss}", "features", (int)s->numbers, "learner", s->numbers == 1 ? "default" : "elimination");
     }
     return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]} so}", "name", STUDY, "trust", "central", "policy",
                      central ? "central" : "fixed", "budget", "eps", s->settings->eps, "delta", s->settings->delta,
@@ -142,7 +145,7 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
 /* Rounds after which the next suggestion releases. */
 static tacet_status rounds_of(const tacet__shipment *s, size_t *out, tacet_error *err) {
     tacet_central_settings defaults;
-    double mu = 0, length = BATCH;
+    double mu = 0, length = s->numbers == 1 ? BATCH : fmax(BATCH, 2 * (double)s->numbers);
     tacet_status status = TACET_OK;
     if (s->way == &tacet__way_central) {
         tacet_central_settings_defaults(&defaults);

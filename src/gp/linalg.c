@@ -291,6 +291,33 @@ tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, d
     return TACET_OK;
 }
 
+tacet_status tacet__triangle(double *A, size_t lda, size_t m, size_t n, tacet_error *err) {
+    if (!fits(m) || !fits(n) || !fits(lda) || m > n) {
+        return tacet__fail(err, TACET_OVERFLOW, "a %zu x %zu matrix has no triangle, or does not fit the BLAS integer",
+                           m, n);
+    }
+    double size = 0;
+    double *tau = TACET__ALIGNED(double, m);
+    lapack_int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, narrow(m), narrow(n), A, narrow(lda), tau, &size, -1);
+    double *work = info == 0 ? TACET__ALIGNED(double, (size_t)size) : NULL;
+    if (tau != NULL && work != NULL) {
+        info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, narrow(m), narrow(n), A, narrow(lda), tau, work, (lapack_int)size);
+    }
+    const bool room = tau != NULL && work != NULL;
+    free(tau);
+    free(work);
+    if (!room || info != 0) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the triangle of a %zu x %zu matrix", m, n);
+    }
+    for (size_t i = 0; i < m; i++) {
+        const double sign = A[i + i * lda] < 0 ? -1 : 1;
+        for (size_t j = 0; j < n; j++) {
+            A[i + j * lda] = j < i ? 0 : sign * A[i + j * lda];
+        }
+    }
+    return TACET_OK;
+}
+
 tacet_status tacet__least_squares(double *A, size_t lda, size_t m, size_t n, double *B, size_t ldb, size_t k,
                                   double cutoff, tacet_error *err) {
     if (!fits(m) || !fits(n) || !fits(k) || !fits(lda) || !fits(ldb)) {

@@ -144,7 +144,7 @@ static void refuses(void **state) {
     for (int k = 0; k < 6; k++) {
         tacet_central_fixed_settings s = settings_for_tests();
         s.eps = k == 0 ? NAN : s.eps;
-        s.delta = k == 1 ? 0 : s.delta;
+        s.delta = k == 1 ? -1 : s.delta;
         s.rounds = k == 2 ? 0 : s.rounds;
         s.growth = k == 3 ? 1 : s.growth;
         s.reward_hi = k == 4 ? 0 : s.reward_hi;

@@ -36,8 +36,16 @@ static void settings_for_tests(tacet_central_settings *s) {
     s->delta = 0.1;
     s->rounds = ROUNDS;
     s->open_most = 8;
+    s->first_epoch = 2;
     s->learner.grid = 40;
     s->save_first = false;
+}
+
+/* The learner that is told prefix sums of a stream. */
+static void stream_for_tests(tacet_central_settings *s) {
+    settings_for_tests(s);
+    s->first_epoch = 5;
+    s->learner.kind = TACET_CENTRAL_DECODE;
 }
 
 typedef tacet_status (*maker)(tacet_policy **out, const tacet_ask *ask, tacet_error *err);
@@ -58,6 +66,19 @@ static tacet_status seeded(tacet_policy **out, maker make, tacet_error *err) {
 static tacet_status make_split(tacet_policy **out, const tacet_ask *ask, tacet_error *err) {
     tacet_central_settings s;
     settings_for_tests(&s);
+    return tacet_central_create(out, map, &s, ask, err);
+}
+
+static tacet_status make_stream(tacet_policy **out, const tacet_ask *ask, tacet_error *err) {
+    tacet_central_settings s;
+    stream_for_tests(&s);
+    return tacet_central_create(out, map, &s, ask, err);
+}
+
+static tacet_status make_stream_unknown(tacet_policy **out, const tacet_ask *ask, tacet_error *err) {
+    tacet_central_settings s;
+    stream_for_tests(&s);
+    s.rounds = 0;
     return tacet_central_create(out, map, &s, ask, err);
 }
 
@@ -147,6 +168,11 @@ static void conformance_split(void **state) {
 
 static void conformance_unknown_horizon(void **state) {
     conforms(make_unknown_horizon, make_split);
+}
+
+static void conformance_stream(void **state) {
+    conforms(make_stream, make_stream_unknown);
+    conforms(make_stream_unknown, make_split);
 }
 
 static void conformance_published(void **state) {
@@ -287,7 +313,7 @@ static void through_the_ledger(void **state) {
     tacet_noise *noise = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
     tacet_central_settings s;
-    settings_for_tests(&s);
+    stream_for_tests(&s);
     s.save_first = true;
     const tacet_ask ask = {
         .ledger = ledger, .noise = noise, .ticket = "study", .what = "a bandit", .to_whom = "all users"};
@@ -366,7 +392,7 @@ static void replays_and_old_states(void **state) {
     tacet_noise *noise = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
     tacet_central_settings s;
-    settings_for_tests(&s);
+    stream_for_tests(&s);
     const tacet_ask ask = {
         .ledger = ledger, .noise = noise, .ticket = "study", .what = "a bandit", .to_whom = "all users"};
     tacet_policy *policy = NULL, *old = NULL;
@@ -458,9 +484,9 @@ static void refuses_settings(void **state) {
         tacet_central_settings s;
         settings_for_tests(&s);
         s.eps = k == 0 ? NAN : s.eps;
-        s.delta = k == 1 ? 0 : (k == 2 ? 1 : s.delta);
+        s.delta = k == 1 ? -1 : (k == 2 ? 1 : s.delta);
         s.growth = k == 3 ? 0.9 : s.growth;
-        s.first_epoch = k == 4 ? 0 : s.first_epoch;
+        s.first_epoch = k == 4 ? -1 : s.first_epoch;
         s.open_most = k == 5 ? 0 : s.open_most;
         s.learner.width = k == 6 ? NAN : s.learner.width;
         tacet_policy *policy = NULL;
@@ -471,12 +497,18 @@ static void refuses_settings(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conformance_split),     cmocka_unit_test(conformance_unknown_horizon),
-        cmocka_unit_test(conformance_published), cmocka_unit_test(conformance_published_doubling),
-        cmocka_unit_test(refuses_bad_rounds),    cmocka_unit_test(a_wild_reward_is_one_record),
-        cmocka_unit_test(ends_at_the_horizon),   cmocka_unit_test(limits_open_tickets),
-        cmocka_unit_test(through_the_ledger),    cmocka_unit_test(published_noise),
-        cmocka_unit_test(refuses_settings),      cmocka_unit_test(replays_and_old_states)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conformance_split),
+                                       cmocka_unit_test(conformance_unknown_horizon),
+                                       cmocka_unit_test(conformance_stream),
+                                       cmocka_unit_test(conformance_published),
+                                       cmocka_unit_test(conformance_published_doubling),
+                                       cmocka_unit_test(refuses_bad_rounds),
+                                       cmocka_unit_test(a_wild_reward_is_one_record),
+                                       cmocka_unit_test(ends_at_the_horizon),
+                                       cmocka_unit_test(limits_open_tickets),
+                                       cmocka_unit_test(through_the_ledger),
+                                       cmocka_unit_test(published_noise),
+                                       cmocka_unit_test(refuses_settings),
+                                       cmocka_unit_test(replays_and_old_states)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

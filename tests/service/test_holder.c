@@ -210,6 +210,12 @@ static void test_what_rounds_cost(void **state) {
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 10), 14.4, 0.06);
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 50), 146, 0.6);
     assert_float_equal(tacet__eps_of_rounds(0.5, 0, 4), 2, 1e-12);
+    assert_close(tacet__eps_of_mixed_rounds(1, 1e-5, 1.5, 2), 3, 1e-12);
+    assert_close(tacet__eps_of_mixed_rounds(1, 1e-5, 1.5, 5), 7.5, 1e-12);
+    assert_float_equal(tacet__eps_of_mixed_rounds(1, 1e-5, 1.5, 50), 146, 0.6); /* all in Gaussian releases */
+    assert_float_equal(tacet__eps_of_mixed_rounds(1, 1e-5, 0, 2), 2.15, 0.006);
+    assert_close(tacet__eps_of_mixed_rounds(1, 0, 1, 3), 3, 1e-12);
+    assert_true(tacet__eps_of_mixed_rounds(1, 1e-5, 1.5, 1) == 1);
     assert_true(tacet__eps_of_rounds(1, 1e-5, 1) == 1); /* a cost is never told below what it is */
     assert_true(tacet__eps_of_rounds(tacet__eps_of_rounds(1, 1e-5, 0.5), 1e-5, 2) >= 1 - 1e-12);
     const double one = tacet__eps_of_rounds(1, 1e-5, 1.0 / 5);

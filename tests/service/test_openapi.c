@@ -166,7 +166,7 @@ static void central(void) {
     observe_first(first);
     json_decref(first);
     json_decref(again);
-    for (int i = 0; i < 30; i++) { /* past the end of the first epoch */
+    for (int i = 0; i < 45; i++) { /* past the end of the first batch */
         json_t *one = NULL;
         (void)snprintf(body, sizeof body, SET, "");
         assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, body, &one), 201);

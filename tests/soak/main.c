@@ -325,8 +325,8 @@ static int conclude(soak *s) {
            t.pairs, t.retries, t.repeats);
     printf("  in the stores: %zu suggestions, %zu observations; lost %zu, doubled %zu, replayed otherwise %zu\n",
            v.suggestions, v.observations, v.lost, v.twice, v.unequal);
-    printf("  ledger of the central study: charged %zu time(s), eps %.3g of %.3g: double charges %zu\n", v.charges,
-           v.spent_eps, v.budget_eps, v.charges > 0 ? v.charges - 1 : 0);
+    printf("  ledger of the central study: %zu batches, eps %.3g of %.3g: double charges %zu\n", v.batches, v.spent_eps,
+           v.budget_eps, v.charges - v.batches);
     if (t.wrong > 0) {
         printf("  %zu wrong answers, one of them: %s\n", t.wrong, t.first);
     }
@@ -334,9 +334,9 @@ static int conclude(soak *s) {
     if (!controlled) {
         printf("  two false acknowledgements did not show as lost: the proof proves nothing\n");
     }
-    const bool good = v.lost == 0 && v.twice == 0 && v.unequal == 0 && v.charges == 1 && t.wrong == 0 && controlled &&
-                      s->gaps[0] <= s->gap_most && s->gaps[1] <= s->gap_most && s->gaps[2] <= s->gap_most &&
-                      s->gaps[3] <= s->gap_most;
+    const bool good = v.lost == 0 && v.twice == 0 && v.unequal == 0 && v.charges == v.batches && v.batches > 0 &&
+                      v.spent_eps <= v.budget_eps && t.wrong == 0 && controlled && s->gaps[0] <= s->gap_most &&
+                      s->gaps[1] <= s->gap_most && s->gaps[2] <= s->gap_most && s->gaps[3] <= s->gap_most;
     printf("  %s\n", good ? "lost 0, double charges 0" : "FAILED");
     return good ? 0 : 1;
 }

@@ -111,7 +111,8 @@ typedef struct soak_verdict {
     size_t lost;                      /* acknowledged and not there, or not as acknowledged */
     size_t twice;                     /* keys with two suggestions, suggestions with two observations */
     size_t unequal;                   /* replayed suggestions that came out otherwise, or another final state */
-    size_t charges;                   /* of the central study, in its ledger; 1 is right */
+    size_t batches;                   /* of the central study that its ledger was charged for, one after the other */
+    size_t charges;                   /* entries of that ledger; as many is right */
     double spent_eps, budget_eps;
 } soak_verdict;
 void soak_verify(soak *s, soak_verdict *out); /* all servers must be down */

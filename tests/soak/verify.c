@@ -135,6 +135,15 @@ static void read_ledger(const char *path, soak_verdict *out) {
     soak_must(tacet_ledger_open(&ledger, path, &settings, &err), &err, "the ledger");
     soak_must(tacet_ledger_total(ledger, &totals, &err), &err, "the ledger's totals");
     out->charges = totals.entries;
+    for (tacet_status status = TACET_OK; status == TACET_OK; out->batches += status == TACET_OK) {
+        char ticket[32];
+        tacet_entry of;
+        tacet_blob memo;
+        tacet_blob_init(&memo);
+        (void)snprintf(ticket, sizeof ticket, "study/%zu", out->batches + 1);
+        status = tacet_ledger_lookup(ledger, &of, &memo, ticket, NULL);
+        tacet_blob_clear(&memo);
+    }
     out->spent_eps = totals.eps;
     out->budget_eps = totals.budget_eps;
     tacet_ledger_close(ledger);

@@ -53,8 +53,10 @@ typedef enum tacet_trust {
 /* What is proven of a policy's output, in numbers and in words. */
 typedef struct tacet_guarantee {
     tacet_trust trust;
-    bool proven;           /* false: a published calibration that does not hold, or no privacy at all */
-    double eps, delta;     /* infinity and 1 where nothing is guaranteed */
+    bool proven;       /* false: a published calibration that does not hold, or no privacy at all */
+    double eps, delta; /* infinity and 1 where nothing is guaranteed */
+    double pure_eps;   /* what a record costs at most with delta = 0 in those releases whose noise is not Gaussian; 0:
+                          there are none, and k records cost what a Gaussian mechanism of k times the shift does */
     const char *protects;  /* what one record is: "the reward of one round", …; static */
     const char *statement; /* one sentence for people; static */
     const char *proof;     /* the document that proves it, relative to docs/; static */

@@ -2,7 +2,7 @@
 /* fixed_learner.c - the learner of joint DP over a fixed public domain.
  * Ring: open. Source: Dubey (AISTATS 2021) keeps the features' sum private although, on a fixed domain, it is a
  * function of what was released; here it is public and exact, and only rewards pay. Thompson sampling (Russo, Van Roy
- * 2014) a batch at a time; what is believed is in fixed_models.c, how a batch's sum is shaped in fixed_shape.c, phased
+ * 2014) a batch at a time; what is believed is in fixed_models.c, how a batch's sum is shaped in shape.c, phased
  * elimination, which has a regret bound, in fixed_design.c. Derivation: src/central/README.md, (g). Cost: O(m^3 + count
  * m^2) a batch, O(m^2) a sample. */
 #include <tacet/central/open/fixed_learner.h>
@@ -14,11 +14,13 @@
 
 #include "central/open/fixed_design.h"
 #include "central/open/fixed_models.h"
-#include "central/open/fixed_shape.h"
+#include "central/open/shape.h"
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/linalg.h"
+
+static const double LEAST_VAR = 1e-12; /* of noise: so that numbers that are not released have some */
 
 struct tacet_fixed_learner {
     tacet_fixed_settings set;
@@ -34,10 +36,11 @@ struct tacet_fixed_learner {
     size_t count, capacity;
     size_t *arms;    /* G x capacity */
     double *weights; /* capacity */
-    double *A;       /* m x m */
+    size_t numbers;  /* of its release */
+    double *A;       /* m x m: `numbers` rows, the others 0 */
     /* scratch */
     double *phi, *sample;           /* m each */
-    double *S1, *S2, *T1, *shaping; /* m x m each; what tacet__fixed_shape needs */
+    double *S1, *S2, *T1, *shaping; /* m x m each; what tacet__batch_shape needs */
 };
 
 void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
@@ -68,9 +71,10 @@ static tacet_status check(const tacet_fixed_group *groups, size_t count, const t
         }
     }
     if (!(s->prior_var >= 0 && isfinite(s->prior_var)) || !(s->reward_var > 0 && isfinite(s->reward_var)) ||
-        !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->noise >= 0 && isfinite(s->noise)) || s->distinct == 0) {
+        !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->noise >= 0) || !(s->few >= 0 && isfinite(s->few)) ||
+        (isinf(s->noise) && s->few == 0) || s->distinct == 0) {
         return tacet__fail(err, TACET_INVALID,
-                           "reward_var and distinct must be above 0, prior_var, sampling and noise 0 or more");
+                           "reward_var and distinct must be above 0, prior_var, sampling, noise and few 0 or more");
     }
     if (s->elimination &&
         (count != 1 || !(s->confidence > 0 && s->confidence < 1) || !(s->misfit >= 0 && isfinite(s->misfit)))) {
@@ -107,7 +111,7 @@ static bool allocate(tacet_fixed_learner *l, const tacet_fixed_group *groups) {
             return false;
         }
     }
-    l->shaping = TACET__ZALLOC(double, shaping + 2 * l->m);
+    l->shaping = TACET__ZALLOC(double, shaping + 3 * l->m);
     l->phi = TACET__ZALLOC(double, l->m);
     l->sample = TACET__ZALLOC(double, l->m);
     return l->shaping != NULL && l->phi != NULL && l->sample != NULL;
@@ -210,13 +214,17 @@ static void draw_arm(tacet_fixed_learner *l, size_t *arm, tacet_simrng *coin) {
     (void)maximize(l, arm, l->sample);
 }
 
-/* The most telling A for this batch, scaled so that most |A phi_i| are below 1; what is longer gets a weight. */
+/* The most telling A for this batch. Vectors are shortened to length 1, and lengthened to it if they are at least
+ * SHORT times as long as most: each may take all of the sensitivity. */
+static const double SHORT = 0.3;
+
 static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
     const size_t m = l->m, n = l->count;
     if (l->design != NULL) {
         for (size_t i = 0; i < n; i++) {
             l->weights[i] = 1;
         }
+        l->numbers = m;
         return tacet__design_shape(l->design, l->A, l->arms, n, err);
     }
     memset(l->S1, 0, m * m * sizeof(double));
@@ -228,20 +236,20 @@ static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
     double reward_var = 0;
     tacet_status status = tacet__fixed_models_spread(l->models, l->T1, &reward_var, err);
     if (status == TACET_OK) {
-        status = tacet__fixed_shape(l->A, l->S1, l->T1, m, n, reward_var, l->set.noise * l->set.noise, l->shaping, err);
+        const tacet__batch_noise noise = {.gaussian_var = l->set.noise * l->set.noise, .unit = l->set.few};
+        status = tacet__batch_shape(l->A, &l->numbers, l->S1, l->T1, m, n, reward_var, &noise, m, l->shaping, err);
     }
     if (status != TACET_OK) {
         return status;
     }
-    double longest = 0, mean = 0;
+    double mean = 0;
     for (size_t i = 0; i < n; i++) {
         features_of(l, l->phi, l->arms + i * l->G);
         tacet__gemv(false, m, m, 1, l->A, m, l->phi, 0, l->sample);
         l->weights[i] = tacet__norm2(l->sample, m);
-        longest = fmax(longest, l->weights[i]);
         mean += l->weights[i] / (double)n;
     }
-    const double unit = fmin(longest, 1.3 * mean);
+    const double unit = fmax(SHORT * mean, 1e-300);
     for (size_t i = 0; i < m * m; i++) {
         l->A[i] /= unit;
     }
@@ -293,6 +301,10 @@ tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tace
     return status;
 }
 
+size_t tacet_fixed_learner_numbers(const tacet_fixed_learner *l) {
+    return l->count > 0 ? l->numbers : 0;
+}
+
 size_t tacet_fixed_learner_planned(const tacet_fixed_learner *l) {
     return l->count;
 }
@@ -330,12 +342,13 @@ tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u,
     }
     tacet__symmetrize(l->T1, m, m);
     tacet__symmetrize(l->S2, m, m);
-    /* u = S1 theta + N(0, reward_var V + noise_var I), V = A sum c^2 phi phi' A' */
+    /* u = S1 theta + N(0, reward_var V + noise_var I), V = A sum c^2 phi phi' A'. Rows of A that are 0 say 0 = 0 +
+     * noise, the same to all models. */
     double *V = l->shaping;
     tacet__gemm(false, false, m, m, m, 1, l->A, m, l->T1, m, 0, l->S1, m);
     tacet__gemm(false, false, m, m, m, 1, l->A, m, l->S2, m, 0, l->T1, m);
     tacet__gemm(false, true, m, m, m, 1, l->T1, m, l->A, m, 0, V, m);
-    const tacet_status status = tacet__fixed_models_update(l->models, u, l->S1, V, noise_var, err);
+    const tacet_status status = tacet__fixed_models_update(l->models, u, l->S1, V, fmax(noise_var, LEAST_VAR), err);
     if (status != TACET_OK) {
         return status;
     }

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the model says.
- * Ring: open. In: noisy prefix sums of (v phi, (1 - v) phi). Out: scores. Source: tilt.c or decoded.c; the law of play
- * is README.md's "The guess". Cost: an update that of the model; a score O(m^2) an arm. */
+ * Ring: open. In: noisy sums, of batches that were shaped for it (stepwise.c) or from the beginning on (tilt.c,
+ * decoded.c). Out: scores. The law of play is README.md's "The guess". Cost: an update that of the model; a score
+ * O(m^2) an arm. */
 #include <tacet/central/open/learner.h>
 
 #include <float.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "central/open/decoded.h"
+#include "central/open/learner_batches.h"
+#include "central/open/stepwise.h"
 #include "central/open/tilt.h"
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/domain.h"
+#include "gp/features_internal.h"
 
 enum { BATCH = 64 }; /* arms scored at a time: at most what tilt.h and decoded.h take */
 static const char STATE_NAME[] = "central-learner";
-enum { STATE_VERSION = 3 };
-enum { GRID_PLAIN = 160, GRID_MIXED = 240, GRID_LEVELS_MOST = 512 };
+enum { STATE_VERSION = 4 };
+enum { GRID_PLAIN = 160, GRID_MIXED = 240, GRID_BATCHES = 640, GRID_LEVELS_MOST = 512, TILTED_MOST = 20 };
 
-static const double LOGIT_WIDTH_NOISE = 1.5;
+static const double LOGIT_WIDTH_NOISE = 1.5, BATCHES_WIDTH_NOISE = 3;
+static const double ANYWHERE = 0.3, BATCHES_ANYWHERE = 0.03;
 
 typedef struct ranked {
     double score;
@@ -32,8 +38,9 @@ struct tacet_central_learner {
     const tacet_central_map *map; /* borrowed */
     tacet_central_learner_settings set;
     size_t d, m, r, grid;
-    tacet__tilt *tilt;       /* NULL for decode */
-    tacet__decoded *decoded; /* NULL for tilt */
+    tacet__stepwise *steps;  /* of these three one is there: batches, */
+    tacet__tilt *tilt;       /* prefix sums, */
+    tacet__decoded *decoded; /* and decode */
     double *points;          /* d x grid */
     double *Phi;             /* m x grid: all features of the grid; the leading r rows are the released ones */
     /* state */
@@ -62,7 +69,6 @@ tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const 
 void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings) {
     *settings = (tacet_central_learner_settings){.kind = TACET_CENTRAL_TILT,
                                                  .set_size = 25,
-                                                 .anywhere = 0.3,
                                                  .typical_reward = 0.15,
                                                  .guess_weight = 0.6,
                                                  .width = 0.55,
@@ -81,7 +87,7 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
     const struct {
         const char *name;
         double value, least, most; /* above least, at most most */
-    } rules[] = {{"anywhere", s->anywhere, 0, 1},
+    } rules[] = {{"anywhere", s->anywhere, -DBL_MIN, 1},
                  {"guess_weight", s->guess_weight, 0, 1e6},
                  {"prior_var", s->prior_var, 0, 1e6},
                  {"noise_factor", s->noise_factor, 0, 1e6},
@@ -131,11 +137,15 @@ static bool allocate(tacet_central_learner *l, size_t most) {
     return l->order != NULL;
 }
 
-static tacet_status create_model(tacet_central_learner *l, tacet_error *err) {
+static tacet_status create_model(tacet_central_learner *l, bool batches, tacet_error *err) {
     const tacet_central_learner_settings *s = &l->set;
+    const tacet__tilt_prior prior = {
+        .tilt_var = s->tilt_var, .level = s->level, .level_var = s->level_var, .reward_var = s->logit_var};
+    if (batches) {
+        const size_t tilted = l->r < TILTED_MOST ? l->r : TILTED_MOST;
+        return tacet__stepwise_create(&l->steps, l->Phi, l->m, l->m, tilted, l->grid, &prior, err);
+    }
     if (s->kind == TACET_CENTRAL_TILT) {
-        const tacet__tilt_prior prior = {
-            .tilt_var = s->tilt_var, .level = s->level, .level_var = s->level_var, .reward_var = s->logit_var};
         return tacet__tilt_create(&l->tilt, l->Phi, l->m, l->m, l->r, l->grid, &prior, err);
     }
     const tacet__decoded_settings own = {.typical_reward = s->typical_reward,
@@ -147,8 +157,8 @@ static tacet_status create_model(tacet_central_learner *l, tacet_error *err) {
     return tacet__decoded_create(&l->decoded, l->Phi, l->m, l->m, l->r, l->grid, &own, err);
 }
 
-tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
-                                          const tacet_central_learner_settings *settings, tacet_error *err) {
+static tacet_status create(tacet_central_learner **out, const tacet_central_map *map,
+                           const tacet_central_learner_settings *settings, bool batches, tacet_error *err) {
     if (out == NULL || map == NULL || settings == NULL) {
         return tacet__fail(err, TACET_INVALID, "a learner needs a map and settings");
     }
@@ -165,11 +175,13 @@ tacet_status tacet_central_learner_create(tacet_central_learner **out, const tac
     const size_t corners = tacet__domain_levels(domain);
     l->map = map;
     l->set = *settings;
+    l->set.anywhere = settings->anywhere > 0 ? settings->anywhere : batches ? BATCHES_ANYWHERE : ANYWHERE;
     l->d = domain->d;
     l->m = tacet_features_dim(tacet_central_map_features(map));
     l->r = tacet_central_map_released(map);
     l->grid = settings->grid > 0                           ? settings->grid
               : corners > 0 && corners <= GRID_LEVELS_MOST ? corners
+              : batches                                    ? GRID_BATCHES
               : l->d >= 3                                  ? GRID_MIXED
                                                            : GRID_PLAIN;
     if (!allocate(l, l->grid)) {
@@ -178,7 +190,7 @@ tacet_status tacet_central_learner_create(tacet_central_learner **out, const tac
     }
     tacet__domain_spread(domain, l->points, l->grid);
     tacet_features_eval(tacet_central_map_features(map), l->Phi, l->points, l->d, l->grid);
-    status = create_model(l, err);
+    status = create_model(l, batches, err);
     for (size_t j = 0; j < l->grid; j++) {
         l->law[j] = 1 / (double)l->grid;
     }
@@ -191,10 +203,21 @@ done:
     return TACET_OK;
 }
 
+tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
+                                          const tacet_central_learner_settings *settings, tacet_error *err) {
+    return create(out, map, settings, false, err);
+}
+
+tacet_status tacet__central_learner_create_batches(tacet_central_learner **out, const tacet_central_map *map,
+                                                   const tacet_central_learner_settings *settings, tacet_error *err) {
+    return create(out, map, settings, true, err);
+}
+
 void tacet_central_learner_free(tacet_central_learner *l) {
     if (l == NULL) {
         return;
     }
+    tacet__stepwise_free(l->steps);
     tacet__tilt_free(l->tilt);
     tacet__decoded_free(l->decoded);
     double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->read, l->X, l->phi, l->out};
@@ -219,31 +242,35 @@ static double logistic(double x) {
     return 1 / (1 + exp(-x));
 }
 
-/* Scores of n <= BATCH points, in [0, 1] but for the decoder's: what ranks them. */
-static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
-    const double width = l->set.logit_width / (1 + l->noise_sd / LOGIT_WIDTH_NOISE);
-    double *mean = l->out + BATCH, *var = l->out + 2 * BATCH;
-    if (l->tilt != NULL) {
+/* Mean and variance of what is linear in the features, at n <= BATCH points: the logit, or the decoder's reward. */
+static void linear(tacet_central_learner *l, double *mean, double *var, const double *phi, size_t n) {
+    if (l->steps != NULL) {
+        tacet__stepwise_logit(l->steps, mean, var, phi, l->m, n);
+    } else if (l->tilt != NULL) {
         tacet__tilt_logit(l->tilt, mean, var, phi, l->m, n);
     } else {
         tacet__decoded_reward(l->decoded, mean, var, phi, l->m, n);
     }
+}
+
+/* Scores of n <= BATCH points, in [0, 1] but for the decoder's: what ranks them. */
+static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
+    const double scale = l->steps != NULL ? BATCHES_WIDTH_NOISE : LOGIT_WIDTH_NOISE;
+    const double width = l->set.logit_width / (1 + l->noise_sd / scale);
+    double *mean = l->out + BATCH, *var = l->out + 2 * BATCH;
+    linear(l, mean, var, phi, n);
     for (size_t j = 0; j < n; j++) {
-        out[j] = l->tilt != NULL ? logistic(mean[j] + width * sqrt(var[j]))
-                                 : mean[j] + tacet__decoded_width(l->decoded) * sqrt(var[j]);
+        out[j] = l->decoded == NULL ? logistic(mean[j] + width * sqrt(var[j]))
+                                    : mean[j] + tacet__decoded_width(l->decoded) * sqrt(var[j]);
     }
 }
 
-/* Mean and sd of the reward in [0, 1] at n <= BATCH points; the tilt's stays in the range. */
+/* Mean and sd of the reward in [0, 1] at n <= BATCH points; a logit's stays in the range. */
 static void posterior(tacet_central_learner *l, double *mean, double *sd, const double *phi, size_t n) {
-    if (l->tilt == NULL) {
-        tacet__decoded_reward(l->decoded, mean, sd, phi, l->m, n);
-    } else {
-        tacet__tilt_logit(l->tilt, mean, sd, phi, l->m, n);
-    }
+    linear(l, mean, sd, phi, n);
     for (size_t j = 0; j < n; j++) {
         sd[j] = sqrt(sd[j]);
-        if (l->tilt != NULL) {
+        if (l->decoded == NULL) {
             mean[j] = logistic(mean[j]);
             sd[j] *= mean[j] * (1 - mean[j]); /* the logistic's slope */
         }
@@ -276,34 +303,80 @@ static void law_of_play(tacet_central_learner *l) {
     }
 }
 
-tacet_status tacet_central_learner_update(tacet_central_learner *l, const double *sums, double noise_var,
-                                          uint64_t count, tacet_error *err) {
+static tacet_status check_release(const double *sums, size_t k, double noise_var, uint64_t count, tacet_error *err) {
     if (!(noise_var > 0 && isfinite(noise_var)) || count == 0) {
         return tacet__fail(err, TACET_INVALID, "a release needs a count and a noise variance above 0");
     }
-    for (size_t i = 0; i < 2 * l->r; i++) {
+    for (size_t i = 0; i < k; i++) {
         if (!isfinite(sums[i])) {
             return tacet__fail(err, TACET_INVALID, "number %zu of the release is not finite", i);
         }
     }
+    return TACET_OK;
+}
+
+/* Where the rounds of a release were meant to be played, into l->guess. */
+static void guess_play(tacet_central_learner *l) {
     double meant = 0;
     for (size_t j = 0; j < l->grid; j++) {
         meant += l->intended[j];
     }
-    for (size_t j = 0; j < l->grid; j++) {
-        l->guess[j] = meant > 0 ? l->intended[j] : l->law[j];
-    }
-    const double total = (double)count;
-    const tacet_status status =
-        l->tilt != NULL ? tacet__tilt_fit(l->tilt, sums, l->guess, total, noise_var, err)
-                        : tacet__decoded_fit(l->decoded, sums, l->guess, total, noise_var, l->set.drift, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    memcpy(l->guess, meant > 0 ? l->intended : l->law, l->grid * sizeof(double));
+}
+
+static void now_informed(tacet_central_learner *l, double noise_var) {
     l->informed = true;
     l->noise_sd = sqrt(noise_var);
     law_of_play(l);
-    return TACET_OK;
+}
+
+tacet_status tacet_central_learner_update(tacet_central_learner *l, const double *sums, double noise_var,
+                                          uint64_t count, tacet_error *err) {
+    tacet_status status = check_release(sums, 2 * l->r, noise_var, count, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    guess_play(l);
+    const double total = (double)count;
+    status = l->tilt != NULL ? tacet__tilt_fit(l->tilt, sums, l->guess, total, noise_var, err)
+                             : tacet__decoded_fit(l->decoded, sums, l->guess, total, noise_var, l->set.drift, err);
+    if (status == TACET_OK) {
+        now_informed(l, noise_var);
+    }
+    return status;
+}
+
+tacet_status tacet__central_learner_plan(tacet_central_learner *l, size_t *k, size_t n, double play,
+                                         const tacet__batch_noise *noise, tacet_error *err) {
+    return tacet__stepwise_plan(l->steps, k, n, l->law, play, noise, err);
+}
+
+void tacet__central_learner_record(const tacet_central_learner *l, double *out, double *work, const double *x,
+                                   double y) {
+    const double lo = tacet_central_map_lo(l->map), hi = tacet_central_map_hi(l->map), v = (y - lo) / (hi - lo);
+    double *clipped = work + l->m;
+    memcpy(clipped, x, l->d * sizeof(double));
+    tacet__domain_clip(tacet_central_map_domain(l->map), clipped);
+    tacet__features_eval_exact(tacet_central_map_features(l->map), work, clipped); /* the same bits on every machine */
+    tacet__stepwise_record(l->steps, out, work, isnan(v) ? 0.5 : fmin(fmax(v, 0), 1));
+    sodium_memzero(work, (l->m + l->d) * sizeof(double));
+}
+
+tacet_status tacet__central_learner_take(tacet_central_learner *l, const double *sums, double noise_var, uint64_t count,
+                                         tacet_error *err) {
+    const size_t k = tacet__stepwise_numbers(l->steps);
+    guess_play(l);
+    memset(l->intended, 0, l->grid * sizeof(double));
+    if (k == 0) {
+        return TACET_OK; /* a batch that could tell nothing */
+    }
+    tacet_status status = check_release(sums, k, noise_var, count, err);
+    status =
+        status != TACET_OK ? status : tacet__stepwise_update(l->steps, sums, (size_t)count, l->guess, noise_var, err);
+    if (status == TACET_OK) {
+        now_informed(l, noise_var);
+    }
+    return status;
 }
 
 /* Features of n <= BATCH points, clipped to the domain, into l->phi. */
@@ -388,19 +461,24 @@ double tacet_central_learner_error(tacet_central_learner *l) {
 }
 
 const double *tacet_central_learner_theta(const tacet_central_learner *l, double *level, bool *is_logistic) {
-    *is_logistic = l->tilt != NULL;
-    *level = l->tilt != NULL ? tacet__tilt_theta(l->tilt)[0] : 0;
-    return l->tilt != NULL ? tacet__tilt_theta(l->tilt) + 1 : tacet__decoded_theta(l->decoded);
+    *is_logistic = l->decoded == NULL;
+    if (l->decoded != NULL) {
+        *level = 0;
+        return tacet__decoded_theta(l->decoded);
+    }
+    const double *theta = l->steps != NULL ? tacet__stepwise_theta(l->steps) : tacet__tilt_theta(l->tilt);
+    *level = theta[0];
+    return theta + 1;
 }
 
 /* What a state must agree on with the learner it is loaded into. */
-enum { IDENTITY = 16 };
+enum { IDENTITY = 17 };
 static void identity(const tacet_central_learner *l, double numbers[IDENTITY]) {
     const tacet_central_learner_settings *s = &l->set;
     const double all[IDENTITY] = {
-        (double)s->kind, (double)l->grid, (double)s->set_size, s->anywhere,   s->typical_reward, s->guess_weight,
-        s->width,        s->prior_var,    s->noise_factor,     s->drift,      s->reward_var,     s->tilt_var,
-        s->level,        s->level_var,    s->logit_var,        s->logit_width};
+        (double)s->kind, (double)l->grid, (double)s->set_size, s->anywhere,    s->typical_reward,       s->guess_weight,
+        s->width,        s->prior_var,    s->noise_factor,     s->drift,       s->reward_var,           s->tilt_var,
+        s->level,        s->level_var,    s->logit_var,        s->logit_width, l->steps != NULL ? 1 : 0};
     memcpy(numbers, all, sizeof all);
 }
 
@@ -415,6 +493,9 @@ tacet_status tacet_central_learner_save(const tacet_central_learner *l, tacet_bl
     tacet__write_f64(&w, l->noise_sd);
     tacet__write_f64s(&w, l->intended, l->grid);
     tacet__write_f64s(&w, l->law, l->grid);
+    if (l->steps != NULL) {
+        tacet__stepwise_write(l->steps, &w);
+    }
     if (l->tilt != NULL) {
         tacet__tilt_write(l->tilt, &w);
     }
@@ -444,6 +525,7 @@ tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *by
     const uint64_t informed = tacet__read_u64(&r);
     const double noise_sd = tacet__read_f64(&r);
     tacet__read_f64s(&r, l->read, 2 * n);
+    bool good = l->steps == NULL || tacet__stepwise_read(l->steps, &r);
     if (l->tilt != NULL) {
         tacet__tilt_read(l->tilt, &r);
     }
@@ -454,7 +536,7 @@ tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *by
     if (status != TACET_OK) {
         return status;
     }
-    bool good = informed <= 1 && noise_sd >= 0 && isfinite(noise_sd);
+    good = good && informed <= 1 && noise_sd >= 0 && isfinite(noise_sd);
     for (size_t j = 0; j < 2 * n; j++) {
         good = good && l->read[j] >= 0 && isfinite(l->read[j]);
     }
@@ -465,6 +547,9 @@ tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *by
     l->noise_sd = noise_sd;
     memcpy(l->intended, l->read, n * sizeof(double));
     memcpy(l->law, l->read + n, n * sizeof(double));
+    if (l->steps != NULL) {
+        tacet__stepwise_take(l->steps);
+    }
     if (l->tilt != NULL) {
         tacet__tilt_take(l->tilt);
     }

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "central/trusted/gate.h"
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
 static const char PROOF[] = "src/central/README.md", STATE_NAME[] = "fixed";
 enum { STATE_VERSION = 2, PRINT_BYTES = 32, TICKET_ROOM = TACET_TICKET_MOST + 1, TEXT_ROOM = 256 };
-static const double QUANTUM = 0x1p-30;
 static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
 /* A short study is judged by the arm it ends with, a long one by what it lost on the way: README.md, (g). */
 static const uint64_t SHORT_ROUNDS = 300;
@@ -33,10 +33,7 @@ struct tacet_central_fixed {
     size_t m, G;
     tacet_ask ask;
     char group[TICKET_ROOM], what[TEXT_ROOM], to_whom[TEXT_ROOM];
-    tacet_bound *wide, *bound;
-    tacet_mechanism *mechanism;
-    tacet_raw *raw;
-    tacet_bounded *bounded;
+    tacet__batch_gate *gate;
     double *sum, *vector;             /* m each; the sum is private */
     unsigned char print[PRINT_BYTES]; /* of the domain and the settings */
     uint64_t given, before, batch;    /* tickets; those of the batches that ended; batches */
@@ -128,22 +125,23 @@ static void resolve(tacet_central_fixed_settings *s, size_t groups) {
     }
 }
 
+/* Sums of at most T vectors of norm 1/2; a record moves its batch's sum by at most 1. */
 static tacet_status build_gate(tacet_central_fixed *f, tacet_error *err) {
-    /* sums of at most T vectors of norm 1/2; a record moves its batch's sum by at most 1 */
-    const double rounding = sqrt((double)f->m) * QUANTUM;
-    const tacet_neighbours neighbours = {.relation = TACET_RELATION_REPLACE};
-    tacet_status status = tacet_bound_norm(&f->wide, f->m, ((double)f->set.rounds + 2) * (0.5 + rounding), err);
+    const tacet__batch_terms terms = {.eps = f->set.eps,
+                                      .delta = f->set.delta,
+                                      .sensitivity = 1,
+                                      .longest = (double)f->set.rounds,
+                                      .few =
+                                          !f->set.gaussian && !f->set.learner.elimination && tacet__batch_few(&f->ask),
+                                      .proof = PROOF};
+    tacet__batch_noise noise;
+    const tacet_status status = tacet__batch_gate_create(&f->gate, &terms, err);
     if (status == TACET_OK) {
-        status = tacet_bound_narrow(&f->bound, f->wide, 1 + 1e-12 + rounding, PROOF, err);
+        tacet__batch_gate_noise(f->gate, &noise);
+        f->set.learner.noise = sqrt(noise.gaussian_var);
+        f->set.learner.few = noise.unit;
     }
-    if (status == TACET_OK) {
-        status = tacet_mechanism_create(&f->mechanism, TACET_MECHANISM_GAUSSIAN, f->bound, &neighbours, f->set.eps,
-                                        f->set.delta, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_raw_create(&f->raw, f->m, err);
-    }
-    return status == TACET_OK ? tacet_bounded_create(&f->bounded, f->bound, err) : status;
+    return status;
 }
 
 tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_fixed_group *groups, size_t group_count,
@@ -162,7 +160,12 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study");
     }
     f->set = *settings;
-    f->ask = (tacet_ask){.ledger = ask->ledger, .noise = ask->noise, .what = f->what, .to_whom = f->to_whom};
+    f->ask = (tacet_ask){.ledger = ask->ledger,
+                         .noise = ask->noise,
+                         .what = f->what,
+                         .to_whom = f->to_whom,
+                         .ticket = f->group,
+                         .covered_fields = "reward"};
     (void)snprintf(f->what, sizeof f->what, "%s", ask->what);
     (void)snprintf(f->to_whom, sizeof f->to_whom, "%s", ask->to_whom);
     (void)snprintf(f->group, sizeof f->group, "%s", ask->ticket);
@@ -171,7 +174,6 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
     }
     status = f->m > 0 ? build_gate(f, err) : tacet__fail(err, TACET_INVALID, "a fixed domain needs features");
     if (status == TACET_OK) {
-        f->set.learner.noise = tacet_mechanism_scale(f->mechanism);
         resolve(&f->set, group_count);
         f->next_length = (double)f->set.first_batch;
         status = tacet_fixed_learner_create(&f->learner, groups, group_count, &f->set.learner, err);
@@ -202,11 +204,7 @@ void tacet_central_fixed_free(tacet_central_fixed *f) {
     if (f == NULL) {
         return;
     }
-    tacet_bounded_free(f->bounded);
-    tacet_raw_free(f->raw);
-    tacet_mechanism_free(f->mechanism);
-    tacet_bound_free(f->bound);
-    tacet_bound_free(f->wide);
+    tacet__batch_gate_free(f->gate);
     tacet_fixed_learner_free(f->learner);
     if (f->sum != NULL) {
         sodium_memzero(f->sum, f->m * sizeof(double));
@@ -219,29 +217,21 @@ void tacet_central_fixed_free(tacet_central_fixed *f) {
 
 /* The release of a batch that has ended, handed to the learner. */
 static tacet_status close_batch(tacet_central_fixed *f, tacet_error *err) {
+    const size_t k = tacet_fixed_learner_numbers(f->learner);
     tacet_release *release = NULL;
-    char ticket[TICKET_ROOM], part[32];
-    (void)snprintf(ticket, sizeof ticket, "%.170s/%llu", f->group, (unsigned long long)f->batch);
-    (void)snprintf(part, sizeof part, "batch %llu", (unsigned long long)f->batch);
-    tacet_ask ask = f->ask;
-    ask.ticket = ticket;
-    ask.group = f->group;
-    ask.part = part;
-    ask.covered_fields = "reward";
-    ask.covered_records = "each round";
-    tacet_status status = tacet_raw_set(f->raw, f->sum, f->m, err);
-    if (status == TACET_OK) {
-        status = tacet_bounded_set(f->bounded, f->raw, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_mechanism_run(f->mechanism, &release, &ask, f->bounded, err);
-    }
+    double var = 0;
+    const tacet_status status =
+        k > 0 ? tacet__batch_gate_run(f->gate, &release, &var, &f->ask, f->batch, "each round", f->sum, k, err)
+              : TACET_OK; /* a batch that can tell nothing releases nothing */
     if (status != TACET_OK) {
         return status;
     }
-    const double sigma = tacet_mechanism_scale(f->mechanism);
-    /* what can't be learnt from leaves the posterior as it was; the batch is over either way */
-    (void)tacet_fixed_learner_update(f->learner, tacet_release_values(release), sigma * sigma, NULL);
+    if (release != NULL) {
+        memset(f->vector, 0, f->m * sizeof(double));
+        memcpy(f->vector, tacet_release_values(release), k * sizeof(double));
+        /* what can't be learnt from leaves the posterior as it was; the batch is over either way */
+        (void)tacet_fixed_learner_update(f->learner, f->vector, var, NULL);
+    }
     tacet_release_free(release);
     sodium_memzero(f->sum, f->m * sizeof(double));
     f->before += f->length;
@@ -371,7 +361,7 @@ tacet_status tacet_central_fixed_observe(tacet_central_fixed *f, uint64_t ticket
     const double v = (reward - f->set.reward_lo) / (f->set.reward_hi - f->set.reward_lo) - 0.5;
     tacet_fixed_learner_vector(f->learner, f->vector, at);
     for (size_t i = 0; i < f->m; i++) {
-        f->sum[i] += QUANTUM * rint(v * f->vector[i] / QUANTUM);
+        f->sum[i] += TACET__BATCH_QUANTUM * rint(v * f->vector[i] / TACET__BATCH_QUANTUM);
     }
     f->done[at] = 1;
     f->reported++;
@@ -408,6 +398,7 @@ void tacet_central_fixed_guarantee(const tacet_central_fixed *f, tacet_guarantee
                              .proven = is_private,
                              .eps = is_private ? f->set.eps : INFINITY,
                              .delta = is_private ? f->set.delta : 1,
+                             .pure_eps = tacet__batch_gate_pure(f->gate),
                              .protects = "the reward of one round, towards all other rounds",
                              .statement =
                                  is_private ? "What all others see hardly changes when one round's reward is replaced."

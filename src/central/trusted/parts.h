@@ -12,6 +12,8 @@
 #include <tacet/dp/stream.h>
 #include <tacet/central/trusted/policy.h>
 
+#include "central/open/shape.h"
+
 typedef struct tacet__central_ops {
     const char *name; /* of the policy; written into states */
     /* out: dim numbers; any two possible results are at most `sensitivity` apart, none longer than `radius`. Total. */
@@ -25,6 +27,9 @@ typedef struct tacet__central_ops {
     tacet_status (*save)(const void *self, tacet_blob *out, tacet_error *err);
     tacet_status (*load)(void *self, const void *bytes, size_t size, tacet_error *err);
     void (*free)(void *self);
+    /* Batches instead of a stream, where not NULL: *k numbers a record of the coming batch of n rounds, at most `dim`;
+     * update is then told the sums of one batch. NO_MEMORY: to be tried again. NULL: the study has a stream. */
+    tacet_status (*plan)(void *self, size_t *k, uint64_t n, const tacet__batch_noise *noise, tacet_error *err);
     /* What must be the same numbers wherever the study goes on; may be NULL. */
     tacet_status (*basis)(const void *self, tacet_blob *out, tacet_error *err);
 } tacet__central_ops;
@@ -48,6 +53,7 @@ typedef struct tacet__central_run {
     uint64_t coin_seed;
     bool save_first;
     bool replay;
+    bool gaussian; /* batches: no other noise */
 } tacet__central_run;
 
 /* Take ownership of parts->self, on failure as well. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.c - the shipped joint-DP bandit: two vectors released over growing epochs, decoded into a measure.
- * Ring: trusted. Source and differences: src/central/README.md. The statistic is tacet_central_map_record, the learner
- * tacet_central_learner; this file joins them to the policy of policy.c and calibrates the epochs.
- * Cost: a suggestion O(arms m^2), a report O(m^2) for the features, a release O(grid r^2) some ten times. */
+/* split.c - the shipped joint-DP bandits: batches whose sums are shaped for the learner, or (decode) two vectors
+ * released over growing epochs of a stream. Ring: trusted. Source and differences: src/central/README.md. This file
+ * joins a statistic and tacet_central_learner to the policy of policy.c and says how long epochs are. Cost: a
+ * suggestion O(arms m^2), a report O(m^2) for the features, a release O(grid k m) some ten times. */
 #include <tacet/central/trusted/policy.h>
 
 #include <math.h>
@@ -12,31 +12,34 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "central/open/learner_batches.h"
+#include "central/open/stepwise.h"
+#include "central/trusted/gate.h"
 #include "central/trusted/parts.h"
 #include "gp/features_internal.h"
 
 static const char NAME[] = "central";
 static const char PROOF[] = "src/central/README.md";
+static const double STREAM_FIRST = 5, STREAM_GROWTH = 1.1;
+static const double BATCH_FIRST = 8, BATCH_FIRST_NOISE = 1.5, BATCH_GROWTH = 1.25; /* README.md, (e) */
+enum { FIRST_NUMBERS = 6 }; /* about as many as the first release has */
 
 typedef struct split {
     const tacet_central_map *map; /* borrowed */
     tacet_central_learner *learner;
     double *work;
+    double play; /* batches: how much a record tells of where was played */
 } split;
 
 void tacet_central_settings_defaults(tacet_central_settings *settings) {
-    *settings = (tacet_central_settings){.factorization = TACET_FACTORIZATION_TOEPLITZ,
-                                         .first_epoch = 5,
-                                         .growth = 1.1,
-                                         .open_most = 64,
-                                         .coin_seed = 1,
-                                         .save_first = true};
+    *settings = (tacet_central_settings){
+        .factorization = TACET_FACTORIZATION_TOEPLITZ, .open_most = 64, .coin_seed = 1, .save_first = true};
     tacet_central_learner_settings_defaults(&settings->learner);
 }
 
 double tacet_central_first_length(double first_epoch, double mu) {
     /* the time until a sum stands out of the noise grows as 1/mu; much of it is spent better than at random */
-    return fmax(1, ceil(first_epoch * pow(mu, -0.6)));
+    return fmax(1, ceil((first_epoch > 0 ? first_epoch : STREAM_FIRST) * pow(mu, -0.6)));
 }
 
 static void record(void *self, double *out, const double *x, double y) {
@@ -50,6 +53,25 @@ static void played(void *self) {
 
 static tacet_status update(void *self, const double *sums, double var, uint64_t count, tacet_error *err) {
     return tacet_central_learner_update(((split *)self)->learner, sums, var, count, err);
+}
+
+/* Of batches. What can't be planned for its numbers is a batch that tells nothing. */
+static tacet_status plan(void *self, size_t *k, uint64_t n, const tacet__batch_noise *noise, tacet_error *err) {
+    split *s = self;
+    const tacet_status status = tacet__central_learner_plan(s->learner, k, (size_t)n, s->play, noise, err);
+    if (status == TACET_NUMERIC) {
+        tacet_error_clear(err);
+    }
+    return status == TACET_NUMERIC ? TACET_OK : status;
+}
+
+static void record_batch(void *self, double *out, const double *x, double y) {
+    split *s = self;
+    tacet__central_learner_record(s->learner, out, s->work, x, y);
+}
+
+static tacet_status take_batch(void *self, const double *sums, double var, uint64_t count, tacet_error *err) {
+    return tacet__central_learner_take(((split *)self)->learner, sums, var, count, err);
 }
 
 static bool informed(const void *self) {
@@ -85,6 +107,18 @@ static tacet_status basis(const void *self, tacet_blob *out, tacet_error *err) {
     return status == TACET_UNSUPPORTED ? TACET_OK : status;
 }
 
+static const tacet__central_ops BATCHES = {.name = NAME,
+                                           .basis = basis,
+                                           .record = record_batch,
+                                           .played = played,
+                                           .plan = plan,
+                                           .update = take_batch,
+                                           .informed = informed,
+                                           .choose = choose,
+                                           .best = best,
+                                           .save = save,
+                                           .load = load,
+                                           .free = release};
 static const tacet__central_ops OPS = {.name = NAME,
                                        .basis = basis,
                                        .record = record,
@@ -97,31 +131,57 @@ static const tacet__central_ops OPS = {.name = NAME,
                                        .load = load,
                                        .free = release};
 
-static tacet_status build(tacet__central_parts *parts, tacet__central_run *run, const tacet_central_map *map,
-                          const tacet_central_settings *settings, tacet_error *err) {
-    if (map == NULL || settings == NULL) {
-        return tacet__fail(err, TACET_INVALID, "a central policy needs a map and settings");
-    }
+/* How long the epochs of a stream are. */
+static tacet_status stream_epochs(tacet__central_run *run, const tacet_central_settings *settings, tacet_error *err) {
     double mu = 0;
-    tacet_status status = tacet_gdp_mu(&mu, settings->eps, settings->delta, err);
+    const tacet_status status = tacet_gdp_mu(&mu, settings->eps, settings->delta, err);
+    if (status == TACET_OK) {
+        run->first_length = tacet_central_first_length(settings->first_epoch, mu);
+        run->growth = settings->growth > 0 ? settings->growth : STREAM_GROWTH;
+    }
+    return status;
+}
+
+/* What records of batches are, and how long batches are: longer first ones under more noise. */
+static tacet_status batch_parts(tacet__central_parts *parts, tacet__central_run *run, split *s, size_t features,
+                                const tacet_central_settings *settings, const tacet_ask *ask, tacet_error *err) {
+    tacet__batch_noise unit;
+    tacet__batch_gate *gate = NULL;
+    const tacet__batch_terms terms = {.eps = settings->eps,
+                                      .delta = settings->delta,
+                                      .sensitivity = 1,
+                                      .few = !settings->gaussian && tacet__batch_few(ask),
+                                      .proof = PROOF};
+    const tacet_status status = tacet__batch_gate_create(&gate, &terms, err);
     if (status != TACET_OK) {
         return status;
     }
-    if (!(settings->first_epoch > 0 && settings->first_epoch <= 1e6)) {
-        return tacet__fail(err, TACET_INVALID, "first_epoch must be above 0 and at most a million");
+    tacet__batch_gate_noise(gate, &unit);
+    tacet__batch_gate_free(gate);
+    const double sd = sqrt(tacet__batch_noise_var(&unit, FIRST_NUMBERS));
+    s->play = tacet__stepwise_play(&unit);
+    parts->ops = &BATCHES;
+    parts->dim = tacet__stepwise_most(features);
+    parts->sensitivity = tacet__stepwise_sensitivity(s->play);
+    run->first_length = fmin(
+        ceil((settings->first_epoch > 0 ? settings->first_epoch : BATCH_FIRST) * (1 + BATCH_FIRST_NOISE * sd)), 65536);
+    run->growth = settings->growth > 0 ? settings->growth : BATCH_GROWTH;
+    return TACET_OK;
+}
+
+static tacet_status build(tacet__central_parts *parts, tacet__central_run *run, const tacet_central_map *map,
+                          const tacet_central_settings *settings, const tacet_ask *ask, tacet_error *err) {
+    if (map == NULL || settings == NULL || ask == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a central policy needs a map, settings and who asks");
     }
+    if (!(settings->first_epoch >= 0 && settings->first_epoch <= 1e6)) {
+        return tacet__fail(err, TACET_INVALID, "first_epoch must be 0 or more and at most a million");
+    }
+    const bool batches = settings->learner.kind == TACET_CENTRAL_TILT;
+    const size_t d = tacet_central_map_domain(map)->d, m = tacet_features_dim(tacet_central_map_features(map));
     split *s = TACET__ZALLOC(split, 1);
     if (s == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
-    }
-    s->map = map;
-    const size_t d = tacet_central_map_domain(map)->d;
-    s->work = TACET__ZALLOC(double, tacet_features_dim(tacet_central_map_features(map)) + d);
-    status = s->work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy")
-                             : tacet_central_learner_create(&s->learner, map, &settings->learner, err);
-    if (status != TACET_OK) {
-        release(s);
-        return status;
     }
     *parts = (tacet__central_parts){.ops = &OPS,
                                     .self = s,
@@ -137,13 +197,24 @@ static tacet_status build(tacet__central_parts *parts, tacet__central_run *run, 
                                 .delta = settings->delta,
                                 .rounds = settings->rounds,
                                 .factorization = settings->factorization,
-                                .first_length = tacet_central_first_length(settings->first_epoch, mu),
-                                .growth = settings->growth,
                                 .open_most = settings->open_most,
                                 .coin_seed = settings->coin_seed,
                                 .save_first = settings->save_first,
-                                .replay = settings->replay};
-    return TACET_OK;
+                                .replay = settings->replay,
+                                .gaussian = settings->gaussian};
+    s->map = map;
+    s->work = TACET__ZALLOC(double, m + d);
+    tacet_status status = s->work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy")
+                          : batches       ? batch_parts(parts, run, s, m, settings, ask, err)
+                                          : stream_epochs(run, settings, err);
+    if (status == TACET_OK) {
+        status = (batches ? tacet__central_learner_create_batches
+                          : tacet_central_learner_create)(&s->learner, map, &settings->learner, err);
+    }
+    if (status != TACET_OK) {
+        release(s);
+    }
+    return status;
 }
 
 tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
@@ -154,7 +225,7 @@ tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *m
     *out = NULL;
     tacet__central_parts parts;
     tacet__central_run run;
-    tacet_status status = build(&parts, &run, map, settings, err);
+    tacet_status status = build(&parts, &run, map, settings, ask, err);
     return status == TACET_OK ? tacet__central_policy_create(out, &parts, &run, ask, err) : status;
 }
 
@@ -183,7 +254,7 @@ tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *
     *out = NULL;
     tacet__central_parts parts;
     tacet__central_run run;
-    tacet_status status = build(&parts, &run, map, settings, err);
+    tacet_status status = build(&parts, &run, map, settings, ask, err);
     return status == TACET_OK ? tacet__central_policy_restore(out, &parts, &run, ask, bytes, size, err) : status;
 }
 
@@ -203,7 +274,7 @@ tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_ce
     tacet__central_parts parts;
     tacet__central_run run;
     out->release = NULL;
-    tacet_status status = build(&parts, &run, map, settings, err);
+    tacet_status status = build(&parts, &run, map, settings, ask, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -3,8 +3,11 @@
  * Ring: pure. Source: the l2 mechanism of arXiv 2502.15929 (2025). Differs: both masses of the hockey stick are
  * integrals over the radius of a Gamma density times a cap of the sphere, enclosed cell by cell with outward rounding;
  * nothing is sampled and no accuracy of the C library's functions is assumed. Proof: l2.md. Cost: 3 us a cell; some 0.2
- * s a calibration; no allocation. */
+ * s a calibration, the first time; no allocation. */
 #include <tacet/dp/open/l2.h>
+
+#include <pthread.h>
+#include <stdbool.h>
 
 #include "core/fail.h"
 #include "dp/open/interval.h"
@@ -193,11 +196,7 @@ static double narrow(const l2_law *law, double lo, double *hi, double eps, doubl
     return lo;
 }
 
-tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double sensitivity, size_t dims,
-                                tacet_error *err) {
-    if (!fine_arguments(eps, delta, sensitivity, dims)) {
-        return bad_arguments(err);
-    }
+static tacet_l2 calibrate(double eps, double delta, double sensitivity, size_t dims) {
     l2_law law;
     l2_init(&law, dims);
     /* Any shift that passes is a certificate, so that the search needs no monotony of the bound. */
@@ -221,10 +220,56 @@ tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double 
     while (interval_up(sensitivity / scale) > lo) {
         scale = interval_up(scale);
     }
-    *out = (tacet_l2){.scale = scale,
+    return (tacet_l2){.scale = scale,
                       .rms = scale * sqrt((double)dims + 1),
                       .pure_eps = interval_up(sensitivity / scale),
                       .delta_upper = bound(&law, lo, eps, n, delta)};
+}
+
+/* Calibrations that were asked for before, the last MEMO of them: a study asks for the same few again and again. */
+enum { MEMO = 64 };
+static struct {
+    double eps, delta, sensitivity;
+    size_t dims; /* 0: not used yet */
+    tacet_l2 answer;
+} memo[MEMO];
+static size_t memo_next;
+static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool recall(tacet_l2 *out, double eps, double delta, double sensitivity, size_t dims) {
+    bool found = false;
+    (void)pthread_mutex_lock(&memo_lock);
+    for (size_t i = 0; i < MEMO; i++) {
+        if (memo[i].dims == dims && memo[i].eps == eps && memo[i].delta == delta &&
+            memo[i].sensitivity == sensitivity) {
+            *out = memo[i].answer;
+            found = true;
+        }
+    }
+    (void)pthread_mutex_unlock(&memo_lock);
+    return found;
+}
+
+static void remember(const tacet_l2 *answer, double eps, double delta, double sensitivity, size_t dims) {
+    (void)pthread_mutex_lock(&memo_lock);
+    const size_t i = memo_next++ % MEMO;
+    memo[i].eps = eps;
+    memo[i].delta = delta;
+    memo[i].sensitivity = sensitivity;
+    memo[i].dims = dims;
+    memo[i].answer = *answer;
+    (void)pthread_mutex_unlock(&memo_lock);
+}
+
+tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double sensitivity, size_t dims,
+                                tacet_error *err) {
+    if (!fine_arguments(eps, delta, sensitivity, dims)) {
+        return bad_arguments(err);
+    }
+    if (!recall(out, eps, delta, sensitivity, dims)) {
+        *out = calibrate(eps, delta, sensitivity, dims);
+        remember(out, eps, delta, sensitivity, dims);
+    }
     return TACET_OK;
 }
 

@@ -26,7 +26,7 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
     s.eps = def->eps;
     s.delta = def->delta;
     s.create = create;
-    if (def->delta == 0) {
+    if (def->delta == 0 || strcmp(def->policy, "contextual") != 0) { /* batches: each has all of (eps, delta) */
         s.accounting = TACET_ACCOUNTING_BASIC;
     }
     return tacet_ledger_open(&c->ledger, path, &s, err);

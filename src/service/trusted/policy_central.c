@@ -45,6 +45,7 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
     s->minimize = def->minimize;
+    s->gaussian = def->person_rounds > 1;          /* the round's eps was found for Gaussian noise */
     (void)learner_of(&s->learner.kind, def, NULL); /* bandit_check refused others */
 }
 
@@ -94,12 +95,15 @@ static tacet_status bandit_check(const tacet__definition *def, tacet_error *err)
     if (def->d > DIMS_MOST) {
         return tacet__fail(err, TACET_INVALID, "policy 'central' takes at most %d dimensions", DIMS_MOST);
     }
-    if (!(def->delta > 0)) {
-        return tacet__fail(err, TACET_INVALID, "policy 'central' needs a delta above 0: its noise is Gaussian");
-    }
-    tacet_central_learner_kind kind;
+    tacet_central_learner_kind kind = TACET_CENTRAL_TILT;
     if (learner_of(&kind, def, err) != TACET_OK) {
         return TACET_INVALID;
+    }
+    if (!(def->delta > 0) && (kind != TACET_CENTRAL_TILT || def->person_rounds > 1)) {
+        return tacet__fail(
+            err, TACET_INVALID,
+            "a delta above 0 is needed: noise of the learner 'decode', or of persons of several rounds, is "
+            "Gaussian");
     }
     bandit *j = TACET__ZALLOC(bandit, 1);
     const tacet_status status =

@@ -16,8 +16,10 @@
 
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
     tacet_kernel *kernel = NULL;
-    if (!(def->delta > 0)) {
-        return tacet__fail(err, TACET_INVALID, "policy 'fixed' needs a delta above 0: its noise is Gaussian");
+    if (!(def->delta > 0) && (strcmp(def->learner, "default") != 0 || def->person_rounds > 1)) {
+        return tacet__fail(
+            err, TACET_INVALID,
+            "a delta above 0 is needed: noise of elimination, or of persons of several rounds, is Gaussian");
     }
     /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with.
      */
@@ -53,6 +55,7 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     s.delta = def->delta;
     s.rounds = def->rounds;
     s.open_most = def->open_most;
+    s.gaussian = def->person_rounds > 1; /* the round's eps was found for Gaussian noise */
     s.learner.coin_seed = def->coin_seed;
     s.learner.elimination = strcmp(def->learner, "elimination") == 0;
     tacet__definition_range(def, &s.reward_lo, &s.reward_hi);

@@ -38,8 +38,10 @@ typedef struct tacet_fixed_settings {
     double reward_var; /* of a reward around its mean, mapped to [0, 1]; default 0.01 */
     double sampling;   /* posterior samples are drawn with so many standard deviations; default 0: 0.5, in a study of at
                           most 300 rounds 1 */
-    double noise;      /* standard deviation of what will be added to a release; public. Default 0: exact */
-    size_t distinct;   /* at most so many different arms a batch; default 48 */
+    double noise;    /* standard deviation of Gaussian noise that may be added to a release; public; INFINITY: there is
+                        none of that law. Default 0: exact */
+    double few;      /* 1/eps where few numbers may get noise of density exp(-eps |v|) instead; default 0: not */
+    size_t distinct; /* at most so many different arms a batch; default 48 */
     uint64_t coin_seed;                 /* default 1 */
     const tacet_fixed_earlier *earlier; /* borrowed by create; for a single group. Default none */
     size_t earlier_count;
@@ -59,10 +61,13 @@ TACET_API tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, con
                                                   size_t group_count, const tacet_fixed_settings *settings,
                                                   tacet_error *err);
 TACET_API void tacet_fixed_learner_free(tacet_fixed_learner *learner);        /* NULL is allowed */
-TACET_API size_t tacet_fixed_learner_dim(const tacet_fixed_learner *learner); /* m: numbers of a release */
+TACET_API size_t tacet_fixed_learner_dim(const tacet_fixed_learner *learner); /* m */
 /* Plans the next batch of `count` rounds. INVALID: 0 or above TACET_FIXED_BATCH_MOST. NO_MEMORY, NUMERIC. */
 TACET_API tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *learner, size_t count, tacet_error *err);
 TACET_API size_t tacet_fixed_learner_planned(const tacet_fixed_learner *learner); /* rounds of the batch; 0: none */
+/* Numbers of the planned batch's release: the leading ones of m. The others are 0, in vectors and in what update is
+ * told. */
+TACET_API size_t tacet_fixed_learner_numbers(const tacet_fixed_learner *learner);
 /* Choices of round i of the batch (G numbers), and the vector c_i A phi_i (m numbers, norm at most 1). */
 TACET_API const size_t *tacet_fixed_learner_arm(const tacet_fixed_learner *learner, size_t i);
 TACET_API void tacet_fixed_learner_vector(const tacet_fixed_learner *learner, double *out, size_t i);

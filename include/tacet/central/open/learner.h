@@ -21,16 +21,18 @@ extern "C" {
 #endif
 
 typedef enum tacet_central_learner_kind {
-    TACET_CENTRAL_TILT,  /* law of play and reward fitted together; rewards stay in their range: the default */
+    TACET_CENTRAL_TILT,  /* law of play and reward fitted together; rewards stay in their range: the default. In a
+                            central  study it is told batches, each shaped to tell it most */
     TACET_CENTRAL_DECODE /* a decoded measure, then a linear regression: for low typical rewards and much noise */
 } tacet_central_learner_kind;
 
 typedef struct tacet_central_learner_settings {
     tacet_central_learner_kind kind;
-    size_t grid;     /* points of the public grid; default 0: 160, 240 from three coordinates on, and every point of a
-                        domain of levels that has at most 512 */
+    size_t grid;     /* points of the public grid; default 0: 640 for batches, otherwise 160, 240 from three coordinates
+                        on; and every point of a domain of levels that has at most 512 */
     size_t set_size; /* arms a round typically offers; default 25 */
-    double anywhere; /* share of the guessed law of play that is spread evenly, in (0, 1]; default 0.3 */
+    double anywhere; /* share of the guessed law of play that is spread evenly, at most 1; default 0: 0.3, for batches
+                         0.03 */
     /* decode */
     double typical_reward; /* what an unseen arm is taken to return, in (0, 1) after mapping to it; default 0.15 */
     double guess_weight;   /* tau: how much the guessed law of play counts; less under much noise; default 0.6 */

@@ -41,14 +41,17 @@ typedef struct tacet_central_settings {
     double eps, delta;                 /* of the whole run, for each round's record; no defaults */
     uint64_t rounds;                   /* T; 0: unknown, the stream then doubles. Default 0 */
     tacet_factorization factorization; /* of the stream of epochs; default TOEPLITZ */
-    double first_epoch; /* rounds played at random before the first release, at mu = 1; grows as mu falls. Default 5 */
-    double growth;      /* each epoch is so much longer than the one before; above 1; default 1.1 */
+    double first_epoch; /* rounds played at random before the first release, without noise; more under noise. Default 0:
+                           8, decode 5 */
+    double growth;      /* each epoch is so much longer than the one before; above 1; default 0: 1.25, decode 1.1 */
     size_t open_most;   /* tickets that may be open at a time; default 64 */
     uint64_t coin_seed; /* of the random first epoch; public, need not be secret. Default 1 */
     bool save_first; /* default true: after an epoch has ended the next suggestion is refused (STATE) until the policy
                         was saved, so that a release can never leave before the data it is of is stored */
     bool replay;   /* default false: a state older than the newest release is refused (CONFLICT). true: it is loaded, by
                       somebody who now repeats every suggestion and observation since; see above */
+    bool gaussian; /* default false: a batch of few numbers gets l2 noise where the ledger adds up eps and delta. true:
+                      Gaussian noise always, so that k rounds of one person cost what k times its shift does */
     bool minimize; /* default false. true: rewards come negated, and models that are released negate them back */
     tacet_central_learner_settings learner;
 } tacet_central_settings;
@@ -87,7 +90,7 @@ TACET_API tacet_status tacet_central_release_sums(tacet_release **out, const tac
 TACET_API tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_central_map *map,
                                            const tacet_central_settings *settings, const tacet_ask *ask,
                                            const void *bytes, size_t size, tacet_error *err);
-/* How many rounds the first epoch has: ceil(first_epoch / mu^0.6), at least 1. */
+/* How many rounds the first epoch of a stream has: ceil(first_epoch / mu^0.6), at least 1; 0: that of 5. */
 TACET_API double tacet_central_first_length(double first_epoch, double mu);
 /* The ends of the epochs: ends[k] is the number of rounds after which the k-th release is made; at most `most` are
  * written. Returns how many there are for `rounds` rounds (rounds > 0). */

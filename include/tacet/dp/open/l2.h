@@ -3,7 +3,7 @@
  *
  * `scale` with a sensitivity (L2) always has pure eps = sensitivity/scale. With a delta a smaller scale serves the same
  * eps: delta_upper is a proven bound, all rounding counted (src/dp/open/l2.md). Pure functions, any thread, no
- * allocation; some 0.2 s a call. */
+ * allocation; some 0.2 s a call, a calibration that was made lately none. */
 #ifndef TACET_DP_OPEN_L2_H
 #define TACET_DP_OPEN_L2_H
 

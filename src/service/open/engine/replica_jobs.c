@@ -92,7 +92,7 @@ static bool tell_cost(const tacet__replica *r, const tacet_guarantee *g, json_t 
     bool good = costs != NULL;
     for (size_t i = 0; good && i < sizeof TIMES / sizeof TIMES[0]; i++) {
         char name[8];
-        const double eps = tacet__eps_of_rounds(g->eps, g->delta, TIMES[i]);
+        const double eps = tacet__eps_of_mixed_rounds(g->eps, g->delta, g->pure_eps, TIMES[i]);
         (void)snprintf(name, sizeof name, "%u", TIMES[i]);
         good = json_object_set_new(costs, name, isfinite(eps) ? json_real(eps) : json_null()) == 0;
     }

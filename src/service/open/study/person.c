@@ -32,3 +32,19 @@ double tacet__eps_of_rounds(double eps, double delta, double k) {
     }
     return isfinite(eps) ? tacet__ledger_gaussian_eps(k * mu_of(eps, delta, k < 1), delta) : (double)INFINITY;
 }
+
+double tacet__eps_of_mixed_rounds(double eps, double delta, double pure, unsigned k) {
+    double most = 0;
+    if (!(pure > 0) || !(delta > 0) || k == 1) {
+        return tacet__eps_of_rounds(eps, delta, k);
+    }
+    if (!isfinite(eps)) {
+        return (double)INFINITY;
+    }
+    const double mu = mu_of(eps, delta, false);
+    for (unsigned j = 0; j <= k; j++) { /* of them with l2 noise */
+        const double rest = j == k ? 0 : tacet__ledger_gaussian_eps((k - j) * mu, delta);
+        most = fmax(most, j * pure + rest);
+    }
+    return most;
+}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fixed_shape.c - a batch's release is shaped to tell most: no other shape of the same length tells more. */
+/* test_shape.c - a batch's release is shaped to tell most: no other shape of the same length tells more. */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
 
-#include "central/open/fixed_shape.h"
+#include "central/open/shape.h"
 #include "gp/linalg.h"
 
 enum { M = 4, N = 50 };
@@ -50,12 +50,14 @@ static void random_square(double *out, double spread, tacet_simrng *rng) {
 static void no_other_shape_tells_more(void **state) {
     tacet_simrng rng = test_rng(5, 0);
     for (int trial = 0; trial < 40; trial++) {
-        double S[M * M], P[M * M], copy[M * M], A[M * M], other[M * M], scratch[3 * M * M + 2 * M];
+        double S[M * M], P[M * M], copy[M * M], A[M * M], other[M * M], scratch[3 * M * M + 3 * M];
         const double noise = exp(2 * tacet_simrng_normal(&rng)), reward = trial % 4 == 0 ? 0 : 0.25;
         random_square(S, -1, &rng);
         random_square(P, -0.7, &rng);
         memcpy(copy, P, sizeof P);
-        assert_ok(tacet__fixed_shape(A, S, copy, M, N, reward, noise, scratch, NULL));
+        const tacet__batch_noise one = {.gaussian_var = noise};
+        size_t numbers = 0;
+        assert_ok(tacet__batch_shape(A, &numbers, S, copy, M, N, reward, &one, M, scratch, NULL));
         assert_close(length2(A, S), 1, 1e-6);
         const double best = nats(A, S, P, reward, noise);
         for (int k = 0; k < 60; k++) { /* others near it, and anywhere */
@@ -75,16 +77,57 @@ static void no_other_shape_tells_more(void **state) {
 /* Without noise to speak of all directions get through: the update sees the whole second moment. */
 static void nearly_no_noise_drops_nothing(void **state) {
     tacet_simrng rng = test_rng(6, 0);
-    double S[M * M], P[M * M], A[M * M], w[M], scratch[3 * M * M + 2 * M];
+    double S[M * M], P[M * M], A[M * M], w[M], scratch[3 * M * M + 3 * M];
     random_square(S, -0.5, &rng);
     random_square(P, -0.5, &rng);
-    assert_ok(tacet__fixed_shape(A, S, P, M, N, 0.01, 0, scratch, NULL));
-    assert_ok(tacet__eigh(A, M, M, w, NULL));
-    assert_true(w[0] > 1e-3 * w[M - 1]);
+    const tacet__batch_noise none = {0};
+    size_t numbers = 0;
+    assert_ok(tacet__batch_shape(A, &numbers, S, P, M, N, 0.01, &none, M, scratch, NULL));
+    assert_int_equal(numbers, M);
+    assert_ok(tacet__singular_values(A, M, M, M, w, NULL));
+    assert_true(w[M - 1] > 1e-3 * w[0]);
+}
+
+/* Where noise grows with the numbers few are released, and the triangle does not depend on the eigenvectors found. */
+static void few_numbers_where_noise_grows(void **state) {
+    tacet_simrng rng = test_rng(7, 0);
+    const tacet__batch_noise grows = {.gaussian_var = 400, .unit = 4}, level = {.gaussian_var = 5};
+    double S[M * M] = {0}, P[M * M] = {0}, copy[M * M], A[M * M], B[M * M], turned[M * M], scratch[3 * M * M + 3 * M];
+    size_t few = 0, many = 0;
+    random_square(S, 0, &rng);
+    for (size_t i = 0; i < M; i++) {
+        P[i * (M + 1)] = 1;
+    }
+    memcpy(copy, P, sizeof P);
+    assert_ok(tacet__batch_shape(A, &few, S, copy, M, N, 0, &grows, M, scratch, NULL));
+    memcpy(copy, P, sizeof P);
+    assert_ok(tacet__batch_shape(B, &many, S, copy, M, N, 0, &level, M, scratch, NULL));
+    assert_true(few >= 1 && few < many);
+    for (size_t i = 0; i < M; i++) {
+        assert_true(i < few ? A[i * (M + 1)] > 0 : A[i * (M + 1)] == 0);
+        for (size_t j = 0; j < i; j++) {
+            assert_true(A[i + j * M] == 0);
+        }
+    }
+    /* equal eigenvalues: any rotation of their vectors is as good, and all give one triangle */
+    memcpy(copy, P, sizeof P);
+    assert_ok(tacet__batch_shape(A, &few, P, copy, M, N, 0.25, &level, M, scratch, NULL));
+    memcpy(turned, P, sizeof P);
+    turned[1] = turned[M] = 1e-15; /* a hair off: LAPACK then takes others */
+    memcpy(copy, P, sizeof P);
+    assert_ok(tacet__batch_shape(B, &many, turned, copy, M, N, 0.25, &level, M, scratch, NULL));
+    for (size_t i = 0; i < M * M; i++) {
+        assert_close(A[i], B[i], 1e-9);
+    }
+    /* at most so many */
+    memcpy(copy, P, sizeof P);
+    assert_ok(tacet__batch_shape(B, &many, S, copy, M, N, 0, &level, 2, scratch, NULL));
+    assert_int_equal(many, 2);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_other_shape_tells_more),
-                                       cmocka_unit_test(nearly_no_noise_drops_nothing)};
+                                       cmocka_unit_test(nearly_no_noise_drops_nothing),
+                                       cmocka_unit_test(few_numbers_where_noise_grows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

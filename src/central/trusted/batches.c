@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batches.c - records of growing batches in, one release a batch out through the gate.
+ * Ring: trusted. Source: parallel composition; README.md, (e). A record is in one batch, and which one is public: the
+ * order of the reports. What the ledger is charged for names the rounds of the batch by a hash of their tickets, so
+ * that a state that was put back cannot carry a round from a batch that was released into the next one. Cost: O(k) a
+ * record; a release is that of the mechanism, two durable writes. */
+#include "central/trusted/batches.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/dp/noise.h>
+
+#include "central/trusted/gate.h"
+#include "core/codec.h"
+#include "core/fail.h"
+#include "core/memory.h"
+
+static const char STATE_NAME[] = "batches";
+enum { STATE_VERSION = 1, CHAIN = 32, TEXT_ROOM = 256 };
+static const double LONGEST = 65536; /* rounds of a batch: sums stay exact, and fit the gate's grid */
+
+struct tacet__batches {
+    tacet__batches_plan plan;
+    tacet_ask ask; /* texts below; its noise is opened for each release */
+    char ticket[TACET_TICKET_MOST + 1], what[TEXT_ROOM], to_whom[TEXT_ROOM], covered[TEXT_ROOM];
+    tacet__batch_gate *gate;
+    bool seeded;
+    uint64_t seed; /* of seeded noise */
+    bool begun;
+    size_t k;                   /* numbers of a record */
+    double *sum, *scratch;      /* most: private */
+    uint64_t batch, before;     /* released so far; their records */
+    uint64_t count;             /* records of this batch */
+    unsigned char chain[CHAIN]; /* hash of their tickets */
+    double length;              /* of this batch, before rounding */
+    tacet_release *last;
+};
+
+static uint64_t length_of(const tacet__batches *b, uint64_t before, double length) {
+    const uint64_t whole = (uint64_t)fmin(ceil(length), LONGEST);
+    const uint64_t left = b->plan.rounds > before ? b->plan.rounds - before : 0;
+    return b->plan.rounds > 0 && whole > left ? left : whole;
+}
+
+uint64_t tacet__batches_length(const tacet__batches *b) {
+    return length_of(b, b->before, b->length);
+}
+
+static tacet_status check(const tacet__batches_plan *plan, const tacet_ask *ask, tacet_error *err) {
+    if (!(plan->first_length >= 1 && plan->first_length <= LONGEST)) {
+        return tacet__fail(err, TACET_INVALID, "the first batch must have between 1 and 2^16 rounds");
+    }
+    if (!(plan->growth >= 1 && plan->growth <= 100)) {
+        return tacet__fail(err, TACET_INVALID, "growth must be at least 1 and at most 100");
+    }
+    if (plan->rounds > (uint64_t)1 << 40) {
+        return tacet__fail(err, TACET_INVALID, "at most 2^40 rounds");
+    }
+    if (ask->ticket == NULL || ask->what == NULL || ask->to_whom == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a study needs a ticket and its words");
+    }
+    if (strlen(ask->ticket) + 24 > TACET_TICKET_MOST || strlen(ask->what) >= TEXT_ROOM ||
+        strlen(ask->to_whom) >= TEXT_ROOM ||
+        (ask->covered_fields != NULL && strlen(ask->covered_fields) >= TEXT_ROOM)) {
+        return tacet__fail(err, TACET_INVALID, "the ticket is too long to be numbered by batch, or a text too long");
+    }
+    return tacet_ask_check(ask, err);
+}
+
+/* Texts are copied; of seeded noise a key is taken, so that a study that is taken up again repeats its releases. */
+static tacet_status copy_ask(tacet__batches *b, const tacet_ask *ask, tacet_error *err) {
+    (void)snprintf(b->ticket, sizeof b->ticket, "%s", ask->ticket);
+    (void)snprintf(b->what, sizeof b->what, "%s", ask->what);
+    (void)snprintf(b->to_whom, sizeof b->to_whom, "%s", ask->to_whom);
+    (void)snprintf(b->covered, sizeof b->covered, "%s",
+                   ask->covered_fields != NULL ? ask->covered_fields : "decision set,reward");
+    b->ask = (tacet_ask){.ledger = ask->ledger,
+                         .ticket = b->ticket,
+                         .what = b->what,
+                         .to_whom = b->to_whom,
+                         .covered_fields = b->covered};
+    b->seeded = !tacet_ask_is_private(ask);
+    if (!b->seeded) {
+        return TACET_OK;
+    }
+    tacet_sampler sampler;
+    double draw = 0;
+    tacet_status status = tacet_sampler_init(&sampler, "gaussian", 1, 40, err);
+    status = status != TACET_OK ? status : tacet_sampler_draw(&sampler, ask->noise, &draw, 1, err);
+    memcpy(&b->seed, &draw, sizeof b->seed);
+    return status;
+}
+
+tacet_status tacet__batches_create(tacet__batches **out, const tacet__batches_plan *plan, const tacet_ask *ask,
+                                   tacet_error *err) {
+    *out = NULL;
+    tacet_status status = check(plan, ask, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__batches *b = TACET__ZALLOC(tacet__batches, 1);
+    if (b == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for batches");
+    }
+    b->plan = *plan;
+    b->length = plan->first_length;
+    b->sum = TACET__ZALLOC(double, plan->most);
+    b->scratch = TACET__ZALLOC(double, plan->most);
+    const tacet__batch_terms terms = {.eps = plan->eps,
+                                      .delta = plan->delta,
+                                      .sensitivity = plan->sensitivity,
+                                      .longest = LONGEST * plan->sensitivity,
+                                      .few = !plan->gaussian && tacet__batch_few(ask),
+                                      .proof = plan->proof};
+    status = b->sum == NULL || b->scratch == NULL
+                 ? tacet__fail(err, TACET_NO_MEMORY, "no memory for sums of %zu numbers", plan->most)
+                 : tacet__batch_gate_create(&b->gate, &terms, err);
+    status = status != TACET_OK ? status : copy_ask(b, ask, err);
+    if (status != TACET_OK) {
+        tacet__batches_free(b);
+        return status;
+    }
+    *out = b;
+    return TACET_OK;
+}
+
+void tacet__batches_free(tacet__batches *b) {
+    if (b == NULL) {
+        return;
+    }
+    double *arrays[] = {b->sum, b->scratch};
+    for (size_t i = 0; i < 2; i++) {
+        if (arrays[i] != NULL) {
+            sodium_memzero(arrays[i], b->plan.most * sizeof(double));
+        }
+        free(arrays[i]);
+    }
+    tacet__batch_gate_free(b->gate);
+    tacet_release_free(b->last);
+    free(b);
+}
+
+void tacet__batches_noise(const tacet__batches *b, tacet__batch_noise *out) {
+    tacet__batch_gate_noise(b->gate, out);
+}
+
+void tacet__batches_begin(tacet__batches *b, size_t k) {
+    b->k = k;
+    b->begun = true;
+}
+
+static bool is_over(const tacet__batches *b) {
+    return b->plan.rounds > 0 && b->before + b->count >= b->plan.rounds;
+}
+
+bool tacet__batches_due(const tacet__batches *b) {
+    return b->count > 0 && b->count >= tacet__batches_length(b);
+}
+
+bool tacet__batches_wait(const tacet__batches *b) {
+    return !is_over(b) ? !b->begun || tacet__batches_due(b) : tacet__batches_due(b);
+}
+
+tacet_status tacet__batches_add(tacet__batches *b, const double *record, uint64_t ticket, tacet_error *err) {
+    if (is_over(b)) {
+        return tacet__fail(err, TACET_STATE, "all rounds of the horizon were reported");
+    }
+    if (tacet__batches_wait(b)) {
+        return tacet__fail(err, TACET_STATE, "a batch has ended: ask for a suggestion, which releases it, first");
+    }
+    unsigned char link[CHAIN + sizeof ticket];
+    memcpy(link, b->chain, CHAIN);
+    memcpy(link + CHAIN, &ticket, sizeof ticket);
+    (void)crypto_generichash(b->chain, CHAIN, link, sizeof link, NULL, 0);
+    for (size_t i = 0; i < b->k; i++) {
+        b->sum[i] += TACET__BATCH_QUANTUM * rint(record[i] / TACET__BATCH_QUANTUM);
+    }
+    b->count++;
+    return TACET_OK;
+}
+
+static tacet_status run_gate(tacet__batches *b, tacet_release **out, double *var, tacet_error *err) {
+    char digits[2 * CHAIN + 1], of[128];
+    (void)sodium_bin2hex(digits, sizeof digits, b->chain, CHAIN);
+    (void)snprintf(of, sizeof of, "each of %llu rounds, %.16s", (unsigned long long)b->count, digits);
+    tacet_noise *noise = NULL;
+    tacet_status status = b->seeded ? tacet_noise_open_seeded(&noise, b->seed, b->batch, err) : TACET_OK;
+    b->ask.noise = noise;
+    status = status != TACET_OK
+                 ? status
+                 : tacet__batch_gate_run(b->gate, out, var, &b->ask, b->batch + 1, of, b->sum, b->k, err);
+    b->ask.noise = NULL;
+    tacet_noise_close(noise);
+    return status;
+}
+
+tacet_status tacet__batches_release(tacet__batches *b, double *sums, double *var, uint64_t *count, tacet_error *err) {
+    if (!tacet__batches_due(b)) {
+        return tacet__fail(err, TACET_STATE, "no batch has ended since the last release");
+    }
+    if (b->k > 0) { /* a batch that can tell nothing releases nothing */
+        tacet_release *release = NULL;
+        const tacet_status status = run_gate(b, &release, var, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        memcpy(sums, tacet_release_values(release), b->k * sizeof(double));
+        tacet_release_free(b->last);
+        b->last = release;
+    }
+    *count = b->count;
+    b->before += b->count;
+    b->count = 0;
+    b->batch++;
+    b->length = fmin(b->length * b->plan.growth, LONGEST);
+    b->k = 0;
+    b->begun = false;
+    memset(b->chain, 0, CHAIN);
+    sodium_memzero(b->sum, b->plan.most * sizeof(double));
+    return TACET_OK;
+}
+
+uint64_t tacet__batches_ended(const tacet__batches *b) {
+    return b->before;
+}
+
+double tacet__batches_pure(const tacet__batches *b) {
+    return tacet__batch_gate_pure(b->gate);
+}
+
+bool tacet__batches_is_private(const tacet__batches *b) {
+    return !b->seeded;
+}
+
+tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, tacet_error *err) {
+    tacet_blob bytes;
+    *out = NULL;
+    if (b->last == NULL) {
+        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch is still running");
+    }
+    tacet_blob_init(&bytes);
+    tacet_status status = tacet_release_encode(b->last, &bytes, err);
+    status = status != TACET_OK ? status : tacet_release_decode(out, bytes.data, bytes.size, err);
+    tacet_blob_clear(&bytes);
+    return status;
+}
+
+tacet_status tacet__batches_save(const tacet__batches *b, tacet_blob *out, tacet_error *err) {
+    tacet_blob last;
+    tacet_blob_init(&last);
+    tacet_status status = b->last != NULL ? tacet_release_encode(b->last, &last, err) : TACET_OK;
+    if (status == TACET_OK) {
+        tacet__writer w;
+        tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
+        tacet__write_size(&w, b->plan.most);
+        tacet__write_f64(&w, b->plan.sensitivity);
+        tacet__write_u64(&w, b->plan.rounds);
+        tacet__write_f64(&w, b->plan.first_length);
+        tacet__write_f64(&w, b->plan.growth);
+        tacet__write_f64(&w, b->plan.eps);
+        tacet__write_f64(&w, b->plan.delta);
+        tacet__write_bytes(&w, b->ticket, strlen(b->ticket));
+        tacet__write_u64(&w, b->seeded ? 1 : 0);
+        tacet__write_u64(&w, b->seed);
+        tacet__write_u64(&w, b->batch);
+        tacet__write_u64(&w, b->before);
+        tacet__write_u64(&w, b->count);
+        tacet__write_f64(&w, b->length);
+        tacet__write_u64(&w, b->begun ? 1 : 0);
+        tacet__write_size(&w, b->k);
+        tacet__write_bytes(&w, b->chain, CHAIN);
+        tacet__write_f64s(&w, b->sum, b->k);
+        tacet__write_bytes(&w, last.data, last.size);
+        status = tacet__write_end(&w, err);
+    }
+    tacet_blob_clear(&last);
+    return status;
+}
+
+static bool same_study(const tacet__batches *b, tacet__reader *r) {
+    const tacet__batches_plan *plan = &b->plan;
+    const bool plans = tacet__read_u64(r) == plan->most && tacet__read_f64(r) == plan->sensitivity &&
+                       tacet__read_u64(r) == plan->rounds && tacet__read_f64(r) == plan->first_length &&
+                       tacet__read_f64(r) == plan->growth && tacet__read_f64(r) == plan->eps &&
+                       tacet__read_f64(r) == plan->delta;
+    const unsigned char *ticket = NULL;
+    const size_t size = plans ? tacet__read_bytes(r, &ticket) : 0;
+    return plans && size == strlen(b->ticket) && memcmp(ticket, b->ticket, size) == 0 &&
+           tacet__read_u64(r) == (b->seeded ? 1 : 0);
+}
+
+/* Where the batch is follows from how many there were. */
+static bool place_fits(const tacet__batches *b, uint64_t batch, uint64_t before, uint64_t count, double length) {
+    double expected = b->plan.first_length;
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < batch && at <= before; i++) {
+        at += length_of(b, at, expected);
+        expected = fmin(expected * b->plan.growth, LONGEST);
+    }
+    return at == before && length == expected && count <= length_of(b, before, length);
+}
+
+tacet_status tacet__batches_load(tacet__batches *b, const void *bytes, size_t size, tacet_error *err) {
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!same_study(b, &r)) {
+        return tacet__fail(err, TACET_CORRUPT, "the state is of another study: its plan differs");
+    }
+    const uint64_t seed = tacet__read_u64(&r), batch = tacet__read_u64(&r), before = tacet__read_u64(&r),
+                   count = tacet__read_u64(&r);
+    const double length = tacet__read_f64(&r);
+    const uint64_t begun = tacet__read_u64(&r);
+    const size_t k = tacet__read_size(&r, b->plan.most);
+    const unsigned char *chain = NULL, *last_bytes = NULL;
+    const size_t chain_size = tacet__read_bytes(&r, &chain);
+    tacet__read_f64s(&r, b->scratch, k);
+    const size_t last_size = tacet__read_bytes(&r, &last_bytes);
+    status = tacet__read_end(&r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    bool good = begun <= 1 && (begun == 1 || (k == 0 && count == 0)) && chain_size == CHAIN && batch <= before &&
+                place_fits(b, batch, before, count, length);
+    for (size_t i = 0; i < k; i++) {
+        good = good && fabs(b->scratch[i]) <= LONGEST * b->plan.sensitivity;
+    }
+    if (!good) {
+        return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
+    }
+    tacet_release *last = NULL;
+    status = last_size > 0 ? tacet_release_decode(&last, last_bytes, last_size, err) : TACET_OK;
+    if (status != TACET_OK) {
+        return status == TACET_NO_MEMORY ? status : TACET_CORRUPT;
+    }
+    tacet_release_free(b->last);
+    b->last = last;
+    memset(b->sum, 0, b->plan.most * sizeof(double));
+    memcpy(b->sum, b->scratch, k * sizeof(double));
+    memcpy(b->chain, chain, CHAIN);
+    b->seed = seed;
+    b->batch = batch;
+    b->before = before;
+    b->count = count;
+    b->length = length;
+    b->begun = begun == 1;
+    b->k = k;
+    return TACET_OK;
+}

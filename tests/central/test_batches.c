@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_batches.c - central studies in batches: how far a record moves a sum, which batch it is in, what is charged, and
+ * that nothing is drawn twice. */
+#include "support/gate.h"
+#include "support/test.h"
+
+#include <tacet/central/trusted/policy.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/ledger.h>
+
+#include "central/open/learner_batches.h"
+#include "central/open/stepwise.h"
+
+enum { ARMS = 7, ROUNDS = 40, FIRST = 3, SECOND = 4 };
+static const double LOWER[] = {0, 0}, UPPER[] = {1, 1};
+static const tacet_domain BOX = {.kind = TACET_DOMAIN_BOX, .d = 2, .lower = LOWER, .upper = UPPER};
+static tacet_features *features;
+static tacet_central_map *map;
+
+static int setup(void **state) {
+    tacet_kernel *kernel = test_kernel("matern52", 2, 0.5);
+    assert_ok(tacet_features_create_mercer(&features, kernel, &BOX, 8, 20, NULL));
+    tacet_kernel_free(kernel);
+    assert_ok(tacet_central_map_create(&map, features, &BOX, 20, 0, 1, NULL));
+    return 0;
+}
+
+static int teardown(void **state) {
+    tacet_central_map_free(map);
+    tacet_features_free(features);
+    return 0;
+}
+
+static tacet_central_settings settings_for_tests(void) {
+    tacet_central_settings s;
+    tacet_central_settings_defaults(&s);
+    s.eps = 10;
+    s.delta = 0.1;
+    s.rounds = ROUNDS;
+    s.open_most = 8;
+    s.first_epoch = 2; /* FIRST rounds under this noise, then SECOND */
+    s.learner.grid = 100;
+    return s;
+}
+
+typedef struct books {
+    const char *folder;
+    tacet_ledger *ledger;
+    tacet_ask ask;
+} books;
+
+static books open_books(double delta, tacet_accounting accounting) {
+    books b = {.folder = test_mkdir()};
+    char path[512];
+    tacet_ledger_settings budget;
+    (void)snprintf(path, sizeof path, "%s/ledger.db", b.folder);
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 10.01;
+    budget.delta = delta;
+    budget.accounting = accounting;
+    assert_ok(tacet_ledger_open(&b.ledger, path, &budget, NULL));
+    b.ask = (tacet_ask){.ledger = b.ledger, .ticket = "study", .what = "a bandit", .to_whom = "all users"};
+    return b;
+}
+
+static void close_books(books *b) {
+    tacet_ledger_close(b->ledger);
+    test_rmdir(b->folder);
+}
+
+static size_t entries(const books *b) {
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(b->ledger, &totals, NULL));
+    return (size_t)totals.entries;
+}
+
+static tacet_status ask_arm(tacet_policy *policy, size_t k, tacet_suggestion *s) {
+    double X[2 * ARMS];
+    tacet_simrng rng = test_rng(11, k);
+    for (size_t i = 0; i < 2 * (size_t)ARMS; i++) {
+        X[i] = tacet_simrng_uniform(&rng);
+    }
+    const tacet_round round = {.points = X, .ld = 2, .d = 2, .count = ARMS};
+    return tacet_policy_suggest(policy, s, &round, NULL);
+}
+
+static tacet_status one_round(tacet_policy *policy, size_t k, double reward, tacet_suggestion *s) {
+    const tacet_status status = ask_arm(policy, k, s);
+    return status == TACET_OK ? tacet_policy_observe(policy, s->ticket, reward, NULL) : status;
+}
+
+static double distance(const double *a, const double *b, size_t k) {
+    double sum = 0;
+    for (size_t i = 0; i < k; i++) {
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    }
+    return sqrt(sum);
+}
+
+/* Whatever the batch is shaped for, at corners, inside and outside the box, with any rewards; and the bound is not far
+ * from what is reached. */
+static void no_two_records_are_further_apart_than_charged(void **state) {
+    enum { TRIED = 120 };
+    static const tacet__batch_noise NOISES[] = {{13.9, 1, 0}, {0.25, 0.1, 0}, {INFINITY, 1, 0}};
+    tacet_simrng rng = test_rng(21, 0);
+    double work[22];
+    for (size_t c = 0; c < 3; c++) {
+        tacet_central_learner *learner = NULL;
+        const tacet_central_settings s = settings_for_tests();
+        const double play = tacet__stepwise_play(&NOISES[c]), bound = tacet__stepwise_sensitivity(play);
+        double farthest = 0;
+        assert_ok(tacet__central_learner_create_batches(&learner, map, &s.learner, NULL));
+        for (size_t batch = 0; batch < 4; batch++) {
+            size_t k = 0;
+            assert_ok(tacet__central_learner_plan(learner, &k, 200, play, &NOISES[c], NULL));
+            assert_in_range(k, 2, 42);
+            double(*records)[42] = calloc(2 * TRIED, sizeof *records);
+            double sums[42] = {0};
+            assert_non_null(records);
+            for (size_t i = 0; i < 2 * (size_t)TRIED; i++) {
+                const double x[] = {i < 16 ? (double)((i / 2) % 2) : 1.2 * tacet_simrng_uniform(&rng) - 0.1,
+                                    i < 16 ? (double)((i / 4) % 2) : 1.2 * tacet_simrng_uniform(&rng) - 0.1};
+                tacet__central_learner_record(learner, records[i], work, x, (double)(i % 2));
+                for (size_t j = 0; j < i; j++) {
+                    farthest = fmax(farthest, distance(records[i], records[j], k));
+                }
+                for (size_t n = 0; n < k; n++) {
+                    sums[n] += records[i][n] * (x[0] > 0.5 ? 1 : 0.5);
+                }
+            }
+            free(records);
+            assert_ok(tacet__central_learner_take(learner, sums, 4, 200, NULL));
+        }
+        assert_true(farthest <= bound * (1 + 1e-12));
+        assert_true(farthest >= 0.8 * bound);
+        tacet_central_learner_free(learner);
+    }
+}
+
+/* A point or reward that is no number is a record like any other. */
+static void nonsense_is_a_record(void **state) {
+    static const tacet__batch_noise NOISE = {13.9, 1, 0};
+    const tacet_central_settings s = settings_for_tests();
+    tacet_central_learner *learner = NULL;
+    const double x[] = {NAN, INFINITY};
+    double out[42] = {0}, work[22];
+    size_t k = 0;
+    assert_ok(tacet__central_learner_create_batches(&learner, map, &s.learner, NULL));
+    assert_ok(tacet__central_learner_plan(learner, &k, 50, 0.2, &NOISE, NULL));
+    tacet__central_learner_record(learner, out, work, x, NAN);
+    for (size_t i = 0; i < k; i++) {
+        assert_true(isfinite(out[i]));
+    }
+    tacet_central_learner_free(learner);
+}
+
+/* Every batch costs what one costs; few numbers get l2 noise; pure eps is to be had. */
+static void batches_share_one_budget(void **state) {
+    for (int pure = 0; pure < 2; pure++) {
+        books b = open_books(pure ? 0 : 0.1, TACET_ACCOUNTING_BASIC);
+        tacet_central_settings s = settings_for_tests();
+        tacet_policy *policy = NULL;
+        tacet_suggestion suggestion;
+        tacet_guarantee g;
+        tacet_ledger_totals totals;
+        s.delta = pure ? 0 : 0.1;
+        assert_ok(tacet_central_create(&policy, map, &s, &b.ask, NULL));
+        assert_int_equal(entries(&b), 0);
+        for (size_t t = 0; t < ROUNDS; t++) {
+            assert_ok(one_round(policy, t, (double)(t % 2), &suggestion));
+        }
+        assert_true(entries(&b) >= 4);
+        assert_ok(tacet_ledger_total(b.ledger, &totals, NULL));
+        assert_true(totals.eps >= 9.9 && totals.eps <= 10.01 && totals.delta <= s.delta);
+        tacet_policy_guarantee(policy, &g);
+        assert_true(g.proven && g.eps == 10 && g.delta == s.delta && g.pure_eps >= 10 && g.pure_eps < 20);
+        assert_true(!pure || g.pure_eps == 10);
+        tacet_policy_free(policy);
+        close_books(&b);
+    }
+}
+
+/* A ledger that adds up mu is charged for Gaussian noise, which has least of it. */
+static void a_ledger_of_mu_gets_gaussian_noise(void **state) {
+    books b = open_books(0.1, TACET_ACCOUNTING_GAUSSIAN);
+    const tacet_central_settings s = settings_for_tests();
+    tacet_central_settings pure = s;
+    tacet_policy *policy = NULL;
+    tacet_suggestion suggestion;
+    tacet_guarantee g;
+    pure.delta = 0;
+    assert_status(tacet_central_create(&policy, map, &pure, &b.ask, NULL), TACET_INVALID);
+    assert_ok(tacet_central_create(&policy, map, &s, &b.ask, NULL));
+    for (size_t t = 0; t < ROUNDS; t++) {
+        assert_ok(one_round(policy, t, (double)(t % 2), &suggestion));
+    }
+    tacet_policy_guarantee(policy, &g);
+    assert_true(g.pure_eps == 0);
+    tacet_policy_free(policy);
+    close_books(&b);
+}
+
+/* What is reported between the end of a batch and its release is in the next one, once. */
+static void reports_wait_for_the_next_batch(void **state) {
+    books b = open_books(0.1, TACET_ACCOUNTING_BASIC);
+    const tacet_central_settings s = settings_for_tests();
+    tacet_policy *policy = NULL, *twin = NULL;
+    tacet_suggestion given[8], next, other;
+    tacet_blob saved;
+    tacet_blob_init(&saved);
+    assert_ok(tacet_central_create(&policy, map, &s, &b.ask, NULL));
+    for (size_t t = 0; t < 8; t++) {
+        assert_ok(ask_arm(policy, t, &given[t]));
+    }
+    for (size_t t = 0; t < 8; t++) {
+        assert_ok(tacet_policy_observe(policy, given[t].ticket, 1, NULL));
+    }
+    assert_int_equal(entries(&b), 0);
+    assert_status(tacet_policy_observe(policy, given[7].ticket, 1, NULL), TACET_CONFLICT);
+    assert_status(tacet_policy_drop(policy, given[6].ticket, NULL), TACET_CONFLICT);
+    assert_ok(tacet_policy_save(policy, &saved, NULL));
+    assert_ok(tacet_central_restore(&twin, map, &s, &b.ask, saved.data, saved.size, NULL));
+    assert_ok(ask_arm(policy, 8, &next));
+    assert_int_equal(entries(&b), 2); /* FIRST and SECOND are 7 of the 8 */
+    assert_ok(ask_arm(twin, 8, &other));
+    assert_int_equal(entries(&b), 2);
+    assert_true(next.index == other.index && next.score == other.score && next.ticket == 9);
+    tacet_policy_free(policy);
+    tacet_policy_free(twin);
+    tacet_blob_clear(&saved);
+    close_books(&b);
+}
+
+/* From a state older than a release: the same rounds get the same release, whatever was reported; other rounds none, so
+ * that no round can be in two batches. */
+static void an_old_state_repeats_or_is_refused(void **state) {
+    books b = open_books(0.1, TACET_ACCOUNTING_BASIC);
+    const tacet_central_settings s = settings_for_tests();
+    tacet_policy *policy = NULL, *old = NULL;
+    tacet_suggestion first, again, given[4];
+    tacet_blob saved;
+    tacet_blob_init(&saved);
+    assert_ok(tacet_central_create(&policy, map, &s, &b.ask, NULL));
+    assert_ok(tacet_policy_save(policy, &saved, NULL));
+    for (size_t t = 0; t < FIRST; t++) {
+        assert_ok(one_round(policy, t, 1, &first));
+    }
+    assert_ok(ask_arm(policy, FIRST, &first)); /* releases */
+    assert_int_equal(entries(&b), 1);
+    assert_ok(tacet_central_restore(&old, map, &s, &b.ask, saved.data, saved.size, NULL));
+    for (size_t t = 0; t < FIRST; t++) {
+        assert_ok(one_round(old, t, 0, &again)); /* other rewards */
+    }
+    assert_ok(ask_arm(old, FIRST, &again));
+    assert_true(again.index == first.index && again.score == first.score);
+    assert_int_equal(entries(&b), 1);
+    tacet_policy_free(old);
+    /* tickets 2 to 4 instead of 1 to 3: ticket 1 would be in this batch and, reported later, in the next one */
+    assert_ok(tacet_central_restore(&old, map, &s, &b.ask, saved.data, saved.size, NULL));
+    for (size_t t = 0; t < 4; t++) {
+        assert_ok(ask_arm(old, t, &given[t]));
+    }
+    for (size_t t = 1; t < 4; t++) {
+        assert_ok(tacet_policy_observe(old, given[t].ticket, 1, NULL));
+    }
+    assert_status(ask_arm(old, 4, &again), TACET_CONFLICT);
+    assert_status(ask_arm(old, 4, &again), TACET_CONFLICT); /* and stays there */
+    assert_int_equal(entries(&b), 1);
+    tacet_policy_free(old);
+    tacet_policy_free(policy);
+    tacet_blob_clear(&saved);
+    close_books(&b);
+}
+
+/* With little noise a few batches find where the reward is high. */
+static void it_learns(void **state) {
+    tacet_central_settings s = settings_for_tests();
+    tacet_policy *policy = NULL;
+    const tacet_ask ask = test_ask(4, 0);
+    double late = 0;
+    s.eps = 200;
+    s.delta = 1e-5;
+    s.rounds = 0;
+    s.first_epoch = 0;
+    s.learner.set_size = ARMS;
+    assert_ok(tacet_central_create(&policy, map, &s, &ask, NULL));
+    for (size_t t = 0; t < 600; t++) {
+        double X[2 * ARMS], best = -INFINITY;
+        tacet_simrng rng = test_rng(31, t);
+        for (size_t i = 0; i < 2 * (size_t)ARMS; i++) {
+            X[i] = tacet_simrng_uniform(&rng);
+        }
+        const tacet_round round = {.points = X, .ld = 2, .d = 2, .count = ARMS};
+        tacet_suggestion g;
+        double value[ARMS];
+        for (size_t a = 0; a < ARMS; a++) {
+            const double u = X[2 * a] - 0.7, v = X[2 * a + 1] - 0.2;
+            value[a] = 0.9 * exp(-4 * (u * u + v * v));
+            best = fmax(best, value[a]);
+        }
+        assert_ok(tacet_policy_suggest(policy, &g, &round, NULL));
+        assert_ok(tacet_policy_observe(policy, g.ticket, value[g.index], NULL));
+        late += t >= 300 ? best - value[g.index] : 0;
+    }
+    assert_true(late / 300 < 0.02); /* at random it is 0.27 */
+    tacet_policy_free(policy);
+    tacet_noise_close(ask.noise);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_two_records_are_further_apart_than_charged),
+                                       cmocka_unit_test(nonsense_is_a_record),
+                                       cmocka_unit_test(batches_share_one_budget),
+                                       cmocka_unit_test(a_ledger_of_mu_gets_gaussian_noise),
+                                       cmocka_unit_test(reports_wait_for_the_next_batch),
+                                       cmocka_unit_test(an_old_state_repeats_or_is_refused),
+                                       cmocka_unit_test(it_learns)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
