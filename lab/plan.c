@@ -4,12 +4,15 @@
  * non-private reference play the same functions, so that their differences are taken in pairs.
  *
  * A plan is settled when every eps, and the reference, is clearly better than random, or clearly gains less than a
- * tenth of what random leaves to be gained; until then the number of functions doubles, up to a limit. What is not
- * settled is called so, never too hard.
+ * tenth of what random leaves to be gained, and when the eps from which on most of the gain is kept is clear; until
+ * then the number of functions doubles, or is taken four times, up to a limit: 16 times as many as it begins with, 4
+ * times for that eps alone, which is told as an interval. What is not settled is called so, never too hard.
  *
  * The rule of the advice: an eps is *better than random* when the mean paired gain over random is more than two of its
- * standard errors above 0 (one-sided false alarm about 2.5 % for each eps), and *close to non-private* when at least 90
- * % of the gain of the non-private reference over random is kept. */
+ * standard errors above 0 (one-sided false alarm about 2.5 % for each eps), and *close to non-private* when it gains
+ * more than 90 % of what the non-private reference gains over random, by 2.5 standard errors of the paired difference.
+ * By as much below, it is not close; between, it is open, and the eps from which on all are close lies in an
+ * interval. */
 #include "commands.h"
 #include "common/space.h"
 #include "plan.h"
@@ -30,14 +33,24 @@ enum { MOST_EPS = 24, DOUBLINGS = 4 };
 static const double HARDLY = 0.1;      /* of random's regret: a gain below it is not worth having */
 static const double SIGNIFICANT = 2;   /* standard errors of the paired gain */
 static const double CLOSE_SHARE = 0.9; /* of the non-private gain */
+/* Standard errors of what is kept beyond that share. A plan looks at most five times, at twice as many functions each
+ * time: where exactly 90 % are kept, one of the looks passes 2.5 in 5 % of plans (and 2 in 16 %). */
+static const double CLEAR = 2.5;
+enum { FEWEST = 8 };    /* functions; a standard error of fewer says little */
+enum { NARROWING = 4 }; /* times as many functions as it begins with: an interval is an answer, too */
+
+typedef enum closeness { NOT_CLOSE, OPEN, CLOSE } closeness;
 
 typedef struct point {
     double eps;
     lab_outcome outcome;
     double mean, se;
-    double gain, gain_se; /* random less this, in pairs */
-    bool better, close;
+    double gain, gain_se;   /* random less this, in pairs */
+    double spare, spare_se; /* its gain less CLOSE_SHARE of the reference's, in pairs */
+    closeness close;
+    bool better;
     bool hopeless; /* clearly no gain worth having */
+    bool refused;  /* too few records: nothing is released */
 } point;
 
 typedef struct planning {
@@ -47,9 +60,13 @@ typedef struct planning {
     size_t count;
     point random, plain;
     char advice[640];
-    double low, high; /* the band of chance: nine of ten random players' regrets */
-    size_t most;      /* functions at most */
-    bool settled;
+    size_t first;                 /* from here on every eps is better than random; count: none */
+    size_t close_low, close_high; /* from one of these on every eps is close; count: none of those tried */
+    double low, high;             /* the band of chance: nine of ten random players' regrets */
+    size_t most;                  /* functions at most; */
+    size_t narrow;                /* at most to narrow the eps from which on most is kept */
+    bool told;                    /* what is better than random is settled */
+    bool settled;                 /* and so is that eps */
     double seconds;
 } planning;
 
@@ -90,6 +107,11 @@ static tacet_status run_point(planning *p, point *at, plan_player player, size_t
     if (status == TACET_OK) {
         status = lab_run(&at->outcome, &request, err);
     }
+    at->refused = status == TACET_STATE && player == PLAN_PRIVATE && p->problem.model == LAB_CONTEXTUAL;
+    if (at->refused) { /* by their number alone, as `tacet learn` does: what is left is to choose at random */
+        tacet_error_clear(err);
+        status = lab_outcome_set(&at->outcome, p->random.outcome.value, p->random.outcome.trials, NULL, NULL, err);
+    }
     const bool cumulative = p->problem.model != LAB_OUTSOURCED && p->problem.model != LAB_CONTEXTUAL;
     for (size_t i = 0; status == TACET_OK && cumulative && i < at->outcome.trials; i++) {
         at->outcome.value[i] /= (double)p->problem.rounds;
@@ -100,31 +122,97 @@ static tacet_status run_point(planning *p, point *at, plan_player player, size_t
     return status;
 }
 
-static tacet_status paired(double *mean, double *se, const lab_outcome *a, const lab_outcome *b, tacet_error *err) {
-    const size_t count = a->trials < b->trials ? a->trials : b->trials;
+/* What `at` gains over random less a share of what the reference gains, function by function. */
+static tacet_status gain_beyond(double *mean, double *se, const planning *p, double share, const point *at,
+                                tacet_error *err) {
+    const size_t count = at->outcome.trials;
     double *v = TACET__ZALLOC(double, count);
     if (v == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", count);
     }
     for (size_t i = 0; i < count; i++) {
-        v[i] = a->value[i] - b->value[i];
+        const double random = p->random.outcome.value[i];
+        v[i] = random - at->outcome.value[i] - share * (random - p->plain.outcome.value[i]);
     }
     lab_mean_se(mean, se, v, count);
     free(v);
     return TACET_OK;
 }
 
-static void advise(planning *p) {
-    const char *unit = p->problem.model == LAB_OUTSOURCED ? "queries" : "rounds";
-    const double possible = p->random.mean - p->plain.mean;
-    size_t first = p->count; /* from here on every eps is better than random */
-    size_t close = p->count;
+/* --- the advice --------------------------------------------------------------------------------------------------- */
+
+/* Whether the advice has a sentence on what is kept of the non-private gain. */
+static bool tells_share(const planning *p) {
+    return p->plain.better && p->first < p->count;
+}
+
+static closeness closeness_of(const planning *p, const point *at) {
+    if (at->hopeless && !at->better) {
+        return NOT_CLOSE;
+    }
+    const double margin = CLEAR * at->spare_se;
+    return p->problem.trials < FEWEST          ? OPEN
+           : at->spare < -margin               ? NOT_CLOSE
+           : at->spare >= margin && at->better ? CLOSE
+                                               : OPEN;
+}
+
+/* From which eps on every one is better than random, and close: where that is open, between which two. */
+static void find_thresholds(planning *p) {
+    p->first = p->close_low = p->close_high = p->count;
     for (size_t i = p->count; i-- > 0 && p->at[i].better;) {
-        first = i;
+        p->first = i;
     }
-    for (size_t i = p->count; i-- > 0 && p->at[i].close && i >= first;) {
-        close = i;
+    for (size_t i = 0; i < p->count; i++) {
+        p->at[i].close = closeness_of(p, &p->at[i]);
     }
+    for (size_t i = p->count; i-- > 0 && p->at[i].close == CLOSE;) {
+        p->close_high = i;
+    }
+    for (size_t i = p->count; i-- > 0 && p->at[i].close != NOT_CLOSE;) {
+        p->close_low = i;
+    }
+}
+
+/* Appends the sentence on what is kept of the non-private gain. */
+static tacet_status advise_share(planning *p, size_t used, tacet_error *err) {
+    char *out = p->advice + used;
+    const size_t size = sizeof p->advice - used;
+    const point *last = &p->at[p->count - 1];
+    const point *high = p->close_high < p->count ? &p->at[p->close_high] : last;
+    const point *low = p->close_low < p->count ? &p->at[p->close_low] : last;
+    char from[64];
+    if (low == high) {
+        (void)snprintf(from, sizeof from, "eps = %g", low->eps);
+    } else {
+        (void)snprintf(from, sizeof from, "an eps between %g and %g", low->eps, high->eps);
+    }
+    if (p->close_high < p->count) {
+        (void)snprintf(out, size, " From %s on it keeps at least 90 %% of what can be gained without privacy%s.", from,
+                       p->close_low < p->close_high ? " (more --trials would narrow it)" : "");
+        return TACET_OK;
+    }
+    const double possible = p->plain.gain;
+    const double share = last->gain / possible;
+    double zero = 0;
+    double se = 0;
+    const tacet_status status = gain_beyond(&zero, &se, p, share, last, err);
+    const int length = snprintf(out, size, " At eps = %g it keeps %.0f ± %.0f %% of what can be gained without privacy",
+                                last->eps, 100 * share, ceil(100 * se / possible));
+    const size_t at = length > 0 ? (size_t)length : 0;
+    if (p->close_low == p->count) {
+        (void)snprintf(out + at, size - at, ".");
+    } else {
+        (void)snprintf(out + at, size - at,
+                       "; it keeps at least 90 %% from %s on, or only above %g (more --trials would tell).", from,
+                       last->eps);
+    }
+    return status;
+}
+
+static tacet_status advise(planning *p, tacet_error *err) {
+    const char *unit = p->problem.model == LAB_OUTSOURCED ? "queries" : "rounds";
+    const size_t first = p->first;
     bool hopeless = true; /* the ones below; otherwise these functions are too few to tell */
     for (size_t i = 0; i < first; i++) {
         hopeless = hopeless && p->at[i].hopeless;
@@ -136,18 +224,14 @@ static void advise(planning *p) {
                        "Even without privacy %zu %s gain less than a tenth over random here (%zu functions): ask more, "
                        "or expect what random gives.",
                        p->problem.rounds, unit, p->problem.trials);
-        return;
-    }
-    if (!p->plain.better) {
+    } else if (!p->plain.better) {
         (void)snprintf(p->advice, sizeof p->advice,
                        "Not settled: over %zu functions the gain without privacy is %.3g +- %.2g of a regret of %.3g "
                        "at %zu %s. More --trials would tell.",
                        p->problem.trials, p->plain.gain, p->plain.gain_se, p->random.mean, p->problem.rounds, unit);
-        return;
-    }
-    if (first == p->count) {
-        at = snprintf(p->advice, sizeof p->advice, "At every eps up to %g this is no better than random at %zu %s%s.",
-                      p->at[p->count - 1].eps, p->problem.rounds, unit, so);
+    } else if (first == p->count) {
+        (void)snprintf(p->advice, sizeof p->advice, "At every eps up to %g this is no better than random at %zu %s%s.",
+                       p->at[p->count - 1].eps, p->problem.rounds, unit, so);
     } else if (first > 0) {
         at = snprintf(p->advice, sizeof p->advice, "Below eps = %g this is no better than random at %zu %s%s.",
                       p->at[first].eps, p->problem.rounds, unit, so);
@@ -155,17 +239,7 @@ static void advise(planning *p) {
         at = snprintf(p->advice, sizeof p->advice, "Already at eps = %g this is better than random at %zu %s.",
                       p->at[0].eps, p->problem.rounds, unit);
     }
-    const size_t used = at > 0 ? (size_t)at : 0;
-    if (close < p->count) {
-        (void)snprintf(p->advice + used, sizeof p->advice - used,
-                       " From eps = %g on it keeps at least 90 %% of what can be gained without privacy.",
-                       p->at[close].eps);
-    } else if (first < p->count) {
-        const point *last = &p->at[p->count - 1];
-        (void)snprintf(p->advice + used, sizeof p->advice - used,
-                       " At eps = %g it keeps %.0f %% of what can be gained without privacy.", last->eps,
-                       100 * last->gain / possible);
-    }
+    return at > 0 && tells_share(p) ? advise_share(p, (size_t)at, err) : TACET_OK;
 }
 
 static bool is_settled(const point *at) {
@@ -207,31 +281,42 @@ static tacet_status play(planning *p, tacet_error *err) {
     p->settled = true;
     for (size_t i = 0; i <= p->count && status == TACET_OK; i++) {
         point *at = i < p->count ? &p->at[i] : &p->plain;
-        status = paired(&at->gain, &at->gain_se, &p->random.outcome, &at->outcome, err);
+        status = gain_beyond(&at->gain, &at->gain_se, p, 0, at, err);
+        status = status != TACET_OK ? status : gain_beyond(&at->spare, &at->spare_se, p, CLOSE_SHARE, at, err);
         at->better = at->gain > SIGNIFICANT * at->gain_se && at->gain > 0;
         at->hopeless = at->gain + SIGNIFICANT * at->gain_se < HARDLY * p->random.mean;
         p->settled = p->settled && is_settled(at);
     }
-    for (size_t i = 0; i < p->count; i++) {
-        p->at[i].close = p->at[i].gain >= CLOSE_SHARE * p->plain.gain;
-    }
+    find_thresholds(p);
+    p->told = p->settled;
+    p->settled = p->told && (!tells_share(p) || p->close_low == p->close_high);
     return status == TACET_OK ? band(p, err) : status;
+}
+
+/* How many functions to play next. All are played again, so twice as many are passed over where they would not do: if
+ * the mean stays, its standard errors grow by the root. */
+static size_t next_trials(const planning *p) {
+    size_t times = 2;
+    for (size_t i = p->close_low; i < p->close_high && tells_share(p); i++) {
+        const point *at = &p->at[i];
+        times = at->close == OPEN && fabs(at->spare) * sqrt(2) < CLEAR * at->spare_se ? 4 : times;
+    }
+    const size_t most = p->told ? p->narrow : p->most;
+    return times * p->problem.trials < most ? times * p->problem.trials : most;
 }
 
 static tacet_status run(planning *p, tacet_error *err) {
     const double begin = cli_seconds();
     tacet_status status = play(p, err);
-    while (status == TACET_OK && !p->settled && p->problem.trials < p->most) {
-        p->problem.trials = 2 * p->problem.trials < p->most ? 2 * p->problem.trials : p->most;
+    p->narrow = p->most < NARROWING * p->problem.trials ? p->most : NARROWING * p->problem.trials;
+    while (status == TACET_OK && !p->settled && p->problem.trials < (p->told ? p->narrow : p->most)) {
+        p->problem.trials = next_trials(p);
         status = play(p, err);
     }
     lab_progress_within(0, 1, NULL);
     cli_progress_end();
     p->seconds = cli_seconds() - begin;
-    if (status == TACET_OK) {
-        advise(p);
-    }
-    return status;
+    return status == TACET_OK ? advise(p, err) : status;
 }
 
 /* --- printing ----------------------------------------------------------------------------------------------------- */
@@ -240,9 +325,13 @@ static const char *verdict(const planning *p, const point *at) {
     if (at == &p->random || at == &p->plain) {
         return "";
     }
-    return !at->better ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
-           : at->close ? "close to non-private"
-                       : "better than random";
+    if (at->refused) {
+        return "refused: too few records";
+    }
+    return !at->better          ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
+           : at->close == CLOSE ? "close to non-private"
+           : at->close == NOT_CLOSE ? "better than random"
+                                    : "better than random, perhaps close to non-private";
 }
 
 /* printf counts bytes, and ± has two. */
@@ -270,16 +359,27 @@ static void print(const planning *p) {
     printf("\n%s\n", p->advice);
     printf("The band of chance: nine of ten random players end between %.3g and %.3g.\n\n", p->low, p->high);
     printf("± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
-           "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain. Seeded "
-           "noise: not private.\n",
-           p->problem.trials);
+           "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain, by %g "
+           "standard errors. Seeded noise: not private.\n",
+           p->problem.trials, CLEAR);
 }
 
 static json_t *point_json(const point *at) {
-    return json_pack("{so so so so so sb sb}", "eps",
+    json_t *close = at->close == OPEN ? json_null() : json_boolean(at->close == CLOSE);
+    return json_pack("{so so so so so sb so so so sb}", "eps",
                      isfinite(at->eps) && at->eps > 0 ? cli_real(at->eps) : json_null(), "mean", cli_real(at->mean),
                      "se", cli_real(at->se), "gain", cli_real(at->gain), "gain_se", cli_real(at->gain_se),
-                     "better_than_random", at->better, "close_to_nonprivate", at->close);
+                     "better_than_random", at->better, "close_to_nonprivate", close, "beyond_90_percent",
+                     cli_real(at->spare), "beyond_90_percent_se", cli_real(at->spare_se), "refused", at->refused);
+}
+
+/* The eps from which on 90 % are kept lies from low to high; null: above all that were tried. */
+static json_t *close_json(const planning *p) {
+    if (!tells_share(p)) {
+        return json_null();
+    }
+    return json_pack("{so so}", "low", p->close_low < p->count ? cli_real(p->at[p->close_low].eps) : json_null(),
+                     "high", p->close_high < p->count ? cli_real(p->at[p->close_high].eps) : json_null());
 }
 
 static json_t *result_json(const planning *p) {
@@ -297,6 +397,7 @@ static json_t *result_json(const planning *p) {
     if (result != NULL) {
         (void)json_object_set_new(result, "chance",
                                   json_pack("{so so}", "low", cli_real(p->low), "high", cli_real(p->high)));
+        (void)json_object_set_new(result, "close_from", close_json(p));
         (void)json_object_set_new(result, "settled", json_boolean(p->settled));
     }
     return result;
@@ -339,7 +440,8 @@ static json_t *table(const planning *p) {
     return json_pack("{ss ss s[s s s s] so ss}", "kind", "table", "title", "The numbers", "columns", "eps",
                      plan_quantity(p->problem.model), "gain over random", "verdict", "rows", rows, "note",
                      "Better than random: the paired gain exceeds two of its standard errors. Close to non-private: at "
-                     "least 90 % of the non-private gain is kept. Simulated with seeded noise: not private.");
+                     "least 90 % of the non-private gain is kept, by 2.5 standard errors; perhaps: that is open. "
+                     "Simulated with seeded noise: not private.");
 }
 
 static tacet_status write_report(const planning *p, const char *path, tacet_error *err) {
@@ -430,8 +532,10 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
                 "outsourced: the modeler is told the lengthscale and the noise. Default: it is told nothing."),
         CLI_HEADING("Simulation"),
         {"trials", CLI_COUNT, &q->trials, "N",
-         "Made-up functions, exactly. Default: 20 (contextual 10), doubled until the answer is settled, 16 times as "
-         "many at most.",
+         "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the "
+         "answer "
+         "is "
+         "settled, 16 times as many at most.",
          false},
         CLI_OPT("seed", &q->seed, "S", "Default 1."),
         CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),

@@ -33,7 +33,7 @@ void plan_complete(plan_problem *p) {
     static const size_t CANDIDATES[MODELS] = {2000, 25, 25, 100, 101};
     static const size_t ROUNDS[MODELS] = {40, 1000, 1000, 10000, 10000};
     /* Where a plan begins; it goes on until its answer is settled. */
-    static const size_t TRIALS[MODELS] = {20, 20, 20, 20, 10};
+    static const size_t TRIALS[MODELS] = {20, 20, 20, 10, 10};
     p->candidates = p->candidates > 0 ? p->candidates : CANDIDATES[p->model];
     p->dim = p->dim > 0 ? p->dim : p->model == LAB_CONTEXTUAL ? 1 : 2;
     p->rounds = p->rounds > 0 ? p->rounds : ROUNDS[p->model];
@@ -168,7 +168,7 @@ static lab_local_request local(const plan_problem *p, plan_player player, double
                                .noise = "uniform",
                                .mechanism = player == PLAN_PRIVATE ? "hybrid" : "none",
                                .algorithm = player == PLAN_RANDOM ? "random" : "ucb",
-                               .parameters = "tight",
+                               .parameters = "tuned", /* as a study without a stated bound */
                                .range = "true",
                                .lengthscale = p->lengthscale,
                                .noise_scale = p->noise,
@@ -180,7 +180,7 @@ static lab_local_request local(const plan_problem *p, plan_player player, double
 }
 
 static lab_contextual_request contextual_request(const plan_problem *p, plan_player player, double eps) {
-    return (lab_contextual_request){.algorithm = player == PLAN_PRIVATE  ? "staged"
+    return (lab_contextual_request){.algorithm = player == PLAN_PRIVATE  ? "robust"
                                                  : player == PLAN_RANDOM ? "uniform"
                                                                          : "nonprivate",
                                     .kernel = "se",

@@ -76,3 +76,17 @@ bool tacet__grow(void **array, size_t *capacity, size_t need, size_t size) {
     *capacity = target;
     return true;
 }
+
+bool tacet__zalloc_arrays(const tacet__array *arrays, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        size_t numbers = 0;
+        if (!tacet__size_mul(&numbers, arrays[i].rows, arrays[i].columns)) {
+            return false;
+        }
+        *arrays[i].place = TACET__ZALLOC(double, numbers);
+        if (*arrays[i].place == NULL) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -22,4 +22,12 @@ bool tacet__grow(void **array, size_t *capacity, size_t need, size_t size);
 #define TACET__ZALLOC(type, count) ((type *)tacet__zalloc((count), sizeof(type)))
 #define TACET__ALIGNED(type, count) ((type *)tacet__aligned((count), sizeof(type)))
 
+/* Matrices that an object is made of, each rows x columns and zeroed. false: no memory; those that were made are the
+ * object's, and freed with it. */
+typedef struct tacet__array {
+    double **place;
+    size_t rows, columns;
+} tacet__array;
+bool tacet__zalloc_arrays(const tacet__array *arrays, size_t count);
+
 #endif

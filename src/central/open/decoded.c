@@ -42,33 +42,20 @@ struct tacet__decoded {
 
 static bool allocate(tacet__decoded *d) {
     const size_t m = d->m, r = d->r, n = d->n;
-    const struct {
-        double **place;
-        size_t rows, columns;
-    } arrays[] = {{&d->mass, n, 2},
-                  {&d->theta, m, 1},
-                  {&d->cov, m, m},
-                  {&d->guess, n, 2},
-                  {&d->fit, n, 2},
-                  {&d->plays, n, 1},
-                  {&d->weighted, m, n},
-                  {&d->Se, r, r},
-                  {&d->Sg, r, m},
-                  {&d->u, r, 1},
-                  {&d->new_theta, m, 1},
-                  {&d->new_cov, m, m},
-                  {&d->half, m, TACET__DECODED_BATCH}};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        size_t count = 0;
-        if (!tacet__size_mul(&count, arrays[i].rows, arrays[i].columns)) {
-            return false;
-        }
-        *arrays[i].place = TACET__ZALLOC(double, count);
-        if (*arrays[i].place == NULL) {
-            return false;
-        }
-    }
-    return true;
+    const tacet__array arrays[] = {{&d->mass, n, 2},
+                                   {&d->theta, m, 1},
+                                   {&d->cov, m, m},
+                                   {&d->guess, n, 2},
+                                   {&d->fit, n, 2},
+                                   {&d->plays, n, 1},
+                                   {&d->weighted, m, n},
+                                   {&d->Se, r, r},
+                                   {&d->Sg, r, m},
+                                   {&d->u, r, 1},
+                                   {&d->new_theta, m, 1},
+                                   {&d->new_cov, m, m},
+                                   {&d->half, m, TACET__DECODED_BATCH}};
+    return tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0]);
 }
 
 tacet_status tacet__decoded_create(tacet__decoded **out, const double *Phi, size_t ld, size_t features, size_t released,

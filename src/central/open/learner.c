@@ -117,21 +117,11 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
 
 static bool allocate(tacet_central_learner *l, size_t most) {
     const size_t d = l->d, m = l->m;
-    const struct {
-        double **place;
-        size_t rows, columns;
-    } arrays[] = {{&l->points, d, most}, {&l->Phi, m, most},   {&l->intended, most, 1},
-                  {&l->law, most, 1},    {&l->guess, most, 1}, {&l->read, most, 2},
-                  {&l->X, d, BATCH},     {&l->phi, m, BATCH},  {&l->out, BATCH, 4}};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        size_t count = 0;
-        if (!tacet__size_mul(&count, arrays[i].rows, arrays[i].columns)) {
-            return false;
-        }
-        *arrays[i].place = TACET__ZALLOC(double, count);
-        if (*arrays[i].place == NULL) {
-            return false;
-        }
+    const tacet__array arrays[] = {{&l->points, d, most}, {&l->Phi, m, most},   {&l->intended, most, 1},
+                                   {&l->law, most, 1},    {&l->guess, most, 1}, {&l->read, most, 2},
+                                   {&l->X, d, BATCH},     {&l->phi, m, BATCH},  {&l->out, BATCH, 4}};
+    if (!tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])) {
+        return false;
     }
     l->order = TACET__ZALLOC(ranked, most);
     return l->order != NULL;

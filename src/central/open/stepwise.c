@@ -68,48 +68,35 @@ static size_t state_size(const tacet__stepwise *s) {
 
 static bool allocate(tacet__stepwise *s) {
     const size_t q = s->q, p = s->p, n = s->n;
-    const struct {
-        double **place;
-        size_t rows, columns;
-    } arrays[] = {{&s->x, p, 1},
-                  {&s->P, p, p},
-                  {&s->B, q, q},
-                  {&s->Z, q, q},
-                  {&s->psi1, q, n},
-                  {&s->psi, q, n},
-                  {&s->zeta, q, n},
-                  {&s->w, n, 1},
-                  {&s->f, n, 1},
-                  {&s->weight, n, 1},
-                  {&s->move, n, 1},
-                  {&s->scaled, q, n},
-                  {&s->trial, p, 1},
-                  {&s->step, p, 1},
-                  {&s->start, p, 1},
-                  {&s->off, p, 1},
-                  {&s->Pi, p, p},
-                  {&s->H, p, p},
-                  {&s->S, p, p},
-                  {&s->square, p, p},
-                  {&s->work, 3 * q, q + 1},
-                  {&s->h, 2, q},
-                  {&s->e, 2, q},
-                  {&s->mean, q, 1},
-                  {&s->N, 2 * q, 2 * q},
-                  {&s->J, 2 * q, p},
-                  {&s->half, q, TACET__TILT_BATCH},
-                  {&s->read, state_size(s), 1}};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        size_t count = 0;
-        if (!tacet__size_mul(&count, arrays[i].rows, arrays[i].columns)) {
-            return false;
-        }
-        *arrays[i].place = TACET__ZALLOC(double, count);
-        if (*arrays[i].place == NULL) {
-            return false;
-        }
-    }
-    return true;
+    const tacet__array arrays[] = {{&s->x, p, 1},
+                                   {&s->P, p, p},
+                                   {&s->B, q, q},
+                                   {&s->Z, q, q},
+                                   {&s->psi1, q, n},
+                                   {&s->psi, q, n},
+                                   {&s->zeta, q, n},
+                                   {&s->w, n, 1},
+                                   {&s->f, n, 1},
+                                   {&s->weight, n, 1},
+                                   {&s->move, n, 1},
+                                   {&s->scaled, q, n},
+                                   {&s->trial, p, 1},
+                                   {&s->step, p, 1},
+                                   {&s->start, p, 1},
+                                   {&s->off, p, 1},
+                                   {&s->Pi, p, p},
+                                   {&s->H, p, p},
+                                   {&s->S, p, p},
+                                   {&s->square, p, p},
+                                   {&s->work, 3 * q, q + 1},
+                                   {&s->h, 2, q},
+                                   {&s->e, 2, q},
+                                   {&s->mean, q, 1},
+                                   {&s->N, 2 * q, 2 * q},
+                                   {&s->J, 2 * q, p},
+                                   {&s->half, q, TACET__TILT_BATCH},
+                                   {&s->read, state_size(s), 1}};
+    return tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0]);
 }
 
 tacet_status tacet__stepwise_create(tacet__stepwise **out, const double *Phi, size_t ld, size_t features, size_t tilted,

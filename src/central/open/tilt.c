@@ -44,39 +44,26 @@ struct tacet__tilt {
 
 static bool allocate(tacet__tilt *t) {
     const size_t q = t->m + 1;
-    const struct {
-        double **place;
-        size_t rows, columns;
-    } arrays[] = {{&t->x, t->p, 1},
-                  {&t->cov, q, q},
-                  {&t->trial, t->p, 1},
-                  {&t->step, t->p, 1},
-                  {&t->read, t->p, 1},
-                  {&t->w, t->n, 1},
-                  {&t->f, t->n, 1},
-                  {&t->weight, t->n, 1},
-                  {&t->scaled, t->m, t->n},
-                  {&t->h, t->r, 2},
-                  {&t->e, t->r, 2},
-                  {&t->mean, t->r, 1},
-                  {&t->L1, t->r, t->r},
-                  {&t->L2, t->r, t->r},
-                  {&t->J, 2 * t->r, t->p},
-                  {&t->H, t->p, t->p},
-                  {&t->read_cov, q, q},
-                  {&t->move, t->n, 1},
-                  {&t->half, q, TACET__TILT_BATCH}};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        size_t count = 0;
-        if (!tacet__size_mul(&count, arrays[i].rows, arrays[i].columns)) {
-            return false;
-        }
-        *arrays[i].place = TACET__ZALLOC(double, count);
-        if (*arrays[i].place == NULL) {
-            return false;
-        }
-    }
-    return true;
+    const tacet__array arrays[] = {{&t->x, t->p, 1},
+                                   {&t->cov, q, q},
+                                   {&t->trial, t->p, 1},
+                                   {&t->step, t->p, 1},
+                                   {&t->read, t->p, 1},
+                                   {&t->w, t->n, 1},
+                                   {&t->f, t->n, 1},
+                                   {&t->weight, t->n, 1},
+                                   {&t->scaled, t->m, t->n},
+                                   {&t->h, t->r, 2},
+                                   {&t->e, t->r, 2},
+                                   {&t->mean, t->r, 1},
+                                   {&t->L1, t->r, t->r},
+                                   {&t->L2, t->r, t->r},
+                                   {&t->J, 2 * t->r, t->p},
+                                   {&t->H, t->p, t->p},
+                                   {&t->read_cov, q, q},
+                                   {&t->move, t->n, 1},
+                                   {&t->half, q, TACET__TILT_BATCH}};
+    return tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0]);
 }
 
 tacet_status tacet__tilt_create(tacet__tilt **out, const double *Phi, size_t ld, size_t features, size_t released,
