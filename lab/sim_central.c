@@ -478,7 +478,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"noise-factor", CLI_DOUBLE, &l->noise_factor, "F", "The noise's variance is taken that many times.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm on a fixed domain", false},
         {"first-batch", CLI_SIZE, &s.fixed.first_batch, "N",
-         "Rounds of the first batch; default 30, over a list of arms 24 standard deviations of the noise; of at most "
+         "Rounds of the first batch; default 30, over a list of arms 20 standard deviations of the noise; of at most "
          "300 "
          "rounds a quarter, 30 to 50.",
          false},

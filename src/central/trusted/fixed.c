@@ -22,8 +22,9 @@ static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
 /* A short study is judged by the arm it ends with, a long one by what it lost on the way: README.md, (g). */
 static const uint64_t SHORT_ROUNDS = 300;
 enum { FIRST_LEAST = 30, FIRST_MOST = 50, FIRST_PART = 4, LONG_PART = 10 };
-/* A long study's first batch, in standard deviations of the noise: a smaller one tells next to nothing. */
-static const double FIRST_NOISES = 24;
+/* A long study's first batch, in standard deviations of the noise of six numbers: a smaller one tells next to nothing. */
+static const double FIRST_NOISES = 20;
+enum { FIRST_NUMBERS = 6 };
 static const double SHORT_SAMPLING = 1, LONG_SAMPLING = 0.5;
 static const double WIDE_PRIOR = 1, LIST_PRIOR = 0.2; /* of rewards in [0, 1]; the second is what covers as it should */
 
@@ -114,7 +115,9 @@ static void resolve(tacet_central_fixed_settings *s, size_t groups) {
     const bool brief = s->rounds <= SHORT_ROUNDS, list = groups == 1;
     if (s->first_batch == 0) {
         const double part = (double)s->rounds / (brief ? FIRST_PART : LONG_PART);
-        const double most = brief ? FIRST_MOST : list ? rint(FIRST_NOISES * s->learner.noise) : FIRST_LEAST;
+        const tacet__batch_noise noise = {.gaussian_var = s->learner.noise * s->learner.noise, .unit = s->learner.few};
+        const double noises = FIRST_NOISES * sqrt(tacet__batch_noise_var(&noise, FIRST_NUMBERS));
+        const double most = brief ? FIRST_MOST : list ? rint(noises) : FIRST_LEAST;
         s->first_batch = (size_t)fmin(fmax(fmin(part, most), FIRST_LEAST), TACET_FIXED_BATCH_MOST);
     }
     if (s->learner.prior_var == 0) {

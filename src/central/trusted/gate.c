@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/open/calibrate.h>
 
@@ -173,6 +174,42 @@ static tacet_status sized_for(tacet__batch_gate *g, sized **out, size_t k, tacet
     return TACET_OK;
 }
 
+/* The answer that a batch's ticket has already. What was asked is not worked out again: on another processor its scale
+ * might differ in the last digit, and the answer is one for ever. NOT_FOUND: none. CONFLICT: of other records. */
+static tacet_status recall_answer(tacet_release **out, double *var, const tacet_ask *own, size_t k, tacet_error *err) {
+    tacet_entry entry;
+    tacet_charge charge;
+    tacet_blob memo, texts;
+    if (own->ledger == NULL) {
+        return TACET_NOT_FOUND;
+    }
+    tacet_blob_init(&memo);
+    tacet_blob_init(&texts);
+    tacet_status status = tacet_ledger_lookup(own->ledger, &entry, &memo, own->ticket, NULL);
+    status = status == TACET_OK && !entry.answered ? TACET_NOT_FOUND : status;
+    if (status == TACET_OK) {
+        status = tacet_ledger_charge(own->ledger, &charge, &texts, own->ticket, err);
+    }
+    if (status == TACET_OK && (strcmp(charge.covered_records, own->covered_records) != 0 ||
+                               strcmp(charge.to_whom, own->to_whom) != 0 || strcmp(charge.what, own->what) != 0)) {
+        status = tacet__fail(err, TACET_CONFLICT, "this batch was released before, of other rounds");
+    }
+    status = status != TACET_OK ? status : tacet_release_decode(out, memo.data, memo.size, err);
+    if (status == TACET_OK && tacet_release_count(*out) != k) {
+        tacet_release_free(*out);
+        *out = NULL;
+        status = tacet__fail(err, TACET_CONFLICT, "this batch was released before, in another shape");
+    }
+    if (status == TACET_OK) {
+        const tacet_receipt *receipt = tacet_release_receipt(*out);
+        const bool gaussian = strcmp(receipt->mechanism, "gaussian") == 0;
+        *var = receipt->scale * receipt->scale * (gaussian ? 1 : (double)(k + 1));
+    }
+    tacet_blob_clear(&memo);
+    tacet_blob_clear(&texts);
+    return status;
+}
+
 tacet_status tacet__batch_gate_run(tacet__batch_gate *g, tacet_release **out, double *var, const tacet_ask *ask,
                                    uint64_t batch, const char *of, const double *sum, size_t k, tacet_error *err) {
     char ticket[TICKET_ROOM], part[32];
@@ -184,7 +221,12 @@ tacet_status tacet__batch_gate_run(tacet__batch_gate *g, tacet_release **out, do
     own.group = ask->ticket;
     own.part = part;
     own.covered_records = of;
-    tacet_status status = sized_for(g, &s, k, err);
+    tacet_status status = recall_answer(out, var, &own, k, err);
+    if (status != TACET_NOT_FOUND) {
+        return status;
+    }
+    tacet_error_clear(err);
+    status = sized_for(g, &s, k, err);
     status = status != TACET_OK ? status : tacet_raw_set(s->raw, sum, k, err);
     status = status != TACET_OK ? status : tacet_bounded_set(s->bounded, s->raw, err);
     status = status != TACET_OK ? status : tacet_mechanism_run(s->mechanism, out, &own, s->bounded, err);

@@ -27,7 +27,8 @@ typedef struct tacet_central_fixed_settings {
     uint64_t rounds;             /* T; at least 1; no default */
     double reward_lo, reward_hi; /* defaults 0, 1 */
     size_t first_batch;          /* rounds; default 0: a quarter of at most 300 rounds, from 30 to 50; of more than that
-                                    30, over one list 24 standard deviations of the noise, 30 to a tenth of them */
+                                    30, over one list 20 standard deviations of the noise of six numbers, 30 to a tenth
+                                    of them */
     double growth;               /* of the batches, above 1; default 1.35 */
     size_t open_most;            /* tickets that may be open at a time; default 64 */
     bool gaussian;               /* default false: a batch of few numbers gets l2 noise where the ledger adds up eps and
