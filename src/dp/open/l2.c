@@ -16,7 +16,7 @@
 enum {
     FEW_CELLS = 512,    /* to find the neighbourhood */
     CELLS = 4096,       /* to certify */
-    CELLS_EDGED = 16384 /* below five coordinates, where the caps have an edge and bounds converge slowly */
+    CELLS_EDGED = 16384 /* below three coordinates, where the caps have an edge and bounds converge slowly */
 };
 static const double TINY = 1e-5;    /* of delta: what the cut-off ends of the radius may weigh, each */
 static const double ROUGHLY = 1e-4; /* the first search stops here, relative to the shift */
@@ -168,7 +168,7 @@ static double bound(const l2_law *law, double t, double eps, size_t n, double ta
 }
 
 static size_t cells(size_t dims) {
-    return dims < 5 ? CELLS_EDGED : CELLS;
+    return dims < 3 ? CELLS_EDGED : CELLS;
 }
 
 static bool fine_arguments(double eps, double delta, double sensitivity, size_t dims) {
