@@ -26,7 +26,7 @@ enum { FIRST_LEAST = 30, FIRST_MOST = 50, FIRST_PART = 4, LONG_PART = 10 };
 static const double FIRST_NOISES = 20;
 enum { FIRST_NUMBERS = 6 };
 static const double SHORT_SAMPLING = 1, LONG_SAMPLING = 0.5;
-static const double WIDE_PRIOR = 1, LIST_PRIOR = 0.2; /* of rewards in [0, 1]; the second is what covers as it should */
+static const double WIDE_PRIOR = 1, LIST_PRIOR = 0.4; /* of rewards in [0, 1]; README.md, (g) */
 
 struct tacet_central_fixed {
     tacet_central_fixed_settings set;

@@ -34,7 +34,7 @@ typedef struct tacet_fixed_earlier {
 typedef struct tacet_fixed_settings {
     bool ladder;       /* default true: averaged over rewards of variance 0.01, 0.05 and 0.25 and, over one list, two
                           priors, flat and smooth, by what each release says of them; reward_var is then not used */
-    double prior_var;  /* of each coefficient; default 1; 0: 1, in a study of one list and over 300 rounds 0.2 */
+    double prior_var;  /* of each coefficient; default 1; 0: 1, in a study of one list and over 300 rounds 0.4 */
     double reward_var; /* of a reward around its mean, mapped to [0, 1]; default 0.01 */
     double sampling;   /* posterior samples are drawn with so many standard deviations; default 0: 0.5, in a study of at
                           most 300 rounds 1 */
