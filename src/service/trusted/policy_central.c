@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_central.c - the central policy `central` for the service: decision sets and rewards are private
- * (tacet/central/trusted/policy.h). Ring: trusted. The whole run is charged when the study is created. The policy need
- * not be saved before each release (save_first is off): a record is durable in the log, in the same transaction as
- * whatever rests on it, before anything leaves; docs/service.md has the argument. Cost: that of the policy. */
+ * (tacet/central/trusted/policy.h). Ring: trusted. Batches are charged when they end; the stream of the learner decode
+ * when the study is created. The policy need not be saved before each release (save_first is off): a record is durable
+ * in the log, in the same transaction as whatever rests on it, before anything leaves; docs/service.md has the
+ * argument. Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 

@@ -4,11 +4,16 @@
  *
  * Each round is one user: a decision set D_t, of which an arm is shown to that user, and a reward y_t. What everybody
  * else sees, now and later, is (eps, delta)-private in (D_t, y_t) (Definition 6 of Dubey, AISTATS 2021: replace one
- * round). tacet_central_create gives the policy; inside, a privatizer holds raw sums and releases them through the gate
- * at the ends of growing epochs, and a learner (tacet/central/open/learner.h) sees the releases only.
+ * round). tacet_central_create gives the policy; inside, raw sums are held and released through the gate at the ends of
+ * growing batches (the learner decode: epochs of a stream of prefix sums), and a learner
+ * (tacet/central/open/learner.h) sees the releases only.
  *
- * Stored states, and logs that are replayed. A release leaves inside the first suggestion after an epoch's end, and is
- * entered in the ledger just before, durably, by a keyed hash of everything that went into it. From then on:
+ * Stored states, and logs that are replayed. A release leaves inside the first suggestion after a batch's end, and is
+ * entered in the ledger just before, durably, with a hash of the tickets of its rounds. The same tickets in the same
+ * order get the same release again, whatever is reported for them, in any number of processes; others are refused with
+ * CONFLICT, by that suggestion and every later one. States may be older than the newest release, saved or not:
+ * settings.replay and save_first are of the stream alone. There a release is entered by a keyed hash of everything that
+ * went into it. From then on:
  *   - the same rounds, in the same order, give the same release again, bit for bit; that is allowed any number of
  *     times, in any number of processes (replicas). This is what replaying a log of events from an older state does;
  *     settings.replay = true lets older states be loaded for it;
@@ -57,7 +62,8 @@ typedef struct tacet_central_settings {
 } tacet_central_settings;
 
 TACET_API void tacet_central_settings_defaults(tacet_central_settings *settings);
-/* Decision sets come with each round: any number of points of the map's dimension. Charges ask->ledger once for the
+/* Decision sets come with each round: any number of points of the map's dimension. Batches are charged
+ * to ask->ledger one by one, as parts of one group that costs what one of them costs; a stream once, at once, for the
  * whole run (see tacet_stream_open for `ask`; a ticket opened before is CONFLICT: create with a new ticket, or create
  * the policy by tacet_central_restore). The map must outlive the policy. INVALID names the setting. */
 TACET_API tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
