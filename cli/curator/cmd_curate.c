@@ -16,7 +16,7 @@
 
 typedef struct arguments {
     cli_space space;
-    const char *mechanism, *output_mechanism, *target, *part, *lengthscale;
+    const char *mechanism, *output_mechanism, *target, *lengthscale;
     cli_span output_range;
     double radius, eps_output;
     bool suggest_r, dry_run;
@@ -117,16 +117,6 @@ static int mechanism_from(tacet_curate_settings *s, const arguments *a, double d
                         : CLI_EXIT_OK;
 }
 
-/* I/N. */
-static int part_from(tacet_curate_settings *s, const char *text, const cli_command *self) {
-    int end = 0;
-    if (text != NULL && (sscanf(text, "%zu/%zu%n", &s->part, &s->parts, &end) != 2 || text[end] != '\0' ||
-                         s->part < 1 || s->part > s->parts)) {
-        return cli_usage(self, "--part: '%.40s' is not I/N with I from 1 to N", text);
-    }
-    return CLI_EXIT_OK;
-}
-
 static void progress(double fraction, void *user) {
     (void)user;
     cli_progress(fraction, "drawing");
@@ -161,8 +151,7 @@ static void warn(const tacet_manifest *m, void *user) {
 }
 
 static const char WORDS[] =
-    "{folder}/{?parts|part}{!parts|release}.csv: {rows} records, {dims} coordinates each{?parts|, part {part} of "
-    "{parts}}\n{protects}\n"
+    "{folder}/release.csv: {rows} records, {dims} coordinates each\n{protects}\n"
     "{?_distances|at distance 2: eps = {eps_at.2:^4}; at distance 3: eps = {eps_at.3:^4}\n}"
     "{?_any|a record that becomes any other within the bounds is hidden at eps = {eps_any_change:^3} only\n}"
     "{?sigma|noise: standard deviation {sigma:_6} per coordinate in scaled units, on a grid of {grid:_6}\n}"
@@ -196,9 +185,6 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
         J(m->rows), J(m->dims), J(protects), J(ledger), J(tacet_manifest_pure_eps(m)),
         J(cli_object("1 2 3 any", J(m->eps_at[0]), J(m->eps_at[1]), J(m->eps_at[2]), J(m->eps_at[3]))),
         J(noise != NULL ? noise : ""), J(uncovered != NULL ? uncovered : ""), J(others), J(laplace), J(seconds));
-    if (m->parts > 0) {
-        cli_add(object, "part parts", J(m->part), J(m->parts));
-    }
     if (m->scale > 0) {
         cli_add(object, "scale", J(m->scale));
     }
@@ -254,9 +240,6 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger"),
         CLI_OPT("order", &s.order, "COLUMN",
                 "numbers its records by this column, so that they can be found again (default: as they are stored)"),
-        CLI_OPT("part", &a.part, "I/N",
-                "these records are part I of N of one table, released by several machines under one ticket of one "
-                "--ledger; 'tacet curator join' puts them together"),
         CLI_SPACE_FILE(a.space),
         CLI_SPACE_INPUTS(a.space),
         CLI_SPACE_SHORT(a.space),
@@ -313,7 +296,6 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     code = mechanism_from(&s, &a, delta, self);
     code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
-    code = code != CLI_EXIT_OK ? code : part_from(&s, a.part, self);
     if (s.table != NULL && tacet_curate_url_has_password(s.data)) {
         cli_say(self, "warning: everybody on this machine can read the password in --data; ~/.pgpass keeps it");
     }

@@ -5,6 +5,6 @@
 
 #include "common/cli.h"
 
-cli_run cmd_curate, cmd_join, cmd_serve, cmd_pending, cmd_answer, cmd_desk, cmd_space_draft, cmd_space_check;
+cli_run cmd_curate, cmd_serve, cmd_pending, cmd_answer, cmd_desk, cmd_space_draft, cmd_space_check;
 
 #endif

@@ -32,18 +32,6 @@ static const cli_command COMMANDS[] = {
      "tacet curate --data patients.csv --space space.json --eps 3 --mechanism laplace --out release/\n"
      "tacet ledger show --ledger release/ledger.db",
      cmd_curate},
-    {"curator join", "put the parts of one release together, when all of them are there",
-     "--parts DIR,… --ledger FILE|URL --out DIR [--ticket NAME]",
-     "Several machines may release parts of one table under one ticket: 'tacet curate --part I/N', each with its own "
-     "share of the records and all with one --ledger, which charges the release once. This command takes the folders "
-     "that they wrote, compares each part with what the ledger committed, and writes release.csv and manifest.json, "
-     "its rows counted through, part after part. A part that is missing, twice, changed or of other settings is "
-     "named, and nothing is written. So it is where two parts have records in common: they are charged as if they had "
-     "none. Nothing is drawn or charged here.",
-     "tacet curate --data north.csv --part 1/2 --ledger postgresql://db/tacet#ledger … --out north\n"
-     "tacet curate --data south.csv --part 2/2 --ledger postgresql://db/tacet#ledger … --out south\n"
-     "tacet curator join --parts north,south --ledger postgresql://db/tacet#ledger --out release",
-     cmd_join},
     {"curator init", "make the certificates and the token of a study", "--dir DIR [--host NAME,…] [--days N]",
      "Makes a study's own certificate authority, a server certificate for the curator, and for the modeler a client "
      "certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep the rest.",

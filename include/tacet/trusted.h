@@ -76,7 +76,6 @@
 #include <tacet/outsourced/shared/typed.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
-#include <tacet/outsourced/trusted/join.h>
 #include <tacet/outsourced/trusted/published.h>
 #include <tacet/outsourced/trusted/serve.h>
 #include <tacet/outsourced/trusted/space_check.h>

@@ -173,35 +173,8 @@ static void no_two_rows_share_noise(void **state) {
     end(&w);
 }
 
-/* The same reservation, so the same key: only the number of the piece tells their places apart. */
-static void no_two_pieces_share_noise(void **state) {
-    enum { PIECES = 4 };
-    world w;
-    static double out[PIECES][ROWS * 2], again[ROWS * 2];
-    begin(&w, TACET_MECHANISM_GAUSSIAN, 2);
-    for (size_t p = 0; p < PIECES; p++) {
-        w.ask.piece = p;
-        tacet_table *table = open_table(&w, ROWS);
-        draw(table, &w, out[p], 0, ROWS, ROWS);
-        tacet_table_free(table);
-        table = open_table(&w, ROWS); /* and a piece that is repeated is the same one */
-        draw(table, &w, again, 0, ROWS, 13);
-        assert_memory_equal(out[p], again, sizeof again);
-        tacet_table_free(table);
-    }
-    for (size_t i = 0; i < PIECES * ROWS; i++) {
-        for (size_t j = i - i % ROWS + ROWS; j < PIECES * ROWS; j++) { /* rows of later pieces */
-            const double *a = &out[i / ROWS][2 * (i % ROWS)];
-            const double *b = &out[j / ROWS][2 * (j % ROWS)];
-            assert_true(a[0] != b[0] || a[1] != b[1]);
-        }
-    }
-    end(&w);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_pieces_share_noise),
         cmocka_unit_test(order_and_calls_do_not_matter),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(no_two_rows_share_noise),

@@ -72,9 +72,19 @@ curate 2 a.csv,t.npy x,y bad --seed 1
 curate 1 t.npy 1,3 bad --seed 1
 grep -q "no column '3'" err || fail "the missing column is not named: $(cat err)"
 curate 2 t.csv x,y bad --seed 1 --table t
-curate 2 t.csv x,y bad --seed 1 --part 3/2
-curate 2 t.csv x,y bad --seed 1 --part 1/2
-grep -q -- '--ledger' err || fail "a part without a ledger: $(cat err)"
+# A file that is named twice, by a link, or as a copy: its rows would be drawn twice and charged once.
+cp a.csv copy.csv
+ln -s a.csv symbolic.csv
+ln a.csv hard.csv
+for twin in a.csv symbolic.csv hard.csv copy.csv; do
+    curate 2 "a.csv,b.csv,$twin" x,y bad --ledger twice.db
+    grep -q "$twin is .* a.csv: its rows would be drawn twice" err || fail "$twin beside a.csv: $(cat err)"
+done
+cp t.npy twin.npy
+curate 2 t.npy,twin.npy 1,2 bad --ledger twice.db
+[ ! -e twice.db ] || fail "a refused table has a ledger"
+"$tacet" curate --data a.csv --part 1/2 --out bad 2>err && fail "--part is taken"
+"$tacet" curator join --parts bad --out bad 2>err && fail "curator join is there"
 [ ! -e bad ] || fail "a refused release left something"
 
 # Memory: what it takes for 30,000 records and for twelve times as many differs by less than the larger table is big.

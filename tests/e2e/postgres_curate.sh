@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# postgres_curate.sh - a table in PostgreSQL, and parts of one table under one ticket of a ledger there. The release of a
-# seed is that of the same rows in a CSV; a table that changes while it is read is released as it stood in one snapshot;
-# a database that goes away is named, nothing is charged for what was not drawn, nothing twice, and nothing is released
-# in part; two machines with one part, a part that is missing, twice, changed, of other settings, or with another part's
-# records: named, and not let go.
+# postgres_curate.sh - a table in PostgreSQL, charged to a ledger in a file or there. The release of a seed is that of
+# the same rows in a CSV; a table that changes while it is read is released as it stood in one snapshot; a database that
+# goes away is named, nothing is charged for what was not drawn, nothing twice, and nothing is released in part.
 if [ "${1:-}" != inside ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0" inside; fi
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 url=$TACET_TEST_POSTGRES
@@ -140,89 +138,4 @@ large >said 2>err || fail "the same ticket after the crash: $(cat err)"
 [ "$(wc -l <large/release.csv)" = 400001 ] || fail "not whole"
 [ -z "$(ls here/unfinished)" ] || fail "rows were left behind"
 
-# --- parts: three machines, one ticket
-for i in 1 2 3; do sql "COPY (SELECT id, x, y FROM t WHERE id % 3 = $i - 1 ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" >p$i.csv; done
-part() { # part CODE MACHINE DATA I/N OUT OPTIONS...
-    code=$1 machine=$2 data=$3 number=$4 folder=$5
-    shift 5
-    TACET_STATE=$work/machine$machine curate "$code" "$folder" --data "$data" --part "$number" --ledger "$url#parts" "$@"
-}
-join() { # join CODE FOLDERS OPTIONS...
-    want=$1 folders=$2
-    shift 2
-    code=0
-    "$tacet" curator join --parts "$folders" --ledger "$url#parts" --out whole "$@" >said 2>err || code=$?
-    [ "$code" = "$want" ] || fail "join $folders: exit code $code, expected $want: $(cat err)"
-    [ "$want" = 0 ] || [ ! -e whole ] || fail "a release that was refused is there"
-}
-part 0 1 p1.csv 1/3 q1
-[ ! -e q1/release.csv ] && [ ! -e q1/manifest.json ] && [ -e q1/part.csv ] || fail "a part looks like a release"
-part 0 2 p2.csv 2/3 q2
-join 1 q1,q2
-grep -q 'a part is missing' err || fail "the missing part is not named: $(cat err)"
-# The same part on another machine: with the same records, with others, and at the same time.
-part 1 3 p1.csv 1/3 twice
-grep -q 'this part was drawn already (ledger entry 1), here or on another machine' err || fail "the same part twice: $(cat err)"
-part 1 3 p3.csv 2/3 twice
-grep -q 'ticket' err || fail "another part under the same number: $(cat err)"
-[ ! -e twice ] || fail "a refused part left something"
-for machine in 3 4; do
-    (TACET_STATE=$work/machine$machine "$tacet" curate --data p3.csv --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --part 3/3 \
-        --ledger "$url#parts" --out q3-$machine >said$machine 2>err$machine) &
-done
-wait
-whole=""
-for machine in 3 4; do
-    [ ! -e q3-$machine/part.json ] || whole="$whole q3-$machine"
-done
-[ -n "$whole" ] || fail "neither of two machines made its part: $(cat err3 err4)"
-# shellcheck disable=SC2086
-set -- $whole
-[ $# = 1 ] || cmp -s "$1/part.csv" "$2/part.csv" || fail "two machines drew one part twice"
-q3=$1
-[ "$(entries "$url#parts")" = 3 ] && [ "$(spent "$url#parts")" = 1.000000 ] || fail "three parts are not charged once: $(spent "$url#parts")"
-# Not the parts that were committed, or not the ones of this release.
-join 1 "q1,q2,q1"
-cp -r q2 changed
-sed -i '7s/$/0/' changed/part.csv
-join 1 "q1,changed,$q3"
-grep -q 'not the text that the ledger committed for part 2' err || fail "a changed part: $(cat err)"
-join 1 "q1,q2,$q3" --ticket other
-grep -q 'not committed in the ledger' err || fail "another ticket: $(cat err)"
-join 0 "$q3,q1,q2"
-# The whole: the lines of the parts, counted through, and nothing else.
-{
-    head -n 1 q1/part.csv
-    for f in q1 q2 "$q3"; do tail -n +2 "$f/part.csv"; done | awk -F, -v OFS=, '{ $1 = NR - 1; print }'
-} >expected
-cmp -s expected whole/release.csv || fail "the whole is not its parts"
-python3 - "$q3" <<'PY' || fail "the manifest of the whole"
-import hashlib, json, sys
-m = json.load(open("whole/manifest.json"))
-assert m["rows"] == 20000 and len(m["parts"]) == 3 and "part" not in m, m
-for f, p in zip(["q1", "q2", sys.argv[1]], m["parts"]):
-    text = open(f + "/part.csv", "rb").read()
-    assert hashlib.blake2b(text, digest_size=32).hexdigest() == p["content"] and p["rows"] == text.count(b"\n") - 1
-assert m["receipt"]["entry"] == max(p["entry"] for p in m["parts"])
-PY
-# Parts with records in common are charged as if they had none; under other settings they are of no one release.
-{ head -n 1001 p1.csv; tail -n +2 p2.csv; } >both.csv
-overlap() { # overlap MACHINE DATA I/N OUT OPTIONS
-    machine=$1 data=$2 number=$3 folder=$4
-    shift 4
-    TACET_STATE=$work/machine$machine curate 0 "$folder" --data "$data" --part "$number" --ledger "$url#overlap" "$@"
-}
-overlap 5 p1.csv 1/2 s1
-overlap 6 both.csv 2/2 s2
-rm -r whole
-code=0
-"$tacet" curator join --parts s1,s2 --ledger "$url#overlap" --out whole >said 2>err || code=$?
-[ "$code" = 3 ] && grep -q 'parts 1 and 2 have [0-9]* % of their rows in common' err && [ ! -e whole ] || fail "parts that overlap ($code): $(cat err)"
-"$tacet" curator join --parts s1,s2 --ledger "$url#overlap" --out whole --shared "twins" >said 2>err || fail "--shared: $(cat err)"
-grep -q '"shared_rows": "twins"' whole/manifest.json || fail "the reason is not in the manifest"
-sed 's/"queries": 100/"queries": 101/' s2/part.json >other.json
-cp other.json s2/part.json
-rm -r whole
-! "$tacet" curator join --parts s1,s2 --ledger "$url#overlap" --out whole --shared twins 2>err || fail "parts of other settings"
-grep -q 'other settings' err || fail "other settings: $(cat err)"
-echo "snapshot, two crashes of the server, three parts: released once, charged once"
+echo "snapshot, two crashes of the server: released once, charged once"

@@ -76,8 +76,6 @@ typedef struct tacet_ask {
     const unsigned char *data; /* TACET_MINT_BYTES that stand for all rows and all settings that made them; private
                                   tables need it. A repeat with others is a CONFLICT */
     const tacet_mint *mint;    /* the key to reserve a new question with, where `data` was made under it; NULL: any */
-    uint64_t piece;            /* of a table that is released in pieces, each under an entry of its own: counts in the
-                                  places of the noise, so that no two pieces share any, whatever their keys; 0: whole */
 } tacet_ask;
 TACET_API bool tacet_ask_is_private(const tacet_ask *ask);
 /* Whether anything may be drawn as asked: private with a ledger, or seeded. INVALID: neither; a sample, which makes no

@@ -25,7 +25,7 @@
  * a buffer of key stream. Part of what TACET__SAMPLER_VERSION stands for. */
 enum { PLACE_NUMBERS = 224, PLACE_WORDS = 512, LEVEL_WORDS = 28, SPANS = 64 };
 
-/* What stands in a row: parts of a piece, whose places are counted apart. */
+/* What stands in a row: its two kinds, whose places are counted apart. */
 enum { NUMBERS = 0, LEVELS = 1 };
 
 /* Rows that were drawn, or are being drawn: [first, end). */
@@ -168,8 +168,7 @@ tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bou
         return s;
     }
     if (table->next % table->group == 0) {
-        tacet__noise_at(&table->cursor, table->key, NUMBERS + 2 * table->ask.piece, table->next / table->group,
-                        PLACE_WORDS);
+        tacet__noise_at(&table->cursor, table->key, NUMBERS, table->next / table->group, PLACE_WORDS);
     }
     table->next++;
     return note_failure(table, tacet__mechanism_draw(table->mechanism, &table->cursor, values, row, err));
@@ -182,7 +181,7 @@ static tacet_status draw_group(const tacet_table *table, double *values, const d
     double passed_over[PLACE_NUMBERS]; /* a group of longer rows is one row: none is passed over */
     tacet_noise noise;
     tacet_status s = TACET_OK;
-    tacet__noise_at(&noise, table->key, NUMBERS + 2 * table->ask.piece, place, PLACE_WORDS);
+    tacet__noise_at(&noise, table->key, NUMBERS, place, PLACE_WORDS);
     if (before > 0) {
         s = m->kind->noise(m, &noise, passed_over, before, err);
         sodium_memzero(passed_over, before * m->count * sizeof *passed_over);
@@ -198,7 +197,7 @@ static tacet_status draw_group(const tacet_table *table, double *values, const d
 static tacet_status draw_levels(const tacet_table *table, double *values, const double *raw, size_t row,
                                 tacet_error *err) {
     tacet_noise noise;
-    tacet__noise_at(&noise, table->key, LEVELS + 2 * table->ask.piece, row, LEVEL_WORDS);
+    tacet__noise_at(&noise, table->key, LEVELS, row, LEVEL_WORDS);
     const tacet_status s = tacet__mechanism_draw_levels(table->mechanism, &noise, values, raw, 1, err);
     tacet__noise_clear(&noise);
     return s;

@@ -9,7 +9,8 @@
 
 /* Whether a file's name ends in .npy. */
 bool tacet__is_npy(const char *path);
-/* The files that `data` names: one whose name it is, or several with commas between them. NO_MEMORY. */
+/* The files that `data` names: one whose name it is, or several with commas between them. INVALID: one
+ * of them is there twice, by name, by a link or as a copy. NO_MEMORY. */
 tacet_status tacet__file_names(char ***out, size_t *count, const char *data, tacet_error *err);
 void tacet__file_names_free(char **files, size_t count);
 /* Where the column of that number begins: its offset in a row. NOT_FOUND: it has none. */

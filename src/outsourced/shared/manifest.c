@@ -29,7 +29,6 @@ void tacet_manifest_init(tacet_manifest *manifest) {
 void tacet_manifest_clear(tacet_manifest *manifest) {
     if (manifest != NULL) {
         free(manifest->columns);
-        free(manifest->pieces);
         tacet_space_clear(&manifest->space);
         tacet_manifest_init(manifest);
     }
@@ -143,25 +142,6 @@ static void set_others(json_t *root, const tacet_manifest *m) {
     json_decref(others);
 }
 
-/* Of a part which one it is, of a whole its parts. */
-static bool set_parts(json_t *root, const tacet_manifest *m) {
-    bool good = m->parts == 0 ||
-                json_object_set_new(
-                    root, "part", json_pack("{sI sI}", "number", (json_int_t)m->part, "of", (json_int_t)m->parts)) == 0;
-    json_t *pieces = json_array();
-    for (size_t i = 0; i < m->piece_count; i++) {
-        const tacet_manifest_piece *p = &m->pieces[i];
-        good = json_array_append_new(pieces, json_pack("{sI sI ss ss}", "rows", (json_int_t)p->rows, "entry",
-                                                       (json_int_t)p->entry, "hash", p->entry_hash, "content",
-                                                       p->content_hash)) == 0 &&
-               good;
-    }
-    good = good && (m->piece_count == 0 || json_object_set(root, "parts", pieces) == 0);
-    json_decref(pieces);
-    return good &&
-           (m->shared_rows[0] == '\0' || json_object_set_new(root, "shared_rows", json_string(m->shared_rows)) == 0);
-}
-
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
     static const char MADE_UP[] = "manifest: a name is not UTF-8, or a number is not finite";
     *out = NULL;
@@ -201,7 +181,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
             root, "projection",
             json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
     }
-    const bool whole = root != NULL && set_typed(root, m) && set_parts(root, m);
+    const bool whole = root != NULL && set_typed(root, m);
     if (whole && protects != NULL && uncovered != NULL) {
         *out = tacet__json_text(root, 2);
     }
@@ -399,40 +379,6 @@ static void read_others(reading *r, tacet_manifest *m, const json_t *root) {
     m->other_count = json_array_size(others);
 }
 
-static void read_parts(reading *r, tacet_manifest *m, const json_t *root) {
-    const json_t *part = json_object_get(root, "part");
-    const json_t *pieces = json_object_get(root, "parts");
-    if (part != NULL) {
-        m->parts = count_of(r, part, "of", 1, MOST_ROWS);
-        m->part = count_of(r, part, "number", 1, m->parts);
-    }
-    if (json_object_get(root, "shared_rows") != NULL) {
-        text_of(r, root, "shared_rows", m->shared_rows, sizeof m->shared_rows);
-    }
-    const size_t count = json_array_size(pieces);
-    if (pieces == NULL || r->status != TACET_OK) {
-        return;
-    }
-    m->pieces = count > 0 ? TACET__ZALLOC(tacet_manifest_piece, count) : NULL;
-    if (m->pieces == NULL) {
-        complain(r, "parts", "is empty, no list, or too long");
-        return;
-    }
-    m->piece_count = count;
-    size_t rows = 0;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *piece = json_array_get(pieces, i);
-        m->pieces[i].rows = count_of(r, piece, "rows", 1, MOST_ROWS);
-        m->pieces[i].entry = count_of(r, piece, "entry", 0, INT64_MAX);
-        text_of(r, piece, "hash", m->pieces[i].entry_hash, sizeof m->pieces[i].entry_hash);
-        text_of(r, piece, "content", m->pieces[i].content_hash, sizeof m->pieces[i].content_hash);
-        rows += m->pieces[i].rows;
-    }
-    if (rows != m->rows) {
-        complain(r, "parts", "does not have as many rows as the release");
-    }
-}
-
 tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err) {
     json_error_t where;
     char format[TACET_MANIFEST_NAME] = "";
@@ -469,7 +415,6 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     out->entry = count_of(&r, receipt, "entry", 0, INT64_MAX);
     text_of(&r, receipt, "hash", out->entry_hash, sizeof out->entry_hash);
     read_others(&r, out, root);
-    read_parts(&r, out, root);
     read_space(&r, out, root);
     read_distances(&r, out, root);
     if (out->space.count == 0) {

@@ -28,7 +28,6 @@
 /* As Gaussian curves, the charge of a release and the cap of a budget of the same eps are rounded in opposite
  * directions. */
 static const double ROUNDING = 1e-9;
-enum { PARTS_MOST = 10000 };
 
 const char *tacet_curate_name(tacet_curate_mechanism mechanism) {
     const tacet__form *form = (int)mechanism >= 0 ? tacet__form_at((size_t)mechanism) : NULL;
@@ -81,21 +80,16 @@ static tacet_status check_place(const tacet_curate_settings *s, tacet_error *err
                            "a database has no place for a ledger beside the table: name one, a file or postgresql://…, "
                            "with --ledger");
     }
-    if (s->parts > 0 ? !(s->part >= 1 && s->part <= s->parts && s->parts <= PARTS_MOST) : s->part != 0) {
-        return tacet__fail(err, TACET_INVALID, "a part is one of 1 to N, and N at most %d", PARTS_MOST);
-    }
-    return s->parts > 0 && s->ledger == NULL
-               ? tacet__fail(err, TACET_INVALID, "parts of one table are charged to one ledger: name it with --ledger")
-               : TACET_OK;
+    return strlen(s->ticket) <= TACET_TICKET_MOST ? TACET_OK
+                                                  : tacet__fail(err, TACET_INVALID, "the ticket is too long");
 }
 
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
     if ((s->data != NULL) == (s->records != NULL)) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
-    if (tacet_curate_law(s->mechanism) == NULL &&
-        (s->records != NULL || s->table != NULL || s->parts > 0 || tacet__is_npy(s->data) ||
-         (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
+    if (tacet_curate_law(s->mechanism) == NULL && (s->records != NULL || s->table != NULL || tacet__is_npy(s->data) ||
+                                                   (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
     }
     const tacet_status place = check_place(s, err);
@@ -176,11 +170,9 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     }
     job->decimals = -1;
     tacet__curate_columns(job);
-    const bool whole = s->parts == 0;
-    tacet_status status = tacet__path(job->release, s->folder, whole ? "release.csv" : "part.csv", err);
-    status =
-        status != TACET_OK ? status : tacet__path(job->manifest, s->folder, whole ? "manifest.json" : "part.json", err);
-    status = status != TACET_OK ? status : tacet__part_ticket(job->ticket, s->ticket, s->part, s->parts, err);
+    (void)snprintf(job->ticket, sizeof job->ticket, "%s", s->ticket);
+    tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
+    status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
     return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
 }
 
@@ -397,8 +389,6 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
     m->queries = s->queries;
-    m->part = s->part;
-    m->parts = s->parts;
     (void)snprintf(m->new_budget, sizeof m->new_budget, "%s", s->new_budget != NULL ? s->new_budget : "");
     m->projection_seed = s->seed;
 }
@@ -525,9 +515,6 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     if (status == TACET_OK) {
         status = form_of(settings)->law == NULL ? tacet__curate_published(&job, &receipt, err)
                                                 : tacet__curate_draw(&job, &receipt, err);
-    }
-    if (status == TACET_OK && settings->parts > 0) {
-        status = tacet__curate_part_sketch(&job, err);
     }
     status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
     drop(&job);

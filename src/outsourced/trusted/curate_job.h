@@ -36,7 +36,7 @@ typedef struct tacet__curate {
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
     char link[TACET__PATH];             /* ledger.db in the folder */
-    char ticket[TACET_TICKET_MOST + 1]; /* of the release, or of this part of it */
+    char ticket[TACET_TICKET_MOST + 1]; /* of the release */
     bool made;                          /* the folder, by this run */
     int held;                           /* unfinished, locked; -1: not */
     tacet_bound *bound;
@@ -70,11 +70,6 @@ void tacet__curate_let_go(tacet__curate *job);
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err);
 /* After a failure: takes away the folder that this run made, with that link, unless there is more in it. */
 void tacet__curate_leave(const tacet__curate *job);
-/* Of a part: its sketch beside it, so that parts that share records are found when they are joined. */
-tacet_status tacet__curate_part_sketch(const tacet__curate *job, tacet_error *err);
-/* "TICKET part I of N": the name of a part's entry. INVALID: too long. */
-tacet_status tacet__part_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t part, size_t parts,
-                                tacet_error *err);
 /* What the ledger refused, in terms of what to do about it. */
 tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
                                    tacet_error *err);
@@ -114,8 +109,7 @@ size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t leve
 /* The fields of a question about the whole table. The text buffers must outlive the ask. */
 enum { TACET__ASK_TEXT = 2048 };
 typedef struct tacet__ask_text {
-    char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT], part[64];
-    char group[TACET_TICKET_MOST + 64]; /* of the parts of one table: those of another number of parts cost anew */
+    char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT];
 } tacet__ask_text;
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
 

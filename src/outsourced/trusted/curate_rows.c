@@ -218,14 +218,7 @@ size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, c
 
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
     size_t at = 0;
-    const tacet_curate_settings *s = job->settings;
-    at = (size_t)snprintf(text->what, sizeof text->what, "release of %zu records", job->rows);
-    if (s->parts > 0) {
-        (void)snprintf(text->what + at, sizeof text->what - at, ", part %zu of %zu", s->part, s->parts);
-        (void)snprintf(text->part, sizeof text->part, "%zu of %zu", s->part, s->parts);
-        (void)snprintf(text->group, sizeof text->group, "release in %zu parts: %s", s->parts, s->ticket);
-    }
-    at = 0;
+    (void)snprintf(text->what, sizeof text->what, "release of %zu records", job->rows);
     text->covered[0] = '\0';
     for (size_t i = 0; i < job->d && at < sizeof text->covered; i++) {
         at += (size_t)snprintf(text->covered + at, sizeof text->covered - at, "%s%s", i == 0 ? "" : ",",
@@ -285,10 +278,9 @@ static tacet_status recover(const tacet__curate *job, const tacet_receipt *recei
     }
     return good ? TACET_OK
                 : tacet__fail(err, TACET_CONFLICT,
-                              "this %s was drawn already (ledger entry %llu)%s and is not drawn twice; another "
+                              "this release was drawn already (ledger entry %llu) and is not drawn twice; another "
                               "--ticket makes, and charges, another one",
-                              job->settings->parts > 0 ? "part" : "release", (unsigned long long)receipt->entry,
-                              job->settings->parts > 0 ? ", here or on another machine," : "");
+                              (unsigned long long)receipt->entry);
 }
 
 tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err) {
@@ -303,9 +295,6 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .data = data,
                            .mint = job->keyed ? &job->mint : NULL,
                            .ticket = job->ticket,
-                           .group = job->settings->parts > 0 ? text.group : NULL,
-                           .part = job->settings->parts > 0 ? text.part : NULL,
-                           .piece = job->settings->part,
                            .what = text.what,
                            .to_whom = job->settings->to_whom,
                            .covered_fields = text.covered,

@@ -38,14 +38,6 @@ typedef struct tacet_manifest_other {
     double sigma;
 } tacet_manifest_other;
 
-/* A part of a release that several machines made, in the order of its rows. */
-typedef struct tacet_manifest_piece {
-    size_t rows;
-    uint64_t entry;                         /* of the ledger */
-    char entry_hash[TACET_MANIFEST_HASH];   /* hex */
-    char content_hash[TACET_MANIFEST_HASH]; /* of its text, whose rows are numbered from 0; hex */
-} tacet_manifest_piece;
-
 typedef struct tacet_manifest {
     char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "l2", "projection", "published" */
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
@@ -72,10 +64,6 @@ typedef struct tacet_manifest {
     char entry_hash[TACET_MANIFEST_HASH];   /* hex */
     char new_budget[TACET_MANIFEST_REASON]; /* why rows that were released before got another budget; empty: they did
                                                not */
-    size_t part, parts;                     /* part.json: which part of how many it is; 0: it is a whole release */
-    tacet_manifest_piece *pieces;           /* of a whole that was joined from parts; owned */
-    size_t piece_count;
-    char shared_rows[TACET_MANIFEST_REASON]; /* why parts that have rows in common were joined; empty: they have not */
 } tacet_manifest;
 
 /* Everything zero; nothing owned. */

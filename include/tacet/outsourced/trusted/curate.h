@@ -32,15 +32,12 @@ typedef struct tacet_curate_settings {
     const double *records; /* a table in memory, one record after the other, in the order of the columns:
                               numbers in their own units, indices of levels, days; NaN: missing */
     size_t record_count;
-    const char *table;  /* in a database: NAME or SCHEMA.NAME, a table or view; then `ledger` is
-                           required. All of it is of one snapshot */
-    const char *order;  /* the column by which its records are numbered; NULL: as they are stored */
-    size_t part, parts; /* the table is part 1 … parts of one that several machines release under one
-                           ticket of the ledger, which is required: writes part.csv, part.json and
-                           part.sketch, for tacet_curate_join; 0: the whole */
-    const char *folder; /* receives release.csv and manifest.json; made when missing */
-    const char *ledger; /* file; NULL: beside the table, and linked from the folder; of a table in
-                           memory: in the registry, where the same records find it again */
+    const char *table;                    /* in a database: NAME or SCHEMA.NAME, a table or view; then `ledger` is
+                                             required. All of it is of one snapshot */
+    const char *order;                    /* the column by which its records are numbered; NULL: as they are stored */
+    const char *folder;                   /* receives release.csv and manifest.json; made when missing */
+    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder; of a table in
+                                             memory: in the registry, where the same records find it again */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
     const tacet_space
