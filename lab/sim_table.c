@@ -36,10 +36,11 @@ typedef struct work {
     double top, chance; /* best value; mean regret of as many random rows */
     double too_bad;     /* probability that as many random rows end above TOO_BAD times that */
     double spread;      /* of the values */
-    tacet_chance band;
+    tacet_chance_band band;
     double *share[PLAYERS]; /* trials */
     double *evidence;       /* trials */
-    bool *within;           /* trials: the exact median of chance lies in the band that the session told */
+    double *reached;        /* trials: probability that random rows reach what the session said they would */
+    double *luck;           /* trials: the probability by luck that the session told */
     bool *covered;          /* trials: the most promising row's value lies within two standard deviations */
     double sigma;
     char words[TACET_MANIFEST_NAME];
@@ -84,12 +85,12 @@ static tacet_status take_table(work *w, tacet_error *err) {
     return TACET_OK;
 }
 
-/* Of `queries` random rows none is within TOO_BAD times the regret of chance. */
-static double chance_of_too_bad(const work *w) {
+/* Of `queries` random rows none has a regret of at most this. */
+static double chance_of_none(const work *w, double regret) {
     size_t good = 0;
     double none = 1;
     for (size_t i = 0; i < w->n; i++) {
-        good += w->top - w->y[i] <= TOO_BAD * w->chance ? 1 : 0;
+        good += w->top - w->y[i] <= regret ? 1 : 0;
     }
     for (size_t i = 0; i < w->run->queries; i++) {
         none *= w->n - good > i ? (double)(w->n - good - i) / (double)(w->n - i) : 0;
@@ -116,15 +117,16 @@ static tacet_status prepare(work *w, tacet_error *err) {
     if (!(w->chance > 0)) {
         return tacet__fail(err, TACET_INVALID, "as many random rows always find a best one: there is nothing to win");
     }
-    w->too_bad = chance_of_too_bad(w);
+    w->too_bad = chance_of_none(w, TOO_BAD * w->chance);
     for (int k = 0; k < PLAYERS; k++) {
         w->share[k] = TACET__ZALLOC(double, r->trials);
     }
     w->evidence = TACET__ZALLOC(double, r->trials);
-    w->within = TACET__ZALLOC(bool, r->trials);
+    w->reached = TACET__ZALLOC(double, r->trials);
+    w->luck = TACET__ZALLOC(double, r->trials);
     w->covered = TACET__ZALLOC(bool, r->trials);
     if (w->share[PRODUCT] == NULL || w->share[PLAIN] == NULL || w->share[BARE] == NULL || w->evidence == NULL ||
-        w->within == NULL || w->covered == NULL) {
+        w->reached == NULL || w->luck == NULL || w->covered == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", r->trials);
     }
     return lab_curator_open(&w->curator, w->X, w->d, w->n, w->low, w->high, w->unit, err);
@@ -191,7 +193,8 @@ static tacet_status play_plain(const work *w, double *share, table_asker *asker,
 static void note_knowledge(work *w, size_t trial, const tacet_session_result *r, const double *values) {
     const tacet_modeler_knowledge *k = &r->knowledge;
     w->evidence[trial] = r->known ? k->log_bayes_factor : (double)NAN;
-    w->within[trial] = r->banded && w->band.median >= r->chance.low && w->band.median <= r->chance.high;
+    w->reached[trial] = r->compared ? 1 - chance_of_none(w, w->top - r->chance.likely) : (double)NAN;
+    w->luck[trial] = r->compared ? r->chance.by_luck : (double)NAN;
     w->covered[trial] =
         r->known && k->next_row != SIZE_MAX && fabs(values[k->next_row] - k->next_mean) <= 2 * k->next_sd;
 }
@@ -272,10 +275,15 @@ static void report(const work *w, double seconds) {
     const double sign = r->table.minimize ? -1 : 1;
     double evidence = 0;
     double evidence_se = 0;
+    double reached = 0;
+    double reached_se = 0;
     size_t told = 0;
+    size_t lucky = 0;
+    lab_mean_se(&reached, &reached_se, w->reached, r->trials);
     lab_mean_se(&evidence, &evidence_se, w->evidence, r->trials);
     for (size_t i = 0; i < r->trials; i++) {
         told += w->evidence[i] > 3 ? 1 : 0;
+        lucky += w->luck[i] < 0.05 ? 1 : 0;
     }
     if (!cli_json_wanted()) {
         printf("%s: %s from %s, %zu records; %s, eps = %g, noise %.3g units (seeded: not private)\n", r->table.data,
@@ -298,15 +306,15 @@ static void report(const work *w, double seconds) {
         printf("the inputs were said to inform in %zu of %zu trials\n", told, r->trials);
     }
     json_t *result = json_pack(
-        "{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so so} s{so sI} sI sI so sb}", "model", "outsourced",
+        "{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so so} s{so sI} so sI sI so sb}", "model", "outsourced",
         "table", r->table.data, "inputs", r->table.inputs, "target", r->table.target, "mechanism", w->words, "eps",
         cli_real(r->eps), "delta", cli_real(w->delta), "sigma", cli_real(w->sigma), "rows", (json_int_t)w->n, "queries",
         (json_int_t)r->queries, "trials", (json_int_t)r->trials, "seed", (json_int_t)r->seed, "permuted",
         (int)r->permute, "chance", "regret", cli_real(w->chance), "low", cli_real(sign * w->band.low), "median",
         cli_real(sign * w->band.median), "high", cli_real(sign * w->band.high), "above_1.2", cli_real(w->too_bad),
-        "evidence", "mean", cli_real(evidence), "above_3", (json_int_t)told, "band_covers",
-        (json_int_t)count_true(w->within, r->trials), "prediction_covers",
-        (json_int_t)count_true(w->covered, r->trials), "seconds", cli_real(seconds), "private", 0);
+        "evidence", "mean", cli_real(evidence), "above_3", (json_int_t)told, "likely_reached", cli_real(reached),
+        "luck_below_.05", (json_int_t)lucky, "prediction_covers", (json_int_t)count_true(w->covered, r->trials),
+        "seconds", cli_real(seconds), "private", 0);
     for (int k = 0; k < PLAYERS && result != NULL; k++) {
         (void)json_object_set_new(result, NAMES[k], summary(w->share[k], r->trials));
     }
@@ -349,7 +357,8 @@ int lab_sim_table(const lab_table_run *run, const cli_command *self) {
     free(w.X);
     free(w.y);
     free(w.evidence);
-    free(w.within);
+    free(w.reached);
+    free(w.luck);
     free(w.covered);
     return code;
 }

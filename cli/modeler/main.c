@@ -69,9 +69,12 @@ static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, c
             J(!r->known || k->next_row == SIZE_MAX
                   ? NULL
                   : cli_object("row mean sd", J(k->next_row), J(k->next_mean), J(k->next_sd))),
-            J(!r->banded ? NULL
-                         : cli_object("low median high queries random_rows", J(r->chance.low), J(r->chance.median),
-                                      J(r->chance.high), J(r->chance.queries), J(r->chance.rows))),
+            J(!r->compared
+                  ? NULL
+                  : cli_object("likely likely_percent best best_percent queries random_rows chosen better by_luck",
+                               J(r->chance.likely), J(100 * r->chance.likely_share), J(r->chance.best),
+                               J(100 * r->chance.best_share), J(r->chance.queries), J(r->chance.rows),
+                               J(r->chance.chosen), J(r->chance.better), J(r->chance.by_luck))),
             J(json_deep_copy(ledger)), J(seconds));
     return out;
 }
@@ -138,9 +141,11 @@ static void looked(const tacet_session_result *so_far, void *user) {
 
 static const char WORDS[] =
     "best measured   row {best_row}, value {best_value:.6g}{?_open| (so far)}\n"
-    "{?chance|by chance       the best of {chance.queries} random rows would have been about {chance.median:.6g}, "
-    "between {chance.low:.6g} and {chance.high:.6g} nine times in ten\n"
-    "                (told from {chance.random_rows} rows that were asked at random)\n}"
+    "{?chance|by chance       the best of {chance.queries} random rows reaches {chance.likely:.6g} with probability "
+    "{chance.likely_percent:.0f} %, {chance.best:.6g} with {chance.best_percent:.0f} %\n"
+    "                (how far it goes beyond, the {chance.random_rows} rows asked at random do not tell)\n"
+    "{?chance.chosen|luck            {chance.better} of the {chance.chosen} rows chosen are better than all "
+    "{chance.random_rows} asked at random; random rows do that with probability {chance.by_luck:.2g}\n}}"
     "{?evidence|the values      {evidence.words} (log Bayes factor {evidence.log_bayes_factor:.1f})\n}"
     "{?next|most promising  row {next.row}, not measured: {next.mean:.6g} +- {next.sd:.2g} expected\n}"
     "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g} +- {recommended_sd:.2g}\n}}"
@@ -311,7 +316,7 @@ static const cli_command COMMANDS[] = {
      "which row is best.\n\n"
      "There is nothing to tune. The first rows are asked at random; then a Gaussian process, averaged over what its "
      "lengthscales and noise may be and weighed anew with every value, chooses (ladder). It knows the noise in the "
-     "release and takes it out. At the end you read where as many random rows would have ended, whether the values "
+     "release and takes it out. At the end you read what as many random rows would have reached, whether the values "
      "can be told from values unrelated to the inputs at all, and what the most promising row not measured is "
      "expected to have. It never says that the best row was found.\n\n"
      "If you do know the objective's lengthscale, give it, in the release's scaled units: a lengthscale of 2 is twice "
@@ -321,7 +326,8 @@ static const cli_command COMMANDS[] = {
      "Stopped by Ctrl-C, by a curator that is away for longer than --patience or whose budget is spent, it prints the "
      "best so far; the same command goes on where it was and asks nothing twice, with more --queries if you like. A "
      "row that cannot be measured is left out and another one asked.\n\n"
-     "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what the "
+     "--page FILE is a page of the search as it goes: queries, the best so far against what random rows reach, what "
+     "the "
      "model believes and how sure it is, whether it found signal at all, what is left to ask. The state folder has "
      "the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
      "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/\n"

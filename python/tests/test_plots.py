@@ -42,7 +42,7 @@ def texts(ax: Axes) -> str:
 
 
 def test_progress_shows_the_best_so_far_and_chance() -> None:
-    ax = plots.progress([0.2, 0.5, 0.3, 0.9, 0.4], chance=(0.4, 0.6, 0.8))
+    ax = plots.progress([0.2, 0.5, 0.3, 0.9, 0.4], chance=0.4)
     assert list(ax.lines[-1].get_ydata()) == [0.2, 0.5, 0.5, 0.9, 0.9]
     assert "random choices" in texts(ax)
     down = plots.progress([3, 1, 2], minimize=True)
@@ -52,8 +52,8 @@ def test_progress_shows_the_best_so_far_and_chance() -> None:
 
 
 def test_regret_goes_to_zero() -> None:
-    ax = plots.regret([0.2, 0.5, 1.0], best=1.0, chance=(0.4, 0.6, 0.8))
-    assert list(ax.lines[0].get_ydata()) == pytest.approx([0.8, 0.5, 0.0])
+    ax = plots.regret([0.2, 0.5, 1.0], best=1.0, chance=0.4)
+    assert list(ax.lines[-1].get_ydata()) == pytest.approx([0.8, 0.5, 0.0])
 
 
 def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path) -> None:

@@ -41,22 +41,23 @@ static bool run_chart(json_t *sections, const char *name, const json_t *result) 
     json_t *series = json_pack("[{ss ss so} {ss ss sO}]", "name", "best so far", "style", "step", "y", best, "name",
                                "measured", "style", "points", "y", values);
     const json_t *chance = json_object_get(result, "chance");
-    const json_t *median = json_object_get(chance, "median");
-    const json_t *low = json_object_get(chance, "low");
-    const json_t *high = json_object_get(chance, "high");
-    if (json_is_number(median) && json_is_number(low) && json_is_number(high)) {
-        (void)json_array_append_new(series, json_pack("{ss ss s[O] s[O] s[O]}", "name", "best by chance", "style",
-                                                      "level", "y", median, "lower", low, "upper", high));
+    const json_t *likely = json_object_get(chance, "likely");
+    const json_t *share = json_object_get(chance, "likely_percent");
+    const bool told = json_is_number(likely) && json_is_number(share);
+    if (told) {
+        (void)json_array_append_new(
+            series, json_pack("{ss ss s[O]}", "name", "reached by chance", "style", "level", "y", likely));
     }
     json_t *chart =
         json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title", json_sprintf("%s: measured values", name), "x",
                   "label", "query", "y", "label", "measured value", "series", series);
-    if (chart != NULL && json_is_number(median)) {
+    if (chart != NULL && told) {
         (void)json_object_set_new(
             chart, "note",
-            json_string(
-                "The band of chance: where the best of as many random rows would lie, nine times in ten, told from "
-                "the rows that were asked at random."));
+            json_sprintf("Reached by chance: the best of as many random rows is as good as this with probability %.0f "
+                         "%%, whatever the law of the values. How far it goes beyond, the rows asked at random do "
+                         "not tell.",
+                         json_number_value(share)));
     }
     return append(sections, chart);
 }

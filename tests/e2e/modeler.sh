@@ -103,7 +103,7 @@ grep -q '"modeler":"ladder"' "$work/out" || fail "the default is not the ladder"
 grep -q '"unmeasurable":\[[0-9]' "$work/out" || fail "no row was put aside"
 [ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n' | awk '$1 % 3 == 0' | wc -l)" = 0 ] || fail "an unmeasurable row has a value"
 [ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n' | wc -l)" = 16 ] || fail "not 16 rows were measured"
-for part in '"log_bayes_factor":' '"words":"' '"chance":{"low":' '"next":{"row":'; do
+for part in '"log_bayes_factor":' '"words":"' '"chance":{"likely":' '"next":{"row":'; do
     grep -q "$part" "$work/out" || fail "the result does not have $part"
 done
 cp "$work/out" "$work/once"
@@ -119,7 +119,7 @@ code=0
 wait "$modeler" || code=$?
 [ "$code" = 1 ] || fail "an interrupted run ends with $code"
 grep -q 'best measured.*(so far)' "$work/out" || fail "an interrupted run does not tell the best so far"
-grep -q 'by chance' "$work/out" || fail "an interrupted run does not tell the band of chance"
+grep -q 'by chance' "$work/out" || fail "an interrupted run does not tell what chance would do"
 says 'the same command goes on'
 rm "$work/slow"
 tuned 0 fifth --queries 18

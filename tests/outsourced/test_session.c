@@ -94,7 +94,8 @@ static void needs_nothing_but_a_release(void **state) {
     assert_true(r.best_value < least + 1);
     assert_close(r.best_value, w.values[r.best_row], 0);
     assert_true(r.known && r.knowledge.log_bayes_factor > 3);
-    assert_true(r.banded && r.chance.rows == 6 && r.chance.queries == 24 && r.chance.low >= r.chance.high);
+    assert_true(r.compared && r.chance.rows == 6 && r.chance.queries == 24 && r.chance.chosen == 18);
+    assert_true(r.chance.likely >= r.chance.best && r.chance.by_luck < 0.05);
     assert_true(r.predicted && r.recommended_mean >= least - 1 && r.recommended_mean < least + 2);
     tacet_session_result_clear(&r);
 }
@@ -172,7 +173,7 @@ static void a_state_goes_on_with_more_queries(void **state) {
         assert_int_equal(r.count, 15);
         assert_int_equal(w.count, 15); /* nothing was asked twice */
         assert_memory_equal(r.rows, w.order, 15 * sizeof *r.rows);
-        assert_true(r.banded && r.chance.rows == 4);
+        assert_true(r.compared && r.chance.rows == 4);
         tacet_session_result_clear(&r);
         s.seed = 2;
         assert_status(run(&w, &r, &s, NULL), TACET_CONFLICT);

@@ -85,6 +85,23 @@ class Best:
         return f"Best(row={self.row}, value={self.value:g})"
 
 
+class Chance:
+    """What random rows would have done, told from those that were asked at random and true whatever the law of the
+    values: the best of `queries` random rows is as good as `likely` with a probability of `likely_share`. `better` of the
+    `chosen` rows are better than all random ones; random rows do that with a probability of at most `by_luck`."""
+
+    def __init__(self, raw: Any) -> None:
+        self.queries: int = raw.queries
+        self.likely: float = raw.likely
+        self.likely_share: float = raw.likely_share
+        self.chosen: int = raw.chosen
+        self.better: int = raw.better
+        self.by_luck: float = raw.by_luck
+
+    def __repr__(self) -> str:
+        return f"Chance({self.queries} random rows reach {self.likely:g} in {100 * self.likely_share:.0f} %, luck {self.by_luck:.2g})"
+
+
 class _Run:
     """What the callbacks of one search share. An exception inside one of them, or Ctrl-C, ends the search after the
     question in hand and is raised at its end."""
@@ -160,7 +177,7 @@ class Modeler(Handle):
         self.values: list[float] = []
         self.failed: list[int] = []
         self.end: str | None = None
-        self.chance: tuple[float, float, float] | None = None
+        self.chance: Chance | None = None
         self.minimize = False
 
     def release(self) -> NDArray[np.float64]:
@@ -233,7 +250,7 @@ class Modeler(Handle):
         self.best = Best(raw)
         self.end = native.text(lib.tacet_session_end_name(raw.end))
         self.minimize = minimize
-        self.chance = (raw.chance.low, raw.chance.median, raw.chance.high) if raw.banded else None
+        self.chance = Chance(raw.chance) if raw.compared else None
         self.method = native.text(raw.method)
 
     def account(self) -> dict[str, Any]:
@@ -250,10 +267,10 @@ class Modeler(Handle):
         return pd.DataFrame({"row": self.rows, "value": self.values})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Values, the best so far, and the band of chance: where the best of as many random rows would lie."""
+        """Values, the best so far, and what the best of as many random rows reaches with a probability of 95 %."""
         from tacet import plots
 
-        return plots.progress(self.values, minimize=self.minimize, chance=self.chance, ax=ax)
+        return plots.progress(self.values, minimize=self.minimize, ax=ax, chance=self.chance.likely if self.chance else None)
 
     def __repr__(self) -> str:
         return f"Modeler({self.url!r}, {len(self.values)} measured, best {self.best})"

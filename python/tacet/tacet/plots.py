@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots, by matplotlib: progress with the band of chance, what a model says, a budget, privacy against utility.
+"""Plots, by matplotlib: progress beside what chance reaches, what a model says, a budget, privacy against utility.
 
 Every function draws on `ax`, or on a new figure, and returns the axes.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacet.model import Model
     from tacet.planning import Plan
 
-_INK, _SOFT, _BAND = "#1f4e79", "#9aa5b1", "#e6ebf0"
+_INK, _SOFT = "#1f4e79", "#9aa5b1"
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -33,11 +33,11 @@ def progress(
     values: Sequence[float],
     *,
     minimize: bool = False,
-    chance: tuple[float, float, float] | None = None,
+    chance: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Measured values and the best so far. `chance` is (low, median, high) of the best of as many random choices: the
-    middle nine of ten."""
+    """Measured values and the best so far. `chance` is what the best of as many random choices reaches with a
+    probability of 95 %."""
     import numpy as np
 
     if len(values) == 0:
@@ -47,9 +47,7 @@ def progress(
     best = np.minimum.accumulate(measured) if minimize else np.maximum.accumulate(measured)
     number = np.arange(1, len(measured) + 1)
     if chance is not None:
-        low, middle, high = sorted(chance)
-        ax.axhspan(low, high, color=_BAND, label="best of as many random choices, 9 of 10")
-        ax.axhline(middle, color=_SOFT, linewidth=1, linestyle="--")
+        ax.axhline(chance, color=_SOFT, linewidth=1, linestyle="--", label="reached by as many random choices (95 %)")
     ax.plot(number, measured, "o", color=_SOFT, markersize=4, label="measured")
     ax.step(number, best, where="post", color=_INK, linewidth=2, label="best so far")
     ax.set_xlabel("question")
@@ -64,7 +62,7 @@ def regret(
     best: float,
     *,
     minimize: bool = False,
-    chance: tuple[float, float, float] | None = None,
+    chance: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """How far the best so far is from a known best value: for simulations. `chance` as for `progress`."""
@@ -77,8 +75,8 @@ def regret(
     so_far = np.minimum.accumulate(measured) if minimize else np.maximum.accumulate(measured)
     left = np.abs(so_far - best)
     if chance is not None:
-        low, high = sorted(abs(value - best) for value in (chance[0], chance[2]))
-        ax.axhspan(low, high, color=_BAND, label="best of as many random choices, 9 of 10")
+        label = "reached by as many random choices (95 %)"
+        ax.axhline(abs(chance - best), color=_SOFT, linewidth=1, linestyle="--", label=label)
     ax.step(np.arange(1, len(left) + 1), left, where="post", color=_INK, linewidth=2, label="simple regret")
     ax.set_xlabel("question")
     ax.xaxis.get_major_locator().set_params(integer=True)

@@ -16,7 +16,7 @@
 
 enum {
     LADDER_FIRST = 10, /* random first rows of the ladder, where the budget has four times as many */
-    LADDER_WARM = 4,   /* however many values are known already: the band of chance is told from them */
+    LADDER_WARM = 4,   /* however many values are known already: what chance would do is told from them */
     FIT_FIRST = 10,    /* of a fit */
     FAILED_IN_A_ROW = 10
 };
@@ -78,8 +78,9 @@ static tacet_status answered(tacet__session *r, const tacet__journal_query *q, t
     if (q->how == TACET__ASKED_RANDOM) {
         r->random[r->random_count++] = q->value;
     }
-    if (q->how == TACET__ASKED_MODEL && r->base == SIZE_MAX) {
-        r->base = r->known;
+    if (q->how == TACET__ASKED_MODEL) {
+        r->base = r->base == SIZE_MAX ? r->known : r->base;
+        r->chosen[r->chosen_count++] = q->value;
     }
     learn(r, q->row, q->value);
     r->asked++;
@@ -158,9 +159,9 @@ static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, ui
 
 /* --- what is known ------------------------------------------------------------------------------------------------ */
 
-static void tell_band(tacet_session_result *out, const tacet__session *r) {
-    out->banded = tacet_chance_estimate(&out->chance, r->random, r->random_count, r->asked > 0 ? r->asked : 1,
-                                        r->s->minimize, NULL) == TACET_OK;
+static void tell_chance(tacet_session_result *out, const tacet__session *r) {
+    out->compared = tacet_chance_tell(&out->chance, r->random, r->random_count, r->chosen, r->chosen_count, r->asked,
+                                      r->s->minimize, NULL) == TACET_OK;
 }
 
 static void tell_model(tacet_session_result *out, tacet__session *r) {
@@ -200,7 +201,7 @@ static void show(tacet__session *r) {
     if (r->policy != NULL && r->ladder) {
         tell_model(&so_far, r);
     }
-    tell_band(&so_far, r);
+    tell_chance(&so_far, r);
     r->s->looked(&so_far, r->s->user);
 }
 
@@ -386,11 +387,12 @@ static tacet_status prepare(tacet__session *r, tacet_error *err) {
     r->order = TACET__ZALLOC(size_t, m->rows);
     r->raw = TACET__ZALLOC(double, m->rows);
     r->random = TACET__ZALLOC(double, m->rows);
+    r->chosen = TACET__ZALLOC(double, m->rows);
     r->lengthscales = TACET__ZALLOC(double, r->d);
     r->low = TACET__ZALLOC(double, r->d);
     r->high = TACET__ZALLOC(double, r->d);
-    if (r->taken == NULL || r->order == NULL || r->raw == NULL || r->random == NULL || r->lengthscales == NULL ||
-        r->low == NULL || r->high == NULL) {
+    if (r->taken == NULL || r->order == NULL || r->raw == NULL || r->random == NULL || r->chosen == NULL ||
+        r->lengthscales == NULL || r->low == NULL || r->high == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
     }
     take_box(r);
@@ -415,7 +417,7 @@ static tacet_status rehearse(tacet__session *r, tacet_error *err) {
 static void conclude(tacet_session_result *out, tacet__session *r) {
     best_of(r, &out->best_row, &out->best_value);
     tell_model(out, r);
-    tell_band(out, r);
+    tell_chance(out, r);
     const size_t warm = r->s->warm_count;
     out->count = r->asked;
     memmove(r->order, r->order + warm, r->asked * sizeof *r->order);
@@ -444,6 +446,7 @@ static void clear(tacet__session *r) {
     free(r->raw);
     free(r->failed);
     free(r->random);
+    free(r->chosen);
     free(r->lengthscales);
     free(r->low);
     free(r->high);

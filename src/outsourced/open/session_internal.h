@@ -26,6 +26,8 @@ typedef struct tacet__session {
     size_t failed_count, failed_capacity;
     double *random; /* values of the rows asked at random */
     size_t random_count;
+    double *chosen; /* … and of those the model chose */
+    size_t chosen_count;
     size_t initial; /* random first rows */
     bool ladder;
     double shift, scale;  /* model value = sign (g(y) - shift) / scale */

@@ -96,17 +96,28 @@ TACET_API tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_mode
 /* The log Bayes factor in words; static. It says that the inputs inform, never that the best row was found. */
 TACET_API const char *tacet_modeler_words(double log_bayes_factor);
 
-/* The band of chance: where the best of `queries` random rows would lie, told from the values of a few random rows. */
+/* What a few rows asked at random tell of the best of `queries` other random rows, whatever the law of the values. How
+ * far that exceeds what was seen they do not tell. */
 typedef struct tacet_chance {
-    size_t rows; /* how many values it is told from */
+    size_t rows; /* random rows it is told from */
     size_t queries;
-    double low, median, high; /* the middle 90 %, from worse to better */
+    double likely;         /* the best of `queries` random rows is as good as this … */
+    double likely_share;   /* … with at least this probability: .95 or more where enough random rows were asked */
+    double best;           /* best of the random rows … */
+    double best_share;     /* … and the probability that the best of `queries` random rows is as good, at least */
+    size_t chosen, better; /* rows that were chosen; of them, better than `best` */
+    double by_luck;        /* of `chosen` random rows as many are better with at most this probability */
 } tacet_chance;
-/* STATE: fewer than four values, or all of them equal. NO_MEMORY. */
-TACET_API tacet_status tacet_chance_estimate(tacet_chance *out, const double *values, size_t count, size_t queries,
-                                             bool minimize, tacet_error *err);
-/* The same exactly, from the values of all n rows: for simulations. mean: expected best of `queries` random rows. */
-TACET_API tacet_status tacet_chance_exact(tacet_chance *out, double *mean, const double *values, size_t n,
+/* random: the values of `rows` rows asked at random. chosen: `count` values of other rows. STATE: no random row, or no
+ * query. NO_MEMORY. */
+TACET_API tacet_status tacet_chance_tell(tacet_chance *out, const double *random, size_t rows, const double *chosen,
+                                         size_t count, size_t queries, bool minimize, tacet_error *err);
+/* Where the best of `queries` random rows lies, from the values of all n rows: for simulations. */
+typedef struct tacet_chance_band {
+    double low, median, high; /* the middle 90 %, from worse to better */
+} tacet_chance_band;
+/* mean: expected best of `queries` random rows. */
+TACET_API tacet_status tacet_chance_exact(tacet_chance_band *out, double *mean, const double *values, size_t n,
                                           size_t queries, bool minimize, tacet_error *err);
 
 #ifdef __cplusplus

@@ -84,8 +84,8 @@ typedef struct tacet_session_result {
     double recommended_mean, recommended_sd; /* in the target's own units when no logarithm was taken */
     bool known;                              /* `knowledge` is there: the ladder, and a value */
     tacet_modeler_knowledge knowledge;       /* next_mean and next_sd as recommended_mean and recommended_sd */
-    bool banded;                             /* `chance` is there: enough rows were asked at random */
-    tacet_chance chance;                     /* of as many random rows as were measured; in the target's own units */
+    bool compared;                           /* `chance` is there: a row was asked at random */
+    tacet_chance chance;                     /* as many random rows as were measured; in the target's own units */
     char method[16];
     double lengthscale, signal_var, noise_var, mean; /* of latent and eiv */
 } tacet_session_result;
