@@ -9,8 +9,6 @@ foreach(pair openblas:openblas lapacke:lapacke nlopt:nlopt sodium:libsodium sqli
   list(GET pair 1 module)
   pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
 endforeach()
-# Optional: without it the programs that spread over machines are not built, and all others are.
-pkg_check_modules(mpi IMPORTED_TARGET GLOBAL ompi-c)
 if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
   pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET GLOBAL cmocka)
 endif()

@@ -234,7 +234,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     s.noise_seed = no_seed;
     const cli_option options[] = {
         CLI_NEED_LIST("data", &s.data, "FILE,…",
-                      "the records: a CSV with a header, or a .npy, whose columns are called 0, 1, …; several files "
+                      "the records: a CSV with a header; several files "
                       "are one table; or, with --table, a database: postgresql://…"),
         CLI_OPT("table", &s.table, "NAME",
                 "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger"),

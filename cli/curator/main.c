@@ -7,7 +7,7 @@
 static const cli_command COMMANDS[] = {
     {"curate", "private version of a table of records: release.csv and manifest.json",
      "--data FILE,… (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
-     "Reads a table of records (CSV, .npy, or PostgreSQL) and writes a private version of them: one line of noisy "
+     "Reads a table of records (CSV or PostgreSQL) and writes a private version of them: one line of noisy "
      "numbers for each record, and a manifest that says what is protected, in words and in numbers. The privacy budget "
      "is charged in the ledger, durably, before the first number is drawn. Releases of one table add up: unless "
      "--ledger names another, the ledger lies beside the table and holds the budget of all of them, fixed by the first "

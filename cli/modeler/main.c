@@ -3,7 +3,7 @@
  * Ring: open. It links nothing of the gate and nothing of the trusted ring. */
 #include "common/cli.h"
 
-#include "common/ranks.h"
+#include "common/cli.h"
 
 #include <math.h>
 #include <signal.h>
@@ -228,13 +228,12 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
     return code;
 }
 
-static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_command *self) {
+static int cmd_run(int argc, char **argv, const cli_command *self) {
     arguments a = {0};
     tacet_session_settings s;
     const size_t unset = SIZE_MAX;
     size_t initial = unset;
     tacet_session_defaults(&s);
-    s.ranks = ranks->count > 1 ? ranks : NULL;
     tacet_remote_defaults(&a.link);
     s.lengthscale = NAN;
     s.progress = progress;
@@ -294,18 +293,6 @@ static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_
     }
     const int code = run_it(&s, &a, self);
     tacet_session_warm_clear(&s);
-    return code;
-}
-
-/* Under mpirun rank 0 runs the session, and the others hold their parts of its model. */
-static int cmd_run(int argc, char **argv, const cli_command *self) {
-    tacet_ranks ranks;
-    int code = CLI_EXIT_OK;
-    if (!cli_ranks_open(self, &ranks, &code)) {
-        return code;
-    }
-    code = ranks.rank == 0 ? run_alone(argc, argv, &ranks, self) : cli_ranks_follow(self, &ranks, NULL, 0);
-    cli_ranks_close(&ranks);
     return code;
 }
 

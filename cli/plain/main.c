@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-plain: optimisation without any protection, the reference for the private methods.
  * Ring: trusted (it reads raw records), though it links only what an open program may. The search is
- * src/plain/search.c. Under mpirun rank 0 does all of this, and the others serve its search (src/gp/ranks.md). */
-#include "common/ranks.h"
+ * src/plain/search.c. */
+#include "common/cli.h"
 
 #include <stdio.h>
 #include <tacet/plain/search.h>
@@ -13,7 +13,6 @@ typedef struct run {
     cli_names inputs;
     cli_reals lengthscales; /* none: to be fitted */
     cli_wholes first;
-    tacet_ranks ranks;
     const cli_command *self;
 } run;
 
@@ -21,10 +20,8 @@ static bool parse(run *r, int argc, char **argv, int *code) {
     tacet_plain_settings *o = &r->s;
     const cli_option table[] = {
         CLI_NEED_LIST("data", &o->data, "FILE",
-                      "CSV with a header row; several, separated by commas, are one table; - reads standard input. Or "
-                      "one .npy file of numbers, which is mapped and not copied"),
-        CLI_NEED("inputs", &r->inputs, "A,B",
-                 "columns the model looks at, separated by commas; of a .npy file their numbers, from 0"),
+                      "CSV with a header row; several, separated by commas, are one table; - reads standard input"),
+        CLI_NEED("inputs", &r->inputs, "A,B", "columns the model looks at, separated by commas"),
         CLI_NEED("target", &o->target, "Y", "column to find the largest value of"),
         CLI_NEED("queries", &o->queries, "T", "rows to ask; at most as many as there are, unless --repeats"),
         CLI_HEADING("Model:"),
@@ -51,8 +48,7 @@ static bool parse(run *r, int argc, char **argv, int *code) {
         CLI_HEADING("Large tables:"),
         CLI_OPT("single", &o->single, NULL,
                 "keep the model in single precision: half the memory; see src/gp/README.md for what that does"),
-        CLI_OPT("journal", &o->journal, "FILE",
-                "write every round there, and go on from what is there already; with any number of ranks"),
+        CLI_OPT("journal", &o->journal, "FILE", "write every round there, and go on from what is there already"),
         {0},
     };
     return cli_parse(r->self, table, argc, argv, NULL, NULL, code);
@@ -90,32 +86,23 @@ static void print(const run *job, const tacet_plain_result *r, double seconds) {
                    J(s->kernel), JL(r->lengthscales, r->lengthscale_count), J(r->signal_var), J(r->noise_var),
                    J(r->mean), J(s->fit), J(r->model.log_likelihood), J(r->model.jittered), J(r->model.largest_jitter));
     (void)cli_tell(cli_object("rows values best_row best_value simple_regret seconds model_best_row model_best_mean n "
-                              "ranks model protection _asked _sd",
+                              "model protection _asked _sd",
                               JL(r->rows, r->asked), JL(r->values, r->asked), J(r->best.measured),
                               J(r->best.measured_value), J(r->regret), J(seconds), J(r->best.index), J(r->best.mean),
-                              J(r->n), J(job->ranks.count), J(model), J("unprotected"), J(r->asked), J(r->best.sd)),
+                              J(r->n), J(model), J("unprotected"), J(r->asked), J(r->best.sd)),
                    "asked {_asked} of {n} rows in {seconds:.3f} s\n"
                    "best measured row   {best_row}, value {best_value:.10g}, simple regret {simple_regret:.6g}\n"
                    "best row by model   {model_best_row}, mean {model_best_mean:.6g}, sd {_sd:.3g}\n"
                    "unprotected: every record was read as it is\n");
 }
 
-/* Rank 0, or a process alone. */
 static int search(run *r) {
     int code = CLI_EXIT_OK;
-    char words[512];
     tacet_plain *plain = NULL;
     tacet_plain_result result;
     tacet_error err = {0};
     cli_say(r->self, "UNPROTECTED: every record is read as it is; nothing here is private");
     tacet_status status = tacet_plain_open(&plain, &r->s, &err);
-    if (status == TACET_OK && r->s.journal != NULL) {
-        (void)snprintf(words, sizeof words,
-                       "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is "
-                       "in %.200s: the same command goes on from there, with any number of ranks",
-                       r->s.journal);
-        cli_ranks_last_words(&r->ranks, words);
-    }
     const double start = cli_seconds();
     status = status != TACET_OK ? status : tacet_plain_run(plain, &result, &err);
     cli_progress_end();
@@ -129,21 +116,6 @@ static int search(run *r) {
     return code;
 }
 
-/* Another rank: it finds the rows of a .npy file itself, and gets those of a CSV from rank 0. */
-static int serve(run *r, bool understood) {
-    tacet_plain *plain = NULL;
-    size_t n = 0;
-    tacet_error err = {0};
-    if (understood && tacet_plain_map(&plain, &r->s, &err) != TACET_OK) {
-        cli_say(r->self, "rank %zu: %s", r->ranks.rank, err.message);
-    }
-    /* Without its file it serves all the same, and rank 0 hears at the first search that it has no candidates. */
-    const tacet_points *points = tacet_plain_points(plain, &n);
-    const int code = cli_ranks_follow(r->self, &r->ranks, points, n);
-    tacet_plain_close(plain);
-    return code;
-}
-
 static int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
     run r = {.self = self};
     int code = CLI_EXIT_OK;
@@ -152,21 +124,9 @@ static int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
     r.s.say = say;
     r.s.progress = progress;
     r.s.user = (void *)(uintptr_t)self;
-    if (!cli_ranks_open(self, &r.ranks, &code)) {
-        return code;
-    }
-    r.s.ranks = &r.ranks;
-    const bool leads = r.ranks.rank == 0;
-    cli_ranks_hush(!leads); /* what is wrong with the options is said once */
-    const bool understood =
-        parse(&r, argc, argv, &code) && (code = cli_end(self, check_options(&r, &err), &err)) == CLI_EXIT_OK;
-    cli_ranks_hush(false);
-    if (!leads) {
-        code = serve(&r, understood);
-    } else if (understood) {
+    if (parse(&r, argc, argv, &code) && (code = cli_end(self, check_options(&r, &err), &err)) == CLI_EXIT_OK) {
         code = search(&r);
     }
-    cli_ranks_close(&r.ranks); /* the other ranks' searches are freed by now */
     return code;
 }
 
@@ -179,16 +139,11 @@ static const cli_command COMMANDS[] = {
      "methods.\n\n"
      "Round t asks the row with the largest mean + sqrt(beta_t) sd, beta_t = 2 ln(n t^2 pi^2/(6 d)), d = half of "
      "--delta-ucb, t from 1. Rows are numbered from 0; ties go to the lowest row.\n\n"
-     "'mpirun -n 4 tacet gp-ucb …' spreads the candidates over 4 processes, each with its part of the model, and asks "
-     "the same rows, bit for bit; rank 0 alone prints. Rank 0 reads a CSV and sends the others their rows; a .npy "
-     "file is mapped by every rank, which reads its own rows of it. docs/scaling.md has the memory and the time.\n\n"
      "JSON: rows (in the order asked), values, best_row (best measured), simple_regret (best target in the table less "
      "the best one measured), seconds, model_best_row (best posterior mean), the settings used, and protection.",
      "tacet gp-ucb --data F.csv --inputs x1,x2 --target y --kernel se --lengthscale 6.25 --noise-var 1e-5 --queries "
      "50\n"
-     "tacet gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json\n"
-     "mpirun -n 4 tacet gp-ucb --data molecules.npy --inputs 0,1,2,3,4 --target 5 --lengthscale 0.3 --queries 50 "
-     "--journal run.journal",
+     "tacet gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json",
      cmd_gp_ucb},
     {0},
 };

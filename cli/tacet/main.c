@@ -15,35 +15,33 @@ typedef struct entry {
     const char *program; /* the program that does it */
     const char *ring;
     const char *summary;
-    int spreads; /* 1: under mpirun, PROGRAM-mpi where it was built */
 } entry;
 
 static const entry TABLE[] = {
-    {"curate", "tacet-curator", "trusted", "private version of a table of records", 0},
-    {"curator", "tacet-curator", "trusted", "serve a release and answer queries: init, serve, pending, answer", 0},
-    {"space", "tacet-curator", "trusted", "typed public columns: draft, check", 0},
-    {"modeler", "tacet-modeler", "open", "optimise over a release: run", 1},
-    {"gp-ucb", "tacet-plain", "trusted", "plain GP-UCB over a table; unprotected, the reference", 1},
-    {"device", "tacet-device", "trusted", "randomise a reward on the device, once per ticket: suggest, report", 0},
-    {"server", "tacet-server", "trusted", "the suggestion service over HTTPS; init makes its keys", 0},
-    {"study", "tacet-server", "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …",
-     0},
-    {"store", "tacet-server", "trusted", "where the studies are kept: init, check, backup", 0},
-    {"collector", "tacet-collector", "open", "the suggestion service for local studies alone", 0},
-    {"learn", "tacet-learn", "trusted", "a private log in, a model of which action suits which context out", 0},
-    {"choose", "tacet-learn", "trusted", "one private action for one context, from a private log", 0},
-    {"predict", "tacet-predict", "open", "the best action in a context, from a released model", 0},
-    {"calibrate", "tacet-gate", "gate", "noise for a budget, or the budget a noise spends", 0},
-    {"noise", "tacet-gate", "gate", "raw exact noise on stdout, for anyone to test", 0},
+    {"curate", "tacet-curator", "trusted", "private version of a table of records"},
+    {"curator", "tacet-curator", "trusted", "serve a release and answer queries: init, serve, pending, answer"},
+    {"space", "tacet-curator", "trusted", "typed public columns: draft, check"},
+    {"modeler", "tacet-modeler", "open", "optimise over a release: run"},
+    {"gp-ucb", "tacet-plain", "trusted", "plain GP-UCB over a table; unprotected, the reference"},
+    {"device", "tacet-device", "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
+    {"server", "tacet-server", "trusted", "the suggestion service over HTTPS; init makes its keys"},
+    {"study", "tacet-server", "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …"},
+    {"store", "tacet-server", "trusted", "where the studies are kept: init, check, backup"},
+    {"collector", "tacet-collector", "open", "the suggestion service for local studies alone"},
+    {"learn", "tacet-learn", "trusted", "a private log in, a model of which action suits which context out"},
+    {"choose", "tacet-learn", "trusted", "one private action for one context, from a private log"},
+    {"predict", "tacet-predict", "open", "the best action in a context, from a released model"},
+    {"calibrate", "tacet-gate", "gate", "noise for a budget, or the budget a noise spends"},
+    {"noise", "tacet-gate", "gate", "raw exact noise on stdout, for anyone to test"},
     {"ledger", "tacet-ledger", "open",
-     "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys", 0},
-    {"disclose", "tacet-ledger", "open", "what a privacy officer asks: a registry's entry, or a label", 0},
-    {"audit", "tacet-audit", "audit", "attack a mechanism; a lower bound on its epsilon", 0},
-    {"simulate", "tacet-lab", "-", "made-up problems: outsourced, central, local, local-statistics, contextual", 0},
-    {"plan", "tacet-lab", "-", "expected regret against eps, before anything is spent", 0},
-    {"repro", "tacet-lab", "-", "the papers' tables and figures beside ours", 0},
-    {"bench", "tacet-lab", "-", "one part against the limit of the machine: gp-ucb", 0},
-    {"report", "tacet-report", "open", "one self-contained HTML file from result JSON", 0},
+     "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys"},
+    {"disclose", "tacet-ledger", "open", "what a privacy officer asks: a registry's entry, or a label"},
+    {"audit", "tacet-audit", "audit", "attack a mechanism; a lower bound on its epsilon"},
+    {"simulate", "tacet-lab", "-", "made-up problems: outsourced, central, local, local-statistics, contextual"},
+    {"plan", "tacet-lab", "-", "expected regret against eps, before anything is spent"},
+    {"repro", "tacet-lab", "-", "the papers' tables and figures beside ours"},
+    {"bench", "tacet-lab", "-", "one part against the limit of the machine: gp-ucb"},
+    {"report", "tacet-report", "open", "one self-contained HTML file from result JSON"},
     {0},
 };
 
@@ -81,11 +79,7 @@ static int become(const entry *e, char **argv) {
     }
     if (slash != NULL) {
         *slash = '\0';
-        const int launched = getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMI_SIZE") != NULL;
-        (void)snprintf(path, sizeof path, "%s/%s-mpi", self, e->program);
-        if (!e->spreads || !launched || access(path, X_OK) != 0) {
-            (void)snprintf(path, sizeof path, "%s/%s", self, e->program);
-        }
+        (void)snprintf(path, sizeof path, "%s/%s", self, e->program);
     } else {
         (void)snprintf(path, sizeof path, "%s", e->program);
     }

@@ -33,13 +33,11 @@
 #include <tacet/gp/gp.h>
 #include <tacet/gp/gp_ucb.h>
 #include <tacet/gp/kernel.h>
-#include <tacet/gp/ranks.h>
 #include <tacet/gp/threads.h>
 #include <tacet/io/csv.h>
 #include <tacet/io/csvfile.h>
 #include <tacet/io/file.h>
 #include <tacet/io/http/log.h>
-#include <tacet/io/npy.h>
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>
 #include <tacet/local/open/statistics_model.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cov.c - the prior covariance of a finite domain.
- * Ring: pure. Points are kept by coordinate, so that a row is d contiguous streams; borrowed ones are brought into that
- * order a few hundred at a time, which stay in cache. Cost: 8 n d bytes, none for borrowed points; a row as its
+ * Ring: pure. Points are kept by coordinate, so that a row is d contiguous streams. Cost: 8 n d bytes; a row as its
  * kernel. */
 #include "gp/cov_internal.h"
 
@@ -16,38 +15,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GATHERED = 1024 }; /* coordinates of a point that fit the stack, and so of a borrowed one */
-enum { ROOM = 8192 };          /* numbers of borrowed points in order at a time: 64 KiB */
+enum { MOST_GATHERED = 1024 }; /* coordinates of a point that fit the stack */
 enum { TOGETHER = 512 };       /* points at a time, at most */
-enum { AHEAD = 96 };           /* points */
 
 struct tacet_cov {
     size_t n;
     const tacet_kernel *kernel; /* NULL: the caller's functions */
     tacet__eiv *eiv;            /* NULL: exact points */
     size_t d;
-    double *coordinates; /* n x d, by coordinate; NULL: borrowed */
+    double *coordinates; /* n x d, by coordinate */
     double *by_point;    /* d x n, a second copy for d > MOST_GATHERED */
-    tacet_points points; /* borrowed; offsets: our copy */
-    size_t *offsets;
     tacet_cov_row_fn row;
     tacet_cov_diag_fn diag;
     void *user;
 };
 
-TACET__INLINE double element(const tacet_points *p, size_t at) {
-    return p->single ? (double)((const float *)p->data)[at] : ((const double *)p->data)[at];
-}
-
 static tacet_status check_points(const tacet_cov *cov, const tacet_kernel_spec *spec, tacet_error *err) {
-    double x[TOGETHER];
     for (size_t c = 0; c < cov->d; c++) {
         for (size_t at = 0; at < cov->n; at += TOGETHER) {
             const size_t m = cov->n - at < TOGETHER ? cov->n - at : TOGETHER;
+            const double *x = cov->coordinates + c * cov->n + at;
             bool good = true;
             for (size_t j = 0; j < m; j++) {
-                x[j] = cov->coordinates != NULL ? cov->coordinates[c * cov->n + at + j]
-                                                : element(&cov->points, (at + j) * cov->points.step + cov->offsets[c]);
                 good = good && isfinite(x[j]);
             }
             for (size_t j = 0; j < m && (!good || spec->kind == TACET_KERNEL_PRECOMPUTED); j++) {
@@ -63,24 +52,6 @@ static tacet_status check_points(const tacet_cov *cov, const tacet_kernel_spec *
             }
         }
     }
-    return TACET_OK;
-}
-
-static tacet_status borrow_points(tacet_cov *cov, const tacet_points *points, tacet_error *err) {
-    if (cov->d > MOST_GATHERED) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "points of %zu coordinates are borrowed, at most %d can be", cov->d,
-                           (int)MOST_GATHERED);
-    }
-    if (points->data == NULL || points->offsets == NULL) {
-        return tacet__fail(err, TACET_INVALID, "no points");
-    }
-    cov->offsets = TACET__ZALLOC(size_t, cov->d);
-    if (cov->offsets == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a covariance");
-    }
-    memcpy(cov->offsets, points->offsets, cov->d * sizeof *cov->offsets);
-    cov->points = *points;
-    cov->points.offsets = cov->offsets;
     return TACET_OK;
 }
 
@@ -165,7 +136,7 @@ tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const
     if (spec->kernel != NULL) {
         const tacet_kernel_spec *kernel = tacet_kernel_describe(spec->kernel);
         cov->d = kernel->d;
-        status = spec->points != NULL ? borrow_points(cov, spec->points, err) : copy_points(cov, X, ldx, err);
+        status = copy_points(cov, X, ldx, err);
         if (status == TACET_OK) {
             status = check_points(cov, kernel, err);
         }
@@ -188,7 +159,6 @@ done:
 void tacet_cov_free(tacet_cov *cov) {
     if (cov != NULL) {
         tacet__eiv_free(cov->eiv);
-        free(cov->offsets);
         free(cov->by_point);
         free(cov->coordinates);
         free(cov);
@@ -209,8 +179,7 @@ size_t tacet__cov_dim(const tacet_cov *cov) {
 
 void tacet__cov_point(const tacet_cov *cov, double *out, size_t i) {
     for (size_t c = 0; c < cov->d; c++) {
-        out[c] = cov->coordinates != NULL ? cov->coordinates[c * cov->n + i]
-                                          : element(&cov->points, i * cov->points.step + cov->offsets[c]);
+        out[c] = cov->coordinates[c * cov->n + i];
     }
 }
 
@@ -223,42 +192,12 @@ static const double *point(const tacet_cov *cov, double *room, size_t i) {
     return room;
 }
 
-/* Borrowed points first … first + m - 1 by coordinate, m apart. Point by point, as they lie: one stream from memory,
- * and the places they go to are in cache. */
-#define DEFINE_BRING(NAME, TYPE)                                                                                       \
-    static void NAME(const tacet_points *p, double *restrict out, size_t first, size_t m, size_t d) {                  \
-        const TYPE *from = (const TYPE *)p->data + first * p->step;                                                    \
-        const size_t *offsets = p->offsets;                                                                            \
-        const size_t step = p->step;                                                                                   \
-        for (size_t j = 0; j < m; j++, from += step) {                                                                 \
-            __builtin_prefetch((const void *)((uintptr_t)from + AHEAD * step * sizeof(TYPE)));                         \
-            for (size_t c = 0; c < d; c++) {                                                                           \
-                out[c * m + j] = (double)from[offsets[c]];                                                             \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-DEFINE_BRING(bring_double, double)
-DEFINE_BRING(bring_float, float)
-
-static void row_soa(const tacet_cov *cov, double *out, const double *Xt, size_t ldt, size_t m, const double *x) {
-    if (cov->eiv == NULL) {
-        tacet__kernel_row_soa(cov->kernel, out, Xt, ldt, m, x);
-    } else {
-        tacet__eiv_row_soa(cov->eiv, out, Xt, ldt, m, x);
-    }
-}
-
 void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t count, const double *x, size_t i) {
-    if (cov->coordinates != NULL) {
-        row_soa(cov, out, cov->coordinates + first, cov->n, count, x);
+    const double *Xt = cov->coordinates + first;
+    if (cov->eiv == NULL) {
+        tacet__kernel_row_soa(cov->kernel, out, Xt, cov->n, count, x);
     } else {
-        double room[ROOM];
-        const size_t most = cov->d * TOGETHER <= ROOM ? TOGETHER : ROOM / cov->d;
-        for (size_t at = 0; at < count; at += most) {
-            const size_t m = count - at < most ? count - at : most;
-            (cov->points.single ? bring_float : bring_double)(&cov->points, room, first + at, m, cov->d);
-            row_soa(cov, out + at, room, m, m, x);
-        }
+        tacet__eiv_row_soa(cov->eiv, out, Xt, cov->n, count, x);
     }
     if (cov->eiv != NULL && i >= first && i - first < count) {
         out[i - first] = tacet_kernel_eval(cov->kernel, x, x); /* a row has one true position, whatever it is */

@@ -12,8 +12,7 @@ bool tacet__cov_is_custom(const tacet_cov *cov);
 size_t tacet__cov_dim(const tacet_cov *cov);
 /* The point of candidate i: tacet__cov_dim of them. */
 void tacet__cov_point(const tacet_cov *cov, double *out, size_t i);
-/* As tacet_cov_row, of a candidate that need not be one of this domain: x is its point, and i its number here, or
- * SIZE_MAX. The same bits either way. Not for the caller's functions. */
+/* As tacet_cov_row, x being the point of candidate i, which the caller has at hand. Not for the caller's functions. */
 void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t count, const double *x, size_t i);
 
 #endif

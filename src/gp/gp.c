@@ -6,9 +6,7 @@
  * product with V, and the update of mean and variance run block by block, so that V is streamed once and everything
  * else stays in cache. The product is written out instead of handed to BLAS: each candidate is summed in the order of
  * the observations whatever its place, so equal candidates keep equal bits and ties are ties.
- * What an observation needs of its candidate (point, mean, variance, row of L) is a short vector, the pivot, so that
- * candidates may be spread over machines (ranks.h). Cost: O(n t) per observation, 8 n T bytes (4 n T in single
- * precision); no allocation in observe. */
+ * Cost: O(n t) per observation, 8 n T bytes (4 n T in single precision); no allocation in observe. */
 #include <tacet/gp/gp.h>
 
 #include "gp/cov_internal.h"
@@ -49,7 +47,7 @@ struct tacet_gp {
     double *var;
     double *block;            /* scratch: BLOCK doubles */
     size_t d;                 /* coordinates of a point */
-    double *pivot;            /* scratch: what an observation needs of its candidate; capacity */
+    double *pivot;            /* scratch: the point of the candidate observed, then its row of L; d + capacity */
     tacet__gp_watch_fn watch; /* NULL, or sees mean and variance of each block as it is moved */
     void *watcher;
     tacet_gp_report report;
@@ -136,7 +134,7 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
     }
     size_t cells = 0;
     size_t needs = 0;
-    if (!tacet__size_mul(&cells, gp->ldv, total) || !tacet__size_add(&needs, total, TACET__GP_PIVOT_HEAD + gp->d)) {
+    if (!tacet__size_mul(&cells, gp->ldv, total) || !tacet__size_add(&needs, total, gp->d)) {
         return tacet__fail(err, TACET_OVERFLOW, "%zu observations of %zu candidates do not fit a size", total, gp->n);
     }
     double *V = gp->single ? NULL : TACET__ALIGNED(double, cells);
@@ -325,48 +323,12 @@ void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *watcher) {
     gp->watcher = watcher;
 }
 
-size_t tacet__gp_pivot_size(const tacet_gp *gp) {
-    return TACET__GP_PIVOT_HEAD + gp->d + gp->report.count;
-}
-
-void tacet__gp_pivot(const tacet_gp *gp, double *out, size_t i) {
-    tacet_cov_diag(gp->cov, &out[0], i, 1);
-    out[1] = gp->mean[i];
-    out[2] = gp->var[i];
-    tacet__cov_point(gp->cov, out + TACET__GP_PIVOT_HEAD, i);
-    gather(gp, out + TACET__GP_PIVOT_HEAD + gp->d, i);
-}
-
-double *tacet__gp_pivot_room(tacet_gp *gp) {
-    return gp->pivot;
-}
-
-tacet_status tacet__gp_observe_pivot(tacet_gp *gp, const double *pivot, size_t i, size_t name, double y,
-                                     double noise_var, tacet_error *err) {
-    const double prior = pivot[0];
-    const double before = pivot[2];
-    const double jitter = jitter_for(gp, before + noise_var, prior);
-    const double square = before + noise_var + jitter;
-    const double innovation = (y - pivot[1]) / sqrt(square);
-    if (!isfinite(innovation * innovation)) {
-        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model", name);
+static tacet_status may_observe(const tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
+    if (candidate >= gp->n) {
+        return tacet__fail(err, TACET_INVALID, "candidate %zu does not exist: there are %zu", candidate, gp->n);
     }
-    const double *x = pivot + TACET__GP_PIVOT_HEAD;
-    advance(gp, gp->d > 0 ? x : NULL, x + gp->d, i, sqrt(square), innovation);
-    const double two_pi = 6.283185307179586476925;
-    gp->report.count++;
-    gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * square));
-    gp->report.information += noise_var > 0 ? 0.5 * log1p(before / noise_var) : before > 0 ? (double)INFINITY : 0;
-    if (jitter > 0) {
-        gp->report.jittered++;
-        gp->report.largest_jitter = fmax(gp->report.largest_jitter, jitter);
-    }
-    return TACET_OK;
-}
-
-tacet_status tacet__gp_may_observe(const tacet_gp *gp, size_t name, double y, double noise_var, tacet_error *err) {
     if (!isfinite(y)) {
-        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is not finite", name);
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is not finite", candidate);
     }
     if (!(noise_var >= 0 && isfinite(noise_var))) {
         return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and not negative");
@@ -378,18 +340,36 @@ tacet_status tacet__gp_may_observe(const tacet_gp *gp, size_t name, double y, do
 }
 
 tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
-    if (candidate >= gp->n) {
-        return tacet__fail(err, TACET_INVALID, "candidate %zu does not exist: there are %zu", candidate, gp->n);
-    }
-    const tacet_status status = tacet__gp_may_observe(gp, candidate, y, noise_var, err);
+    const tacet_status status = may_observe(gp, candidate, y, noise_var, err);
     if (status != TACET_OK) {
         return status;
     }
     if (tacet__cov_is_custom(gp->cov) && !row_is_finite(gp, candidate)) {
         return tacet__fail(err, TACET_NUMERIC, "the covariance of candidate %zu is not finite", candidate);
     }
-    tacet__gp_pivot(gp, gp->pivot, candidate);
-    return tacet__gp_observe_pivot(gp, gp->pivot, candidate, candidate, y, noise_var, err);
+    double prior = 0;
+    tacet_cov_diag(gp->cov, &prior, candidate, 1);
+    const double before = gp->var[candidate];
+    const double jitter = jitter_for(gp, before + noise_var, prior);
+    const double square = before + noise_var + jitter;
+    const double innovation = (y - gp->mean[candidate]) / sqrt(square);
+    if (!isfinite(innovation * innovation)) {
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model",
+                           candidate);
+    }
+    double *coef = gp->pivot + gp->d;
+    tacet__cov_point(gp->cov, gp->pivot, candidate);
+    gather(gp, coef, candidate);
+    advance(gp, gp->d > 0 ? gp->pivot : NULL, coef, candidate, sqrt(square), innovation);
+    const double two_pi = 6.283185307179586476925;
+    gp->report.count++;
+    gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * square));
+    gp->report.information += noise_var > 0 ? 0.5 * log1p(before / noise_var) : before > 0 ? (double)INFINITY : 0;
+    if (jitter > 0) {
+        gp->report.jittered++;
+        gp->report.largest_jitter = fmax(gp->report.largest_jitter, jitter);
+    }
+    return TACET_OK;
 }
 
 tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err) {

@@ -4,7 +4,6 @@
  * delta halved as in the outsourced paper (Theorem 3 there): beta_t = 2 ln(n t^2 pi^2/(6 delta')), delta' = delta/2.
  * Differs: a candidate is asked once unless repeats are allowed; ties go to the lowest number, and equal candidates do
  * tie (their posterior has equal bits); several suggestions may be open, each counts in t when it is made.
- * The candidates may be spread over ranks (ranks.md): each step is then taken by all of them, on their own slab.
  * Cost: O(n t) an observation, which finds the next suggestion on its way; no allocation; 8 n horizon bytes. */
 #include "gp/gp_ucb_internal.h"
 
@@ -31,21 +30,6 @@ double tacet_gp_ucb_beta(size_t n, size_t t, double delta_ucb) {
     const double pi = 3.14159265358979323846;
     /* Logarithms apart: n t^2 need not fit anything. */
     return 2 * (log((double)n) + 2 * log((double)t) + log(pi * pi / (6 * (delta_ucb / 2))));
-}
-
-void tacet__gp_ucb_free(gp_ucb *self) {
-    if (self != NULL) {
-        tacet_gp_free(self->gp);
-        tacet_cov_free(self->cov);
-        tacet_kernel_free(self->kernel);
-        free(self->initial);
-        free(self->rows);
-        free(self->values);
-        free(self->reported);
-        free(self->order);
-        free(self->asked);
-        free(self);
-    }
 }
 
 /* --- suggest, observe, recommend --------------------------------------------------------------------------------- */
@@ -131,24 +115,18 @@ static size_t best_bound(const gp_ucb *self, size_t t, double *score) {
     tacet__bound best = self->next_best;
     if (best.t != t) {
         best = (tacet__bound){.width = width_of(self, t), .row = SIZE_MAX};
-        look_at(self, &best, tacet_gp_mean(self->gp), tacet_gp_var(self->gp), 0, self->local);
+        look_at(self, &best, tacet_gp_mean(self->gp), tacet_gp_var(self->gp), 0, self->n);
     }
-    *score = best.row != SIZE_MAX ? best.score : *score;
+    *score = best.score;
     return best.row;
 }
 
-/* Makes a rank's best (SIZE_MAX: it has none) the best of all, as a row of all. */
-static tacet_status best_of_all(const gp_ucb *self, size_t *row, double *score, tacet_error *err) {
-    uint64_t best = *row == SIZE_MAX ? UINT64_MAX : self->first + *row;
-    tacet_status status = TACET_OK;
-    if (self->ranks != NULL) {
-        status = self->ranks->largest(self->ranks->user, score, &best, err);
+static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    gp_ucb *self = object;
+    if (round->points != NULL || round->context_dim != 0) {
+        return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing",
+                           TACET__GP_UCB_NAME);
     }
-    *row = best == UINT64_MAX ? SIZE_MAX : (size_t)best;
-    return status;
-}
-
-tacet_status tacet__gp_ucb_suggest(gp_ucb *self, tacet_suggestion *out, tacet_error *err) {
     if (self->suggested == self->settings.horizon) {
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", self->settings.horizon);
     }
@@ -156,54 +134,25 @@ tacet_status tacet__gp_ucb_suggest(gp_ucb *self, tacet_suggestion *out, tacet_er
     double score = 0;
     size_t row = SIZE_MAX;
     if (t <= self->settings.initial_count) {
-        row = tacet__gp_ucb_here(self, self->initial[t - 1]);
-        if (row != SIZE_MAX) {
-            score = tacet_gp_mean(self->gp)[row] + width_of(self, t) * sqrt(tacet_gp_var(self->gp)[row]);
-        }
+        row = self->initial[t - 1];
+        score = tacet_gp_mean(self->gp)[row] + width_of(self, t) * sqrt(tacet_gp_var(self->gp)[row]);
     } else {
         row = best_bound(self, t, &score);
-    }
-    const tacet_status status = best_of_all(self, &row, &score, err);
-    if (status != TACET_OK) {
-        return status;
     }
     if (row == SIZE_MAX) {
         return tacet__fail(err, TACET_STATE, "all %zu candidates have been asked", self->n);
     }
     self->rows[self->suggested] = row;
     self->reported[self->suggested] = false;
-    if (tacet__gp_ucb_here(self, row) != SIZE_MAX) {
-        self->asked[tacet__gp_ucb_here(self, row)] = true;
-    }
+    self->asked[row] = true;
     self->suggested = t;
     self->next_best.t = 0; /* one more is asked, and the width is another */
     *out = (tacet_suggestion){.index = row, .ticket = t, .score = score};
     return TACET_OK;
 }
 
-tacet_status tacet__gp_ucb_learn(gp_ucb *self, size_t row, double value, tacet_error *err) {
-    if (self->ranks == NULL) {
-        return tacet_gp_observe(self->gp, row, value, err);
-    }
-    tacet_status status = tacet__gp_may_observe(self->gp, row, value, self->settings.noise_var, err);
-    if (status != TACET_OK) {
-        return status; /* alike on every rank */
-    }
-    size_t local = 0;
-    const size_t owner = tacet__ranks_owner(self->ranks, &local, row, self->n);
-    double *pivot = tacet__gp_pivot_room(self->gp);
-    const bool mine = owner == self->ranks->rank;
-    if (mine) {
-        tacet__gp_pivot(self->gp, pivot, local);
-    }
-    status =
-        self->ranks->broadcast(self->ranks->user, pivot, tacet__gp_pivot_size(self->gp) * sizeof *pivot, owner, err);
-    return status != TACET_OK ? status
-                              : tacet__gp_observe_pivot(self->gp, pivot, mine ? local : SIZE_MAX, row, value,
-                                                        self->settings.noise_var, err);
-}
-
-tacet_status tacet__gp_ucb_observe(gp_ucb *self, uint64_t ticket, double value, tacet_error *err) {
+static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
+    gp_ucb *self = object;
     if (ticket == 0 || ticket > self->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
@@ -218,7 +167,7 @@ tacet_status tacet__gp_ucb_observe(gp_ucb *self, uint64_t ticket, double value, 
         self->next_best.width = width_of(self, t);
         tacet__gp_watch(self->gp, look_on, self);
     }
-    const tacet_status status = tacet__gp_ucb_learn(self, self->rows[k], value, err);
+    const tacet_status status = tacet_gp_observe(self->gp, self->rows[k], value, err);
     tacet__gp_watch(self->gp, NULL, NULL);
     if (status != TACET_OK) {
         return status;
@@ -230,67 +179,43 @@ tacet_status tacet__gp_ucb_observe(gp_ucb *self, uint64_t ticket, double value, 
     return TACET_OK;
 }
 
-tacet_status tacet__gp_ucb_recommend(gp_ucb *self, tacet_recommendation *out, tacet_error *err) {
+static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
+    const gp_ucb *self = object;
+    (void)err;
     const double *mean = tacet_gp_mean(self->gp);
     size_t best = 0;
-    for (size_t j = 1; j < self->local; j++) {
+    for (size_t j = 1; j < self->n; j++) {
         best = mean[j] > mean[best] ? j : best;
     }
-    double top = mean[best];
-    tacet_status status = best_of_all(self, &best, &top, err);
-    const size_t local = tacet__gp_ucb_here(self, best);
-    double sd = local != SIZE_MAX ? sqrt(tacet_gp_var(self->gp)[local]) : 0;
-    size_t holder = local;
-    status = status != TACET_OK ? status : best_of_all(self, &holder, &sd, err);
-    *out = (tacet_recommendation){.index = best, .mean = top, .sd = sd, .measured = SIZE_MAX};
+    const double sd = sqrt(tacet_gp_var(self->gp)[best]);
+    *out = (tacet_recommendation){.index = best, .mean = mean[best], .sd = sd, .measured = SIZE_MAX};
     for (size_t k = 0; k < self->suggested; k++) {
         if (self->reported[k] && (out->measured == SIZE_MAX || self->values[k] > out->measured_value)) {
             out->measured = self->rows[k];
             out->measured_value = self->values[k];
         }
     }
-    return status;
-}
-
-/* --- as a policy: rank 0 says what comes, then all do it ---------------------------------------------------------- */
-
-static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    if (round->points != NULL || round->context_dim != 0) {
-        return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing",
-                           TACET__GP_UCB_NAME);
-    }
-    const tacet_status status = tacet__lead(object, TACET__ORDER_SUGGEST, 0, 0, err);
-    return status != TACET_OK ? status : tacet__gp_ucb_suggest(object, out, err);
-}
-
-static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
-    const tacet_status status = tacet__lead(object, TACET__ORDER_OBSERVE, ticket, value, err);
-    return status != TACET_OK ? status : tacet__gp_ucb_observe(object, ticket, value, err);
-}
-
-static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
-    const tacet_status status = tacet__lead(object, TACET__ORDER_RECOMMEND, 0, 0, err);
-    return status != TACET_OK ? status : tacet__gp_ucb_recommend(object, out, err);
+    return TACET_OK;
 }
 
 static void ucb_free(void *object) {
-    (void)tacet__lead(object, TACET__ORDER_FREE, 0, 0, NULL);
-    tacet__gp_ucb_free(object);
+    gp_ucb *self = object;
+    if (self != NULL) {
+        tacet_gp_free(self->gp);
+        tacet_cov_free(self->cov);
+        free(self->initial);
+        free(self->rows);
+        free(self->values);
+        free(self->reported);
+        free(self->order);
+        free(self->asked);
+        free(self);
+    }
 }
 
 static void guarantee(const void *object, tacet_guarantee *out) {
     const gp_ucb *self = object;
     *out = self->guarantee;
-}
-
-static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
-    gp_ucb *self = object;
-    tacet_status status = tacet__lead(self, TACET__ORDER_LOAD, size, 0, err);
-    if (status == TACET_OK && self->ranks != NULL && size > 0) {
-        status =
-            self->ranks->broadcast(self->ranks->user, (void *)(size_t)bytes, size, 0, err); /* only read at the root */
-    }
-    return status != TACET_OK ? status : tacet__gp_ucb_load(self, bytes, size, err);
 }
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
@@ -341,7 +266,7 @@ static const tacet_policy_ops OPS = {
     .recommend = recommend,
     .guarantee = guarantee,
     .save = tacet__gp_ucb_save,
-    .load = load,
+    .load = tacet__gp_ucb_load,
     .free = ucb_free,
 };
 
@@ -357,83 +282,51 @@ static bool allocate(gp_ucb *self) {
     self->values = TACET__ZALLOC(double, horizon);
     self->reported = TACET__ZALLOC(bool, horizon);
     self->order = TACET__ZALLOC(size_t, horizon);
-    self->asked = TACET__ZALLOC(bool, self->local);
+    self->asked = TACET__ZALLOC(bool, self->n);
     return self->initial != NULL && self->rows != NULL && self->values != NULL && self->reported != NULL &&
            self->order != NULL && self->asked != NULL;
 }
 
-/* The covariance of this rank's candidates alone. */
-static tacet_status slab_cov(gp_ucb *self, const tacet_cov_spec *cov, const tacet__slab *slab, tacet_error *err) {
-    tacet_cov_spec own = *cov;
-    tacet_points points = {0};
-    const size_t skip = self->first - slab->base;
-    if (slab->points != NULL) {
-        points = *slab->points;
-        points.data = (const char *)points.data + skip * points.step * (points.single ? sizeof(float) : sizeof(double));
-        own.points = &points;
+static tacet_status fill(gp_ucb *self, const tacet_cov_spec *cov, const double *X, size_t ldx, tacet_error *err) {
+    const tacet_gp_ucb_settings *s = &self->settings;
+    if (!allocate(self)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", TACET__GP_UCB_NAME);
     }
-    return tacet_cov_create(&self->cov, &own, slab->X != NULL ? slab->X + skip * slab->ldx : NULL, slab->ldx,
-                            self->local, err);
-}
-
-tacet_status tacet__gp_ucb_build(gp_ucb **out, const tacet_gp_ucb_settings *settings, const tacet_cov_spec *cov,
-                                 const tacet__slab *slab, size_t n, tacet_error *err) {
-    *out = NULL;
-    tacet_status status = check_settings(settings, n, err);
+    for (size_t k = 0; k < s->initial_count; k++) {
+        self->initial[k] = s->initial[k];
+    }
+    self->settings.initial = self->initial;
+    self->guarantee = s->guarantee != NULL ? *s->guarantee : UNPROTECTED;
+    self->settings.guarantee = &self->guarantee;
+    tacet_status status = tacet_cov_create(&self->cov, cov, X, ldx, self->n, err);
     if (status != TACET_OK) {
         return status;
     }
-    gp_ucb *self = TACET__ZALLOC(gp_ucb, 1);
-    if (self != NULL) {
-        self->settings = *settings;
-        self->n = self->local = n;
-        if (settings->ranks != NULL && settings->ranks->count > 1) {
-            self->ranks = settings->ranks;
-            tacet_ranks_slab(self->ranks, self->ranks->rank, &self->first, &self->local, n);
-        }
-    }
-    if (self == NULL || !allocate(self)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", TACET__GP_UCB_NAME);
-        goto done;
-    }
-    for (size_t k = 0; k < settings->initial_count; k++) {
-        self->initial[k] = settings->initial[k];
-    }
-    self->settings.initial = self->initial;
-    self->guarantee = settings->guarantee != NULL ? *settings->guarantee : UNPROTECTED;
-    self->settings.guarantee = &self->guarantee;
-    status = slab_cov(self, cov, slab, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    const tacet_gp_settings model = {.mean = settings->mean,
-                                     .noise_var = settings->noise_var,
-                                     .reserve = settings->horizon,
-                                     .single = settings->single};
+    const tacet_gp_settings model = {
+        .mean = s->mean, .noise_var = s->noise_var, .reserve = s->horizon, .single = s->single};
     status = tacet_gp_create(&self->gp, &model, self->cov, err);
     if (status == TACET_OK) {
-        *out = self;
-        self = NULL;
+        tacet__gp_ucb_fingerprint(self, cov, X, ldx);
     }
-done:
-    tacet__gp_ucb_free(self);
     return status;
 }
 
 tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings *settings, const tacet_cov_spec *cov,
                                  const double *X, size_t ldx, size_t n, tacet_error *err) {
     *out = NULL;
-    const tacet__slab slab = {.X = cov->points != NULL ? NULL : X, .ldx = ldx, .points = cov->points};
-    gp_ucb *self = NULL;
-    tacet_status status = TACET_OK;
-    if (settings->ranks != NULL && settings->ranks->count > 1) {
-        status = tacet__lead_create(&self, settings, cov, &slab, n, err);
-    } else {
-        status = tacet__gp_ucb_build(&self, settings, cov, &slab, n, err);
-        status = status != TACET_OK ? status : tacet__gp_ucb_fingerprint(self, cov, &slab, err);
-    }
+    tacet_status status = check_settings(settings, n, err);
     if (status != TACET_OK) {
-        tacet__gp_ucb_free(self);
+        return status;
+    }
+    gp_ucb *self = TACET__ZALLOC(gp_ucb, 1);
+    if (self == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", TACET__GP_UCB_NAME);
+    }
+    self->settings = *settings;
+    self->n = n;
+    status = fill(self, cov, X, ldx, err);
+    if (status != TACET_OK) {
+        ucb_free(self);
         return status;
     }
     return tacet_policy_wrap(out, &OPS, self, err); /* it owns self, even when it failed */

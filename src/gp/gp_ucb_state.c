@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gp_ucb_state.c - a search kept and gone on with.
  * Ring: pure. A saved state is the list of suggestions and reports behind a fingerprint of the problem, and is replayed
- * on loading: the same operations, so the same bits, with any number of ranks. Cost: O(n T^2) time to load. */
+ * on loading: the same operations, so the same bits. Cost: O(n T^2) time to load. */
 #include "gp/gp_ucb_internal.h"
 
 #include "core/codec.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024, STATE_VERSION = 2 };
+enum { BLOCK = 1024, STATE_VERSION = 3 };
 
 typedef tacet__gp_ucb gp_ucb;
 
@@ -109,20 +109,18 @@ static tacet_status replay(gp_ucb *self, const size_t *rows, const size_t *order
     self->next_best.t = 0;
     tacet_status status = TACET_OK;
     for (size_t s = 0; s < observed && status == TACET_OK; s++) {
-        status = tacet__gp_ucb_learn(self, rows[order[s]], values[by_ticket ? order[s] : s], err);
+        status = tacet_gp_observe(self->gp, rows[order[s]], values[by_ticket ? order[s] : s], err);
     }
     return status;
 }
 
 static void adopt(gp_ucb *self, const history *h) {
-    memset(self->asked, 0, self->local * sizeof *self->asked);
+    memset(self->asked, 0, self->n * sizeof *self->asked);
     memset(self->reported, 0, self->settings.horizon * sizeof *self->reported);
     self->suggested = h->suggested;
     for (size_t k = 0; k < h->suggested; k++) {
         self->rows[k] = h->rows[k];
-        if (tacet__gp_ucb_here(self, h->rows[k]) != SIZE_MAX) {
-            self->asked[tacet__gp_ucb_here(self, h->rows[k])] = true;
-        }
+        self->asked[h->rows[k]] = true;
     }
     for (size_t s = 0; s < h->observed; s++) {
         self->order[s] = h->order[s];
@@ -131,7 +129,8 @@ static void adopt(gp_ucb *self, const history *h) {
     }
 }
 
-tacet_status tacet__gp_ucb_load(gp_ucb *self, const void *bytes, size_t size, tacet_error *err) {
+tacet_status tacet__gp_ucb_load(void *object, const void *bytes, size_t size, tacet_error *err) {
+    gp_ucb *self = object;
     history h = {0};
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, TACET__GP_UCB_NAME, STATE_VERSION, err);
@@ -141,9 +140,6 @@ tacet_status tacet__gp_ucb_load(gp_ucb *self, const void *bytes, size_t size, ta
     if (status == TACET_OK) {
         history_read(&h, self, &r);
         status = tacet__read_end(&r, err);
-    }
-    if (self->ranks != NULL) {
-        status = tacet__ranks_agree(self->ranks, status, err); /* memory may lack on one of them */
     }
     if (status != TACET_OK) {
         goto done;
@@ -189,7 +185,7 @@ static void hash_kernel(crypto_generichash_state *state, const tacet_cov_spec *c
 
 /* The caller's own covariance: prior variances, and the covariances of three candidates with all, tell problems apart.
  */
-static void digest_rows(const gp_ucb *self, uint64_t sum[2]) {
+static void hash_rows(crypto_generichash_state *state, const gp_ucb *self) {
     const size_t rows[] = {0, self->n / 2, self->n - 1};
     double buffer[BLOCK];
     for (size_t at = 0; at < self->n; at += BLOCK) {
@@ -200,41 +196,13 @@ static void digest_rows(const gp_ucb *self, uint64_t sum[2]) {
             } else {
                 tacet_cov_row(self->cov, buffer, at, m, rows[k]);
             }
-            for (size_t j = 0; j < m; j++) {
-                uint64_t word = 0;
-                memcpy(&word, &buffer[j], sizeof word);
-                tacet__digest_word(sum, word, 4 * (at + j) + k);
-            }
+            hash_words(state, buffer, m * sizeof *buffer);
         }
     }
 }
 
-tacet_status tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, const tacet__slab *slab,
-                                       tacet_error *err) {
+void tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, const double *X, size_t ldx) {
     const tacet_gp_ucb_settings *s = &self->settings;
-    uint64_t sum[2] = {0, 0};
-    if (cov->kernel == NULL) {
-        digest_rows(self, sum);
-    } else {
-        const size_t d = tacet_kernel_dim(cov->kernel);
-        size_t *offsets = TACET__ZALLOC(size_t, d);
-        if (offsets == NULL) {
-            return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", TACET__GP_UCB_NAME);
-        }
-        for (size_t c = 0; c < d; c++) {
-            offsets[c] = c;
-        }
-        const tacet_points plain = {.data = slab->X, .step = slab->ldx, .offsets = offsets};
-        tacet__points_digest(sum, slab->points != NULL ? slab->points : &plain, d, self->first - slab->base,
-                             self->local, slab->base);
-        free(offsets);
-    }
-    if (self->ranks != NULL) {
-        const tacet_status status = self->ranks->sum(self->ranks->user, sum, 2, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-    }
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, TACET__PRINT_BYTES);
     const double reals[] = {s->mean, s->noise_var, s->delta_ucb, s->beta_scale};
@@ -242,10 +210,14 @@ tacet_status tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, 
     hash_words(&state, reals, sizeof reals);
     hash_words(&state, wholes, sizeof wholes);
     hash_words(&state, self->initial, s->initial_count * sizeof *self->initial);
-    if (cov->kernel != NULL) {
+    if (cov->kernel == NULL) {
+        hash_rows(&state, self);
+    } else {
+        const size_t d = tacet_kernel_dim(cov->kernel);
         hash_kernel(&state, cov);
+        for (size_t j = 0; j < self->n; j++) {
+            hash_words(&state, X + j * ldx, d * sizeof *X);
+        }
     }
-    hash_words(&state, sum, sizeof sum);
     (void)crypto_generichash_final(&state, self->problem, TACET__PRINT_BYTES);
-    return TACET_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* journal.h - what `tacet gp-ucb` has asked and seen, so that a run that was ended goes on: with any number of ranks,
- * for the rows it asks do not depend on it. Lines of text: a head that names the problem, then `row value` each. */
+/* journal.h - what `tacet gp-ucb` has asked and seen, so that a run that was ended goes on. Lines of text: a head that
+ * names the problem, then `row value` each. */
 #ifndef TACET_SRC_PLAIN_JOURNAL_H
 #define TACET_SRC_PLAIN_JOURNAL_H
 

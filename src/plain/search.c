@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* search.c - plain GP-UCB over a table, unprotected.
  * Ring: open (it links nothing of the others; who runs it on records of persons shows them). The algorithm is
- * src/gp/gp_ucb.c. Under several ranks this is rank 0's part; the others serve its search (src/gp/ranks.md). */
+ * src/gp/gp_ucb.c. */
 #include <tacet/plain/search.h>
 
 #include "core/fail.h"
@@ -92,8 +92,7 @@ static tacet_status check_counts(const tacet_plain_settings *s, size_t n, tacet_
     return TACET_OK;
 }
 
-static tacet_status open_table(tacet_plain **out, const tacet_plain_settings *s, bool whole, tacet_error *err) {
-    bool mapped = false;
+tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *s, tacet_error *err) {
     const tacet__plain_wanted wanted = {
         .data = s->data, .inputs = s->inputs, .d = s->d, .target = s->target, .allow_duplicates = s->allow_duplicates};
     *out = NULL;
@@ -106,28 +105,13 @@ static tacet_status open_table(tacet_plain **out, const tacet_plain_settings *s,
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a search");
     }
     (*out)->s = s;
-    status = whole ? tacet__plain_table_load(&(*out)->table, &wanted, err)
-                   : tacet__plain_table_map(&(*out)->table, &mapped, &wanted, err);
-    status = status == TACET_OK && whole ? check_counts(s, (*out)->table.n, err) : status;
+    status = tacet__plain_table_load(&(*out)->table, &wanted, err);
+    status = status == TACET_OK ? check_counts(s, (*out)->table.n, err) : status;
     if (status != TACET_OK) {
         tacet_plain_close(*out);
         *out = NULL;
     }
     return status;
-}
-
-tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err) {
-    return open_table(out, settings, true, err);
-}
-
-tacet_status tacet_plain_map(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err) {
-    return open_table(out, settings, false, err);
-}
-
-const tacet_points *tacet_plain_points(const tacet_plain *search, size_t *n) {
-    const bool mapped = search != NULL && search->table.mapped;
-    *n = mapped ? search->table.n : 0;
-    return mapped ? &search->table.points : NULL;
 }
 
 /* A third of the span of each input: where a fit starts without lengthscales. */
@@ -219,11 +203,7 @@ static tacet_status make_policy(tacet_plain *p, tacet_error *err) {
     settings.initial = s->first;
     settings.initial_count = s->first_count;
     settings.single = s->single;
-    settings.ranks = s->ranks != NULL && s->ranks->count > 1 ? s->ranks : NULL;
-    settings.ranks_have_points = p->table.mapped;
-    /* Rank 0 sends the rows of a CSV; everything else reads them where they lie. */
-    const bool send = settings.ranks != NULL && !p->table.mapped;
-    const tacet_cov_spec cov = {.kernel = p->kernel, .points = send ? NULL : &p->table.points};
+    const tacet_cov_spec cov = {.kernel = p->kernel};
     return tacet_gp_ucb_create(&p->policy, &settings, &cov, p->table.csv.values, s->d + 1, p->table.n, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - reading and checking the table of `tacet gp-ucb`.
  * Ring: open. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
- * duplicate. A .npy file is mapped, and nothing of it copied. */
+ * duplicate. */
 #include "plain/table.h"
 
 #include "core/fail.h"
@@ -14,8 +14,7 @@
 #include <tacet/io/csvfile.h>
 
 double tacet__plain_value(const tacet__plain_table *t, size_t row, size_t c) {
-    const size_t at = row * t->points.step + t->offsets[c];
-    return t->points.single ? (double)((const float *)t->points.data)[at] : ((const double *)t->points.data)[at];
+    return t->csv.values[row * (t->d + 1) + c];
 }
 
 static uint64_t stir(uint64_t hash, double value) {
@@ -114,7 +113,7 @@ static tacet_status check_duplicates(const tacet__plain_table *t, const char *pa
         return TACET_OK;
     }
     unsigned long long lines[2] = {0, 0};
-    if (!t->mapped && strchr(path, ',') == NULL && lines_of(path, first, second, lines)) {
+    if (strchr(path, ',') == NULL && lines_of(path, first, second, lines)) {
         return tacet__fail(err, TACET_PARSE,
                            "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate "
                            "rows are refused without --allow-duplicates",
@@ -126,27 +125,7 @@ static tacet_status check_duplicates(const tacet__plain_table *t, const char *pa
         path, second, first);
 }
 
-/* --- .npy -------------------------------------------------------------------------------------------------------- */
-
-static tacet_status open_npy(tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
-    tacet_status status = tacet_npy_open(&t->npy, w->data, err);
-    for (size_t c = 0; c <= w->d && status == TACET_OK; c++) {
-        status = tacet__npy_column(&t->offsets[c], &t->npy, c < w->d ? w->inputs[c] : w->target, w->data, err);
-        for (size_t b = 0; b < c && status == TACET_OK; b++) {
-            if (t->offsets[b] == t->offsets[c]) {
-                status = tacet__fail(err, TACET_PARSE, "%s: column '%s' is named twice", w->data,
-                                     c < w->d ? w->inputs[c] : w->target);
-            }
-        }
-    }
-    t->mapped = true;
-    t->n = t->npy.rows;
-    t->points =
-        (tacet_points){.data = t->npy.data, .single = t->npy.single, .step = t->npy.row_step, .offsets = t->offsets};
-    return status;
-}
-
-/* What the CSV reader checks by itself. */
+/* What the reader of one file checks by itself, of several. */
 static tacet_status check_numbers(const tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
     if (t->n < 2) {
         return tacet__fail(err, TACET_PARSE, "%s: %zu records where at least 2 are needed", w->data, t->n);
@@ -169,7 +148,7 @@ static tacet_status check_numbers(const tacet__plain_table *t, const tacet__plai
     return TACET_OK;
 }
 
-/* --- CSV --------------------------------------------------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------------------------------------------- */
 
 /* The rows of another file after those there are. */
 static tacet_status append(tacet_csv_table *table, const tacet_csv_table *more, tacet_error *err) {
@@ -201,58 +180,24 @@ static tacet_status load_csv(tacet__plain_table *t, const tacet__plain_wanted *w
             status = tacet__fail(err, TACET_INVALID, "--data: files are separated by commas");
             break;
         }
-        if (tacet__is_npy(files[f])) {
-            status = tacet__fail(err, TACET_INVALID, "%s: a .npy file stands alone in --data", files[f]);
-            break;
-        }
         status = tacet_csv_load_file(f == 0 ? &t->csv : &part, files[f], &wanted, err);
         status = status != TACET_OK || f == 0 ? status : append(&t->csv, &part, err);
         tacet_csv_table_clear(&part);
     }
-    for (size_t c = 0; c <= w->d; c++) {
-        t->offsets[c] = c;
-    }
     t->n = t->csv.n;
-    t->points = (tacet_points){.data = t->csv.values, .step = w->d + 1, .offsets = t->offsets};
     tacet__file_names_free(files, count);
     free(columns);
     return status != TACET_OK || count == 1 ? status : check_numbers(t, w, err);
 }
 
-/* --- both -------------------------------------------------------------------------------------------------------- */
-
 void tacet__plain_table_clear(tacet__plain_table *t) {
     tacet_csv_table_clear(&t->csv);
-    tacet_npy_close(&t->npy);
-    free(t->offsets);
     *t = (tacet__plain_table){0};
 }
 
-static tacet_status begin(tacet__plain_table *out, const tacet__plain_wanted *w, tacet_error *err) {
-    *out = (tacet__plain_table){.d = w->d};
-    out->offsets = calloc(w->d + 1, sizeof *out->offsets);
-    return out->offsets != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
-}
-
-tacet_status tacet__plain_table_map(tacet__plain_table *out, bool *mapped, const tacet__plain_wanted *w,
-                                    tacet_error *err) {
-    *mapped = tacet__is_npy(w->data) && strchr(w->data, ',') == NULL;
-    tacet_status status = begin(out, w, err);
-    if (status == TACET_OK && *mapped) {
-        status = open_npy(out, w, err);
-    }
-    if (status != TACET_OK) {
-        tacet__plain_table_clear(out);
-    }
-    return status;
-}
-
 tacet_status tacet__plain_table_load(tacet__plain_table *out, const tacet__plain_wanted *w, tacet_error *err) {
-    bool mapped = false;
-    tacet_status status = tacet__plain_table_map(out, &mapped, w, err);
-    if (status == TACET_OK) {
-        status = mapped ? check_numbers(out, w, err) : load_csv(out, w, err);
-    }
+    *out = (tacet__plain_table){.d = w->d};
+    tacet_status status = load_csv(out, w, err);
     if (status == TACET_OK && !w->allow_duplicates) {
         status = check_duplicates(out, w->data, err);
     }

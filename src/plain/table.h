@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h - a table of inputs and a target, from CSV files or a mapped .npy file, checked. */
+/* table.h - a table of inputs and a target, from CSV files, checked. */
 #ifndef TACET_SRC_PLAIN_TABLE_H
 #define TACET_SRC_PLAIN_TABLE_H
 
@@ -7,18 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
-#include <tacet/gp/cov.h>
 #include <tacet/io/csv.h>
-#include <tacet/io/npy.h>
 
 typedef struct tacet__plain_table {
     tacet_csv_table csv;
-    tacet_npy npy;
-    bool mapped;         /* the .npy file, and not the CSV */
-    size_t n;            /* rows */
-    size_t d;            /* inputs; column d is the target */
-    size_t *offsets;     /* d + 1 */
-    tacet_points points; /* the inputs */
+    size_t n; /* rows */
+    size_t d; /* inputs; column d is the target */
 } tacet__plain_table;
 
 typedef struct tacet__plain_wanted {
@@ -33,10 +27,6 @@ typedef struct tacet__plain_wanted {
  * not a finite number, and, unless allowed, a row whose inputs and target are those of an earlier one. Several CSV
  * files are one table, the rows of one after those of the other. */
 tacet_status tacet__plain_table_load(tacet__plain_table *out, const tacet__plain_wanted *wanted, tacet_error *err);
-/* The same without a look at the rows, for a rank that reads a part of them. *mapped says whether it could be: a .npy
- * file is there for every rank, a CSV is rank 0's. */
-tacet_status tacet__plain_table_map(tacet__plain_table *out, bool *mapped, const tacet__plain_wanted *wanted,
-                                    tacet_error *err);
 void tacet__plain_table_clear(tacet__plain_table *table);
 /* Input c < d, or the target (c = d), of a row. */
 double tacet__plain_value(const tacet__plain_table *table, size_t row, size_t c);

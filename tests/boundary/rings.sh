@@ -20,7 +20,7 @@ violations() {
         function ring(path,    p, n) {
             n = split(path, p, "/")
             if (p[1] == "core" || p[1] == "gp" || p[1] == "space") return "core"
-            if (p[1] == "io") return p[2] == "http" ? "http" : p[2] == "postgres" || p[2] == "mpi" ? p[2] : "io"
+            if (p[1] == "io") return p[2] == "http" ? "http" : p[2] == "postgres" ? p[2] : "io"
             if (p[1] == "dp") return p[2] == "open" ? "shared" : "gate"
             if (p[1] == "report" || p[1] == "plain") return "open"
             if (p[1] == "pages") return "pages"
@@ -41,7 +41,6 @@ violations() {
             may["core"] = " core "
             may["io"] = " core io "
             may["postgres"] = " core io postgres "
-            may["mpi"] = " core mpi "
             may["http"] = " core http "
             may["pages"] = " core http pages "
             may["shared"] = " core io shared "
@@ -54,7 +53,7 @@ violations() {
             may["cli"] = " core io "
             may["serving"] = may["service"] # what the programs that serve studies share
             may["keys"] = may["service"]    # and those that make keys
-            split("unistd.h fcntl.h sqlite3.h libpq-fe.h microhttpd.h sys/socket.h curl/curl.h gnutls/gnutls.h mpi.h", io, " ")
+            split("unistd.h fcntl.h sqlite3.h libpq-fe.h microhttpd.h sys/socket.h curl/curl.h gnutls/gnutls.h", io, " ")
         }
         $1 == "PROGRAM" {
             allowed = " core "
@@ -142,8 +141,6 @@ self_test() {
     expect 0 include/tacet/trusted.h '#include <tacet/local/trusted/device.h>'
     expect 1 src/gp/x.c '#include <sqlite3.h>'
     expect 0 src/io/db/x.c '#include <sqlite3.h>'
-    expect 1 src/gp/x.c '#include <mpi.h>'
-    expect 1 src/io/db/x.c '#include "io/mpi/mpi.h"'
     expect 1 cli/modeler/x.c '#include <tacet/dp/noise.h>'
     expect 1 cli/modeler/x.c '#include "local/trusted/vault.h"'
     expect 1 cli/modeler/x.c '#include "curator/commands.h"'

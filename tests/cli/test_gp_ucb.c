@@ -34,11 +34,11 @@ static void table_init(table *t, uint64_t seed) {
     assert_int_equal(fclose(file), 0);
 }
 
-static json_t *run_under(const char *launcher, const char *arguments) {
+static json_t *run(const char *arguments) {
     char command[1400];
     const char *bin = getenv("TACET_BIN");
     assert_non_null(bin);
-    (void)snprintf(command, sizeof command, "%s '%s/tacet' gp-ucb %s --json 2>/dev/null", launcher, bin, arguments);
+    (void)snprintf(command, sizeof command, "'%s/tacet' gp-ucb %s --json 2>/dev/null", bin, arguments);
     /* The command line is made here, of constants and a fresh folder's name. */
     FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);
@@ -46,10 +46,6 @@ static json_t *run_under(const char *launcher, const char *arguments) {
     assert_int_equal(pclose(pipe), 0);
     assert_non_null(object);
     return object;
-}
-
-static json_t *run(const char *arguments) {
-    return run_under("", arguments);
 }
 
 static double se(const double *x, const double *y, const double *l) {
@@ -177,39 +173,11 @@ static void fitted_settings_are_the_ones_used(void **state) {
     test_rmdir(t.folder);
 }
 
-/* Three ranks ask what a dense solve asks. Elsewhere (tests/e2e/mpi.sh) they are compared with one process. */
-static void three_ranks_ask_what_a_dense_solve_asks(void **state) {
-    char program[400];
-    (void)snprintf(program, sizeof program, "%s/tacet-plain-mpi", getenv("TACET_BIN"));
-    if (access(program, X_OK) != 0) {
-        assert_null(getenv("TACET_CI")); /* there it must have been built */
-        print_message("built without MPI\n");
-        skip();
-    }
-    table t;
-    table_init(&t, 4);
-    char arguments[800];
-    (void)snprintf(arguments, sizeof arguments,
-                   "--data %s --inputs x1,x2 --target y --kernel matern52 --lengthscale 5,3 --signal-var 0.9 "
-                   "--noise-var 0.01 --queries %d --first 140",
-                   t.path, T);
-    (void)setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    (void)setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    json_t *object =
-        run_under("env ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe -n 3", arguments); /* MPI's own */
-    assert_int_equal(json_integer_value(json_object_get(object, "ranks")), 3);
-    const double l[D] = {5, 3};
-    follow(&t, object, matern52, l, 0.9, 0.01, 0, 0.05, 140, 1);
-    json_decref(object);
-    test_rmdir(t.folder);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sequence_is_that_of_a_dense_solve),
         cmocka_unit_test(smallest_with_other_settings),
         cmocka_unit_test(fitted_settings_are_the_ones_used),
-        cmocka_unit_test(three_ranks_ask_what_a_dense_solve_asks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

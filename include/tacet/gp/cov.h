@@ -20,15 +20,6 @@ typedef void (*tacet_cov_row_fn)(void *user, double *out, size_t first, size_t c
 /* out[k] = prior variance of candidate first + k. */
 typedef void (*tacet_cov_diag_fn)(void *user, double *out, size_t first, size_t count);
 
-/* Points that lie somewhere already, for example in a mapped file: coordinate c of point j is element
- * j*step + offsets[c] of `data`. */
-typedef struct tacet_points {
-    const void *data; /* doubles, or floats */
-    bool single;      /* floats */
-    size_t step;
-    const size_t *offsets; /* one for each coordinate of the kernel; copied */
-} tacet_points;
-
 /* Either a kernel, or row and diag. All zero: nothing. */
 typedef struct tacet_cov_spec {
     const tacet_kernel *kernel; /* borrowed: must outlive the covariance */
@@ -38,9 +29,6 @@ typedef struct tacet_cov_spec {
      * UNSUPPORTED. */
     const double *input_sd;
     size_t input_sd_count;
-    /* With a kernel of at most 1024 coordinates: the points are read where they lie, each time a row is wanted, and
-     * X is ignored. Borrowed: the data must outlive the covariance. NULL: X is copied. */
-    const tacet_points *points;
     tacet_cov_row_fn row; /* kernel NULL: symmetric, positive semidefinite (not checked) */
     tacet_cov_diag_fn diag;
     void *user;
@@ -50,8 +38,8 @@ typedef struct tacet_cov tacet_cov;
 
 /* X: one point per column, leading dimension ldx, copied; ignored (may be NULL) without a kernel. INVALID: no
  * candidate, a coordinate that is not finite (names candidate and coordinate), an input_sd that is not finite and
- * >= 0. NUMERIC: a prior variance that is negative or not finite. UNSUPPORTED: input noise for a kernel that has none,
- * or borrowed points of more than 1024 coordinates. NO_MEMORY. */
+ * >= 0. NUMERIC: a prior variance that is negative or not finite. UNSUPPORTED: input noise for a kernel that has none.
+ * NO_MEMORY. */
 TACET_API tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const double *X, size_t ldx,
                                         size_t n, tacet_error *err);
 TACET_API void tacet_cov_free(tacet_cov *cov); /* NULL is allowed */

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/gp.h>
-#include <tacet/gp/ranks.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
 
@@ -30,17 +29,14 @@ typedef struct tacet_gp_ucb_settings {
     const size_t *initial;            /* candidates to ask first, in this order; NULL: none; copied */
     size_t initial_count;             /* all different unless allow_repeats */
     bool single;                      /* the model in single precision: half the memory (tacet/gp/gp.h) */
-    const tacet_ranks *ranks;         /* spread over these processes, this being rank 0; borrowed; NULL: alone */
-    bool ranks_have_points;           /* they find the candidates themselves; otherwise rank 0 sends them */
     const tacet_guarantee *guarantee; /* of the points, when they are a release; copied; NULL: unprotected */
 } tacet_gp_ucb_settings;
 
 /* Mean 0, noise 1e-6, delta_ucb 0.05, scale 1, no repeats, nothing initial, unprotected. The horizon must be set. */
 TACET_API void tacet_gp_ucb_settings_defaults(tacet_gp_ucb_settings *settings);
 /* Candidates as for tacet_cov_create (points copied, kernel borrowed). INVALID: a setting out of its range, an initial
- * candidate that does not exist or repeats, a horizon above n without repeats, more ranks than candidates, a rank with
- * other candidates. UNSUPPORTED: ranks with a precomputed kernel or the caller's functions. NO_MEMORY, OVERFLOW; IO: a
- * rank was lost; or as tacet_cov_create. */
+ * candidate that does not exist or repeats, a horizon above n without repeats. NO_MEMORY, OVERFLOW; or as
+ * tacet_cov_create. */
 TACET_API tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings *settings,
                                            const tacet_cov_spec *cov, const double *X, size_t ldx, size_t n,
                                            tacet_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* search.h - plain GP-UCB over a table on disk: UNPROTECTED, the reference for everything private.
  *
- * The table is CSV files or one .npy file of numbers, every record of which is read as it is. The rows asked are those
+ * The table is CSV files, every record of which is read as it is. The rows asked are those
  * of tacet/gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone, and for a fit.
  * A journal has every round on disk before it is used, so that a search that was ended goes on. */
 #ifndef TACET_PLAIN_SEARCH_H
@@ -14,7 +14,6 @@
 #include <tacet/core/status.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/gp.h>
-#include <tacet/gp/ranks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,8 +39,7 @@ typedef struct tacet_plain_settings {
     const size_t *first; /* rows to ask first; may be NULL */
     size_t first_count;
     bool minimize, repeats, single;
-    const char *journal;      /* NULL: none is kept */
-    const tacet_ranks *ranks; /* NULL: alone */
+    const char *journal; /* NULL: none is kept */
     /* May be NULL: what a person should know of the fit, and every row as it is asked. */
     void (*say)(const char *text, void *user);
     void (*progress)(size_t asked, size_t queries, double best, void *user);
@@ -70,10 +68,6 @@ TACET_API tacet_status tacet_plain_check(const tacet_plain_settings *settings, t
  * fewer than two rows, a constant column, a cell that is not a finite number, a duplicate row. NOT_FOUND, IO,
  * NO_MEMORY, INVALID. */
 TACET_API tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err);
-/* For a rank other than 0, which reads nothing: the candidates of a .npy file, which every rank has by itself. */
-TACET_API tacet_status tacet_plain_map(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err);
-/* The candidates of a .npy file, *n of them; NULL (and 0): the rows are rank 0's to send. */
-TACET_API const tacet_points *tacet_plain_points(const tacet_plain *search, size_t *n);
 /* All rounds. CONFLICT: the journal is of another problem or has more rounds. BUSY: another search writes it. INVALID,
  * NO_MEMORY, NUMERIC, IO, PARSE. Once. */
 TACET_API tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - files and columns as a person names them.
+/* names.c - files as a person names them.
  * Ring: io. */
 #include "io/file/names.h"
 
@@ -12,11 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-bool tacet__is_npy(const char *path) {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
-}
 
 void tacet__file_names_free(char **files, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -99,17 +94,4 @@ tacet_status tacet__file_names(char ***out, size_t *count, const char *data, tac
         *count = 0;
     }
     return status;
-}
-
-tacet_status tacet__npy_column(size_t *out, const tacet_npy *npy, const char *name, const char *path,
-                               tacet_error *err) {
-    char *end = NULL;
-    const bool digits = name[0] != '\0' && strspn(name, "0123456789") == strlen(name) && strlen(name) < 10;
-    const size_t number = digits ? strtoul(name, &end, 10) : SIZE_MAX;
-    if (number >= npy->columns) {
-        return tacet__fail(err, TACET_NOT_FOUND, "%s: no column '%s': a .npy file's columns are called 0 to %zu", path,
-                           name, npy->columns - 1);
-    }
-    *out = number * npy->column_step;
-    return TACET_OK;
 }

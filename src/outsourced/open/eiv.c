@@ -4,8 +4,7 @@
  * The covariance of f at two rows, their noise averaged out, is a kernel of z: for SE
  * (l^2/(l^2 + 2 sigma^2))^(d/2) exp(-|z - z'|^2 / (2 (l^2 + 2 sigma^2))), and the prior variance on the diagonal
  * (tacet/gp/cov.h). Everything else is gp_ucb.c. Differs for the Laplace law: its standard deviation stands in for
- * the Gaussian's. Cost: O(n t) a measurement,
- * spread over ranks where there are several (src/gp/ranks.md). */
+ * the Gaussian's. Cost: O(n t) a measurement. */
 #include "outsourced/open/modeler_internal.h"
 
 #include "core/fail.h"
@@ -82,7 +81,6 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     ucb.initial = s->initial;
     ucb.initial_count = s->initial_count;
     ucb.guarantee = &guarantee;
-    ucb.ranks = s->ranks;
     tacet_status status = tacet_kernel_create(&m->kernel, s->kernel, err);
     if (status == TACET_OK) {
         const tacet_cov_spec cov = {.kernel = m->kernel,

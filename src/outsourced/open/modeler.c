@@ -96,9 +96,6 @@ tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *s) {
 tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err) {
     *out = NULL;
     const tacet_modeler_method method = tacet_modeler_choose(settings);
-    if (settings->ranks != NULL && settings->ranks->count > 1 && method != TACET_MODELER_EIV) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "several ranks serve the eiv modeler alone");
-    }
     switch (method) {
     case TACET_MODELER_LATENT:
         return tacet__modeler_latent(out, settings, err);

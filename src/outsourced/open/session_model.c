@@ -245,7 +245,6 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     }
     settings.beta_scale = r->s->beta_scale;
     settings.delta_ucb = r->s->delta_ucb;
-    settings.ranks = r->s->ranks;
     status = status != TACET_OK ? status : tacet_modeler_create(&r->policy, &settings, err);
     free(initial);
     return status;

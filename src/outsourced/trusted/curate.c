@@ -88,8 +88,8 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     if ((s->data != NULL) == (s->records != NULL)) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
-    if (tacet_curate_law(s->mechanism) == NULL && (s->records != NULL || s->table != NULL || tacet__is_npy(s->data) ||
-                                                   (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
+    if (tacet_curate_law(s->mechanism) == NULL &&
+        (s->records != NULL || s->table != NULL || (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
     }
     const tacet_status place = check_place(s, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_rows.c - records through the gate: checked in a first pass, drawn in a second.
- * Ring: trusted. In: a table of raw records (CSV, .npy, PostgreSQL). Out: lines of released numbers. Constant memory;
+ * Ring: trusted. In: a table of raw records (CSV, PostgreSQL). Out: lines of released numbers. Constant memory;
  * curate_blocks.c has the passes. Cost: two passes of parsing, d exact draws and d decimal conversions a record. */
 #include "outsourced/trusted/curate_job.h"
 

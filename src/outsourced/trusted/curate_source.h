@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* curate_source.h - where the records of a release come from: CSV files, .npy files, a database, or memory.
+/* curate_source.h - where the records of a release come from: CSV files, a database, or memory.
  * Ring: trusted. All but CSV files come as numbers, a run of records at a time, in any order and as often as wanted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
@@ -7,19 +7,15 @@
 #include "io/file/names.h"
 #include "registry/registry.h"
 
-#include <tacet/io/npy.h>
 #include <tacet/outsourced/trusted/curate.h>
 
 enum { TACET__SPOOL_KEY = 32 };
 
 typedef struct tacet__source {
     bool numbers; /* records come as numbers; otherwise as the text of the files */
-    char **files; /* of text, or .npy; owned */
+    char **files; /* owned */
     size_t file_count;
-    tacet_npy *npy;    /* of each file; NULL: text */
-    size_t *column_at; /* .npy: of each file and column, how far into a record */
-    size_t *first;     /* .npy: of each file, the number of its first record; and how many there are in all */
-    int spool;         /* what was read from a database, enciphered, in a file without a name; -1: none */
+    int spool; /* what was read from a database, enciphered, in a file without a name; -1: none */
     unsigned char key[TACET__SPOOL_KEY];
     size_t width, count; /* where numbers: of a record; records */
     size_t block;        /* records a block: what is read at once begins at a multiple of it */

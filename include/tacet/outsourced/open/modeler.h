@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/gp/kernel.h>
-#include <tacet/gp/ranks.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
 #include <tacet/dp/open/law.h>
@@ -67,9 +66,8 @@ typedef struct tacet_modeler_settings {
     double kappa;      /* width of that bound, >= 0 */
     uint64_t seed;     /* of the chains, and of the ladder's random rows; nothing private depends on it */
     /* Of the errors-in-variables method. */
-    double delta_ucb;         /* in (0, 1) */
-    double beta_scale;        /* factor on the theory's beta_t, > 0 */
-    const tacet_ranks *ranks; /* spread over these processes, this being rank 0; borrowed; NULL: alone */
+    double delta_ucb;  /* in (0, 1) */
+    double beta_scale; /* factor on the theory's beta_t, > 0 */
 } tacet_modeler_settings;
 
 /* Everything but the release, its box and scale, and the kernel. */
@@ -80,7 +78,7 @@ TACET_API void tacet_modeler_settings_defaults(tacet_modeler_settings *settings)
 TACET_API tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *settings);
 /* The policy's name says which method it is: "latent", "eiv" or "ladder". INVALID: a setting outside its range, a row
  * that is not finite. UNSUPPORTED: latent with another kernel than SE without groups, or in more than three dimensions;
- * ladder with a horizon above 2048; ranks with another method than eiv. NO_MEMORY, OVERFLOW. */
+ * ladder with a horizon above 2048. NO_MEMORY, OVERFLOW. */
 TACET_API tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings,
                                             tacet_error *err);
 

@@ -44,7 +44,6 @@ typedef struct tacet_session_settings {
     double beta_scale, delta_ucb;         /* eiv */
     const tacet_modeler_settings *tuning; /* latent: chains, candidates, moves, explore, kappa; NULL: the usual ones */
     uint64_t seed;
-    const tacet_ranks *ranks; /* eiv: spread over these processes, this being rank 0; NULL: alone */
     void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
     /* After every new answer: what is known by then, for a display; it is gone after the call. What the model says is
      * in it once the ladder chooses. Looking changes nothing. May be NULL. */

@@ -27,7 +27,7 @@ typedef enum tacet_curate_mechanism {
 } tacet_curate_mechanism;
 
 typedef struct tacet_curate_settings {
-    const char *data;      /* CSV file, or .npy, or several of either with commas between them; or, with `table`, the
+    const char *data;      /* CSV file, or several with commas between them; or, with `table`, the
                               URL of a database, "postgresql://…"; or: */
     const double *records; /* a table in memory, one record after the other, in the order of the columns:
                               numbers in their own units, indices of levels, days; NaN: missing */
