@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/contextual/trusted/epochs.h>
-#include <tacet/contextual/trusted/policy.h>
 #include <tacet/core/simrng.h>
 
 enum { ACTIONS = 33, VARIANTS = 4, TYPES = 3, CENTRES = 20 };
@@ -114,23 +113,12 @@ static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise 
     tacet_contextual_settings settings = s->settings;
     settings.method = TACET_CONTEXTUAL_ROBUST;
     settings.reward_lower = w->levels ? 0 : -1;
-    if (s->policy == CONTEXTUAL_POLICY_COMMIT) {
-        tacet_contextual_policy_settings commit;
-        tacet_contextual_policy_settings_defaults(&commit);
-        commit.learner = settings;
-        commit.rounds = s->rounds;
-        commit.learn = (s->rounds + 1) / 2;
-        commit.coin_seed = s->seed + trial;
-        return tacet_contextual_policy_create(out, &space, w->actions, w->n, &commit, &ask, err);
-    }
     tacet_contextual_epochs_settings epochs;
     tacet_contextual_epochs_settings_defaults(&epochs);
     epochs.learner = settings;
     epochs.rounds = s->rounds;
     epochs.coin_seed = s->seed + trial;
     epochs.late = s->late;
-    epochs.explore =
-        s->policy == CONTEXTUAL_POLICY_ELIMINATION ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON;
     return tacet_contextual_epochs_create(out, &space, w->actions, w->n, &epochs, &ask, err);
 }
 

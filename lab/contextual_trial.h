@@ -40,11 +40,9 @@ enum { CONTEXTUAL_LAW_COUNT = 6 };
 typedef enum contextual_policy {
     CONTEXTUAL_POLICY_NONE,
     CONTEXTUAL_POLICY_EPOCHS,
-    CONTEXTUAL_POLICY_ELIMINATION,
-    CONTEXTUAL_POLICY_COMMIT, /* explore half of the rounds, then commit */
     CONTEXTUAL_POLICY_RANDOM
 } contextual_policy;
-enum { CONTEXTUAL_POLICY_COUNT = 5 };
+enum { CONTEXTUAL_POLICY_COUNT = 3 };
 
 /* What all trials share: made once, from sizes and space alone. */
 typedef struct contextual_simulation {

@@ -20,7 +20,7 @@
 
 static const char *const ALGORITHMS[] = {"published", "range",      "release", "staged",
                                          "faithful",  "nonprivate", "uniform", "robust"};
-static const char *const POLICIES[CONTEXTUAL_POLICY_COUNT] = {"none", "epochs", "elimination", "commit", "random"};
+static const char *const POLICIES[CONTEXTUAL_POLICY_COUNT] = {"none", "epochs", "random"};
 static const char *const LAWS[CONTEXTUAL_LAW_COUNT] = {"uniform", "skew", "two", "one", "clusters", "levels"};
 enum { POINTS_MOST = 20000000 };
 
@@ -434,10 +434,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          "variants and 3 device types with two-valued rewards. Default uniform.",
          false},
         {"policy", CLI_STRING, &policy, "NAME",
-         "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's default), elimination, "
-         "commit "
-         "(explore half of the rounds), or random.",
-         false},
+         "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random.", false},
         {"rewards", CLI_STRING, &rewards, "KIND", "robust: declared skewed or symmetric. Default skewed.", false},
         {"function", CLI_STRING, &function, "NAME",
          "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
@@ -502,7 +499,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         chosen_policy++;
     }
     if (chosen_policy == CONTEXTUAL_POLICY_COUNT) {
-        return cli_usage(self, "--policy is epochs, elimination, commit or random");
+        return cli_usage(self, "--policy is epochs or random");
     }
     s.policy = (contextual_policy)chosen_policy;
     size_t chosen_law = 0;

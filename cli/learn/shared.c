@@ -33,8 +33,6 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
                 "their columns. More than four columns of numbers need it; a public belief, like the lengthscale."),
         CLI_OPT("public-contexts", &job->question.public_contexts, "FILE",
                 "CSV of contexts that are public, as their law. Default: the law is measured."),
-        CLI_OPT("context-density", &job->question.context_density, "FILE",
-                "Instead: CSV of their public density on a grid, the context columns and 'density'."),
         CLI_OPT("eps", &settings->eps, "E", "Privacy budget of this release. Default 1."),
         CLI_OPT("ledger", &job->entry.ledger, "FILE",
                 "The ledger; made when missing. Default: DATA.ledger.db, as for tacet curate."),

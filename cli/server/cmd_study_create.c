@@ -24,7 +24,7 @@ typedef struct request {
     cli_wholes groups, levels;
     cli_span reward;
     double eps, delta, bound;
-    size_t rounds, learn, late, ticket_seconds, person_rounds, candidates;
+    size_t rounds, late, ticket_seconds, person_rounds, candidates;
 } request;
 
 static json_t *spans_json(const cli_spans *s) {
@@ -84,10 +84,9 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     json_t *prior = cli_object(
         "reward lengthscale? groups? kernel? bound?", J(json_pack("[ff]", r->reward.lo, r->reward.hi)),
         JL(r->lengthscale.at, r->lengthscale.count), JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound));
-    json_t *options =
-        cli_object("randomizer? parameters? learner? learn? late? ticket_seconds person_rounds", J(r->randomizer),
-                   J(r->parameters), J(r->learner), J(r->learn > 0 ? J(r->learn) : NULL),
-                   J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds), J(r->person_rounds));
+    json_t *options = cli_object("randomizer? parameters? learner? late? ticket_seconds person_rounds",
+                                 J(r->randomizer), J(r->parameters), J(r->learner), J(r->late > 0 ? J(r->late) : NULL),
+                                 J(r->ticket_seconds), J(r->person_rounds));
     json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
                               J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
                               J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->direction));
@@ -168,8 +167,6 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
             "from", &r.from, "MODEL",
             "What another study released ('study release --out'): this one begins with it, and is charged by itself."),
         CLI_OPT("context", &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate."),
-        CLI_OPT("learn", &r.learn, "N",
-                "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along."),
         CLI_OPT(
             "late", &r.late, "N",
             "contextual: reports come up to N rounds late, so release every epoch N rounds after its end. Default 0: a "
@@ -177,9 +174,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("learner", &r.learner, "NAME",
-                "central: tilt (default) or decode, which needs a delta; fixed, contextual: elimination plays among "
-                "the arms that are "
-                "not excluded yet, and with policy fixed its regret is bounded by proof."),
+                "central: tilt (default) or decode, which needs a delta; fixed: elimination plays among "
+                "the arms that are not excluded yet; its regret is bounded by proof."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
         CLI_OPT("kernel", &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …"),

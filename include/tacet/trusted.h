@@ -19,7 +19,6 @@
 #include <tacet/contextual/trusted/epochs.h>
 #include <tacet/contextual/trusted/learn.h>
 #include <tacet/contextual/trusted/log.h>
-#include <tacet/contextual/trusted/policy.h>
 #include <tacet/core/blob.h>
 #include <tacet/core/export.h>
 #include <tacet/core/policy.h>

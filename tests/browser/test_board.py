@@ -207,14 +207,12 @@ def test_the_server_is_killed_and_comes_back_while_the_board_is_open(driver):
 
 def test_a_contextual_study_has_slices_and_its_rewards_are_shown_to_nobody(driver):
     with closing(Server()) as server:
-        definition = contextual_study()
-        definition["options"] = {"learn": 60}
-        server.study(definition)
+        server.study(contextual_study())
         owner = server.token("owner")
         server.start()
-        play(server.url, owner, "doses", 61, context=True)
+        play(server.url, owner, "doses", 101, context=True)
         log_in(driver, server.url, owner)
-        says(driver, "61 of 400 rounds used")
+        says(driver, "101 of 400 rounds used")
         tab(driver, "Posterior")
         says(driver, "for the context that is set above")
         before = driver.find_element(CSS, "svg.chart").get_attribute("outerHTML")
@@ -230,7 +228,7 @@ def test_a_contextual_study_has_slices_and_its_rewards_are_shown_to_nobody(drive
         tab(driver, "Rounds")
         says(driver, "are shown to nobody")
         events = ask(server.url, "GET", "/v1/studies/doses/events", owner)[1]["events"]
-        assert len(events) == 122 and not any("value" in e or "index" in e for e in events)
+        assert len(events) == 202 and not any("value" in e or "index" in e for e in events)
 
 
 def test_ten_thousand_rounds_stay_smooth(driver):

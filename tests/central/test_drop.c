@@ -8,7 +8,7 @@
 #include <tacet/local/open/local.h>
 #include <tacet/central/trusted/policy.h>
 #include <tacet/central/trusted/fixed.h>
-#include <tacet/contextual/trusted/policy.h>
+#include <tacet/contextual/trusted/epochs.h>
 
 enum { ARMS = 5, SEED = 11 };
 static double points[ARMS];
@@ -290,7 +290,7 @@ static void test_local_states(void **state) {
 
 static void test_contextual(void **state) {
     tacet_contextual_space space;
-    tacet_contextual_policy_settings s;
+    tacet_contextual_epochs_settings s;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     const double list[3] = {0, 0.5, 1};
@@ -299,11 +299,11 @@ static void test_contextual(void **state) {
     tacet_suggestion got = {0};
     tacet_contextual_space_defaults(&space);
     space.order = 6;
-    tacet_contextual_policy_settings_defaults(&s);
+    tacet_contextual_epochs_settings_defaults(&s);
     s.rounds = 10;
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
     const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
-    assert_ok(tacet_contextual_policy_create(&policy, &space, list, 3, &s, &ask, NULL));
+    assert_ok(tacet_contextual_epochs_create(&policy, &space, list, 3, &s, &ask, NULL));
     assert_ok(tacet_policy_suggest(policy, &got, &round, NULL));
     assert_ok(tacet_policy_suggest(policy, &got, &round, NULL));
     assert_ok(tacet_policy_observe(policy, 1, 0.5, NULL));

@@ -147,39 +147,11 @@ static void test_equals_dense(void **state) {
     tacet_contextual_basis_free(basis);
 }
 
-static double triangle(const double *c, void *user) {
-    (void)user;
-    return c[0] < 0.5 ? 0 : c[0] - 0.5;
-}
-static double negative(const double *c, void *user) {
-    (void)user;
-    return c[0] - 0.5;
-}
-static double nowhere(const double *c, void *user) {
-    (void)c;
-    (void)user;
-    return 0;
-}
-
 static void test_laws(void **state) {
     tacet_contextual_space space;
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_space_defaults(&space);
     space.order = 12;
-    space.density = triangle;
-    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
-    double total = 0;
-    for (size_t j = 0; j < basis->features->blocks[0].count; j++) {
-        assert_true(basis->features->blocks[0].Z[2 * j + 1] > 0.5);
-        total += basis->weights[j];
-    }
-    assert_close(total, 1, 1e-12);
-    tacet_contextual_basis_free(basis);
-    space.density = negative;
-    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
-    space.density = nowhere;
-    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
-    space.density = NULL;
     const double sample[3] = {0.1, 0.2, 0.9};
     const double outside[2] = {0.1, 1.2};
     space.contexts = sample;

@@ -57,13 +57,13 @@ expect 2 $learn $seven --groups 0,1,2 --eps 2 --out "$work/no.json"
 expect 1 $learn $seven --eps 2 --out "$work/no.json" --new-budget test
 [ ! -e "$work/no.json" ] || fail "a model was written without groups"
 # A ticket keeps the form it was begun in: with the law stated rows are dealt otherwise, and would be read twice.
-printf 'density,age\n1,18\n1,90\n' >"$work/flat.csv"
+awk 'BEGIN { print "age"; for (i = 0; i < 73; i++) print 18 + i }' >"$work/flat.csv"
 entries=$("$bin/tacet" ledger show --ledger "$work/log.csv.ledger.db" --json | grep -o '"ticket"' | wc -l)
 # shellcheck disable=SC2086
-expect 1 $learn "$@" --eps 1 --out "$work/other.json" --context-density "$work/flat.csv"
+expect 1 $learn "$@" --eps 1 --out "$work/other.json" --public-contexts "$work/flat.csv"
 cp "$work/log.csv" "$work/stated.csv"
 # shellcheck disable=SC2086
-expect 0 env TACET_STATE="$work/state2" $learn "$@" --data "$work/stated.csv" --eps 1 --out "$work/stated.json" --context-density "$work/flat.csv"
+expect 0 env TACET_STATE="$work/state2" $learn "$@" --data "$work/stated.csv" --eps 1 --out "$work/stated.json" --public-contexts "$work/flat.csv"
 "$bin/tacet" ledger show --ledger "$work/stated.csv.ledger.db" --json >"$work/before"
 # shellcheck disable=SC2086
 expect 1 env TACET_STATE="$work/state2" $learn "$@" --data "$work/stated.csv" --eps 1 --out "$work/other.json"
@@ -204,22 +204,10 @@ awk 'BEGIN { print "age"; for (i = 0; i < 40; i++) print 20 + i * 1.7 }' >"$work
 expect 0 $learn $plain --bounds age=18:90,dose=0:5 --public-contexts "$work/public.csv" --seed 1 --out "$work/public.json"
 grep -q WARNING "$work/err" && fail "uniform actions are warned of"
 
-# A table of their density is another: on a grid, in any order; what is no density is refused.
-printf 'density,age\n1,18\n0,90\n4,40\n2,60\n' >"$work/density.csv"
-# shellcheck disable=SC2086
-expect 0 $learn "$@" --context-density "$work/density.csv" --seed 1 --out "$work/density.json"
 # shellcheck disable=SC2086
 expect 0 $learn "$@" --seed 1 --out "$work/even.json"
-cmp -s "$work/density.json" "$work/even.json" && fail "the density of contexts does not matter"
-expect 0 "$bin/tacet" choose "$@" --context-density "$work/density.csv" --seed 1 --context 54 --grid 9 --json
-bad 1 'void the proof' "$@" --context-density "$work/log.csv"
-bad 1 'not both' "$@" --context-density "$work/density.csv" --public-contexts "$work/public.csv"
-printf 'density,age\n1,18\n-1,90\n' >"$work/negative.csv"
-bad 1 'row 2 of the densities' "$@" --context-density "$work/negative.csv"
-printf 'density,age\n1,18\n2,18\n' >"$work/twice.csv"
-bad 1 'no full grid' "$@" --context-density "$work/twice.csv"
-bad 1 'no column' "$@" --context-density "$work/public.csv"
-
+cmp -s "$work/public.json" "$work/even.json" && fail "the law of contexts does not matter"
+expect 0 "$bin/tacet" choose "$@" --public-contexts "$work/public.csv" --seed 1 --context 54 --grid 9 --json
 # Predictions: contexts outside, a file that is no model.
 expect 1 "$bin/tacet" predict --model "$work/model.json" --context 17
 expect 2 "$bin/tacet" predict --model "$work/model.json"

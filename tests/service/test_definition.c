@@ -146,7 +146,6 @@ static void test_context(void **state) {
     assert_ok(tacet__definition_decode(&d, TEXT, sizeof TEXT - 1, NULL));
     assert_int_equal(d.context_dim, 2);
     assert_close(d.context_upper[1], 2, 0);
-    assert_int_equal(d.learn, 0);
     assert_close(d.delta, 0, 0);
     assert_ok(tacet__definition_encode(&d, &text, NULL));
     tacet__definition_clear(&d);

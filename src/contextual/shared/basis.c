@@ -73,17 +73,11 @@ static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
                                (int)TACET_CONTEXTUAL_DIM_MOST);
         }
     }
-    if (s->density != NULL && s->contexts != NULL) {
-        return tacet__fail(err, TACET_INVALID, "the law of contexts is a density or a sample, not both");
-    }
     if (s->contexts != NULL && (s->context_dim == 0 || s->context_count == 0)) {
         return tacet__fail(err, TACET_INVALID, "a sample of contexts needs contexts");
     }
     if (s->actions != NULL && s->action_count == 0) {
         return tacet__fail(err, TACET_INVALID, "a list of actions needs actions");
-    }
-    if (s->density != NULL && s->context_dim == 0) {
-        return tacet__fail(err, TACET_INVALID, "a density of contexts needs contexts");
     }
     return TACET_OK;
 }
@@ -203,29 +197,6 @@ static tacet_status list_factor(factor *f, const double *points, size_t d, size_
     return status;
 }
 
-/* Weights times the density of contexts; nodes of weight 0 are left out. */
-static tacet_status weigh(factor *f, const tacet_contextual_space *s, const double *lower, const double *upper,
-                          tacet_error *err) {
-    size_t kept = 0;
-    for (size_t j = 0; j < f->count; j++) {
-        double context[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
-        for (size_t c = 0; c < f->d; c++) {
-            context[c] = lower[c] + f->X[j * f->d + c] * (upper[c] - lower[c]);
-        }
-        const double density = s->density(context, s->user);
-        if (!(density >= 0 && isfinite(density))) {
-            return tacet__fail(err, TACET_INVALID, "the density of contexts must be finite and >= 0 everywhere");
-        }
-        if (density > 0) {
-            f->weights[kept] = f->weights[j] * density;
-            memmove(f->X + kept * f->d, f->X + j * f->d, f->d * sizeof *f->X);
-            kept++;
-        }
-    }
-    f->count = kept;
-    return kept > 0 ? TACET_OK : tacet__fail(err, TACET_INVALID, "the density of contexts is zero on all nodes");
-}
-
 /* The two factors of the nodes. */
 static tacet_status make_factors(factor *actions, factor *contexts, const tacet_contextual_basis *b,
                                  const tacet_contextual_space *s, tacet_error *err) {
@@ -258,7 +229,7 @@ static tacet_status make_factors(factor *actions, factor *contexts, const tacet_
                  : lattice           ? lattice_factor(contexts, s->context_dim, points, err)
                                      : grid_factor(contexts, s->context_dim, order, err);
     }
-    return status == TACET_OK && s->density != NULL ? weigh(contexts, s, b->lower + a, b->upper + a, err) : status;
+    return status;
 }
 
 /* All pairs, actions fastest; the weights sum to 1. */

@@ -166,20 +166,6 @@ static size_t thompson(tacet__epochs *u, size_t draw, double *unit) {
     return best;
 }
 
-static size_t eliminate(tacet__epochs *u, double coin, double *unit) {
-    bool keep[ACTIONS_MOST];
-    double room[TACET__BELIEF_FEATURES_MOST];
-    features_in(u, unit);
-    const size_t count = tacet__epochs_survivors(u, keep, room, u->phi);
-    size_t left = (size_t)(coin * (double)count);
-    for (size_t i = 0; i < u->n; i++) {
-        if (keep[i] && left-- == 0) {
-            return i;
-        }
-    }
-    return 0;
-}
-
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     tacet__epochs *u = self;
     double unit[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
@@ -203,10 +189,8 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     unit_context(u, unit, round->context);
     if (u->epoch == 0) {
         index = (size_t)(coin * (double)u->n);
-    } else if (u->settings.explore == TACET_CONTEXTUAL_THOMPSON) {
-        index = thompson(u, (size_t)(coin * DRAWS), unit);
     } else {
-        index = eliminate(u, coin, unit);
+        index = thompson(u, (size_t)(coin * DRAWS), unit);
     }
     const size_t k = u->suggested - u->begin;
     for (size_t c = 0; c < u->contexts; c++) {
@@ -406,17 +390,12 @@ static void fingerprint(tacet__epochs *u) {
     const tacet_contextual_basis *b = u->basis;
     const double reals[] = {l->reward_lower, l->reward_upper, l->eps, l->delta, l->prior_decay, s->width};
     /* How many rounds there may be is no part of it: more of them change no epoch that was begun. */
-    const uint64_t wholes[] = {
-        s->first, (uint64_t)s->explore, s->coin_seed, l->gaussian,        (uint64_t)l->rewards,
-        u->a,     u->contexts,          u->n,         u->robust.belief.M, b->features->blocks[0].count};
+    const uint64_t wholes[] = {s->first, s->late,     s->coin_seed, l->gaussian,        (uint64_t)l->rewards,
+                               u->a,     u->contexts, u->n,         u->robust.belief.M, b->features->blocks[0].count};
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, TACET__EPOCHS_PRINT);
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
-    const uint64_t late = s->late;
-    if (late > 0) { /* a state of a study without it is the same as ever */
-        (void)crypto_generichash_update(&state, (const unsigned char *)&late, sizeof late);
-    }
     (void)crypto_generichash_update(&state, (const unsigned char *)u->ticket, strlen(u->ticket));
     (void)crypto_generichash_update(&state, (const unsigned char *)b->lower, b->d * sizeof *b->lower);
     (void)crypto_generichash_update(&state, (const unsigned char *)b->upper, b->d * sizeof *b->upper);
@@ -436,9 +415,7 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
     }
     u->settings = *settings;
     u->settings.learner.method = TACET_CONTEXTUAL_ROBUST;
-    u->settings.width = settings->width > 0                                 ? settings->width
-                        : settings->explore == TACET_CONTEXTUAL_ELIMINATION ? 1
-                                                                            : 0.75;
+    u->settings.width = settings->width > 0 ? settings->width : 0.75;
     u->settings.first =
         settings->first > 0 ? settings->first : (size_t)fmin(fmax(FIRST_ROUNDS / settings->learner.eps, 100), 1000);
     u->settings.first = u->settings.first > settings->late ? u->settings.first : settings->late;

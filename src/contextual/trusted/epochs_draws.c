@@ -47,49 +47,16 @@ static tacet_status make_fast(tacet__epochs *u, tacet_error *err) {
     return TACET_OK;
 }
 
-size_t tacet__epochs_survivors(const tacet__epochs *u, bool *keep, double *room, const double *phi) {
-    const tacet__belief *b = &u->robust.belief;
-    double most = -INFINITY;
-    size_t count = 0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < u->n; i++) {
-            const double *x = phi + i * b->M;
-            tacet__gemv(false, b->M, b->M, 1, b->P, b->M, x, 0, room);
-            const double half = u->settings.width * sqrt(fmax(tacet__dot(room, x, b->M) + b->tail, 0));
-            const double mean = tacet__dot(b->theta, x, b->M);
-            if (pass == 0) {
-                most = fmax(most, mean - half);
-            } else {
-                keep[i] = mean + half >= most;
-                count += keep[i] ? 1 : 0;
-            }
-        }
-    }
-    return count;
-}
-
 /* How likely each action is in each context node. */
 static tacet_status make_pi(tacet__epochs *u, tacet_error *err) {
     const tacet__belief *b = &u->robust.belief;
     double *F = TACET__ALIGNED(double, b->N *DRAWS);
-    bool *keep = TACET__ZALLOC(bool, u->n);
-    double *room = TACET__ZALLOC(double, b->M);
-    if (F == NULL || keep == NULL || room == NULL) {
-        free(F);
-        free(keep);
-        free(room);
+    if (F == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for draws");
     }
     memset(u->pi, 0, b->N * sizeof *u->pi);
     tacet__gemm(true, false, b->N, DRAWS, b->M, 1, b->phi, b->M, u->draws, b->M, 0, F, b->N);
     for (size_t k = 0; k < b->N; k += u->n) {
-        if (u->settings.explore == TACET_CONTEXTUAL_ELIMINATION) {
-            const size_t count = tacet__epochs_survivors(u, keep, room, b->phi + k * b->M);
-            for (size_t i = 0; i < u->n; i++) {
-                u->pi[k + i] = keep[i] ? 1 / (double)count : 0;
-            }
-            continue;
-        }
         for (size_t s = 0; s < DRAWS; s++) {
             size_t best = 0;
             for (size_t i = 1; i < u->n; i++) {
@@ -99,8 +66,6 @@ static tacet_status make_pi(tacet__epochs *u, tacet_error *err) {
         }
     }
     free(F);
-    free(keep);
-    free(room);
     return TACET_OK;
 }
 

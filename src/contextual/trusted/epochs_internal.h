@@ -49,8 +49,6 @@ void tacet__epochs_forget(tacet__epochs *u);
 tacet_status tacet__epochs_end(tacet__epochs *u, tacet_error *err);
 /* theta_i = theta + width P^1/2 z: post-processing, a function of the release and the epoch's number. */
 tacet_status tacet__epochs_draw(tacet__epochs *u, tacet_error *err);
-/* Which of the actions whose features are the columns of phi no width excludes; returns how many. keep: n; room: M. */
-size_t tacet__epochs_survivors(const tacet__epochs *u, bool *keep, double *room, const double *phi);
 /* After theta, P, draws or law have changed: fast, pi, model, average. */
 tacet_status tacet__epochs_refresh(tacet__epochs *u, tacet_error *err);
 /* Sets the size of the current epoch: by its number, or less: the last one ends before the last round, so that it is

@@ -38,10 +38,7 @@ static tacet_status check(const char *path, const tacet_contextual_question *q, 
         strlen(q->reward) >= TACET_SPACE_NAME || (q->propensity != NULL && strlen(q->propensity) >= TACET_SPACE_NAME)) {
         return tacet__fail(err, TACET_INVALID, "a log has at least one action column, and a reward column");
     }
-    if (q->public_contexts != NULL && q->context_density != NULL) {
-        return tacet__fail(err, TACET_INVALID, "the law of contexts is a public sample or a density, not both");
-    }
-    const char *law = q->public_contexts != NULL ? q->public_contexts : q->context_density;
+    const char *law = q->public_contexts;
     if (law != NULL && q->action_columns == q->space->count) {
         return tacet__fail(err, TACET_INVALID, "a law of contexts needs context columns");
     }
@@ -171,50 +168,10 @@ static tacet_status load_sample(tacet_contextual_log *l, const char *path, tacet
     return l->contexts == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the public contexts") : TACET_OK;
 }
 
-/* A table of densities on a grid, at embedded points. */
-static tacet_status load_density(tacet_contextual_log *l, const char *path, tacet_error *err) {
-    const tacet_space part = {.columns = l->space.columns + l->action_columns,
-                              .count = l->space.count - l->action_columns};
-    const char *names[TACET_SPACE_COLUMNS + 1];
-    tacet_csv_table table;
-    for (size_t i = 0; i < part.count; i++) {
-        names[i] = part.columns[i].name;
-        if (part.columns[i].kind != TACET_SPACE_REAL || tacet_space_column_dims(&part.columns[i]) != 1) {
-            return tacet__fail(err, TACET_UNSUPPORTED, "a density of contexts has columns of real numbers only");
-        }
-    }
-    names[part.count] = "density";
-    const tacet_csv_wanted wanted = {.columns = names, .d = part.count + 1};
-    tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    double *points = TACET__ZALLOC(double, table.n *part.count);
-    double *values = TACET__ZALLOC(double, table.n);
-    if (points == NULL || values == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the densities");
-    } else {
-        for (size_t i = 0; i < table.n; i++) {
-            tacet_space_embed(&part, points + i * part.count, table.values + i * table.d);
-            values[i] = table.values[i * table.d + part.count];
-        }
-        status = tacet_contextual_density_create(&l->density, points, values, part.count, table.n, err);
-    }
-    free(points);
-    free(values);
-    tacet_csv_table_clear(&table);
-    return status;
-}
-
 static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_question *q, tacet_error *err) {
     tacet_status status = TACET_OK;
     if (q->public_contexts != NULL) {
         status = load_sample(l, q->public_contexts, err);
-    } else if (q->context_density != NULL) {
-        status = load_density(l, q->context_density, err);
-    }
-    if (status == TACET_OK && l->lists && l->density != NULL) {
-        status = tacet__fail(err, TACET_UNSUPPORTED, "a density of contexts does not go with categories");
     }
     if (status == TACET_OK && l->lists) {
         status = make_list(l, &l->actions, &l->action_count, 0, l->action_columns, q->groups != NULL, err);
@@ -223,7 +180,7 @@ static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_q
         status =
             make_list(l, &l->contexts, &l->context_count, l->action_columns, l->space.count, q->groups != NULL, err);
     }
-    l->settings.law_stated = q->public_contexts != NULL || q->context_density != NULL;
+    l->settings.law_stated = q->public_contexts != NULL;
     const bool sample = q->public_contexts != NULL && !l->lists;
     const tacet_contextual_space space = {.action_dim = l->action_dims,
                                           .context_dim = l->dims - l->action_dims,
@@ -236,8 +193,6 @@ static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_q
                                           .groups = q->groups != NULL ? l->groups : NULL,
                                           .actions = l->actions,
                                           .action_count = l->action_count,
-                                          .density = l->density != NULL ? tacet_contextual_density_at : NULL,
-                                          .user = l->density,
                                           .contexts = l->contexts,
                                           .context_count = l->context_count,
                                           .order = sample ? (l->action_dims == 1 ? 24 : 8) : 0};
@@ -482,7 +437,6 @@ void tacet_contextual_log_free(tacet_contextual_log *l) {
     }
     tacet_contextual_learner_free(l->learner);
     tacet_contextual_basis_free(l->basis);
-    tacet_contextual_density_free(l->density);
     tacet_space_clear(&l->space);
     free(l->actions);
     free(l->contexts);

@@ -20,7 +20,6 @@ struct tacet_contextual_log {
     bool lists; /* actions and contexts are lists of points: there are categories */
     double *actions, *contexts;
     size_t action_count, context_count;
-    tacet_contextual_density *density;
     tacet_contextual_basis *basis;
     tacet_contextual_learner *learner;
     double *rows; /* width numbers each, secret: the columns, NaN for no level; reward; propensity */

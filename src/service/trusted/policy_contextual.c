@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_contextual.c - the central policy `contextual` for the service: public actions, private contexts and rewards.
- * Ring: trusted. Without options.learn it learns all along, in epochs with a release each
- * (tacet/contextual/trusted/epochs.h). With it the first options.learn rounds explore without looking; one release is
- * then made, and every later suggestion is for its own context from that model (tacet/contextual/trusted/policy.h).
- * Cost: that of the policy. */
+ * Ring: trusted. It learns in epochs with a release each (tacet/contextual/trusted/epochs.h). Cost: that of the policy.
+ */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -15,12 +13,11 @@
 #include <string.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/contextual/trusted/epochs.h>
-#include <tacet/contextual/trusted/policy.h>
 
 typedef struct contextual {
     central c;
     tacet_contextual_space space;
-    tacet_contextual_policy_settings settings;
+    tacet_contextual_epochs_settings settings;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
 } contextual;
 
@@ -66,13 +63,13 @@ static tacet_status describe(contextual *u, const tacet__definition *def, tacet_
     u->space.groups = def->groups;
     u->space.lengthscales = def->lengthscales;
     u->space.lengthscale_count = def->lengthscale_count;
-    tacet_contextual_policy_settings_defaults(&u->settings);
+    tacet_contextual_epochs_settings_defaults(&u->settings);
     tacet__definition_range(def, &u->settings.learner.reward_lower, &u->settings.learner.reward_upper);
     u->settings.learner.eps = def->round_eps;
     u->settings.learner.delta = def->delta;
     u->settings.learner.gaussian = def->delta > 0;
     u->settings.rounds = (size_t)def->rounds;
-    u->settings.learn = (size_t)def->learn;
+    u->settings.late = (size_t)def->late;
     u->settings.coin_seed = def->coin_seed;
     return TACET_OK;
 }
@@ -84,8 +81,8 @@ static tacet_status contextual_check(const tacet__definition *def, tacet_error *
     if (status == TACET_OK && def->rounds > (1U << 22)) {
         status = tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
     }
-    if (status == TACET_OK && strcmp(def->learner, "default") != 0 && strcmp(def->learner, "elimination") != 0) {
-        status = tacet__fail(err, TACET_INVALID, "policy 'contextual' has one other learner, elimination");
+    if (status == TACET_OK && strcmp(def->learner, "default") != 0) {
+        status = tacet__fail(err, TACET_INVALID, "policy 'contextual' has no other learner than default");
     }
     status = status != TACET_OK ? status : tacet_contextual_basis_create(&basis, &u.space, 0, err);
     tacet_contextual_basis_free(basis);
@@ -100,19 +97,6 @@ static void contextual_free(void *self) {
     }
 }
 
-static tacet_status create_epochs(const contextual *u, tacet_policy **out, const tacet__definition *def,
-                                  const tacet_ask *ask, tacet_error *err) {
-    tacet_contextual_epochs_settings settings;
-    tacet_contextual_epochs_settings_defaults(&settings);
-    settings.learner = u->settings.learner;
-    settings.rounds = u->settings.rounds;
-    settings.coin_seed = u->settings.coin_seed;
-    settings.late = (size_t)def->late;
-    settings.explore =
-        strcmp(def->learner, "elimination") == 0 ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON;
-    return tacet_contextual_epochs_create(out, &u->space, def->points, def->count, &settings, ask, err);
-}
-
 static tacet_status contextual_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                                       const void *snapshot, size_t size, tacet_error *err) {
     *out = (tacet__learner){0};
@@ -124,9 +108,8 @@ static tacet_status contextual_create(tacet__learner *out, const tacet__definiti
     status = status != TACET_OK ? status : tacet__central_open(&u->c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
         const tacet_ask ask = tacet__central_ask(&u->c, "model of a contextual study", "context,reward");
-        status = def->learn > 0 ? tacet_contextual_policy_create(&out->policy, &u->space, def->points, def->count,
-                                                                 &u->settings, &ask, err)
-                                : create_epochs(u, &out->policy, def, &ask, err);
+        status =
+            tacet_contextual_epochs_create(&out->policy, &u->space, def->points, def->count, &u->settings, &ask, err);
     }
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
@@ -144,8 +127,7 @@ static tacet_status contextual_create(tacet__learner *out, const tacet__definiti
 /* The model that `tacet predict` reads; of the negated reward where the study minimizes. */
 static tacet_status contextual_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                        tacet_error *err) {
-    const tacet_contextual_model *model = def->learn > 0 ? tacet_contextual_policy_model(learner->policy)
-                                                         : tacet_contextual_epochs_model(learner->policy);
+    const tacet_contextual_model *model = tacet_contextual_epochs_model(learner->policy);
     if (model == NULL) {
         return tacet__fail(err, TACET_STATE, "nothing has been released yet: the study is still learning");
     }

@@ -38,10 +38,9 @@ typedef struct tacet_contextual_space {
     /* Actions are drawn uniformly from their box, or (not NULL) from this public list: action_dim x action_count. */
     const double *actions;
     size_t action_count;
-    /* The law of contexts; uniform on their box when both are NULL. Wrong laws cost utility, never privacy. */
-    double (*density)(const double *context, void *user); /* >= 0, need not be normalised */
-    void *user;
-    const double *contexts; /* a PUBLIC sample instead: context_dim x context_count */
+    /* The law of contexts: uniform on their box, or (not NULL) that of a PUBLIC sample, context_dim x context_count.
+     * Wrong laws cost utility, never privacy. */
+    const double *contexts;
     size_t context_count;
     size_t order; /* quadrature nodes a coordinate; 0: by the dimension */
 } tacet_contextual_space;
@@ -49,22 +48,11 @@ typedef struct tacet_contextual_space {
 /* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage), uniform contexts. */
 TACET_API void tacet_contextual_space_defaults(tacet_contextual_space *space);
 
-/* A law of contexts from a PUBLIC table: densities at the points of a grid, linear in each coordinate between them, the
- * nearest point's beyond; they need not be normalised. points: dim x count, in any order, every combination of the
- * coordinates' values once. INVALID names the row: not a full grid, a density that is negative or not finite, all zero.
- * NO_MEMORY. tacet_contextual_density_at is for tacet_contextual_space.density, with the table as its user. */
-typedef struct tacet_contextual_density tacet_contextual_density;
-TACET_API tacet_status tacet_contextual_density_create(tacet_contextual_density **out, const double *points,
-                                                       const double *values, size_t dim, size_t count,
-                                                       tacet_error *err);
-TACET_API void tacet_contextual_density_free(tacet_contextual_density *density); /* NULL is allowed */
-TACET_API double tacet_contextual_density_at(const double *context, void *density);
-
 typedef struct tacet_contextual_basis tacet_contextual_basis;
 
 /* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
- * be). INVALID names the rule: dimensions, bounds, lengthscales, a density that is negative, not finite or zero
- * everywhere, a list or sample outside the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
+ * be). INVALID names the rule: dimensions, bounds, lengthscales, a list or sample outside
+ * the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
 TACET_API tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
                                                      size_t most, tacet_error *err);
 TACET_API void tacet_contextual_basis_free(tacet_contextual_basis *basis);                       /* NULL is allowed */

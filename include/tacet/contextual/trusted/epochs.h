@@ -23,24 +23,20 @@
 extern "C" {
 #endif
 
-typedef enum tacet_contextual_explore {
-    TACET_CONTEXTUAL_THOMPSON,   /* draws from the released posterior; no regret bound is proven */
-    TACET_CONTEXTUAL_ELIMINATION /* even among the actions that `width` standard deviations do not exclude; its regret
-                                    is bounded where those widths hold (src/contextual/README.md) */
-} tacet_contextual_explore;
-
 typedef struct tacet_contextual_epochs_settings {
     tacet_contextual_settings learner; /* range and kind of rewards, eps */
     size_t rounds;                     /* suggestions at the most, up to 2^22; no default */
     size_t first;                      /* rounds of epoch 0; 0: 300/eps, from 100 to 1000 */
-    tacet_contextual_explore explore;
-    double width;       /* THOMPSON: draws are so many standard deviations wide, 0.75; ELIMINATION: 1 */
-    uint64_t coin_seed; /* of the draws; public. Default 1 */
-    size_t late;        /* an epoch is released so many suggestions after its end; `first` is no less. Default 0 */
+    double width;                      /* draws are so many posterior standard deviations wide; 0: 0.75 */
+    uint64_t coin_seed;                /* of the draws; public. Default 1 */
+    size_t late; /* an epoch is released so many suggestions after its end; `first` is no less. Default 0 */
 } tacet_contextual_epochs_settings;
 
 TACET_API void tacet_contextual_epochs_settings_defaults(tacet_contextual_epochs_settings *settings);
-/* As tacet_contextual_policy_create; UNSUPPORTED: more than 384 actions. */
+/* actions: action_dim x count, within the bounds; copied. space->actions must be NULL; what `space` points to is not
+ * needed afterwards. `ask` is copied; its texts, ledger and noise must outlive the policy, and its ticket has at most
+ * 150 bytes. Nothing is charged before the first release. INVALID names the rule. UNSUPPORTED: more than 384 actions.
+ * NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_contextual_space *space,
                                                       const double *actions, size_t count,
                                                       const tacet_contextual_epochs_settings *settings,

@@ -30,7 +30,6 @@ typedef struct tacet_contextual_question {
     const size_t *groups; /* NULL, or the group of each column, from 0: the function is a sum over groups. More than
                              four columns of numbers need it */
     const char *public_contexts;        /* a file with a PUBLIC sample of contexts; NULL: none */
-    const char *context_density;        /* a file with their PUBLIC density on a grid; NULL: none */
     tacet_contextual_settings settings; /* method, rewards, range, eps; discrete and law_stated are set here */
 } tacet_contextual_question;
 

@@ -167,7 +167,7 @@ static tacet_status extend(const tacet__replica *r, tacet__job *job) {
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
-    if (!r->kind->extends || r->def.learn > 0) {
+    if (!r->kind->extends) {
         return r->def.trust == TACET_TRUST_CENTRAL
                    ? tacet__fail(&job->err, TACET_STATE,
                                  "the study was charged once for its rounds and cannot have more: release its model, "

@@ -427,9 +427,9 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
     static const char *const SETS[] = {"randomizer",     "features",      "released", "set_size",
                                        "ticket_seconds", "person_rounds", NULL};
-    static const char *const CENTRAL[] = {"open_most",      "set_most",      "set_size", "features",
-                                          "released",       "coin_seed",     "learn",    "late",
-                                          "ticket_seconds", "person_rounds", "learner",  NULL};
+    static const char *const CENTRAL[] = {"open_most",     "set_most",  "set_size", "features",
+                                          "released",      "coin_seed", "late",     "ticket_seconds",
+                                          "person_rounds", "learner",   NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
@@ -469,10 +469,9 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->released =
         (size_t)whole_of(r, options, "released", decode && s->features > 15 ? 15 : s->features, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
-    s->learn = whole_of(r, options, "learn", 0, 0, s->rounds);
     s->late = whole_of(r, options, "late", 0, 0, s->rounds);
-    if (s->late > 0 && (strcmp(s->policy, "contextual") != 0 || s->learn > 0)) {
-        complain(r, "options.late", "is for contextual studies that learn in epochs, without options.learn");
+    if (s->late > 0 && strcmp(s->policy, "contextual") != 0) {
+        complain(r, "options.late", "is for contextual studies");
     }
 }
 

@@ -73,9 +73,8 @@ typedef struct tacet__definition {
     size_t set_most;  /* arms a decision set may have */
     size_t set_size;  /* arms a decision set typically has */
     size_t features, released;
-    char learner[TACET__DEFINITION_WORD]; /* decision sets: both, tilt, decode; others: both (usual), elimination */
-    uint64_t learn; /* contextual: how many rounds are for learning alone; 0: it learns all along */
-    uint64_t late;  /* contextual: epochs are released so many rounds after their end */
+    char learner[TACET__DEFINITION_WORD]; /* decision sets: both, tilt, decode; fixed: default, elimination */
+    uint64_t late;                        /* contextual: epochs are released so many rounds after their end */
     uint64_t coin_seed;
 } tacet__definition;
 

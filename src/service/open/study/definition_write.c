@@ -85,15 +85,14 @@ static json_t *prior_json(const tacet__definition *s) {
 tacet_status tacet__definition_encode(const tacet__definition *s, char **out, tacet_error *err) {
     const bool local = s->trust == TACET_TRUST_LOCAL;
     json_t *budget = local ? json_pack("{sf}", "eps", s->eps) : json_pack("{sf sf}", "eps", s->eps, "delta", s->delta);
-    json_t *options =
-        tacet__definition_device_sets(s)
-            ? json_pack("{ss sI sI sI}", "randomizer", s->randomizer, "features", (json_int_t)s->features, "released",
-                        (json_int_t)s->released, "set_size", (json_int_t)s->set_size)
-        : local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
-                : json_pack("{ss sI sI sI sI sI sI sI}", "learner", s->learner, "open_most", (json_int_t)s->open_most,
-                            "set_most", (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
-                            (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
-                            (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
+    json_t *options = tacet__definition_device_sets(s)
+                          ? json_pack("{ss sI sI sI}", "randomizer", s->randomizer, "features", (json_int_t)s->features,
+                                      "released", (json_int_t)s->released, "set_size", (json_int_t)s->set_size)
+                      : local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
+                              : json_pack("{ss sI sI sI sI sI sI}", "learner", s->learner, "open_most",
+                                          (json_int_t)s->open_most, "set_most", (json_int_t)s->set_most, "set_size",
+                                          (json_int_t)s->set_size, "features", (json_int_t)s->features, "released",
+                                          (json_int_t)s->released, "coin_seed", (json_int_t)s->coin_seed);
     if (options != NULL && s->late > 0) {
         (void)json_object_set_new(options, "late", json_integer((json_int_t)s->late));
     }
