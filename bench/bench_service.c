@@ -183,7 +183,7 @@ static char *definition(size_t arms) {
     size_t at =
         (size_t)snprintf(text, room,
                          "{\"name\":\"bench\",\"trust\":\"local\",\"rounds\":10000000,\"budget\":{\"eps\":1},"
-                         "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},\"options\":{\"randomizer\":\"duchi\"},"
+                         "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},\"options\":{\"randomizer\":\"hybrid\"},"
                          "\"domain\":{\"points\":[");
     for (size_t i = 0; i < arms; i++) {
         at += (size_t)snprintf(text + at, room - at, "%s[%.6f]", i > 0 ? "," : "", (double)i / (double)arms);

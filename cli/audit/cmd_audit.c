@@ -80,8 +80,8 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         CLI_OPT("seed", &settings.seed, "S", "reproducible noise instead of the operating system's"),
         CLI_HEADING("What ships (curate, desk, device, learn, study, and their controls):"),
         CLI_OPT("mechanism", &shipped.mechanism, "NAME",
-                "curate: gaussian (default), laplace or l2; desk and device: hybrid (default), duchi, piecewise, "
-                "laplace or staircase; learn: k-norm (default) or gaussian"),
+                "curate: gaussian (default), laplace or l2; desk and device: hybrid (default) or "
+                "laplace; learn: k-norm (default) or gaussian"),
         CLI_OPT("rows", &shipped.rows, "N",
                 "of a released table (default 1000000), answers of the desk and the device (100000), releases of a "
                 "model or a study (2000)"),

@@ -26,7 +26,7 @@ static const cli_command COMMANDS[] = {
      "code is 0 when the verdict is the expected one, 1 when it is not.",
      "tacet audit curate --mechanism laplace --eps 1\n"
      "tacet audit curate --mechanism laplace --eps 1 --interrupted\n"
-     "tacet audit device --mechanism duchi --interrupted\n"
+     "tacet audit device --mechanism laplace --interrupted\n"
      "tacet audit control:same-key-blocks\n"
      "tacet audit gaussian --eps 1 --delta 1e-5 --runs 1000000\n"
      "tacet audit control:float-laplace --eps 1\n"

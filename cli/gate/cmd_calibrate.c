@@ -15,7 +15,6 @@
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/select.h>
-#include <tacet/dp/open/shuffle.h>
 #include <tacet/local/shared/sphere.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
@@ -216,19 +215,6 @@ static tacet_status sphere(json_t *out, options *o, tacet_error *err) {
     return s;
 }
 
-/* What a shuffler would be worth; no study claims it. */
-static tacet_status shuffle(json_t *out, options *o, tacet_error *err) {
-    double eps = NAN;
-    tacet_status s = need(given(o->eps) && given(o->delta),
-                          "shuffle needs --eps of one report, --delta, and --count reports of the same question", err);
-    s = s != TACET_OK ? s : tacet_shuffle_eps(&eps, o->eps, o->delta, o->count, err);
-    if (s == TACET_OK) {
-        cli_add(out, "report_eps count eps delta least_count", J(o->eps), J(o->count), J(eps),
-                J(eps < o->eps ? o->delta : 0), J(tacet_shuffle_least(o->eps, o->delta)));
-    }
-    return s;
-}
-
 /* The range of rewards whose noise has no bound: local paper, section 4.5. */
 static tacet_status range(json_t *out, options *o, tacet_error *err) {
     const double R = tacet_local_noise_range(o->tail_a, o->tail_b, o->theta, o->rounds, o->delta);
@@ -241,7 +227,7 @@ static tacet_status range(json_t *out, options *o, tacet_error *err) {
     return need(given(R), "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0", err);
 }
 
-#define NAMES "gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, sphere, shuffle or range"
+#define NAMES "gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, sphere or range"
 
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
@@ -270,7 +256,6 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"levels", levels},
                       {"select", selection},
                       {"sphere", sphere},
-                      {"shuffle", shuffle},
                       {"range", range}};
     options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, .ticket = "tuning"};
     o.what = "best of several private runs";
@@ -281,9 +266,8 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("sensitivity", &o.sensitivity, "S",
                 "largest distance of the answers on neighbouring data (L2); default 1"),
         CLI_OPT("sigma", &o.sigma, "S", "gaussian: standard deviation of the noise"),
-        CLI_OPT(
-            "count", &o.count, "K",
-            "gaussian: releases of the same kind on the same data, default 1; levels: of a category; shuffle: reports"),
+        CLI_OPT("count", &o.count, "K",
+                "gaussian: releases of the same kind on the same data, default 1; levels: of a category"),
         CLI_OPT("scale", &o.scale, "B", "laplace, l2: scale of the noise"),
         CLI_OPT("dims", &o.dims, "D",
                 "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1"),
@@ -302,7 +286,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("tail-a", &o.tail_a, "A", "range: a; default 1"),
         CLI_OPT("tail-b", &o.tail_b, "B", "range: b; default 1"),
         CLI_OPT("factorization", &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt"),
-        CLI_OPT("kind", &o.kind, "NAME", "randomizer: laplace, staircase, duchi, piecewise or hybrid; default hybrid"),
+        CLI_OPT("kind", &o.kind, "NAME", "randomizer: hybrid (default) or laplace"),
         CLI_OPT("lo", &o.lo, "A", "randomizer: least value, default -1; range: of the mean reward"),
         CLI_OPT("hi", &o.hi, "B", "randomizer: largest value, default 1; range: of the mean reward"),
         {0},

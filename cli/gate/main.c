@@ -18,7 +18,7 @@ static const cli_command COMMANDS[] = {
      "stream: --rounds T --factorization tree, toeplitz or blt gives max_sd, the largest standard deviation of a "
      "noisy prefix sum per unit of sensitivity at mu = 1; with --eps and --delta also sigma and max_error_sd. T "
      "rounds need the T - 1 sums before rounds 2 to T.\n\n"
-     "randomizer: --kind laplace, staircase, duchi, piecewise or hybrid, --eps, --lo and --hi give the largest "
+     "randomizer: --kind hybrid or laplace, --eps, --lo and --hi give the largest "
      "variance of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
      "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
      "probability that randomised response keeps a level, and the mean probability of the truth given what was "
@@ -26,9 +26,6 @@ static const cli_command COMMANDS[] = {
      "sphere: --eps and --dims D give the variance of one number of a vector of D that devices report as one of 256 "
      "directions (study create --policy statistics), that of Duchi's one bit, and that of Gaussian noise with "
      "--delta.\n\n"
-     "shuffle: --eps of one report, --delta and --count N give the eps that N shuffled reports of the same question "
-     "would have, and the least N for which the theorem speaks. No study claims it: src/dp/open/shuffle.md says "
-     "why.\n\n"
      "range: --theta, --tail-a, --tail-b, --rounds and --delta give by how much to widen the range of the mean reward "
      "(--lo, --hi) so that no reward of the study leaves it with probability 1 - delta, where the noise of rewards "
      "has no bound. Devices clip to it, so eps stays pure; without clipping it would be (eps, delta).",

@@ -68,32 +68,21 @@ static const char TABLE[] =
     "that is eps {eps:^6}, delta {delta:^3} of eps {budget_eps:^6}, delta {budget_delta:^3}\n"
     "budget for a person behind k records or rounds:{*_persons:,| k = {k}: {!bound|no bound}{?bound|eps {eps:^4}"
     "{?delta|, delta {delta:^2}}}}\n"
-    "head    {head}\n"
-    "{?_numerical|by privacy-loss distributions: {?numerical_eps|eps {numerical_eps:^6} at delta {budget_delta:^3}}"
-    "{!numerical_eps|nothing can be said (zCDP claims, or losses beyond the grid)}\n}";
+    "head    {head}\n";
 
 int cmd_show(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;
-    bool numerical = false;
-    double eps = (double)NAN;
     const cli_option options[] = {
         CLI_NEED("ledger", &path, "FILE", "The ledger."),
-        CLI_OPT("numerical", &numerical, NULL,
-                "Also add up by privacy-loss distributions: tighter, for charges that were fixed beforehand."),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_error err = {0};
     char *text = NULL;
-    if (tacet_ledger_read(&text, path, &err) != TACET_OK ||
-        (numerical && tacet_ledger_numerical(&eps, path, &err) != TACET_OK)) {
-        json_decref(cli_loads(text));
+    if (tacet_ledger_read(&text, path, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
     json_t *account = cli_loads(text);
-    if (numerical) {
-        cli_add(account, "numerical_eps _numerical", J(eps), JB(true));
-    }
     if (!cli_json_wanted()) {
         add_words(account);
         cli_add(account, "_persons", J(persons(account)));

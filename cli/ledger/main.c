@@ -4,7 +4,7 @@
 #include "ledger/commands.h"
 
 static const cli_command COMMANDS[] = {
-    {"ledger show", "what was spent, on what, for whom", "--ledger FILE [--numerical] [--json]",
+    {"ledger show", "what was spent, on what, for whom", "--ledger FILE [--json]",
      "Verifies the ledger, then prints its entries, one a line, and its totals. An entry that is 'open' was reserved "
      "but never answered: its budget is spent, nothing left. 'UNCOVERED' entries left without protection, and 'NOT "
      "PRIVATE' ones were drawn from a seeded source.",

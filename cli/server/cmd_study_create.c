@@ -184,7 +184,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "actions; 0,0,1: f(a, b) + g(c)."),
         CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
         CLI_OPT("reward", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
-        CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default), duchi, piecewise, laplace, staircase."),
+        CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
         CLI_OPT("parameters", &r.parameters, "NAME",
                 "local: tight (default with --bound), literal, orderwise, tuned (default without)."),
         {0},

@@ -36,11 +36,9 @@
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/open/ledger_read.h>
 #include <tacet/dp/open/levels.h>
-#include <tacet/dp/open/pld.h>
 #include <tacet/dp/open/receipt.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/open/select.h>
-#include <tacet/dp/open/shuffle.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/dp/stream.h>
 #include <tacet/gp/arms.h>

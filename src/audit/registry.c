@@ -28,7 +28,6 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_sphere,
     &tacet__audit_piecewise,
     &tacet__audit_hybrid,
-    &tacet__audit_staircase,
     &tacet__audit_device_laplace,
     &tacet__audit_device_retry,
     &tacet__audit_retry_redraws,

@@ -17,7 +17,7 @@ extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_lapl
     tacet__audit_published, tacet__audit_wrong_sensitivity;
 /* targets_randomizer.c */
 extern const tacet_audit_target tacet__audit_sphere, tacet__audit_duchi, tacet__audit_piecewise, tacet__audit_hybrid,
-    tacet__audit_staircase, tacet__audit_device_laplace, tacet__audit_device_retry, tacet__audit_retry_redraws;
+    tacet__audit_device_laplace, tacet__audit_device_retry, tacet__audit_retry_redraws;
 /* targets_contextual.c */
 extern const tacet_audit_target tacet__audit_contextual, tacet__audit_contextual_features,
     tacet__audit_contextual_choice, tacet__audit_contextual_grid;

@@ -70,7 +70,6 @@ static tacet_status create(void **state, tacet_ldp_kind kind, const tacet_audit_
         return create(state, (kind), claim, err);                                                                      \
     }
 CREATE(laplace, TACET_LDP_LAPLACE)
-CREATE(staircase, TACET_LDP_STAIRCASE)
 CREATE(duchi, TACET_LDP_DUCHI)
 CREATE(piecewise, TACET_LDP_PIECEWISE)
 CREATE(hybrid, TACET_LDP_HYBRID)
@@ -159,8 +158,6 @@ TARGET(piecewise, "piecewise", create_piecewise, run_once,
        "a device's piecewise report of a reward at either end of its range", false);
 TARGET(hybrid, "hybrid", create_hybrid, run_once, "a device's hybrid report of a reward at either end of its range",
        false);
-TARGET(staircase, "staircase", create_staircase, run_once,
-       "a device's staircase report of a reward at either end of its range", false);
 TARGET(sphere, "sphere", create_sphere, run_once,
        "a device's report of a vector, its direction among 256; the vector is replaced by its opposite", false);
 TARGET(device_laplace, "device:laplace", create_laplace, run_once,

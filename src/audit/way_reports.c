@@ -38,10 +38,9 @@ static double piecewise_variance(const tacet_ldp *ldp) {
 }
 
 static double variance_of(const tacet_ldp *ldp) {
-    const double share = ldp->kind == TACET_LDP_PIECEWISE ? 1 : ldexp(ldp->piecewise_share, -32);
-    return ldp->kind == TACET_LDP_PIECEWISE || ldp->kind == TACET_LDP_HYBRID
-               ? share * piecewise_variance(ldp) + (1 - share) * ldp->duchi * ldp->duchi
-               : tacet_ldp_variance(ldp);
+    const double share = ldexp(ldp->piecewise_share, -32);
+    return ldp->kind == TACET_LDP_HYBRID ? share * piecewise_variance(ldp) + (1 - share) * ldp->duchi * ldp->duchi
+                                         : tacet_ldp_variance(ldp);
 }
 
 /* --- the desk ---------------------------------------------------------------------------------------------------- */

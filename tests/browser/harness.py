@@ -229,7 +229,7 @@ class Server:
 def local_study(name="slides", count=40, rounds=20000):
     return {"name": name, "description": f"Made up {NASTY}", "trust": "local", "budget": {"eps": 4}, "rounds": rounds,
             "domain": {"points": [[i / (count - 1), (i * 7 % count) / count] for i in range(count)]},
-            "prior": {"lengthscale": 0.3, "reward": [0, 1]}, "options": {"randomizer": "duchi"}}
+            "prior": {"lengthscale": 0.3, "reward": [0, 1]}, "options": {"randomizer": "hybrid"}}
 
 
 def contextual_study(name="doses"):

@@ -27,13 +27,13 @@ ENDS = []
 
 
 def report_ends():
-    """The two reports that a device can make, as the device's own program makes them."""
+    """A report of the least reward and one of the largest, as the device's own program makes them."""
     if len(ENDS) < 2:
         with tempfile.TemporaryDirectory() as folder:
             found = set()
             for i in range(60):
-                said = run("device", "report", "--ticket", str(i), "--reward", str(i % 2), "--range", "0:1", "--eps", "4", "--mechanism",
-                           "duchi", "--ledger", os.path.join(folder, "l.db"), *(["--budget", "400"] if i == 0 else []), "--json")
+                said = run("device", "report", "--ticket", str(i), "--reward", str(i % 2), "--range", "0:1", "--eps", "4",
+                           "--ledger", os.path.join(folder, "l.db"), *(["--budget", "400"] if i == 0 else []), "--json")
                 found.add(json.loads(said)["report"])
                 if len(found) == 2:
                     break

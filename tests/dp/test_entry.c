@@ -5,6 +5,7 @@
 #include <tacet/core/simrng.h>
 
 #include "dp/open/entry.h"
+#include "dp/open/parameters.h"
 
 static tacet_charge charge(void) {
     tacet_charge c;
@@ -330,11 +331,24 @@ static void test_hashes(void **state) {
     assert_false(tacet__hash_parse(a, hex));
 }
 
+static void parameters_are_found_by_their_names(void **state) {
+    static const char *const NONE[] = {
+        "",           "{",           "{}",          "{\"a\":\"1\"}",           "{\"a\":1,\"a\":1}", "{\"a\":1",
+        "{\"ba\":1}", "{\"a\":[1]}", "{\"a\":nan}", "{\"b\":\"\\\"a\\\":1\"}", "{\"b\":\"a\"}"};
+    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) {
+        assert_true(tacet__parameter_number(NONE[i], "a") == 0);
+    }
+    assert_true(tacet__parameter_number("{\"b\":2,\"a\":-1.5e-3}", "a") == -1.5e-3);
+    assert_true(tacet__parameter_number("{\"a\":12345678.901234567,\"b\":2}", "a") == 12345678.901234567);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill),        cmocka_unit_test(test_names),      cmocka_unit_test(test_check_numbers),
-        cmocka_unit_test(test_check_texts), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_one_encoding),
-        cmocka_unit_test(test_impossible),  cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_fill),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_check_numbers), cmocka_unit_test(test_check_texts),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_one_encoding),
+        cmocka_unit_test(test_impossible),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_hashes),        cmocka_unit_test(parameters_are_found_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,6 @@
 #include <tacet/dp/mechanism.h>
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/levels.h>
-#include <tacet/dp/open/shuffle.h>
 #include <tacet/dp/randomizer.h>
 #include <unistd.h>
 
@@ -423,10 +422,6 @@ static void bounds_of_what_has_none(void **state) {
         assert_false(tacet__sphere_density(&h, &slope, &p, (interval){0.5, 1 - 0x1p-53}));
         assert_true(tacet__sphere_density(&h, &slope, &p, (interval){0.5, 0.75}));
     }
-    double eps = 0;
-    assert_int_equal(tacet_shuffle_least(30, 1e-300), 0); /* no number of reports is enough */
-    assert_ok(tacet_shuffle_eps(&eps, 30, 1e-300, 1000, NULL));
-    assert_true(eps == 30);
     assert_true(json_is_null(tacet__ledger_bound(INFINITY)));
 }
 

@@ -40,7 +40,7 @@ wire() { # wire URL [STUDY]
     expect 1 "$tacet" device report --range 0:10 --eps 2 --ledger "$work/ledger" --budget 5 --ticket "$ticket" --reward 3 $(wire "$url")
     grep -q -- '--eps 1' "$work/err" || fail "does not say what the study asks for"
     expect 1 "$tacet" device report --range 0:9 --eps 1 --ledger "$work/ledger" --budget 5 --ticket "$ticket" --reward 3 $(wire "$url")
-    expect 1 report --mechanism duchi --ticket "$ticket" --reward 3 $(wire "$url")
+    expect 1 report --mechanism laplace --ticket "$ticket" --reward 3 $(wire "$url")
     [ ! -e "$work/ledger" ] || fail "something was charged"
     # The server is away: the report is drawn and kept; the same command sends the same bits later.
     expect 0 report --ticket "$ticket" --reward 3 --json $(wire "$url")

@@ -30,11 +30,11 @@ grep -q '^that is eps 0.3, delta 0 of eps 1.00001, delta' "$work/out" || fail "a
 expect 0 "$tacet" device report --ticket r1 --reward 0.5 --range 0:1 --eps 1 --ledger "$work/large.ledger" --budget 100
 expect 0 "$tacet" ledger show --ledger "$work/large.ledger"
 grep -q 'k = 50: eps 5000' "$work/out" || fail "no price for fifty records: $(cat "$work/out")"
-# Nor of a delta, nor of what privacy-loss distributions say.
+# Nor of a delta.
 expect 0 "$tacet" curate --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --delta 1.2345e-5 \
     --ledger "$work/delta.ledger" --new-budget "another delta" --out "$work/delta"
-expect 0 "$tacet" ledger show --ledger "$work/delta.ledger" --numerical
-grep -q '^by privacy-loss distributions: eps 0.* at delta 1.24e-05' "$work/out" || fail "a delta is rounded down: $(cat "$work/out")"
+expect 0 "$tacet" ledger show --ledger "$work/delta.ledger"
+grep -q '^that is eps 0.* of eps 0.3, delta 1.24e-05' "$work/out" || fail "a delta is rounded down: $(cat "$work/out")"
 expect 0 "$tacet" ledger verify --ledger "$work/odd.ledger"
 grep -q 'of eps 1.00001 at delta' "$work/out" || fail "a budget is rounded down by verify: $(cat "$work/out")"
 expect 0 "$tacet" ledger show --ledger "$ledger" --json

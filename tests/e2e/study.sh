@@ -14,7 +14,7 @@ study create --name levels --trust central --eps 300 --delta 0.1 --bounds 0:1,0:
 study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
 study create --name least --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --direction minimize
 study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
-study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2 --randomizer duchi
+study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2
 grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy tails"
 for policy in tgp ata moma; do
     study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
@@ -32,7 +32,7 @@ round() { # NAME OPTIONS...
     ticket=$(text ticket)
     reward=$(sed -n 's/.*"action": *\[\([^]]*\)\].*/\1/p' "$work/out" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; print 1 - sqrt(a * a + b * b) }')
     case $name in
-    device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$work/device.db" --budget 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism "$([ "$name" = proven ] && echo duchi || echo hybrid)" --reward "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
+    device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$work/device.db" --budget 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism hybrid --reward "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
     esac
     [ "$name" != own ] || reward=$((i * 40)) # one of 256 directions: its decision set stays on the device
     study observe --study "$name" --ticket "$ticket" --reward "$reward"

@@ -83,7 +83,6 @@ static inline double report(const fixture *f, size_t round, size_t arm) {
     case TACET_LDP_HYBRID:
         return tacet_ldp_cell(ldp, (uint32_t)(u * (ldp->cells - 1)));
     case TACET_LDP_LAPLACE:
-    case TACET_LDP_STAIRCASE:
     case TACET_LDP_SPHERE:
         break;
     }

@@ -11,13 +11,13 @@ static void test_private_outputs(void **state) {
     tacet_ldp ldp;
     tacet_desk_reply r;
     tacet_ledger_totals before, same_row, other_row;
-    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 0.5, -1, 5, NULL));
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 0.5, -1, 5, NULL));
     release(f, QUERIES, &ldp);
     f->settings.values = "y";
     open_desk(f, &f->desk);
     assert_ok(tacet_desk_total(f->desk, &before, NULL));
     const double first = ask(f->desk, "a", 3);
-    assert_true(first != value_of(3)); /* Duchi's mechanism has two outputs, both far outside the range */
+    assert_true(first != value_of(3)); /* at this eps hybrid has two outputs, both far outside the range */
     assert_true(tacet_ldp_possible(&ldp, first));
     for (int i = 0; i < 20; i++) {
         assert_true(ask(f->desk, "a", 3) == first);
@@ -70,7 +70,7 @@ static void test_shared_ledger(void **state) {
     tacet_manifest m;
     tacet_desk_reply r;
     tacet_ledger_totals one, both;
-    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 0.5, -1, 5, NULL));
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 0.5, -1, 5, NULL));
     (void)snprintf(ledger, sizeof ledger, "%s/shared.db", f->folder);
     tacet_curate_defaults(&s);
     s.data = f->data;

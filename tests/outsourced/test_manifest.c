@@ -43,7 +43,7 @@ static void test_round_trip(void **state) {
         m.is_private = k < 2;
         m.outputs_private = k % 2 == 1;
         if (m.outputs_private) {
-            assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_PIECEWISE, 0.7, -3, 4, NULL));
+            assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_LAPLACE, 0.7, -3, 4, NULL));
         }
         if (k == 2) {
             memcpy(m.mechanism, "projection", 11);
@@ -104,8 +104,8 @@ static const char *const BAD[][3] = {
     {"\"unit\": 5.0", "\"unit\": 0.0", "columns"},
     {"\"unit\": 5.0", "\"unit\": \"5\"", "unit"},
     {"\"mechanism\": \"none\"", "\"mechanism\": \"other\",\"eps\":1,\"lower\":0,\"upper\":1", "outputs"},
-    {"\"mechanism\": \"none\"", "\"mechanism\": \"duchi\",\"eps\":1,\"lower\":1,\"upper\":0", "outputs"},
-    {"\"mechanism\": \"none\"", "\"mechanism\": \"duchi\"", "eps"},
+    {"\"mechanism\": \"none\"", "\"mechanism\": \"hybrid\",\"eps\":1,\"lower\":1,\"upper\":0", "outputs"},
+    {"\"mechanism\": \"none\"", "\"mechanism\": \"hybrid\"", "eps"},
     {"\"entry\": 1", "\"entry\": -1", "entry"},
     {"\"hash\": \"", "\"hash\": \"bb", "hash"},
     {"\"age\"", "\"0123456789012345678901234567890123456789012345678901234567890123\"", "name"},
@@ -225,7 +225,7 @@ static void test_sentences(void **state) {
     assert_non_null(strstr(text, "can tell about its record what the release hides"));
     free(text);
     m.outputs_private = true;
-    assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_DUCHI, 0.5, 0, 1, NULL));
+    assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_HYBRID, 0.5, 0, 1, NULL));
     text = tacet_manifest_uncovered(&m);
     assert_non_null(strstr(text, "eps = 0.5 each"));
     free(text);

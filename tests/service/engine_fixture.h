@@ -162,7 +162,7 @@ static const char TOY_STUDY[] =
 static const char LOCAL_STUDY[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"rounds\":5000,"
     "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
-    "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
+    "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\"}}";
 
 static tacet__metrics engine_metrics;
 

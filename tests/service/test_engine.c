@@ -144,11 +144,11 @@ static void test_minimize(void **state) {
     static const char DOWN[] =
         "{\"name\":\"down\",\"trust\":\"local\",\"direction\":\"minimize\",\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
-        "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
+        "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\"}}";
     static const char UP[] =
         "{\"name\":\"up\",\"trust\":\"local\",\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[-1,0]},"
-        "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
+        "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\"}}";
     tacet_simrng rng;
     add_study(DOWN);
     add_study(UP);

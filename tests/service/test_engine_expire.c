@@ -16,7 +16,7 @@ static const char TOYS[] =
 static const char MOMA[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"policy\":\"moma\",\"budget\":{\"eps\":1},\"rounds\":60,"
     "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
-    "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\",\"ticket_seconds\":1000}}";
+    "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\",\"ticket_seconds\":1000}}";
 static _Atomic uint64_t ahead; /* of the system's clock */
 
 static uint64_t fast_clock(void) {

@@ -22,7 +22,7 @@ static void add_all(void) {
     static const char LOCAL[] =
         "{\"name\":\"%s\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"rounds\":5000,"
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
-        "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\",\"ticket_seconds\":1000}}";
+        "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\",\"ticket_seconds\":1000}}";
     char text[1024];
     add_study("{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
               "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"

@@ -49,7 +49,7 @@ void soak_add_local(const soak *s, const char *name, uint64_t rounds) {
     (void)snprintf(
         local, sizeof local,
         "{\"format\":\"tacet-study-1\",\"name\":\"%s\",\"trust\":\"local\",\"policy\":\"ucb\",\"rounds\":%llu,"
-        "\"budget\":{\"eps\":1},\"options\":{\"randomizer\":\"duchi\"},\"domain\":{\"points\":[%s]},"
+        "\"budget\":{\"eps\":1},\"options\":{\"randomizer\":\"hybrid\"},\"domain\":{\"points\":[%s]},"
         "\"prior\":{\"kernel\":\"matern52\",\"lengthscale\":[0.2],\"reward\":[-2,2],\"bound\":1,\"noise\":1}}",
         name, (unsigned long long)rounds, points);
     add(s, local);

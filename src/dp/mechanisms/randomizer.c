@@ -56,27 +56,6 @@ static uint64_t among(tacet_noise *noise, const tacet_ldp *ldp) {
                : ldp->window + tacet__noise_below(noise, outside);
 }
 
-/* Noise of magnitude k has likelihood (den/num)^level, level 0 below `inner` and one more with every `steps`. */
-static double staircase(tacet_noise *noise, const tacet_ldp *ldp, double fraction) {
-    const int64_t at = (int64_t)input_of(noise, fraction, ldp->steps);
-    const uint64_t top = 2 * (uint64_t)ldp->inner - 1;
-    const uint64_t top_weight = top * (ldp->ratio_num - ldp->ratio_den);
-    const uint64_t rest_weight = 2 * (uint64_t)ldp->steps * ldp->ratio_den;
-    int64_t k = 0;
-    if (tacet__bernoulli(noise, top_weight, top_weight + rest_weight)) {
-        k = (int64_t)tacet__noise_below(noise, top) - (int64_t)ldp->inner + 1;
-    } else {
-        int64_t from = ldp->inner;
-        while (tacet__bernoulli(noise, ldp->ratio_den, ldp->ratio_num)) {
-            from += ldp->steps;
-        }
-        const uint64_t place = tacet__noise_below(noise, 2 * (uint64_t)ldp->steps);
-        k = from + (int64_t)(place / 2);
-        k = place % 2 == 0 ? k : -k;
-    }
-    return tacet_ldp_place(ldp, at + k);
-}
-
 tacet_status tacet_randomize(tacet_noise *noise, double *out, const tacet_ldp *ldp, double value, tacet_error *err) {
     *out = NAN;
     return noise->source == TACET__NOISE_SAMPLE
@@ -92,9 +71,6 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
     const double clipped = fmin(fmax(value, ldp->lo), ldp->hi);
     const double fraction = fmin((clipped - ldp->lo) / (ldp->hi - ldp->lo), 1);
     switch (ldp->kind) { /* no default: a kind that is not named here draws nothing */
-    case TACET_LDP_STAIRCASE:
-        *out = staircase(noise, ldp, fraction);
-        return TACET_OK;
     case TACET_LDP_PIECEWISE:
         *out = piecewise(noise, ldp, fraction);
         return TACET_OK;

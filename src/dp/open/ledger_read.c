@@ -78,21 +78,6 @@ tacet_status tacet_ledger_verify(char **out, const char *path, const char *head,
     return as_text(out, object, err);
 }
 
-tacet_status tacet_ledger_numerical(double *eps, const char *path, tacet_error *err) {
-    tacet__ledger_view *view = NULL;
-    tacet__ledger_report report;
-    *eps = (double)INFINITY;
-    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
-    if (status == TACET_OK && report.budget_delta == 0) {
-        *eps = report.eps; /* without a delta sums of eps are the least that holds for all that is pure */
-    } else if (status == TACET_OK) {
-        const double most = report.eps > 0 ? report.eps : report.budget_eps;
-        status = tacet__ledger_numerical(view, eps, report.budget_delta, most, err);
-    }
-    tacet__ledger_view_close(view);
-    return status;
-}
-
 typedef struct exporting {
     tacet_status (*line)(void *user, const char *text, tacet_error *err);
     void *user;

@@ -54,11 +54,6 @@ tacet_status tacet__ledger_each(tacet__ledger_view *view,
                                 tacet_status (*visit)(void *user, const tacet__ledger_row *row, tacet_error *err),
                                 void *user, tacet_error *err);
 
-/* eps at delta by the numerical accountant (pld.md), for charges that were fixed beforehand; losses up to four times
- * `most` are told apart. INFINITY: it cannot say (zCDP claims, losses beyond that). After tacet__ledger_verify. */
-tacet_status tacet__ledger_numerical(tacet__ledger_view *view, double *eps, double delta, double most,
-                                     tacet_error *err);
-
 /* eps at delta, recomputed from the definitions (src/dp/ledger/README.md); infinity when there is none below 1e6. */
 double tacet__ledger_gaussian_eps(double mu, double delta);
 double tacet__ledger_zcdp_eps(double rho, double delta);

@@ -19,10 +19,6 @@ static const char *find_key(const char *text, const char *name) {
     return at != NULL ? at + length : NULL;
 }
 
-bool tacet__parameter_named(const char *parameters, const char *name) {
-    return find_key(parameters, name) != NULL;
-}
-
 double tacet__parameter_number(const char *parameters, const char *name) {
     const char *from = find_key(parameters, name);
     const size_t length = strlen(parameters);

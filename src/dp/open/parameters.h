@@ -5,10 +5,6 @@
 #ifndef TACET_SRC_DP_OPEN_PARAMETERS_H
 #define TACET_SRC_DP_OPEN_PARAMETERS_H
 
-#include <stdbool.h>
-
-/* Whether there is a field of this name. */
-bool tacet__parameter_named(const char *parameters, const char *name);
 /* 0: no field of this name, two of them, no number, or a text that is cut off. */
 double tacet__parameter_number(const char *parameters, const char *name);
 

@@ -125,8 +125,8 @@ tacet_status tacet__local_derive(tacet__local *p, tacet_error *err) {
     const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
     if (s->algorithm == TACET_LOCAL_UCB && proven && !isfinite(p->proxy)) {
         return tacet__fail(err, TACET_INVALID,
-                           "%s reports have no sub-Gaussian width: use duchi, piecewise or hybrid, or tgp, ata, moma, "
-                           "or parameters without a regret bound",
+                           "%s reports have no sub-Gaussian width: use hybrid, or tgp, ata, moma, or parameters "
+                           "without a regret bound",
                            tacet_ldp_name(p->ldp.kind));
     }
     s->lambda = tacet__local_lambda(p);

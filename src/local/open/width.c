@@ -100,8 +100,7 @@ double tacet__local_level_tgp(const tacet__local *p, size_t t) {
         return sqrt(p->v) * sqrt(sqrt((double)t)); /* heavy tails: b_t = v^1/2 t^1/4 */
     }
     if (p->tail > 0) {
-        /* A stair of the staircase is one range wide, so its tail is that of Laplace one range further out. */
-        return base + (p->ldp.kind == TACET_LDP_STAIRCASE ? p->ldp.hi - p->ldp.lo : 0) + p->tail * log_t;
+        return base + p->tail * log_t;
     }
     return p->reach;
 }

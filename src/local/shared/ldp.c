@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ldp.c - the public design of the bounded scalar randomisers, and their moments.
  * Ring: shared. Sources: Duchi, Jordan, Wainwright (2018); Wang, Xiao, Yang, Zhao, Hoi, Shin, Yu, "Collecting and
- * analyzing multidimensional data with local differential privacy" (2019); Geng, Viswanath, "The optimal noise-adding
- * mechanism" (2014). Differs: every mechanism is a finite (or lattice) one whose likelihood ratio is a rational number
- * at most e^eps; the published ones are its limits (src/dp/mechanisms/randomizers.md).
+ * analyzing multidimensional data with local differential privacy" (2019). Differs: every mechanism is a finite (or
+ * lattice) one whose likelihood ratio is a rational number at most e^eps; the published ones are its limits
+ * (src/dp/mechanisms/randomizers.md).
  * Cost: init is microseconds; tacet_ldp_proxy some milliseconds. */
 #include <tacet/local/shared/ldp.h>
 
@@ -17,18 +17,17 @@ __extension__ typedef unsigned __int128 u128;
 enum { FIXED = 62, RATIO_BITS = 47, CELLS = 1 << 16, STEPS = 1 << 15, DIRECTIONS = 256 };
 
 static const double PI = 3.14159265358979323846;
-static const char *const NAMES[] = {"laplace", "staircase", "duchi", "piecewise", "hybrid", "sphere"};
-enum { OF_NUMBERS = 5 }; /* so many of them take a number */
+static const char *const NAMES[] = {"laplace", "hybrid", "duchi", "piecewise", "sphere"};
+enum { SHIPPED = 2 }; /* so many of them a study or a device may be asked for; hybrid is made of the next two */
 
 tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err) {
-    for (size_t i = 0; i < OF_NUMBERS; i++) {
+    for (size_t i = 0; i < SHIPPED; i++) {
         if (strcmp(name, NAMES[i]) == 0) {
             *out = (tacet_ldp_kind)i;
             return TACET_OK;
         }
     }
-    return tacet__fail(err, TACET_INVALID,
-                       "no randomiser '%.40s'; there are laplace, staircase, duchi, piecewise, hybrid", name);
+    return tacet__fail(err, TACET_INVALID, "no randomiser '%.40s'; there are hybrid and laplace", name);
 }
 
 const char *tacet_ldp_name(tacet_ldp_kind kind) {
@@ -57,14 +56,6 @@ static uint64_t exp_above(double eps) {
 
 double tacet_ldp_duchi_constant(double eps) {
     return 1 + 2 / expm1(eps);
-}
-
-/* The step of the stair that has the least variance: Geng and Viswanath, Theorem 6 (b = e^-eps). */
-static uint32_t stair_inner(double eps) {
-    const double b = exp(-eps);
-    const double root = cbrt((b - 2 * b * b + 2 * pow(b, 4) - pow(b, 5)) / 2);
-    const double gamma = -b / (1 - b) + root / ((1 - b) * (1 - b));
-    return (uint32_t)fmin(fmax(rint(gamma * STEPS), 1), STEPS);
 }
 
 /* How many of the directions to make likely: the share q = P(Z > z) of a normal Z for which the mean of what is chosen,
@@ -113,9 +104,8 @@ tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, dou
         return TACET_OK;
     }
     out->duchi = half * ((a + b) / (a - b));
-    if (kind == TACET_LDP_LAPLACE || kind == TACET_LDP_STAIRCASE) {
+    if (kind == TACET_LDP_LAPLACE) {
         out->steps = STEPS;
-        out->inner = stair_inner(eps);
         out->laplace_scale = nextafter(STEPS / eps, INFINITY); /* above the quotient, however it was rounded */
         out->step = (hi - lo) / STEPS;
         return TACET_OK;

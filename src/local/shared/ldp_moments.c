@@ -30,19 +30,6 @@ static double cells_variance(const pieces *p, double j) {
     return p->each * (all + (p->likely - 1) * window) - p->gain * p->gain * j * j;
 }
 
-static double stair_variance(const tacet_ldp *ldp) {
-    const double r = (double)ldp->ratio_den / (double)ldp->ratio_num;
-    const double n = ldp->steps;
-    const double g = ldp->inner;
-    const double geometric[3] = {r / (1 - r), r * r / ((1 - r) * (1 - r)), r * r * (1 + r) / pow(1 - r, 3)};
-    /* Step m + 1 holds s … s + n - 1 of either sign, s = g + m n, with weight r^(m+1). */
-    const double first = geometric[0] * g + geometric[1] * n;
-    const double second = geometric[0] * g * g + 2 * geometric[1] * g * n + geometric[2] * n * n;
-    const double squares = n * second + n * (n - 1) * first + geometric[0] * (n - 1) * n * (2 * n - 1) / 6;
-    const double total = 2 * g - 1 + 2 * n * geometric[0];
-    return ((g - 1) * g * (2 * g - 1) / 3 + 2 * squares) / total;
-}
-
 double tacet_ldp_variance(const tacet_ldp *ldp) {
     if (ldp->kind == TACET_LDP_SPHERE) {
         return NAN;
@@ -52,9 +39,6 @@ double tacet_ldp_variance(const tacet_ldp *ldp) {
         const double q = exp(-1 / ldp->laplace_scale);
         const double less = -expm1(-1 / ldp->laplace_scale);
         return step * (2 * q / (less * less) + 0.25);
-    }
-    if (ldp->kind == TACET_LDP_STAIRCASE) {
-        return step * (stair_variance(ldp) + 0.25);
     }
     const double bit = ldp->duchi * ldp->duchi;
     if (ldp->kind == TACET_LDP_DUCHI) {

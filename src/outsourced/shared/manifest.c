@@ -311,7 +311,7 @@ static void read_distances(reading *r, tacet_manifest *m, const json_t *root) {
 static void read_outputs(reading *r, tacet_manifest *m, const json_t *root) {
     char name[TACET_MANIFEST_NAME] = "";
     const json_t *outputs = json_object_get(root, "outputs");
-    tacet_ldp_kind kind = TACET_LDP_DUCHI;
+    tacet_ldp_kind kind = TACET_LDP_HYBRID;
     text_of(r, outputs, "mechanism", name, sizeof name);
     if (r->status != TACET_OK || strcmp(name, "none") == 0) {
         return;

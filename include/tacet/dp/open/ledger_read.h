@@ -17,9 +17,6 @@ TACET_API tacet_status tacet_ledger_read(char **out, const char *path, tacet_err
  * is no hash. CORRUPT: not in the chain, which was cut off or replaced; a damaged anchor. Otherwise as above. */
 TACET_API tacet_status tacet_ledger_verify(char **out, const char *path, const char *head, const char *anchor,
                                            tacet_error *err);
-/* eps at the budget's delta by privacy-loss distributions, for charges that were fixed beforehand: tighter than the
- * account. Infinite where nothing can be said: zCDP claims, losses beyond the grid. */
-TACET_API tacet_status tacet_ledger_numerical(double *eps, const char *path, tacet_error *err);
 /* Every record in order as one line of JSON without its end, with its bytes in hex, so that hashes can be recomputed.
  * What `line` returns ends it, unless that is OK. */
 TACET_API tacet_status tacet_ledger_export(const char *path,

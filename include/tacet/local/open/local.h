@@ -89,8 +89,8 @@ TACET_API const char *tacet_local_parameters_name(tacet_local_parameters paramet
 
 /* Several tickets may be open at a time; MoMA begins an epoch (a new arm, played k times) only when the one before is
  * reported in full (STATE). A report that the randomiser cannot give is INVALID. The covariance is read once. INVALID:
- * settings out of range; UCB with literal or tight parameters and a randomiser without a sub-Gaussian proxy (Laplace,
- * staircase). NUMERIC, NO_MEMORY, OVERFLOW as tacet_arms_create. */
+ * settings out of range; UCB with literal or tight parameters and a randomiser without a sub-Gaussian proxy
+ * (Laplace). NUMERIC, NO_MEMORY, OVERFLOW as tacet_arms_create. */
 TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings,
                                           const tacet_cov_spec *cov, const double *X, size_t ldx, size_t n,
                                           tacet_error *err);

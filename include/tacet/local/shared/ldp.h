@@ -19,10 +19,9 @@ extern "C" {
 
 typedef enum tacet_ldp_kind {
     TACET_LDP_LAPLACE,   /* discrete Laplace on a grid; unbounded reports */
-    TACET_LDP_STAIRCASE, /* Geng and Viswanath 2014, on a grid; unbounded reports */
-    TACET_LDP_DUCHI,     /* one bit (Duchi, Jordan, Wainwright 2018) */
-    TACET_LDP_PIECEWISE, /* Wang et al. 2019, Algorithm 2, on a grid */
     TACET_LDP_HYBRID,    /* Wang et al. 2019: piecewise or Duchi by a public coin; the least variance up to eps = 4 */
+    TACET_LDP_DUCHI,     /* half of hybrid: one bit (Duchi, Jordan, Wainwright 2018); alone in audits and the lab */
+    TACET_LDP_PIECEWISE, /* half of hybrid: Wang et al. 2019, Algorithm 2, on a grid; alone in audits and the lab */
     TACET_LDP_SPHERE     /* of a vector, not a number: one of `cells` public directions, the `window` nearest ones more
                             likely (tacet/local/shared/sphere.h). The report is the number of the direction */
 } tacet_ldp_kind;
@@ -36,15 +35,14 @@ typedef struct tacet_ldp {
     uint64_t ratio_num, ratio_den; /* likelihood ratio num/den <= e^eps, proven by directed rounding */
     uint32_t cells;                /* piecewise, sphere: outputs 0 … cells-1 */
     uint32_t window;               /* piecewise, sphere: how many of them the value makes likely */
-    uint32_t steps;                /* Laplace, staircase: the range in grid steps */
-    uint32_t inner;                /* staircase: |noise| < inner is the top of the stair */
+    uint32_t steps;                /* Laplace: the range in grid steps */
     uint32_t piecewise_share;      /* hybrid: piecewise with probability share / 2^32 */
     double laplace_scale;          /* Laplace: noise scale in grid steps, at least steps / eps */
     double duchi;                  /* reports are mid ± duchi */
     double step;                   /* distance of neighbouring outputs, in the units of the value */
 } tacet_ldp;
 
-/* Of a number: "laplace", "staircase", "duchi", "piecewise", "hybrid". INVALID names the choices. */
+/* Of a number: "hybrid" or "laplace". INVALID names the choices. */
 TACET_API tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err);
 TACET_API const char *tacet_ldp_name(tacet_ldp_kind kind);
 /* INVALID: eps outside [2^-10, 32]; hi <= lo, or one of them not within 2^500 of zero; hi - lo below 2^-30 of the
@@ -55,18 +53,18 @@ TACET_API tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, doubl
 /* Of the sphere, lo and hi are the range of the reward, and the three moments below are not a number. */
 /* C = (e^eps + 1)/(e^eps - 1), by expm1: what Duchi's bit is scaled with. */
 TACET_API double tacet_ldp_duchi_constant(double eps);
-/* The largest |report - (lo + hi)/2|; infinite for Laplace and staircase. */
+/* The largest |report - (lo + hi)/2|; infinite for Laplace. */
 TACET_API double tacet_ldp_bound(const tacet_ldp *ldp);
 /* The largest variance of a report over all values, with the rounding to the grid in it. */
 TACET_API double tacet_ldp_variance(const tacet_ldp *ldp);
 /* s such that E exp(u (report - value)) <= exp(u^2 s / 2) for every u and every value in [lo, hi]: the sub-Gaussian
  * proxy variance given the clipped value. For Duchi it also holds for a random value in [lo, hi] about its mean, noise
- * included. Infinite for Laplace and staircase. */
+ * included. Infinite for Laplace. */
 TACET_API double tacet_ldp_proxy(const tacet_ldp *ldp);
 /* Whether a device that follows the rules can have sent this. */
 TACET_API bool tacet_ldp_possible(const tacet_ldp *ldp, double report);
 
-/* The report of piecewise cell k, of grid place n (Laplace, staircase), of Duchi's bit. Same doubles everywhere. */
+/* The report of piecewise cell k, of grid place n (Laplace), of Duchi's bit. Same doubles everywhere. */
 TACET_API double tacet_ldp_cell(const tacet_ldp *ldp, uint32_t k);
 TACET_API double tacet_ldp_place(const tacet_ldp *ldp, int64_t n);
 TACET_API double tacet_ldp_bit(const tacet_ldp *ldp, bool up);

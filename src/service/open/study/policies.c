@@ -166,7 +166,7 @@ static tacet_status local_check(const tacet__definition *def, tacet_error *err) 
     tacet_status status = local_settings(&s, &ldp, def, err);
     if (status == TACET_OK && s.algorithm == TACET_LOCAL_UCB && isinf(tacet_ldp_proxy(&ldp)) &&
         (s.parameters == TACET_LOCAL_LITERAL || s.parameters == TACET_LOCAL_TIGHT)) {
-        status = tacet__fail(err, TACET_INVALID, "policy 'ucb' needs a bounded randomizer (duchi, piecewise, hybrid)");
+        status = tacet__fail(err, TACET_INVALID, "policy 'ucb' needs a bounded randomizer: hybrid");
     }
     tacet_kernel *kernel = NULL;
     status = status != TACET_OK ? status : tacet__definition_kernel(&kernel, def, def->d, err);
