@@ -41,6 +41,7 @@
 #include <tacet/dp/open/select.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/dp/stream.h>
+#include <tacet/dp/tally.h>
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
@@ -83,5 +84,6 @@
 #include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
+#include <tacet/tune/trusted/tune.h>
 
 #endif

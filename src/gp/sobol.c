@@ -8,21 +8,45 @@
 
 enum { BITS = 32 };
 
-/* Van der Corput, then the primitive polynomials x + 1, x^2 + x + 1, x^3 + x + 1. */
+enum { DEGREE_MOST = 6 };
+
+/* Van der Corput, then one primitive polynomial a coordinate: degree, inner coefficients as bits, first numbers. */
+typedef struct polynomial {
+    unsigned degree;
+    uint32_t coefficients;
+    uint32_t initial[DEGREE_MOST];
+} polynomial;
+static const polynomial TABLE[TACET__SOBOL_DIM_MOST] = {
+    {0, 0, {0}},
+    {1, 0, {1}},
+    {2, 1, {1, 3}},
+    {3, 1, {1, 3, 1}},
+    {3, 2, {1, 1, 1}},
+    {4, 1, {1, 1, 3, 3}},
+    {4, 4, {1, 3, 5, 13}},
+    {5, 2, {1, 1, 5, 5, 17}},
+    {5, 4, {1, 1, 5, 5, 5}},
+    {5, 7, {1, 1, 7, 11, 19}},
+    {5, 11, {1, 1, 5, 1, 1}},
+    {5, 13, {1, 1, 1, 3, 11}},
+    {5, 14, {1, 3, 5, 5, 31}},
+    {6, 1, {1, 3, 3, 9, 7, 49}},
+    {6, 13, {1, 1, 1, 15, 21, 21}},
+    {6, 16, {1, 3, 1, 13, 27, 49}},
+};
+
 static void directions(uint32_t *v, size_t coordinate) {
-    static const unsigned DEGREE[TACET__SOBOL_DIM_MOST] = {0, 1, 2, 3};
-    static const uint32_t COEFFICIENTS[TACET__SOBOL_DIM_MOST] = {0, 0, 1, 1};
-    static const uint32_t INITIAL[TACET__SOBOL_DIM_MOST][3] = {{0, 0, 0}, {1, 0, 0}, {1, 3, 0}, {1, 3, 1}};
-    const unsigned s = DEGREE[coordinate];
+    const polynomial *p = &TABLE[coordinate];
+    const unsigned s = p->degree;
     for (unsigned i = 0; i < BITS; i++) {
         if (coordinate == 0) {
             v[i] = UINT32_C(1) << (BITS - 1 - i);
         } else if (i < s) {
-            v[i] = INITIAL[coordinate][i] << (BITS - 1 - i);
+            v[i] = p->initial[i] << (BITS - 1 - i);
         } else {
             v[i] = v[i - s] ^ (v[i - s] >> s);
             for (unsigned k = 1; k < s; k++) {
-                v[i] ^= (COEFFICIENTS[coordinate] >> (s - 1 - k) & 1U) != 0 ? v[i - k] : 0;
+                v[i] ^= (p->coefficients >> (s - 1 - k) & 1U) != 0 ? v[i - k] : 0;
             }
         }
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SOBOL_MOST = 4 }; /* numeric columns; beyond it the Kronecker sequence */
 enum { LEAST_EACH = 8 }; /* numeric points for each combination of levels; below it combinations are sampled */
 
 /* The root of x^(d+1) = x + 1, whose powers are badly approximable together. */
@@ -25,7 +26,7 @@ static double golden(size_t d) {
 
 /* Coordinate c of point i in [0, 1). */
 static double spread_at(size_t d, size_t c, size_t i) {
-    if (d <= TACET__SOBOL_DIM_MOST) {
+    if (d <= SOBOL_MOST) {
         return (double)tacet__sobol(c, i) * 0x1p-32;
     }
     const double x = 0.5 + (double)(i + 1) * pow(golden(d), -(double)(c + 1));

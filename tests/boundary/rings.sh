@@ -36,7 +36,7 @@ violations() {
             return p[1] != "service" || p[2] != "open" ? 0 : index("study store engine wire", p[3])
         }
         BEGIN {
-            methods = " outsourced central contextual local "
+            methods = " outsourced central contextual local tune "
             gather["open.h"] = "open"; gather["trusted.h"] = "audit"; gather["device.h"] = "trusted"
             may["core"] = " core "
             may["io"] = " core io "
