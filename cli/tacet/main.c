@@ -30,6 +30,7 @@ static const entry TABLE[] = {
     {"collector", "tacet-collector", "open", "the suggestion service for local studies alone"},
     {"learn", "tacet-learn", "trusted", "a private log in, a model of which action suits which context out"},
     {"choose", "tacet-learn", "trusted", "one private action for one context, from a private log"},
+    {"tune", "tacet-tune", "trusted", "settings chosen on private records: eps a record, whatever is tried"},
     {"predict", "tacet-predict", "open", "the best action in a context, from a released model"},
     {"calibrate", "tacet-gate", "gate", "noise for a budget, or the budget a noise spends"},
     {"noise", "tacet-gate", "gate", "raw exact noise on stdout, for anyone to test"},

@@ -84,6 +84,8 @@
 #include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
+#include <tacet/tune/trusted/evaluate.h>
+#include <tacet/tune/trusted/stopping.h>
 #include <tacet/tune/trusted/tune.h>
 
 #endif

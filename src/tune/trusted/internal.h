@@ -30,6 +30,11 @@ void tacet__settings_spread(tacet__settings *settings, size_t count, uint64_t se
 void tacet__settings_zoom(tacet__settings *settings, size_t count, uint64_t seed, size_t round, size_t rounds,
                           const size_t *winners);
 
+/* --- tune.c: what evaluating needs to know --- */
+
+const tacet_space *tacet__tune_space(const tacet_tune *tune);
+size_t tacet__tune_records(const tacet_tune *tune);
+
 /* --- journal.c: what was told, durable --- */
 
 typedef struct tacet__tune_journal tacet__tune_journal;

@@ -553,3 +553,11 @@ tacet_status tacet_tune_score_get(const tacet_tune *t, tacet_tune_score *out, ta
     *out = t->score;
     return TACET_OK;
 }
+
+const tacet_space *tacet__tune_space(const tacet_tune *t) {
+    return &t->space;
+}
+
+size_t tacet__tune_records(const tacet_tune *t) {
+    return t->s.records;
+}
