@@ -59,5 +59,5 @@ def test_every_class_has_an_example_in_its_help() -> None:
 
     for thing in (tacet.Client, tacet.Ledger, tacet.Manifest, tacet.Model, tacet.Modeler, tacet.Plan, tacet.Space,
                   tacet.Real, tacet.Category, tacet.Suggestion, trusted.Desk, trusted.Device, trusted.Study,
-                  trusted.curate, trusted.learn, trusted.audit):  # fmt: skip
+                  trusted.curate, trusted.learn, trusted.audit, trusted.tune, trusted.tune_private, trusted.TuneStudy):  # fmt: skip
         assert ">>>" in (thing.__doc__ or ""), thing

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Sequence
 
 from tacet.errors import InvalidValue, StateError
+from tacet.space import Category, Date, Log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tacet.ledger import Ledger
     from tacet.model import Model
     from tacet.planning import Plan
+    from tacet.space import Space
 
 _INK, _SOFT = "#1f4e79", "#9aa5b1"
 
@@ -221,3 +223,36 @@ def privacy_utility(plan: Plan, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def winners(space: Space, chosen: Sequence[dict[str, Any]], *, ax: Axes | None = None) -> Axes:
+    """The trajectory of a tuning run: where the winner of each round lies in each column, from its low end to its high
+    end (on its own scale; levels in their order). Winners are released: the plot shows nothing else."""
+    import numpy as np
+
+    if len(chosen) == 0:
+        raise StateError("there is no winner yet")
+    ax = _axes(ax)
+    records = space.records({name: [params[name] for params in chosen] for name in space})
+    number = np.arange(1, len(chosen) + 1)
+    for j, (name, column) in enumerate(space.items()):
+        low, high = (0.0, float(len(column.levels) - 1)) if isinstance(column, Category) else _ends(column)
+        place = records[:, j]
+        if isinstance(column, Log):
+            place, low, high = np.log(place), float(np.log(low)), float(np.log(high))
+        ax.plot(number, (place - low) / max(high - low, 1e-300), "o-", markersize=4, label=name)
+    ax.set_xlabel("round")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_ylabel("place of the winner in its column")
+    ax.set_ylim(-0.05, 1.05)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _ends(column: Any) -> tuple[float, float]:
+    """Bounds as numbers; days of dates."""
+    import numpy as np
+
+    if isinstance(column, Date):
+        return tuple(float(np.datetime64(end, "D").astype(int)) for end in (column.low, column.high))  # type: ignore[return-value]
+    return float(column.low), float(column.high)

@@ -12,6 +12,10 @@ from tacet.trusted.device import Device, StatisticsDevice
 from tacet.trusted.learning import learn
 from tacet.trusted.outsourced import Desk, Release, curate
 from tacet.trusted.studies import Study
+from tacet.trusted.tuning import Chosen, SettingFailed, Tuned, TuneStudy, tune, tune_private
 
 __version__: str = _native.text(_native.lib.tacet_version())
-__all__ = ["Audit", "Desk", "Device", "Release", "StatisticsDevice", "Study", "audit", "audit_targets", "curate", "learn"]
+__all__ = [
+    "Audit", "Chosen", "Desk", "Device", "Release", "SettingFailed", "StatisticsDevice", "Study", "TuneStudy", "Tuned", "audit",
+    "audit_targets", "curate", "learn", "tune", "tune_private",
+]  # fmt: skip
