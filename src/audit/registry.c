@@ -41,6 +41,12 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_local_statistics,
     &tacet__audit_central_shared,
     &tacet__audit_central_lemma_5,
+    &tacet__audit_tune,
+    &tacet__audit_tune_stopping,
+    &tacet__audit_tune_scores,
+    &tacet__audit_tune_crossed,
+    &tacet__audit_tune_failing,
+    &tacet__audit_tune_ten,
 };
 /* clang-format on */
 

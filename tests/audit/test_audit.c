@@ -108,8 +108,9 @@ static void test_every_target(void **state) {
                                 strstr(target->name, "contextual") != NULL)) {
             continue; /* "stream" is run; the others have tests of their own */
         }
-        /* A run of a stream is six steps, each saved. */
-        const size_t runs = strncmp(target->name, "stream", 6) == 0   ? 12000
+        /* A run of a stream is six steps, each saved; one of tuning is 24 evaluations. */
+        const bool slow = strncmp(target->name, "stream", 6) == 0 || strstr(target->name, "tune") != NULL;
+        const size_t runs = slow                                      ? 12000
                             : strstr(target->name, "5-short") != NULL ? 250000 /* nearly right */
                                                                       : 60000;
         const tacet_audit_result r = audit(target, 1, target->pure ? 0 : 1e-5, runs, 2);
