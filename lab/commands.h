@@ -13,5 +13,6 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);
 int lab_repro(int argc, char **argv, const cli_command *self);
 int lab_plan(int argc, char **argv, const cli_command *self);
 int lab_sim_contextual(int argc, char **argv, const cli_command *self);
+int lab_sim_tune(int argc, char **argv, const cli_command *self);
 
 #endif
