@@ -20,19 +20,8 @@ static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const ch
     return tacet_disclose_ledger(d, path != NULL ? path : beside, err);
 }
 
-static int check_file(const char *path, const cli_command *self) {
-    char *text = NULL;
-    tacet_error err = {0};
-    tacet_status status = tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err);
-    status = status != TACET_OK ? status : tacet_disclose_check(text, &err);
-    free(text);
-    return status != TACET_OK ? cli_fail(self, &err)
-                              : cli_tell(cli_object("file valid", J(path), JB(true)),
-                                         "{file}: an entry of the registry, every field there\n");
-}
-
 int cmd_disclose(int argc, char **argv, const cli_command *self) {
-    const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *check = NULL, *study_path = NULL;
+    const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *study_path = NULL;
     const char *model_path = NULL;
     bool html = false;
     const cli_option options[] = {
@@ -43,15 +32,11 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
         CLI_OPT("html", &html, NULL, "label: as HTML instead of text."),
         CLI_OPT("ledger", &ledger, "FILE", "The ledger. Default for a release: DIR/ledger.db, when it is there."),
         CLI_OPT("facts", &facts_path, "FILE",
-                "registry: JSON with what only people know: name, curators, intended_use, region, justification, …"),
-        CLI_OPT("check", &check, "FILE", "Check an entry of the registry against the schema instead."),
+                "registry: JSON with what only people know: name, data_curators, intended_use, justification, …"),
         {0},
     };
     tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (check != NULL) {
-        return check_file(check, self);
-    }
     const bool registry = strcmp(format, "registry") == 0;
     const int given = (folder != NULL) + (model_path != NULL) + (study_path != NULL);
     if (given != 1 || (!registry && strcmp(format, "label") != 0)) {

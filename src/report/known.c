@@ -102,6 +102,7 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     const tacet_law *law = tacet_manifest_law(m);
     const bool many = m->queries > 0;
     char *noise = tacet_manifest_noise(m);
+    say(known, "product_kind", "Dataset"); /* a word of the registry */
     say(known, "product_type", "noisy records for outsourced optimization, with measured values on request");
     say(known, "variant", "%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
     say(known, "privacy_unit", "%s", m->is_private ? "one record, moved by up to one unit of its columns" : "none");
@@ -207,6 +208,7 @@ static void say_receipts(json_t *known, const tacet_contextual_parts *p) {
 static void know_log(json_t *known, const tacet_disclosure *d, const tacet_contextual_parts *p) {
     char hash[2 * TACET_HASH_BYTES + 1];
     (void)sodium_bin2hex(hash, sizeof hash, p->receipts[0].entry_hash, TACET_HASH_BYTES);
+    say(known, "product_kind", "Machine learning model"); /* a word of the registry */
     say(known, "product_type", "a model of rewards over actions and contexts, and any number of predictions from it");
     say(known, "variant", "%s", !p->is_private ? "none" : p->delta > 0 ? "approximate" : "pure");
     say(known, "privacy_unit", "%s", p->is_private ? "the context and the reward of one record of the log" : "none");
@@ -364,6 +366,7 @@ static tacet_status know_study(json_t *known, const tacet_disclosure *d, tacet_e
     } else {
         know_central(known, d);
     }
+    say(known, "product_kind", "Interactive API"); /* a word of the registry */
     say(known, "product_type", "points suggested round by round, and a model learnt from what they returned");
     say(known, "variant", "%s", delta > 0 ? "approximate" : "pure");
     say(known, "eps", "%.17g", eps);

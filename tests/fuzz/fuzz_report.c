@@ -13,7 +13,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void disclose(const char *status) {
     const tacet_disclosure d = {.study = status, .date = "2026-01-01"};
     char *text = NULL;
-    (void)tacet_disclose_check(status, NULL);
     if (tacet_disclose_label(&text, &d, true, NULL) == TACET_OK) {
         if (strstr(text, "<script") != NULL || strstr(text, "</body></html>\n") == NULL) {
             abort();
@@ -21,7 +20,7 @@ static void disclose(const char *status) {
         free(text);
     }
     if (tacet_disclose_registry(&text, &d, NULL) == TACET_OK) {
-        if (tacet_disclose_check(text, NULL) != TACET_OK) {
+        if (strncmp(text, "url_slug: \"", 11) != 0 || strstr(text, "\n  administrative:\n") == NULL) {
             abort();
         }
         free(text);

@@ -32,14 +32,11 @@ typedef struct tacet_disclosure {
 /* Fills in what a ledger adds up to, after verifying it; errors as of tacet_ledger_verify. CORRUPT, too: releases that
  * a model names are not in it. */
 TACET_API tacet_status tacet_disclose_ledger(tacet_disclosure *d, const char *path, tacet_error *err);
-/* YAML, checked by tacet_disclose_check. From malloc. INVALID: facts that are no object of texts, or name no field of
- * the registry that people fill in; a study that states no proven guarantee; what is no model of a log. */
+/* YAML, an entry by the registry's own schema. From malloc. INVALID: facts that are no object of texts, or name no
+ * field that people fill in; what has no guarantee, such as a study that states none; what is no model of a log. */
 TACET_API tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err);
 /* One page: plain text, or HTML that stands by itself. From malloc. */
 TACET_API tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err);
-/* Whether a text is an entry of the registry: every field of the schema once, in its section, of its type. PARSE names
- * the line or the field. */
-TACET_API tacet_status tacet_disclose_check(const char *yaml, tacet_error *err);
 
 #ifdef __cplusplus
 }
