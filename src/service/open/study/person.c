@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* person.c - group privacy in a study. Ring: open. Source: Dong, Roth, Su 2022 (mu-GDP), group privacy of a Gaussian
- * mechanism is exact: k records move its mean by at most k sensitivities. Cost: a bisection. */
+ * mechanism is exact: k records move its mean by at most k sensitivities. Mixed noise: src/central/README.md, "Several
+ * rounds of one person". Cost: a bisection. */
 #include "service/open/study/person.h"
 
 #include "dp/open/ledger_view.h"
@@ -41,9 +42,11 @@ double tacet__eps_of_mixed_rounds(double eps, double delta, double pure, unsigne
     if (!isfinite(eps)) {
         return (double)INFINITY;
     }
+    /* j, how many of them get l2 noise, may be decided by what was released before. So the event is cut into those of
+     * each j, and each of the k that have Gaussian noise in them is given a share of delta (the proof's sum over j). */
     const double mu = mu_of(eps, delta, false);
-    for (unsigned j = 0; j <= k; j++) { /* of them with l2 noise */
-        const double rest = j == k ? 0 : tacet__ledger_gaussian_eps((k - j) * mu, delta);
+    for (unsigned j = 0; j <= k; j++) {
+        const double rest = j == k ? 0 : tacet__ledger_gaussian_eps((k - j) * mu, delta / k);
         most = fmax(most, j * pure + rest);
     }
     return most;

@@ -8,7 +8,8 @@
  * 1e6. k may be a fraction: 1/k gives what a round may cost so that k of them cost (eps, delta). */
 double tacet__eps_of_rounds(double eps, double delta, double k);
 /* The same where some releases have l2 noise, each of which costs a record at most `pure` with delta = 0: the dearest
- * way to spread k rounds over them and the Gaussian ones. pure = 0: all are Gaussian. */
+ * way to spread k rounds over them and the Gaussian ones, which may be chosen by earlier releases. pure = 0: all are
+ * Gaussian. */
 double tacet__eps_of_mixed_rounds(double eps, double delta, double pure, unsigned k);
 
 #endif
