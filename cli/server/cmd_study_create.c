@@ -178,7 +178,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "the arms that are not excluded yet; its regret is bounded by proof."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
-        CLI_OPT("kernel", &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …"),
+        CLI_OPT("kernel", &r.kernel, "NAME", "se (default over a space), matern12, matern32, matern52 (default otherwise), …"),
         CLI_OPT("groups", &r.groups, "G1,G2,…",
                 "With --points: coordinates whose effects add up, as the number of each one's group, contexts after "
                 "actions; 0,0,1: f(a, b) + g(c)."),

@@ -22,11 +22,12 @@ static const cli_command COMMANDS[] = {
      "tacet server --store postgresql://tacet_trusted@db/tacet --open-store postgresql://tacet_open@db/tacet --keys "
      "keys --listen 0.0.0.0:8443",
      cmd_server},
-    {"study create", "add a study; charges the budget of a central one",
+    {"study create", "add a study; its budget is charged as it learns",
      "--store DIR|URL (--definition FILE | --name NAME --trust MODEL --eps E --lengthscale L …)",
      "Checks the definition and stores it in its canonical form; it never changes afterwards. Everything in it is "
      "public: bounds, ranges and lengthscales must not be computed from private data.\n\n"
-     "A central study is charged now, once, for all its rounds. Repeating the command after a failure is harmless; "
+     "Nothing is charged yet: a central study is charged as its batches end, each before it is released, and all "
+     "together cost what one does, since a round is in one batch. Repeating the command after a failure is harmless; "
      "another study of the same name is refused.",
      "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
      "--lengthscale 0.3\n"
@@ -61,9 +62,9 @@ static const cli_command COMMANDS[] = {
      "tacet study show dose --store studies", cmd_study_show},
     {"study extend", "give a study more rounds", "--store DIR|URL --study NAME --rounds T",
      "Local studies, whose devices pay for each report, and contextual studies in epochs, whose rounds are each in "
-     "one release, may have more rounds than they were created with; servers that run follow. What was done stays. A "
-     "central study is charged once for all its rounds and is refused: release its model, and begin another study "
-     "from it (tacet study create --from), charged separately.\n\n"
+     "one release, may have more rounds than they were created with; servers that run follow. What was done stays. The "
+     "batches of a central study were planned for its rounds, and it is refused: release its model, and begin another "
+     "study from it (tacet study create --from), charged separately.\n\n"
      "After the last round a study goes on answering with the best action it knows, without a ticket.",
      "tacet study extend --store studies --study slides --rounds 20000", cmd_study_extend},
     {"study archive", "end a study: nothing is suggested or observed any more", "NAME --store DIR|URL",

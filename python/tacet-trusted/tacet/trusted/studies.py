@@ -44,18 +44,20 @@ class Study(BaseStudy, Handle):
         reward: tuple[float, float] = (0.0, 1.0),
         minimize: bool = False,
         rounds: int = 10000,
-        candidates: int = 256,
+        candidates: int | None = None,
         **options: Any,
     ) -> Study:
         """Adds a study to a store, made when missing, and opens it; again with the same definition is harmless.
 
         A `definition` is that of docs/API.md. Otherwise it is made: over a `space` of points, of which the study
-        proposes the best; with a `context` space each round brings what is known of it. `options` are those of the
+        proposes the best among `candidates` (default: the program's); with a `context` space each round brings what is known of it. `options` are those of the
         definition (`open_most`, `person_rounds`, `ticket_seconds`, …)."""
         if definition is None:
             if space is None:
                 raise InvalidValue("a study needs a space, or a definition")
-            domain: dict[str, Any] = {"space": json.loads(space.to_json()), "candidates": candidates}
+            domain: dict[str, Any] = {"space": json.loads(space.to_json())}
+            if candidates is not None:
+                domain["candidates"] = candidates
             if context is not None:
                 domain["context"] = {"space": json.loads(context.to_json())}
             budget = {"eps": eps} if delta == 0 else {"eps": eps, "delta": delta}
