@@ -15,7 +15,7 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
     return tacet_store_list(&text, &place, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text), "{*studies|{name:-32} {trust:-8} {state:-9} {suggested:10} suggested "
-                                           "{observed:10} observed\n}");
+                                           "{?observed|{observed:10} observed}\n}");
 }
 
 /* The study named on the command line. */
@@ -36,8 +36,8 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
     }
     json_t *study = cli_loads(text);
     if (!cli_json_wanted()) {
-        cli_fill(study,
-                 "study {name}: {trust}, {state}\n{suggested} suggested, {observed} observed, {released} released\n");
+        cli_fill(study, "study {name}: {trust}, {state}\n{suggested} suggested, {?observed|{observed} observed, "
+                        "}{released} released\n");
     }
     if (cli_json_wanted() || archive) {
         return cli_tell(study, NULL);
@@ -45,7 +45,7 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
     (void)json_dumpf(json_object_get(study, "definition"), stdout,
                      JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     putchar('\n');
-    return cli_tell(study, "{*held|token {token} {label}: {open} open tickets, {rounds} rounds\n}");
+    return cli_tell(study, "{*held|token {token} {label}: {?open|{open} open tickets, }{rounds} rounds\n}");
 }
 
 int cmd_study_show(int argc, char **argv, const cli_command *self) {

@@ -134,7 +134,8 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
         cli_add(body, "_name", J(a.name));
         (void)cli_tell(
             body,
-            "study {_name}: {state}, {suggested} suggested, {observed} observed, {released} released, {rounds_left} "
+            "study {_name}: {state}, {suggested} suggested, {?observed|{observed} observed, }{released} released, "
+            "{rounds_left} "
             "rounds left\n"
             "{guarantee.statement}\neps = {guarantee.eps:^6}, delta = {guarantee.delta} for {guarantee.protects}\n"
             "for a person behind k rounds: {*guarantee.eps_of_rounds:, |k = {@}: {?.|eps {.:^4}}{!.|no bound}}\n");

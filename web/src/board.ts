@@ -6,7 +6,7 @@ import { Cell, draw, Series, squares } from "./chart";
 import { above, age, announce, card, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
 
-interface Brief { name: string; trust: string; state: string; suggested: number; observed: number }
+interface Brief { name: string; trust: string; state: string; suggested: number; observed?: number }
 interface Definition {
   description?: string; trust: string; policy: string; direction: string; rounds: number;
   domain: { space?: { columns: { name: string }[] }; points?: number[][]; lower?: number[]; upper?: number[]; context?: { lower: number[]; upper: number[] } };
@@ -233,7 +233,8 @@ class Board {
       counts.asked.push(asked);
       counts.told.push(told);
     }
-    const series: Series[] = [{ name: "suggested", x: counts.x, y: counts.asked, style: "step" }, { name: "reported", x: counts.x, y: counts.told, style: "step" }];
+    const series: Series[] = [{ name: "suggested", x: counts.x, y: counts.asked, style: "step" }];
+    if (this.study?.observed !== undefined) series.push({ name: "reported", x: counts.x, y: counts.told, style: "step" });
     return draw({ title: "Rounds over time", x: quick ? "event" : unit === 1 ? "seconds since the first" : unit === 60 ? "minutes since the first" : "hours since the first", y: "rounds", series });
   }
 
@@ -259,16 +260,17 @@ class Board {
 
   private async overview(s: Study): Promise<HTMLElement> {
     const g = s.guarantee;
-    const open = s.suggested - s.observed - this.log.expired;
+    const told = s.observed; // undefined where it is private who has reported
+    const open = told === undefined ? 0 : s.suggested - told - this.log.expired;
     const costs = Object.entries(g.eps_of_rounds);
     const spent = s.definition.rounds - s.rounds_left;
-    const tickets = this.session.role === "owner" ? await this.tickets(s) : h("p", { class: "soft" }, `${open} tickets are open. Who holds them is shown to owners.`);
+    const tickets = this.session.role === "owner" ? await this.tickets(s) : h("p", { class: "soft" }, told === undefined ? "Who has reported is private." : `${open} tickets are open. Who holds them is shown to owners.`);
     const acts = this.session.role === "owner" && s.state === "active" ? h("div", { class: "buttons" },
       open > 0 ? this.sure("", "End all open tickets", "End all open tickets", `End ${open} for good: their reports are refused`, () => this.expire(s, { older: 0 })) : null,
       this.sure("", "Archive the study", "Archive the study", "Archive it for good: no round can be taken any more", () => this.archive(s))) : null;
     return h("div", { class: "cards" },
       card(s.name, "wide", s.definition.description ? h("p", {}, s.definition.description) : null,
-        facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ["reported", String(s.observed)], ["open tickets", String(open)], ["expired", String(this.log.expired)]),
+        facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ...(told === undefined ? [] : [["reported", String(told)], ["open tickets", String(open)], ["expired", String(this.log.expired)]] as [string, string][])),
         gauge("rounds used", spent, s.definition.rounds, `${spent} of ${s.definition.rounds} rounds used`)),
       card("Best so far", "third", await this.best(s)),
       card("Rounds over time", "wide", this.log.events.length > 1 ? this.progress() : h("p", { class: "soft" }, "No round yet.")),
@@ -276,7 +278,7 @@ class Board {
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
         h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? "" : "s"} count.`)),
-      card("Open tickets", "wide", tickets, acts),
+      card(told === undefined ? "Tickets issued" : "Open tickets", "wide", tickets, acts),
       card("Health", "third", await this.health()));
   }
 
@@ -290,7 +292,7 @@ class Board {
       { name: "Age", text: (t) => age(now - t.time) },
       { name: "Held by", text: (t) => (t.token === undefined ? "a token that is gone" : `${t.label || "token"} (number ${t.token})`) },
       { name: "Expires (UTC)", text: (t) => (t.expires ? when(t.expires) : "never") },
-      { name: "", text: (t) => this.sure("plain", "End", `End the ticket of round ${t.number}`, "Refuse its report?", () => this.expire(s, { number: t.number })) },
+      { name: "", text: (t) => s.observed === undefined ? "" : this.sure("plain", "End", `End the ticket of round ${t.number}`, "Refuse its report?", () => this.expire(s, { number: t.number })) },
     ], found.slice(0, 200), "Open tickets"));
   }
 

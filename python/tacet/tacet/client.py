@@ -96,7 +96,7 @@ class Client:
         raise TypeError("a client cannot be pickled: it holds a token and a connection; make another one")
 
     def _repr_html_(self) -> str:
-        rows = [(s["name"], s["trust"], s["state"], s["suggested"], s["observed"]) for s in self.studies()]
+        rows = [(s["name"], s["trust"], s["state"], s["suggested"], s.get("observed", "private")) for s in self.studies()]
         return table(["study", "trust", "state", "suggested", "observed"], rows)
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

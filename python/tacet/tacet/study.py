@@ -178,6 +178,7 @@ class BaseStudy:
 
         points = self.definition["domain"].get("points")
         rounds: dict[int, dict[str, Any]] = {}
+        first = "open" if "observed" in self.status() else "suggested"  # who has reported is private there
         known, head = 0, 1
         while known < head:
             page = self._events(known)
@@ -185,7 +186,7 @@ class BaseStudy:
             for event in page["events"]:
                 known, kind, moment = event["number"], event["kind"], pd.Timestamp(event["time"], unit="s", tz="UTC")
                 if kind == "suggested":
-                    row = {"number": known, "state": "open", "value": None, "datetime_start": moment, "datetime_complete": pd.NaT}
+                    row = {"number": known, "state": first, "value": None, "datetime_start": moment, "datetime_complete": pd.NaT}
                     if "index" in event:
                         row["index"] = event["index"]
                         for name, value in _by_coordinate(points[event["index"]] if points else []).items():
@@ -212,11 +213,12 @@ class BaseStudy:
     def _facts(self) -> list[tuple[str, str]]:
         status = self.status()
         guarantee = status.get("guarantee", {})
+        told = f"{status['observed']} observed, " if "observed" in status else ""
         return [
             ("name", self.name),
             ("model", f"{self.trust}, policy {self.definition['policy']}"),
             ("state", status["state"]),
-            ("rounds", f"{status['suggested']} suggested, {status['observed']} observed, {status['rounds_left']} left"),
+            ("rounds", f"{status['suggested']} suggested, {told}{status['rounds_left']} left"),
             ("guarantee", f"eps = {guarantee.get('eps')}, delta = {guarantee.get('delta')}"),
             ("protects", guarantee.get("protects", "")),
         ]

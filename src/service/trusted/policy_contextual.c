@@ -160,7 +160,8 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .trust = TACET_TRUST_CENTRAL,
                                                    .contextual = true,
                                                    .extends = true, /* in epochs: each release is of its own rounds */
-                                                   .index_public = false, /* it depends on the client's context */
+                                                   .index_public = false,   /* it depends on the client's context */
+                                                   .reports_private = true, /* a round without one is a null record */
                                                    .check = contextual_check,
                                                    .create = contextual_create,
                                                    .free = contextual_free,

@@ -38,11 +38,14 @@ tacet_status tacet__place_text(char **out, tacet_status status, json_t *object, 
 /* --- studies ------------------------------------------------------------------------------------------------------ */
 
 static json_t *study_json(const tacet__study *s) {
-    return json_pack("{ss ss ss sI sI sI sI}", "name", s->name, "trust",
-                     s->model == TACET__STUDY_CENTRAL ? "central" : "local", "state",
-                     s->state == TACET__STUDY_ARCHIVED ? "archived" : "active", "created", (json_int_t)s->created,
-                     "suggested", (json_int_t)s->suggested, "observed", (json_int_t)s->observed, "released",
-                     (json_int_t)s->released);
+    json_t *one = json_pack(
+        "{ss ss ss sI sI sI}", "name", s->name, "trust", s->model == TACET__STUDY_CENTRAL ? "central" : "local",
+        "state", s->state == TACET__STUDY_ARCHIVED ? "archived" : "active", "created", (json_int_t)s->created,
+        "suggested", (json_int_t)s->suggested, "released", (json_int_t)s->released);
+    if (one != NULL && !s->reports_private) {
+        (void)json_object_set_new(one, "observed", json_integer((json_int_t)s->observed));
+    }
+    return one;
 }
 
 static tacet_status add_study(const tacet__study *s, void *user, tacet_error *err) {
@@ -74,9 +77,12 @@ static tacet_status hold_one(const tacet__token *t, void *user, tacet_error *err
     tacet__holder_hash(hash, h->study, TACET__HOLDER_TOKEN, t->hash, sizeof t->hash);
     const tacet_status status = tacet__studies_held(h->reader, h->study, &held, hash, err);
     if (status == TACET_OK && held.rounds > 0) {
-        (void)json_array_append_new(h->array,
-                                    json_pack("{sI ss sI sI}", "token", (json_int_t)t->id, "label", t->label, "open",
-                                              (json_int_t)held.open, "rounds", (json_int_t)held.rounds));
+        json_t *one =
+            json_pack("{sI ss sI}", "token", (json_int_t)t->id, "label", t->label, "rounds", (json_int_t)held.rounds);
+        if (one != NULL && !h->study->reports_private) {
+            (void)json_object_set_new(one, "open", json_integer((json_int_t)held.open));
+        }
+        (void)json_array_append_new(h->array, one);
     }
     return status;
 }

@@ -445,7 +445,10 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
         const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, &def);
         const bool central = def.trust == TACET_TRUST_CENTRAL;
         status = tacet__studies_add(store, &study, def.name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
-                                    kind->index_public, text, strlen(text), err);
+                                    kind->reports_private ? TACET__SHOWN_NOTHING
+                                    : kind->index_public  ? TACET__SHOWN_INDEX
+                                                          : TACET__SHOWN_REPORTS,
+                                    text, strlen(text), err);
         if (status == TACET_CONFLICT) {
             status = explain_taken(store, def.name, err);
         } else if (status == TACET_OK && (central || kind->stored_first)) {

@@ -65,10 +65,11 @@ typedef struct tacet__job {
     /* Answered. */
     tacet_status status;
     tacet_error err;
-    bool repeated; /* the answer was given before */
-    bool clipped;  /* OBSERVE of a central study: the reward was out of range; for its own client only */
-    bool observed; /* LOOK */
-    bool expired;  /* LOOK; OBSERVE: why it was refused */
+    bool repeated;  /* the answer was given before */
+    bool clipped;   /* OBSERVE of a central study: the reward was out of range; for its own client only */
+    bool observed;  /* LOOK */
+    bool uncounted; /* a report that no metric may tell of */
+    bool expired;   /* LOOK; OBSERVE: why it was refused */
     uint64_t index;
     double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
     size_t action_size;

@@ -212,6 +212,7 @@ tacet_status tacet__relay_answer(tacet_blob *out, tacet__job *const *jobs, size_
         tacet__write_u64(&w, job->repeated);
         tacet__write_u64(&w, job->clipped);
         tacet__write_u64(&w, job->observed);
+        tacet__write_u64(&w, job->uncounted);
         tacet__write_u64(&w, job->expired);
         tacet__write_u64(&w, job->last);
         tacet__write_u64(&w, job->index);
@@ -237,6 +238,7 @@ static void read_answer(tacet__reader *r, tacet__job *job, bool *no_memory) {
     job->repeated = read_bool(r);
     job->clipped = read_bool(r);
     job->observed = read_bool(r);
+    job->uncounted = read_bool(r);
     job->expired = read_bool(r);
     job->last = read_bool(r);
     job->index = tacet__read_u64(r);

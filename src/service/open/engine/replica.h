@@ -22,9 +22,10 @@ typedef struct tacet__replica {
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
     size_t saved_size;
-    tacet__job *waiting; /* long polls (waiting.h) */
-    uint64_t settled;    /* every suggestion up to this seq was observed or has expired; 0: not known */
-    uint64_t next_due;   /* seconds since 1970: before then no ticket can expire */
+    tacet__job *waiting;                /* long polls (waiting.h) */
+    uint64_t settled;                   /* every suggestion up to this seq was observed or has expired; 0: not known */
+    uint64_t listed_number, listed_seq; /* where the last list of events ended, where reports are not among them */
+    uint64_t next_due;                  /* seconds since 1970: before then no ticket can expire */
 } tacet__replica;
 
 /* What befell a transaction. Anything else than OK from a job is that job's own answer; `broken` is the end of all of
@@ -50,6 +51,8 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
 /* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none
  * can be. OK: what there was is durable. Anything else: as a commit that failed. */
 tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err);
+/* How many events may be shown: the number of the newest. */
+uint64_t tacet__replica_events(const tacet__replica *r);
 /* What the board asks, inside begin and rollback: events, open tickets, the posterior (replica_view.c). */
 tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job);
 /* Forgets the policy; the next begin makes it again from the store. */

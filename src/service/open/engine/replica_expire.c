@@ -154,6 +154,10 @@ static tacet_status expire_all(tacet__replica *r, tacet__batch *b, tacet__job *j
 
 /* Asked for by an owner. Together with what was given up before it failed, the batch is rolled back. */
 tacet_status tacet__replica_expire_asked(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    if (r->study.reports_private) { /* how many could be ended is how many did not report */
+        return tacet__fail(&job->err, TACET_STATE,
+                           "tickets of this study end by themselves: to end them would tell who has reported");
+    }
     const tacet_status status = job->number > 0 ? expire_one(r, b, job) : expire_all(r, b, job);
     b->broken = b->broken || (status != TACET_OK && b->err.status != TACET_OK);
     return status;

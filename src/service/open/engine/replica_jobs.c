@@ -15,11 +15,7 @@
 #include <string.h>
 
 static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *out) {
-    unsigned char key[TACET__STUDY_SECRET_BYTES];
-    tacet__studies_ticket_key(key, &r->study, tacet__ticket_seq(job->ticket));
-    const bool good = tacet__ticket_read(&job->seq, job->ticket, key);
-    sodium_memzero(key, sizeof key);
-    if (!good) {
+    if (!tacet__studies_ticket_read(&r->study, &job->seq, job->ticket)) {
         return tacet__fail(&job->err, TACET_NOT_FOUND, "no such ticket in this study");
     }
     return tacet__studies_suggestion(r->store, &r->study, out, job->seq, &job->err);
@@ -27,6 +23,7 @@ static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *
 
 static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     tacet__suggestion s;
+    job->uncounted = r->study.reports_private;
     tacet_status status = find(r, job, &s);
     if (status != TACET_OK) {
         return status;
@@ -112,13 +109,15 @@ static tacet_status tell(tacet__replica *r, tacet__job *job) {
     json_t *definition = json_loadb((const char *)r->study.definition.data, r->study.definition.size, 0, NULL);
     const bool archived = r->study.state == TACET__STUDY_ARCHIVED;
     job->body = json_pack(
-        "{ss ss so sI sI sI sI sI s{sb so so ss ss ss}}", "name", r->name, "state", archived ? "archived" : "active",
+        "{ss ss so sI sI sI sI s{sb so so ss ss ss}}", "name", r->name, "state", archived ? "archived" : "active",
         "definition", definition, "created", (json_int_t)r->study.created, "suggested", (json_int_t)r->study.suggested,
-        "observed", (json_int_t)r->study.observed, "released", (json_int_t)r->study.released, "rounds_left",
+        "released", (json_int_t)r->study.released, "rounds_left",
         (json_int_t)(r->def.rounds > r->study.suggested ? r->def.rounds - r->study.suggested : 0), "guarantee",
         "proven", (int)g.proven, "eps", isfinite(g.eps) ? json_real(g.eps) : json_null(), "delta", json_real(g.delta),
         "protects", g.protects, "statement", g.statement, "proof", g.proof != NULL ? g.proof : "");
-    if (job->body == NULL || !tell_cost(r, &g, job->body)) {
+    if (job->body == NULL || !tell_cost(r, &g, job->body) ||
+        (!r->study.reports_private &&
+         json_object_set_new(job->body, "observed", json_integer((json_int_t)r->study.observed)) != 0)) {
         return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
     }
     return TACET_OK;

@@ -133,7 +133,8 @@ static tacet_status hold(tacet__replica *r, const tacet__job *job, tacet__event 
         event->has_owner = true;
         tacet__holder_hash(event->owner, &r->study, TACET__HOLDER_TOKEN, job->owner, sizeof job->owner);
         status = tacet__studies_held(r->store, &r->study, &held, event->owner, err);
-        if (status == TACET_OK && held.open >= open_share(r, job)) {
+        /* Nothing waits for reports where they are private, and a refusal would tell of them. */
+        if (status == TACET_OK && !r->study.reports_private && held.open >= open_share(r, job)) {
             return tacet__fail(err, TACET_STATE, "this token has %llu open tickets, as many as it may: report them",
                                (unsigned long long)held.open);
         }

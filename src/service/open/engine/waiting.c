@@ -44,7 +44,7 @@ void tacet__waiting_notice(tacet__replica *r, uint64_t suggestion, bool expired)
 }
 
 static bool is_behind(const tacet__replica *r, const tacet__job *job) {
-    return job->kind == TACET__JOB_EVENTS && job->number < r->study.head && is_open(job);
+    return job->kind == TACET__JOB_EVENTS && job->number < tacet__replica_events(r) && is_open(job);
 }
 
 bool tacet__waiting_behind(const tacet__replica *r) {

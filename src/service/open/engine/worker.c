@@ -121,7 +121,7 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         w->r.unsettled = false;
         w->r.applied = b->wrote ? w->r.study.head : w->r.applied;
         if (b->wrote) {
-            tacet__metrics_add(&metrics->batches, 1);
+            tacet__metrics_add(&metrics->batches, w->r.study.reports_private ? 0 : 1);
             w->unprojected++;
             w->alone = false;
         }
@@ -250,7 +250,7 @@ static bool act(tacet__turn *t) {
 /* Once what was done is durable, or known not to be. */
 static void answer(tacet__turn *t) {
     tacet__worker *w = t->worker;
-    if (t->kept && t->batch.wrote) {
+    if (t->kept && t->batch.wrote && !w->r.study.reports_private) {
         atomic_fetch_add_explicit(&w->r.settings->metrics->batched, t->done, memory_order_relaxed);
     }
     while (t->jobs != NULL) {

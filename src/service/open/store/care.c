@@ -71,7 +71,7 @@ tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *
     out->shown = out->events;
     if (status == TACET_OK && study.model == TACET__STUDY_CENTRAL) {
         status = tacet__read_head(&studies->open, &shown, study.open_number, false, err);
-        out->shown = status == TACET_OK ? shown.head : 0;
+        out->shown = status == TACET_OK ? tacet__shown_seq(&study, &shown) : 0;
         if (status == TACET_OK) {
             status = check_ledger(studies, out, &study, err);
         }

@@ -231,6 +231,8 @@ tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint6
 tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t from, uint64_t to,
                                 unsigned char hash[TACET__EVENT_HASH_BYTES], tacet__event_fn *fn, void *user,
                                 tacet_error *err);
+/* The place in the log of the last event that the open store was told of; 0: of none. */
+uint64_t tacet__shown_seq(const tacet__study *study, const tacet__head *shown);
 /* CORRUPT when the open store is ahead of, or beside, the log whose head is given. */
 tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
                                 tacet_error *err);

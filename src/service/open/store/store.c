@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "service/open/study/ticket.h"
 #include "service/open/store/care.h"
 #include "core/memory.h"
 #include "service/open/store/internal.h"
@@ -193,6 +194,22 @@ void tacet__studies_ticket_key(unsigned char out[TACET__STUDY_SECRET_BYTES], con
     }
 }
 
+bool tacet__studies_ticket_read(const tacet__study *study, uint64_t *seq, const char *ticket) {
+    unsigned char key[TACET__STUDY_SECRET_BYTES];
+    unsigned char right[TACET__STUDY_SECRET_BYTES];
+    bool good = false;
+    for (size_t i = 0; i <= study->salt_count && !good; i++) { /* keys by the first event they are for */
+        tacet__studies_ticket_key(key, study, i == 0 ? 0 : study->salts[i - 1].after + 1);
+        if (tacet__ticket_read(seq, ticket, key)) {
+            tacet__studies_ticket_key(right, study, *seq);
+            good = sodium_memcmp(key, right, sizeof key) == 0;
+        }
+    }
+    sodium_memzero(key, sizeof key);
+    sodium_memzero(right, sizeof right);
+    return good;
+}
+
 /* The columns STUDY_QUERY of the current row. */
 static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_error *err) {
     size_t size = 0;
@@ -209,7 +226,8 @@ static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_err
     out->number = (uint64_t)tacet__query_int(query, 0);
     out->model = (tacet__study_model)tacet__query_int(query, 2);
     out->state = (tacet__study_state)tacet__query_int(query, 3);
-    out->index_public = tacet__query_int(query, 4) != 0;
+    out->index_public = tacet__query_int(query, 4) == TACET__SHOWN_INDEX;
+    out->reports_private = tacet__query_int(query, 4) == TACET__SHOWN_NOTHING;
     out->created = (uint64_t)tacet__query_int(query, 5);
     out->head = (uint64_t)tacet__query_int(query, 6);
     out->snapshot = (uint64_t)tacet__query_int(query, 7);
@@ -300,7 +318,10 @@ static tacet_status insert_study(tacet__half *half, tacet__study *study, bool se
     tacet__query_bind_int(add, 1, number);
     tacet__query_bind_text(add, 2, study->name, strlen(study->name));
     tacet__query_bind_int(add, 3, study->model);
-    tacet__query_bind_int(add, 4, study->index_public);
+    tacet__query_bind_int(add, 4,
+                          study->index_public      ? TACET__SHOWN_INDEX
+                          : study->reports_private ? TACET__SHOWN_NOTHING
+                                                   : TACET__SHOWN_REPORTS);
     tacet__query_bind_int(add, 5, (int64_t)study->created);
     tacet__query_bind_bytes(add, 6, start, sizeof start);
     tacet__query_bind_bytes(add, 7, study->secret, secret ? sizeof study->secret : 0);
@@ -330,7 +351,7 @@ tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secre
         status = insert_study(half, study, secret, err);
     } else if (status == TACET_OK) {
         if (there.model != study->model || there.index_public != study->index_public ||
-            there.definition.size != study->definition.size ||
+            there.reports_private != study->reports_private || there.definition.size != study->definition.size ||
             memcmp(there.definition.data, study->definition.data, there.definition.size) != 0) {
             status = tacet__fail(err, TACET_CONFLICT, "there is another study named %s", study->name);
         } else {
@@ -410,7 +431,7 @@ tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, cons
 }
 
 tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, const char *name, tacet__study_model model,
-                                bool index_public, const void *definition, size_t size, tacet_error *err) {
+                                tacet__study_shown shown, const void *definition, size_t size, tacet_error *err) {
     tacet__study study;
     if (!good_name(name)) {
         return tacet__fail(err, TACET_INVALID,
@@ -429,7 +450,8 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
     memcpy(study.name, name, strlen(name));
     study.model = model;
     study.state = TACET__STUDY_ACTIVE;
-    study.index_public = index_public;
+    study.index_public = shown == TACET__SHOWN_INDEX;
+    study.reports_private = shown == TACET__SHOWN_NOTHING;
     study.created = (uint64_t)time(NULL);
     randombytes_buf(study.secret, sizeof study.secret);
     tacet_status status = tacet_blob_append(&study.definition, definition, size, err);

@@ -84,17 +84,25 @@ typedef struct tacet__salt {
     unsigned char bytes[TACET__SALT_BYTES];
 } tacet__salt;
 
+/* What the open store and answers show of a central study beside its suggestions and releases. */
+typedef enum tacet__study_shown {
+    TACET__SHOWN_REPORTS = 0, /* which suggestion was reported */
+    TACET__SHOWN_INDEX = 1,   /* and which action it was */
+    TACET__SHOWN_NOTHING = 2  /* neither: whether somebody reports is private, too */
+} tacet__study_shown;
+
 /* What is known of a study. Plain memory but for the definition: tacet__study_clear. */
 typedef struct tacet__study {
     char name[TACET__STUDY_NAME_MOST + 1];
     tacet__study_model model;
     tacet__study_state state;
-    bool index_public;  /* whether the projection shows which action was suggested */
-    uint64_t created;   /* seconds since 1970 */
-    uint64_t head;      /* seq of the newest event when this was read, 0: none. Of a central study seen through
-                           open_only: the newest that was projected */
-    uint64_t snapshot;  /* seq of the newest snapshot, 0: none */
-    uint64_t suggested; /* counts of events, by kind */
+    bool index_public;    /* whether the projection shows which action was suggested */
+    bool reports_private; /* whether it hides who reported, and how many did */
+    uint64_t created;     /* seconds since 1970 */
+    uint64_t head;        /* seq of the newest event when this was read, 0: none. Of a central study seen through
+                             open_only: the newest that was projected */
+    uint64_t snapshot;    /* seq of the newest snapshot, 0: none */
+    uint64_t suggested;   /* counts of events, by kind */
     uint64_t observed;
     uint64_t released;
     uint64_t rounds;                                 /* where it has more than its definition says; 0: as it says */
@@ -175,10 +183,10 @@ void tacet__study_clear(tacet__study *study); /* wipes; NULL is allowed */
 
 /* Adds a study. With the same definition again (a retry after a crash): OK and *out is the one there is. CONFLICT:
  * another one of this name. INVALID: the name, or an empty or too large definition. DENIED: a central study through
- * open_only. `index_public` must be false wherever the choice depends on what a client sent (a decision set, a
+ * open_only. It is not SHOWN_INDEX wherever the choice depends on what a client sent (a decision set, a
  * context): joint privacy hides a client's own action from all others. Local studies: true. */
 tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, const char *name, tacet__study_model model,
-                                bool index_public, const void *definition, size_t size, tacet_error *err);
+                                tacet__study_shown shown, const void *definition, size_t size, tacet_error *err);
 /* *out is initialised by the caller, and replaced. NOT_FOUND. */
 tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err);
 /* In the order of creation, local ones after central ones. The callback may not use the handle; anything but OK from it
@@ -261,6 +269,8 @@ tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study 
                                     size_t *count, uint64_t after, tacet_error *err);
 /* The key of a suggestion's ticket: the study's secret, and the salt of its time. */
 void tacet__studies_ticket_key(unsigned char out[TACET__STUDY_SECRET_BYTES], const tacet__study *study, uint64_t seq);
+/* The suggestion that a ticket is of, whichever of these keys it was made under. False: no ticket of this study. */
+bool tacet__studies_ticket_read(const tacet__study *study, uint64_t *seq, const char *ticket);
 /* The body of release 1, 2, 3, …; replaces what *out has. NOT_FOUND. */
 tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
                                         uint64_t number, tacet_error *err);

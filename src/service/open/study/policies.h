@@ -22,12 +22,13 @@ typedef struct tacet__learner {
 typedef struct tacet__policy_kind {
     const char *name;
     tacet_trust trust;
-    bool sets;         /* each round brings its decision set; otherwise the domain is a list of points */
-    bool own_sets;     /* each device has its decision set and keeps it; the domain is the box they lie in */
-    bool stored_first; /* local: its first state is stored when the study is created, as a central one's is */
-    bool contextual;   /* each round brings a context */
-    bool extends;      /* more rounds than were defined cost nothing, and leave what was done right */
-    bool index_public; /* whether which action was suggested depends on public things only */
+    bool sets;            /* each round brings its decision set; otherwise the domain is a list of points */
+    bool own_sets;        /* each device has its decision set and keeps it; the domain is the box they lie in */
+    bool stored_first;    /* local: its first state is stored when the study is created, as a central one's is */
+    bool contextual;      /* each round brings a context */
+    bool extends;         /* more rounds than were defined cost nothing, and leave what was done right */
+    bool index_public;    /* whether which action was suggested depends on public things only */
+    bool reports_private; /* whether somebody reported is as private as what: shown to nobody (replica_view.c) */
     /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
     tacet_status (*check)(const tacet__definition *def, tacet_error *err);
     /* snapshot NULL: the beginning of a study, which charges the ledger (central). Otherwise the state it was saved in;

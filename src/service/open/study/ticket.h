@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.h - what a client gets as the name of its suggestion: its number in the log and a MAC of it.
- * Ring: open. Unguessable (128 bits under the study's secret), and found again without a table. The number is no
- * secret: how many events a study has is public. */
+/* ticket.h - what a client gets as the name of its suggestion: its number in the log, covered, and a MAC of it.
+ * Ring: open. Unguessable (128 bits under the study's secret), and found again without a table. The number is covered
+ * because it counts reports, too: tickets tell nobody how many came. */
 #ifndef TACET_SRC_SERVICE_OPEN_STUDY_TICKET_H
 #define TACET_SRC_SERVICE_OPEN_STUDY_TICKET_H
 
@@ -12,8 +12,6 @@ enum { TACET__TICKET_TEXT = 33 }; /* 32 of base64url, and the final 0 */
 
 void tacet__ticket_make(char text[TACET__TICKET_TEXT], uint64_t seq, const unsigned char secret[32]);
 /* False: not a ticket of this secret. Constant time in the MAC. */
-/* The number that a ticket claims, unchecked; 0: it is no ticket. */
-uint64_t tacet__ticket_seq(const char *text);
 bool tacet__ticket_read(uint64_t *seq, const char *text, const unsigned char secret[32]);
 
 #endif

@@ -134,6 +134,9 @@ static void free_call(tacet__call *c) {
 }
 
 static void note(const tacet__call *c, unsigned status) {
+    if (c->uncounted) {
+        return;
+    }
     tacet__metrics_answered(c->service->metrics, c->route, status, tacet__service_now() - c->since);
 }
 

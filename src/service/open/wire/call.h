@@ -21,6 +21,7 @@ struct tacet__call {
     tacet__watch watch;
     tacet__service *service;
     unsigned route; /* in the metrics */
+    bool uncounted; /* no metric may tell of it */
     double since;
     tacet__request request;
     bool suspended;

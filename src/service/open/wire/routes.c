@@ -79,6 +79,7 @@ static void answer_job(tacet__response *response, tacet__job *job) {
 static void done(tacet__job *job) {
     tacet__call *c = job->user;
     tacet__response response = {.file = -1};
+    c->uncounted = job->uncounted;
     if (job->status == TACET_OK) {
         answer_job(&response, job);
     } else if (job->status == TACET_STATE && job->expired) {
@@ -337,10 +338,13 @@ static tacet_status list_one(const tacet__study *study, void *user, tacet_error 
     listing *l = user;
     (void)err;
     if (l->only[0] == '\0' || strcmp(l->only, study->name) == 0) {
-        json_t *one = json_pack("{ss ss ss sI sI}", "name", study->name, "trust",
+        json_t *one = json_pack("{ss ss ss sI}", "name", study->name, "trust",
                                 study->model == TACET__STUDY_CENTRAL ? "central" : "local", "state",
                                 study->state == TACET__STUDY_ARCHIVED ? "archived" : "active", "suggested",
-                                (json_int_t)study->suggested, "observed", (json_int_t)study->observed);
+                                (json_int_t)study->suggested);
+        if (one != NULL && !study->reports_private) {
+            (void)json_object_set_new(one, "observed", json_integer((json_int_t)study->observed));
+        }
         if (json_array_append_new(l->array, one) != 0) {
             return TACET_NO_MEMORY;
         }

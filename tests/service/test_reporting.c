@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_reporting.c - who reported in a contextual study, and how many did, is shown to nobody.
+ *
+ * Two studies of one server get the same questions. In one nobody reports, in the other everybody does. Whatever a
+ * device, an analyst and an owner can read over HTTPS, what the commands list and what the open store holds must be the
+ * same of both; and reports must not move the metrics. Stays within the first epoch: a release is random. */
+#include "openapi_fixture.h"
+
+#include <sodium.h>
+
+enum { ROUNDS = 20 };
+static const char *const STUDIES[2] = {"alpha", "bravo"}; /* bravo is reported */
+static char tokens[3][64];                                /* device, analyst, owner, each of all studies */
+
+/* One request; *body is the caller's. */
+static long fetch(char **body, const char *method, const char *path, const char *token, const char *sent) {
+    tacet__client *client = NULL;
+    tacet__client_settings s;
+    tacet__answer answer = {0};
+    tacet__client_defaults(&s);
+    s.url = url;
+    s.authority = ca;
+    s.token = token;
+    assert_ok(tacet__client_open(&client, &s, NULL));
+    assert_ok(tacet__client_request(client, &answer, method, path, sent, NULL));
+    const long status = answer.status;
+    if (body != NULL) {
+        *body = strndup(answer.body, answer.size);
+        assert_non_null(*body);
+    }
+    tacet__client_close(client);
+    return status;
+}
+
+/* Leaves out what differs between any two studies: names, times, and hashes under keys of their own. */
+static void plain(json_t *value) {
+    static const char *const OWN[] = {"name", "time", "created", "expires", "hash", "id", "file", "reserved", "ended"};
+    const char *key = NULL;
+    json_t *item = NULL;
+    size_t i = 0;
+    for (i = 0; json_is_object(value) && i < sizeof OWN / sizeof OWN[0]; i++) {
+        (void)json_object_del(value, OWN[i]);
+    }
+    if (json_is_string(json_object_get(value, "head"))) {
+        (void)json_object_del(value, "head");
+    }
+    json_object_foreach(value, key, item) {
+        plain(item);
+    }
+    json_array_foreach(value, i, item) {
+        plain(item);
+    }
+}
+
+static char *plain_text(const char *body, const char *study) {
+    json_t *value = json_loads(body, JSON_DECODE_ANY, NULL);
+    assert_non_null(value);
+    plain(value);
+    char *text = json_dumps(value, JSON_SORT_KEYS);
+    json_decref(value);
+    for (char *at = strstr(text, study); at != NULL; at = strstr(at, study)) {
+        memcpy(at, "study", 5); /* in sentences */
+    }
+    return text;
+}
+
+/* The same question about both studies, by each role. */
+static void compare(const char *method, const char *rest, const char *sent) {
+    for (size_t role = 0; role < 3; role++) {
+        char *text[2];
+        long status[2];
+        for (size_t k = 0; k < 2; k++) {
+            char path[200];
+            char *body = NULL;
+            (void)snprintf(path, sizeof path, "/v1/studies/%s%s", STUDIES[k], rest);
+            status[k] = fetch(&body, method, path, tokens[role], sent);
+            text[k] = plain_text(body, STUDIES[k]);
+            free(body);
+        }
+        assert_int_equal(status[0], status[1]);
+        assert_string_equal(text[0], text[1]);
+        assert_null(strstr(text[1], "observed"));
+        free(text[0]);
+        free(text[1]);
+    }
+}
+
+static void compare_lists(void) {
+    for (size_t role = 0; role < 3; role++) {
+        char *body = NULL;
+        assert_int_equal(fetch(&body, "GET", "/v1/studies", tokens[role], NULL), 200);
+        json_t *value = json_loads(body, 0, NULL);
+        json_t *list = json_object_get(value, "studies");
+        assert_int_equal(json_array_size(list), 2);
+        plain(list);
+        assert_true(json_equal(json_array_get(list, 0), json_array_get(list, 1)));
+        assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "suggested")), ROUNDS + 1);
+        assert_null(strstr(body, "observed"));
+        json_decref(value);
+        free(body);
+    }
+}
+
+static void compare_command(const char *words) {
+    char text[2][256];
+    for (size_t k = 0; k < 2; k++) {
+        char line[600];
+        (void)snprintf(line, sizeof line, "study %s %s --store %s --json", words, STUDIES[k], store);
+        command(text[k], sizeof text[k], line);
+        json_t *value = json_loads(text[k], 0, NULL);
+        assert_null(strstr(text[k], "observed"));
+        assert_null(strstr(text[k], "\"open\""));
+        json_decref(value);
+    }
+}
+
+/* Numbers of the open store, which others than the server may read. */
+static void compare_open_store(void) {
+    static const char *const WHAT[] = {
+        "SELECT head FROM study WHERE name = '%s'",
+        "SELECT suggested FROM study WHERE name = '%s'",
+        "SELECT observed FROM study WHERE name = '%s'",
+        "SELECT count(*) FROM shown WHERE place >> 40 = (SELECT number FROM study WHERE name = '%s')",
+        "SELECT sum(observed) FROM shown WHERE place >> 40 = (SELECT number FROM study WHERE name = '%s')",
+        "SELECT sum(place & 0xFFFFFFFFFF) FROM shown WHERE place >> 40 = (SELECT number FROM study WHERE name = '%s')",
+    };
+    for (size_t i = 0; i < sizeof WHAT / sizeof WHAT[0]; i++) {
+        char sql[2][300];
+        (void)snprintf(sql[0], sizeof sql[0], WHAT[i], STUDIES[0]); /* NOLINT(clang-diagnostic-format-nonliteral) */
+        (void)snprintf(sql[1], sizeof sql[1], WHAT[i], STUDIES[1]); /* NOLINT(clang-diagnostic-format-nonliteral) */
+        assert_int_equal(raw_number(false, sql[0]), raw_number(false, sql[1]));
+    }
+    assert_int_equal(raw_number(false, "SELECT head FROM study WHERE name = 'bravo'"), ROUNDS + 1);
+}
+
+static json_t *suggestion(const char *study, size_t t) {
+    char path[100];
+    char sent[100];
+    char *body = NULL;
+    (void)snprintf(path, sizeof path, "/v1/studies/%s/suggestions", study);
+    (void)snprintf(sent, sizeof sent, "{\"context\":[%g]}", (double)t / (ROUNDS + 1));
+    assert_int_equal(fetch(&body, "POST", path, tokens[0], sent), 201);
+    json_t *value = json_loads(body, 0, NULL);
+    free(body);
+    return value;
+}
+
+/* A ticket is the number of an event and its MAC: the number must not stand there in the clear. */
+static void check_ticket(const char *ticket) {
+    unsigned char raw[24];
+    size_t size = 0;
+    assert_int_equal(sodium_base642bin(raw, sizeof raw, ticket, strlen(ticket), NULL, &size, NULL,
+                                       sodium_base64_VARIANT_URLSAFE_NO_PADDING),
+                     0);
+    assert_true(raw[0] != 0 || raw[1] != 0 || raw[2] != 0 || raw[3] != 0); /* by chance: 1 in 2^32 */
+}
+
+static void report(const char *study, const char *ticket) {
+    char path[100];
+    char sent[100];
+    (void)snprintf(path, sizeof path, "/v1/studies/%s/observations", study);
+    (void)snprintf(sent, sizeof sent, "{\"ticket\":\"%s\",\"value\":0.5}", ticket);
+    assert_int_equal(fetch(NULL, "POST", path, tokens[0], sent), 200);
+}
+
+/* Of the metrics, what requests other than for them move. */
+static char *counted(void) {
+    char *body = NULL;
+    char *out = NULL;
+    size_t size = 0;
+    assert_int_equal(fetch(&body, "GET", "/v1/metrics", tokens[1], NULL), 200);
+    FILE *kept = open_memstream(&out, &size);
+    char *rest = NULL;
+    for (char *line = strtok_r(body, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        if (strstr(line, "route=\"metrics\"") == NULL && strncmp(line, "tacet_connections ", 18) != 0 &&
+            strncmp(line, "tacet_request_seconds", 21) != 0) {
+            (void)fprintf(kept, "%s\n", line);
+        }
+    }
+    (void)fclose(kept);
+    free(body);
+    return out;
+}
+
+static long answered(void) {
+    char *body = NULL;
+    assert_int_equal(fetch(&body, "GET", "/v1/metrics", tokens[1], NULL), 200);
+    const char *at = strstr(body, "tacet_request_seconds_count ");
+    assert_non_null(at);
+    const long count = strtol(at + strlen("tacet_request_seconds_count "), NULL, 10);
+    free(body);
+    return count;
+}
+
+static void test_reporting(void **state) {
+    json_t *given[ROUNDS];
+    start_server("1000000");
+    for (size_t t = 0; t < ROUNDS; t++) {
+        json_decref(suggestion("alpha", t));
+        given[t] = suggestion("bravo", t);
+        check_ticket(json_string_value(json_object_get(given[t], "ticket")));
+    }
+    char *before = counted();
+    const long count = answered();
+    for (size_t t = 0; t < ROUNDS; t++) {
+        report("bravo", json_string_value(json_object_get(given[t], "ticket")));
+        json_decref(given[t]);
+    }
+    assert_int_equal(answered(), count + 1); /* the look before */
+    char *after = counted();
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    for (size_t k = 0; k < 2; k++) {
+        json_decref(suggestion(STUDIES[k], ROUNDS)); /* the projection goes on with it */
+    }
+    compare("GET", "", NULL);
+    compare("GET", "/events", NULL);
+    compare("GET", "/events?after=7", NULL);
+    compare("GET", "/events?after=21", NULL);
+    compare("GET", "/tickets", NULL);
+    compare("GET", "/ledger", NULL);
+    compare("GET", "/model", NULL);
+    compare("GET", "/posterior", NULL);
+    compare("POST", "/expiry", "{\"older\":0}");
+    compare("POST", "/expiry", "{\"number\":1}");
+    compare("POST", "/releases", "");
+    compare_lists();
+    compare_command("show");
+    stop_server();
+    compare_open_store();
+}
+
+static int setup(void **state) {
+    static const char *const ROLES[3] = {"device", "analyst", "owner"};
+    char path[300];
+    char text[1200];
+    (void)snprintf(folder, sizeof folder, "/tmp/tacet-reporting.XXXXXX");
+    if (mkdtemp(folder) == NULL) {
+        return -1;
+    }
+    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
+    (void)snprintf(ca, sizeof ca, "%s/ca.pem", keys);
+    (void)snprintf(store, sizeof store, "%s/store", folder);
+    (void)snprintf(store_place, sizeof store_place, "%s", store); /* of raw_number */
+    (void)snprintf(path, sizeof path, "%s/arms.csv", folder);
+    FILE *arms = fopen(path, "w");
+    (void)fputs("x\n0\n0.5\n1\n", arms);
+    (void)fclose(arms);
+    (void)snprintf(text, sizeof text, "server init --dir %s", keys);
+    command(NULL, 0, text);
+    for (size_t k = 0; k < 2; k++) {
+        (void)snprintf(text, sizeof text,
+                       "study create --store %s --name %s --trust central --policy contextual --kernel se --eps 20 "
+                       "--points %s --columns x --context 0:1 --lengthscale 0.5 --rounds 400",
+                       store, STUDIES[k], path);
+        command(NULL, 0, text);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(text, sizeof text, "study token --store %s --role %s", store, ROLES[i]);
+        command(tokens[i], sizeof tokens[i], text);
+    }
+    return 0;
+}
+
+static int teardown(void **state) {
+    char text[400];
+    if (server > 0) { /* a test that failed did not stop it */
+        (void)kill(server, SIGKILL);
+        (void)waitpid(server, NULL, 0);
+    }
+    (void)snprintf(text, sizeof text, "rm -rf %s", folder);
+    return system(text); /* NOLINT(cert-env33-c) */
+}
+
+int main(void) {
+    (void)ask; /* of the fixture: answers are compared here, not their schemas */
+    (void)each;
+    (void)real_path;
+    (void)good_body;
+    (void)upper_case;
+    if (on_postgres()) {
+        puts("the server is one on SQLite");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reporting)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
