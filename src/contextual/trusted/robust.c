@@ -320,8 +320,11 @@ static tacet_status make_model(tacet__robust *r, tacet_contextual_model **out, t
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
     }
     tacet__belief_gram(&r->belief, gram, r->even);
-    const double error = sqrt(fmax(tacet__belief_risk(&r->belief, gram), 0) + r->cut * r->cut);
+    const double believed = sqrt(fmax(tacet__belief_risk(&r->belief, gram), 0) + r->cut * r->cut);
     free(gram);
+    /* The belief knows nothing of what no feature has; rows that were held out do. A table has a number of its own for
+     * every cell, so that there is nothing it cannot represent. */
+    const double error = r->table ? believed : fmax(believed, r->held_out);
     const tacet_contextual_parts claims = {.is_private = r->parts.receipts[0].is_private,
                                            .eps = l->settings.eps,
                                            .delta = l->settings.gaussian && !r->table ? l->settings.delta : 0,

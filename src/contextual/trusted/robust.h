@@ -28,7 +28,7 @@ typedef struct tacet__robust {
     bool table;   /* of levels, in the place of law, scales and stages */
     double scale; /* of a reward about the middle */
     double cut;   /* what clipping may have cut off the function, at most by what was measured */
-    double outcome, outcome_most;
+    double outcome, outcome_most, held_out;
     tacet_contextual_value recommended, logged;
 } tacet__robust;
 

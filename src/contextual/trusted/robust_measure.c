@@ -183,6 +183,8 @@ tacet_status tacet__robust_outcome(tacet__robust *r, tacet_error *err) {
         const double up = fmax(mean, 0) + most * most * LN_20 / ((double)n * eps);
         const double a = most * most * LN_40 / (double)n;
         r->outcome = sqrt(fmax(mean, 0));
+        /* The noise may have made it nothing: with its scale on top. */
+        r->held_out = sqrt(fmax(mean, 0) + most * most / ((double)n * eps));
         r->outcome_most = fmin(sqrt(up + a + sqrt(a * a + 2 * a * up)), 2 * B);
     }
     residuals_clear(&s, r, TACET__PART_HELD);
