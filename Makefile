@@ -25,6 +25,8 @@ help:
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); 40 minutes of one core, goes on where it was stopped"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
+	@echo "make wheels         self-contained wheels and source archives of the Python packages, into build/wheels"
+	@echo "make wheels-check   the wheels in bare Debian roots that have Python alone (root, network)"
 	@echo "make coverage       branch coverage of the gate and of everything; LABEL=gate: the gate's own tests alone"
 	@echo "make units          boots systemd in a fresh Debian and starts the units (root, three minutes)"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
@@ -109,6 +111,13 @@ fuzz: setup-dev
 
 python: build
 	@tools/python $(BUILD)
+
+.PHONY: wheels wheels-check
+wheels:
+	@tools/setup --with-python
+	@tools/wheels --sdist
+wheels-check: wheels
+	@tools/wheels-check
 
 soak: build
 	@tools/soak $(BUILD)

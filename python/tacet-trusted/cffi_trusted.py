@@ -3,19 +3,14 @@
 
 Declarations are those of include/tacet, narrowed to what is used; the compiler checks them against the real headers.
 """
-import sys
 from pathlib import Path
 
 from cffi import FFI
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from native import located  # noqa: E402
+from native import located  # setup.py makes it importable
 
 ffi = FFI()
 ffi.cdef((Path(__file__).resolve().parent / "trusted.cdef").read_text())
 ffi.set_source(
     "tacet.trusted._trusted", "#include <stdlib.h>\n#include <tacet/trusted.h>\n", **located("tacet-trusted")
 )
-
-if __name__ == "__main__":
-    ffi.compile(verbose=True)

@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds tacet._open, which is linked to libtacet alone; everything else is in pyproject.toml."""
+import sys
+from pathlib import Path
+
 from setuptools import setup
 
-setup(cffi_modules=["cffi_open.py:ffi"], options={"bdist_wheel": {"py_limited_api": "cp311"}})
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]  # native.py: beside this file in a source archive, one folder up in a clone
+from native import beside  # noqa: E402
+
+setup(
+    cffi_modules=["cffi_open.py:ffi"],
+    cmdclass={"build_ext": beside("tacet", "tacet")},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

@@ -2,8 +2,10 @@
 """libtacet, loaded."""
 from __future__ import annotations
 
-from tacet._native import Native
-from tacet._open import ffi as ffi
-from tacet._open import lib as lib
+from tacet._native import Native, load_backend
+
+load_backend()
+from tacet._open import ffi as ffi  # noqa: E402
+from tacet._open import lib as lib  # noqa: E402
 
 native = Native(ffi, lib)

@@ -6,13 +6,30 @@ its reason.
 """
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 import threading
+from pathlib import Path
 from typing import Any, Callable, Self, TypeVar
 
 from tacet.errors import StateError, of_status
 
 Result = TypeVar("Result")
+
+
+def load_backend() -> None:
+    """What the extensions need of cffi at run time. A wheel brings it along (tools/wheels), for where cffi is not
+    installed; an installed one is taken first."""
+    if importlib.util.find_spec("_cffi_backend") is not None:
+        return
+    for path in Path(__file__).parent.glob("_backend/_cffi_backend.*.so"):
+        spec = importlib.util.spec_from_file_location("_cffi_backend", path)
+        if spec is not None and spec.loader is not None:
+            module = importlib.util.module_from_spec(spec)
+            sys.modules["_cffi_backend"] = module
+            spec.loader.exec_module(module)
+            return
 
 
 class Native:

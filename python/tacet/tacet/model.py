@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from tacet._lib import ffi, lib, native
 from tacet._native import Handle
+from tacet._table import Packed, columns_of
 from tacet.display import table, up
 from tacet.errors import InvalidValue, NotFound
 from tacet.space import Space
@@ -95,42 +96,44 @@ class Model(Handle):
         alone: of the best action, which is then in `best`. `grid` values of a numeric action are looked at.
 
         A frame, a mapping of columns, one mapping of values, or an array in the order of the columns."""
-        import numpy as np
-
-        if isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values()):
+        if isinstance(rows, Mapping) and all(_is_one(value) for value in rows.values()):
             rows = {name: [value] for name, value in rows.items()}
-        columns = _column_names(rows)
-        given = len(columns) if columns is not None else (np.ndim(rows) == 2 and np.shape(rows)[1])
-        known = any(name in columns for name in self.actions) if columns is not None else given == len(self.space)
+        columns = columns_of(rows)
+        if columns is not None:
+            known = any(name in columns for name in self.actions)
+        else:
+            known = len(rows) > 0 and hasattr(rows[0], "__len__") and len(rows[0]) == len(self.space)
+        table = rows if columns is None else columns
         if known:
-            records = self.space.records(rows)
-            means = np.empty(len(records))
+            records = self.space._packed(table)
+            means = Packed(len(records), 1)
             native.call(
                 lib.tacet_contextual_predict_records, self._pointer, _doubles(means), _doubles(records), len(records)
             )
-            return Prediction(means, self.sd, None)
+            return Prediction(means.flat(), self.sd, None)
         if not self.contexts:
             raise InvalidValue(f"the model has no contexts: give the columns {', '.join(self.actions)}")
-        return self._recommend(self.space.only(self.contexts).records(rows), grid)
+        return self._recommend(self.space.only(self.contexts)._packed(table), grid)
 
-    def _recommend(self, contexts: NDArray[np.float64], grid: int) -> Prediction:
-        import numpy as np
-
+    def _recommend(self, contexts: Packed, grid: int) -> Prediction:
         candidates = ffi.new("tacet_contextual_candidates *")
         native.call(lib.tacet_contextual_candidates_make, candidates, self._pointer, grid)
         try:
-            means = np.empty(len(contexts))
-            best = np.empty(len(contexts), dtype=np.uintp)
+            means, best = Packed(len(contexts), 1), ffi.new("size_t[]", len(contexts))
             native.call(
-                lib.tacet_contextual_recommend, self._pointer, ffi.cast("size_t *", best.ctypes.data), _doubles(means),
-                candidates, _doubles(contexts), len(contexts),
+                lib.tacet_contextual_recommend, self._pointer, best, _doubles(means), candidates, _doubles(contexts),
+                len(contexts),
             )  # fmt: skip
-            size = candidates.count * candidates.columns
-            records = np.frombuffer(ffi.buffer(candidates.records, size * 8), dtype=np.float64).copy()
+            actions = self._actions_of(candidates)
         finally:
             lib.tacet_contextual_candidates_clear(candidates)
-        actions = self.space.only(self.actions).rows(records.reshape(-1, len(self.actions)))
-        return Prediction(means, self.sd, [dict(actions[i]) for i in best])
+        return Prediction(means.flat(), self.sd, [dict(actions[i]) for i in best])
+
+    def _actions_of(self, candidates: Any) -> list[dict[str, Any]]:
+        """Candidates by the names of the action's columns."""
+        width = len(self.actions)
+        numbers = ffi.unpack(candidates.records, candidates.count * candidates.columns)
+        return self.space.only(self.actions).rows([numbers[i : i + width] for i in range(0, len(numbers), width)])
 
     def best(self, grid: int = 33, **context: Any) -> dict[str, Any]:
         """The best action in one context, by the names of its columns."""
@@ -140,21 +143,16 @@ class Model(Handle):
             return found[0]
         actions = self.candidates(grid)
         means = self.predict({name: [action[name] for action in actions] for name in self.actions}).mean
-        order = -means if self.minimize else means
-        return actions[int(order.argmax())]
+        return actions[min(range(len(actions)), key=lambda i: float(means[i] if self.minimize else -means[i]))]
 
     def candidates(self, grid: int = 33) -> list[dict[str, Any]]:
         """The actions that are looked at: every level, and `grid` values of a numeric column."""
-        import numpy as np
-
         candidates = ffi.new("tacet_contextual_candidates *")
         native.call(lib.tacet_contextual_candidates_make, candidates, self._pointer, grid)
         try:
-            size = candidates.count * candidates.columns
-            records = np.frombuffer(ffi.buffer(candidates.records, size * 8), dtype=np.float64).copy()
+            return self._actions_of(candidates)
         finally:
             lib.tacet_contextual_candidates_clear(candidates)
-        return self.space.only(self.actions).rows(records.reshape(-1, len(self.actions)))
 
     def plot(self, column: str | None = None, by: str | None = None, ax: Axes | None = None, **at: Any) -> Axes:
         """The mean over one column, with what the model errs by about; or over two. See `tacet.plots.posterior`."""
@@ -204,11 +202,10 @@ def _plain_space(parts: Any, actions: int, contexts: int) -> Space:
     return Space.from_json(json.dumps({"columns": columns}))
 
 
-def _column_names(rows: Any) -> list[str] | None:
-    if hasattr(rows, "columns"):
-        return list(rows.columns)
-    return list(rows) if isinstance(rows, Mapping) else None
+def _is_one(value: Any) -> bool:
+    """One cell, not a column of them."""
+    return isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
 
 
-def _doubles(array: NDArray[np.float64]) -> Any:
-    return ffi.cast("double *", array.ctypes.data)
+def _doubles(packed: Packed) -> Any:
+    return ffi.cast("double *", packed.address())

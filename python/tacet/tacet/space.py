@@ -10,21 +10,20 @@ True
 """
 from __future__ import annotations
 
+import datetime
 import json
-import sys
+from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, cast
 
 from tacet._lib import ffi, lib, native
-from tacet.errors import InvalidValue
+from tacet._table import Packed, pack
+from tacet.errors import InvalidValue, Unsupported
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-_MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "?"}
-
 
 @dataclass(frozen=True)
 class Column:
@@ -191,33 +190,16 @@ class Space(Mapping[str, Column]):
     def records(self, table: Any) -> NDArray[np.float64]:
         """A frame, a mapping of columns or a two-dimensional array as the C library takes it: one row a record, one
         double a column, levels by their number, days for dates, NaN for what is missing. A C-contiguous array of
-        doubles whose columns are all numbers is taken as it is, without a copy."""
-        import numpy as np
+        doubles whose columns are all numbers is taken as it is, without a copy. Needs NumPy."""
+        packed = self._packed(table)
+        if isinstance(packed.data, array):
+            raise Unsupported("an array of records needs NumPy, which is not installed")
+        return cast("NDArray[np.float64]", packed.data)
 
-        if hasattr(table, "columns") or isinstance(table, Mapping):
-            return self._from_columns(table)
-        array = np.asarray(table)
-        if array.dtype.kind not in "fiub":
-            raise InvalidValue(f"an array of {array.dtype} is no table of numbers: use a frame for texts and dates")
-        if array.ndim != 2 or array.shape[1] != len(self):
-            raise InvalidValue(f"the array must have two dimensions and {len(self)} columns, as the space has")
-        return np.ascontiguousarray(array, dtype=np.float64)
+    def _packed(self, table: Any) -> Packed:
+        return pack(table, self._fields)
 
-    def _from_columns(self, table: Any) -> NDArray[np.float64]:
-        import numpy as np
-
-        names = table.columns if hasattr(table, "columns") else table
-        if getattr(names, "nlevels", 1) > 1:
-            raise InvalidValue("the frame has a MultiIndex of columns: give it plain names first")
-        missing = [name for name in self if name not in names]
-        if missing:
-            raise InvalidValue(f"the table has no column '{missing[0]}'")
-        if list(names).count(next(iter(self))) > 1 or len(set(names)) != len(list(names)):
-            raise InvalidValue("the table has two columns of one name")
-        columns = [_numbers(fields, table[fields["name"]]) for fields in self._fields]
-        return np.ascontiguousarray(np.column_stack(columns))
-
-    def rows(self, records: NDArray[np.float64]) -> list[dict[str, Any]]:
+    def rows(self, records: Iterable[Sequence[float]] | NDArray[np.float64]) -> list[dict[str, Any]]:
         """Records as the C library has them, as dictionaries by the names of the columns."""
         return [
             {fields["name"]: _cell(fields, float(value)) for fields, value in zip(self._fields, record)}
@@ -245,84 +227,6 @@ def _column(fields: dict[str, Any]) -> Column:
     return _KINDS[fields["kind"]](low, high, unit=fields.get("unit"), missing=fields.get("missing"))
 
 
-def _numbers(fields: dict[str, Any], values: Any) -> NDArray[np.float64]:
-    """One column of a table as doubles."""
-    import numpy as np
-
-    name, kind = fields["name"], fields["kind"]
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise InvalidValue(f"column '{name}' must have one dimension")
-    if kind == "category":
-        return _levels(fields, array)
-    if kind == "date":
-        return _days(name, array)
-    if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
-    if array.dtype.kind != "O":
-        raise InvalidValue(f"column '{name}' must be numbers, and is {array.dtype}")
-    numbers = np.empty(len(array))
-    for i, cell in enumerate(array):
-        try:
-            numbers[i] = np.nan if _is_missing(cell) else float(cell)
-        except (TypeError, ValueError):
-            raise InvalidValue(f"row {i} (counted from 0): column '{name}' is not a number") from None
-    return numbers
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and cell.strip() in _MISSING) or bool(cell != cell)
-
-
-def _levels(fields: dict[str, Any], array: Any) -> NDArray[np.float64]:
-    import numpy as np
-
-    name, levels = fields["name"], fields["levels"]
-    index = {level: float(number) for number, level in enumerate(levels)}
-    others = index.get(fields.get("others", ""), None)
-    flat = array.astype(object, copy=False)
-    if "pandas" in sys.modules and len(flat) > 1000:  # far fewer different cells than rows
-        number, different = sys.modules["pandas"].factorize(flat, use_na_sentinel=False)
-        if len(different) <= 1000:
-            try:
-                return np.asarray(_levels(fields, np.asarray(different, dtype=object))[number])
-            except InvalidValue:
-                pass  # the loop below names the row
-    codes: dict[Any, float] = {}
-    numbers = np.empty(len(flat))
-    for i, cell in enumerate(flat):
-        try:
-            numbers[i] = codes[cell]
-            continue
-        except (KeyError, TypeError):
-            pass
-        text = "" if cell is None else str(cell)
-        if text in index:
-            number = index[text]
-        elif _is_missing(cell):
-            number = float("nan")
-        elif others is not None:
-            number = others
-        else:
-            raise InvalidValue(f"row {i} (counted from 0): column '{name}' is none of its levels")
-        numbers[i] = number
-        if number == number:
-            codes[cell] = number
-    return numbers
-
-
-def _days(name: str, array: Any) -> NDArray[np.float64]:
-    import numpy as np
-
-    try:
-        days = array.astype("datetime64[D]")
-    except (TypeError, ValueError):
-        raise InvalidValue(f"column '{name}' must be dates") from None
-    numbers = days.astype(np.int64).astype(np.float64)
-    numbers[np.isnat(days)] = np.nan
-    return np.asarray(numbers)
-
-
 def _cell(fields: dict[str, Any], value: float) -> Any:
     kind = fields["kind"]
     if value != value:
@@ -332,7 +236,5 @@ def _cell(fields: dict[str, Any], value: float) -> Any:
     if kind == "integer":
         return int(value)
     if kind == "date":
-        import numpy as np
-
-        return str(np.datetime64(int(value), "D"))
+        return str(datetime.date.fromordinal(datetime.date(1970, 1, 1).toordinal() + int(value)))
     return value

@@ -3,6 +3,7 @@
 (`tacet.trusted.Study`): suggest, observe, and what was learnt."""
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
@@ -260,11 +261,16 @@ def _plain(value: Any, what: str) -> Any:
 
 
 def _arms(decision_set: Any) -> list[list[float]]:
-    import numpy as np
-
-    arms = np.asarray(decision_set)
-    if arms.dtype.kind not in "fiub" or arms.ndim != 2 or arms.size == 0:
-        raise InvalidValue("a decision set is a table of numbers: one arm a row, one coordinate a column")
-    if not np.isfinite(arms).all():
+    rows = decision_set.tolist() if hasattr(decision_set, "tolist") else decision_set
+    if hasattr(rows, "values") and hasattr(rows, "columns"):
+        rows = rows.values.tolist()
+    refused = InvalidValue("a decision set is a table of numbers: one arm a row, one coordinate a column")
+    try:
+        arms = [[float(value) for value in arm] for arm in rows if not isinstance(arm, str)]
+    except (TypeError, ValueError):
+        raise refused from None
+    if not arms or not arms[0] or len(arms) != len(rows) or len({len(arm) for arm in arms}) != 1:
+        raise refused
+    if not all(math.isfinite(value) for arm in arms for value in arm):
         raise InvalidValue("the arms of a decision set must be finite")
-    return [[float(value) for value in arm] for arm in arms]
+    return arms

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Sequence
 
 from tacet._native import interruptible
+from tacet._table import Packed, columns_of, pack
 from tacet.errors import InvalidValue
 from tacet.model import Model
 from tacet.space import Space
@@ -72,7 +73,7 @@ def learn(
 def _released(rows: Any, question: Any, entry: Any) -> str:
     log, model, text = ffi.new("tacet_contextual_log **"), ffi.new("tacet_contextual_model **"), ffi.new("char **")
     native.call(
-        lib.tacet_contextual_log_open_rows, log, ffi.cast("double *", rows.ctypes.data), len(rows), question
+        lib.tacet_contextual_log_open_rows, log, ffi.cast("double *", rows.address()), len(rows), question
     )
     try:
         native.call(lib.tacet_contextual_log_release, log[0], model, entry)
@@ -83,20 +84,9 @@ def _released(rows: Any, question: Any, entry: Any) -> str:
         lib.tacet_contextual_log_free(log[0])
 
 
-def _rows(table: Any, space: Space, numbers: list[str]) -> Any:
+def _rows(table: Any, space: Space, numbers: list[str]) -> Packed:
     """The columns of the space, then these columns of numbers, one row after the other."""
-    import numpy as np
-
-    if not (hasattr(table, "columns") or isinstance(table, Mapping)):
+    columns = columns_of(table)
+    if columns is None:
         raise InvalidValue("a log is a frame, or a mapping of columns")
-    records = space.records(table)
-    names = list(table.columns if hasattr(table, "columns") else table)
-    extra = []
-    for name in numbers:
-        if name not in names:
-            raise InvalidValue(f"the table has no column '{name}'")
-        column = np.asarray(table[name])
-        if column.dtype.kind not in "fiub":
-            raise InvalidValue(f"column '{name}' must be numbers, and is {column.dtype}")
-        extra.append(column.astype(np.float64, copy=False))
-    return np.ascontiguousarray(np.column_stack([records, *extra]))
+    return pack(columns, [*space._fields, *({"name": name, "kind": "real"} for name in numbers)])

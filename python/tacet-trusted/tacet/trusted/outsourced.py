@@ -108,7 +108,7 @@ def curate(
     >>> release.manifest.noise                                          # doctest: +SKIP
     'age 7.1, sex is kept with probability 0.95'
     """
-    records = space.records(table)
+    records = space._packed(table)
     watch = _Watch(progress)
     user = ffi.new_handle(watch)
     settings = ffi.new("tacet_curate_settings *")
@@ -119,7 +119,7 @@ def curate(
     kind = ffi.new("tacet_curate_mechanism *")
     native.call(lib.tacet_curate_parse, kind, mechanism.encode())
     settings.mechanism = kind[0]
-    settings.records, settings.record_count = ffi.cast("double *", records.ctypes.data), len(records)
+    settings.records, settings.record_count = ffi.cast("double *", records.address()), len(records)
     settings.eps, settings.delta = eps, 0.0 if delta is None else delta
     settings.queries, settings.budget_eps, settings.threads = queries, budget_eps, threads
     settings.progress, settings.user, settings.stop = lib.tacet_python_progress, user, watch.stop
