@@ -48,7 +48,8 @@ def _cells(name: str, column: Any) -> list[Any]:
     if kind == _CATEGORICAL:
         description = column.describe_categorical
         levels = description["categories"] if isinstance(description, dict) else description[2]
-        listed = levels if isinstance(levels, (list, tuple)) else list(getattr(levels, "_col", levels))
+        held: Any = getattr(levels, "_col", levels)
+        listed = list(held)
         return [None if code is None or code < 0 else listed[code] for code in cells]
     if kind == _DATETIME:
         return [None if cell is None else _day(name, column.dtype[2], cell) for cell in cells]
