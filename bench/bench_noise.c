@@ -44,9 +44,6 @@ static void gaussian_one(tacet_noise *noise) {
         (void)tacet__draw_gaussian(noise, &out[i], 1, 2.5, GRID, NULL);
     }
 }
-static void discrete_gaussian(tacet_noise *noise) {
-    (void)tacet__draw_discrete_gaussian(noise, out, COUNT, 2.5, GRID, NULL);
-}
 static void laplace(tacet_noise *noise) {
     (void)tacet__draw_laplace(noise, out, COUNT, 2.5, GRID, NULL);
 }
@@ -103,7 +100,6 @@ int main(void) {
         {"key stream word", words},
         {"gaussian, exact", gaussian},
         {"gaussian, one a call", gaussian_one},
-        {"discrete gaussian, exact", discrete_gaussian},
         {"laplace, exact", laplace},
         {"discrete laplace, exact", discrete_laplace},
         {"knorm (64), exact", knorm},

@@ -38,7 +38,7 @@ static const cli_command COMMANDS[] = {
      cmd_calibrate},
     {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
      "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "
-     "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), discrete-gaussian or "
+     "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), "
      "discrete-laplace (mass on the multiples), knorm (one vector of N coordinates with density exp(-|v|/S), "
      "rounded), or bit (1 with probability exp(-S), else 0).\n\n"
      "The grid is a power of two, S / 2^B or the next one below, and is named on stderr; every value is a whole "

@@ -8,7 +8,6 @@
 /* clang-format off: one a line, so that a new target is one new line */
 static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_gaussian,
-    &tacet__audit_discrete_gaussian,
     &tacet__audit_laplace,
     &tacet__audit_discrete_laplace,
     &tacet__audit_knorm,

@@ -6,8 +6,8 @@
 #include <tacet/audit/audit.h>
 
 /* targets_additive.c */
-extern const tacet_audit_target tacet__audit_gaussian, tacet__audit_discrete_gaussian, tacet__audit_laplace,
-    tacet__audit_discrete_laplace, tacet__audit_knorm, tacet__audit_l2, tacet__audit_l2_short;
+extern const tacet_audit_target tacet__audit_gaussian, tacet__audit_laplace, tacet__audit_discrete_laplace,
+    tacet__audit_knorm, tacet__audit_l2, tacet__audit_l2_short;
 /* targets_choice.c */
 extern const tacet_audit_target tacet__audit_exponential, tacet__audit_permute_and_flip;
 /* targets_stream.c */

@@ -60,22 +60,6 @@ static tacet_status create_laplace(void **state, const tacet_audit_claim *claim,
     return calibrated(state, claim, false, err);
 }
 
-/* The discrete Gaussian is accounted as zCDP: sigma = Delta / sqrt(2 rho). */
-static tacet_status create_discrete_gaussian(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    double rho = 0;
-    additive made = {0};
-    *state = NULL;
-    const tacet_status status = tacet_zcdp_rho(&rho, claim->eps, claim->delta, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    made.grid = tacet__grid_exponent(1 / sqrt(2 * rho), DRAW_GRID_BITS);
-    const double step = ldexp(1, made.grid);
-    made.distance = floor(1 / step) * step + step;
-    made.scale = nextafter((1 + step) / sqrt(2 * rho), INFINITY);
-    return create(state, made, err);
-}
-
 typedef tacet_status (*draw)(tacet_noise *, double *, size_t, double, int, tacet_error *);
 
 static tacet_status run_with(draw d, void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
@@ -92,11 +76,6 @@ static tacet_status run_gaussian(void *state, tacet_noise *noise, int world, dou
 
 static tacet_status run_laplace(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
     return run_with(tacet__draw_laplace, state, noise, world, statistic, err);
-}
-
-static tacet_status run_discrete_gaussian(void *state, tacet_noise *noise, int world, double *statistic,
-                                          tacet_error *err) {
-    return run_with(tacet__draw_discrete_gaussian, state, noise, world, statistic, err);
 }
 
 static tacet_status run_discrete_laplace(void *state, tacet_noise *noise, int world, double *statistic,
@@ -157,13 +136,6 @@ const tacet_audit_target tacet__audit_gaussian = {
     .summary = "rounded Gaussian noise on a number; the number moves by the whole sensitivity",
     .create = create_gaussian,
     .run = run_gaussian,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_discrete_gaussian = {
-    .name = "discrete-gaussian",
-    .summary = "discrete Gaussian noise on a number, calibrated through zCDP",
-    .create = create_discrete_gaussian,
-    .run = run_discrete_gaussian,
     .free = free,
 };
 const tacet_audit_target tacet__audit_laplace = {

@@ -450,13 +450,6 @@ static void test_rare(void **state) {
     assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
     assert_true(x == 7);
     assert_script_used(noise);
-    /* The same for the strips of the discrete Gaussian: sigma = 64 has one whole number in each. */
-    script(noise, (uint64_t[]){rare, 100 * unit + unit / 2, 0, 0, 0, HIGH}, 6);
-    assert_ok(tacet__draw_discrete_gaussian(noise, &x, 1, 64, 0, NULL));
-    assert_true(x == 100);
-    script(noise, (uint64_t[]){rare, UINT64_MAX - 5, word_for_item(GAUSSIAN_TAIL), 64 + 9, HIGH, 0, 0, HIGH}, 8);
-    assert_ok(tacet__draw_discrete_gaussian(noise, &x, 1, 64, 0, NULL));
-    assert_true(x == 254 + 9);
     tacet_noise_close(noise);
 }
 
@@ -502,19 +495,13 @@ static void test_tail(void **state) {
     for (int i = 0; i < 6; i++) {
         words[n++] = HIGH;
     }
-    for (int discrete = 0; discrete < 2; discrete++) {
-        double two[2] = {5, 5};
-        tacet_error err = {0};
-        if (discrete) {
-            memmove(words + 1, words + 2, (--n - 1) * sizeof *words); /* it asks for the strip alone */
-        }
-        script(noise, words, n);
-        assert_status((discrete ? tacet__draw_discrete_gaussian : tacet__draw_gaussian)(noise, two, 2, 64, 0, &err),
-                      TACET_NUMERIC);
-        assert_true(two[0] == 0 && two[1] == 0);
-        assert_string_equal(err.message, "a draw needed more digits than there is room for");
-        assert_ok((discrete ? tacet__draw_discrete_gaussian : tacet__draw_gaussian)(noise, two, 2, 64, 0, NULL));
-    }
+    double two[2] = {5, 5};
+    tacet_error err = {0};
+    script(noise, words, n);
+    assert_status(tacet__draw_gaussian(noise, two, 2, 64, 0, &err), TACET_NUMERIC);
+    assert_true(two[0] == 0 && two[1] == 0);
+    assert_string_equal(err.message, "a draw needed more digits than there is room for");
+    assert_ok(tacet__draw_gaussian(noise, two, 2, 64, 0, NULL));
     tacet_noise_close(noise);
 }
 

@@ -35,7 +35,7 @@ typedef struct tacet_sampler {
 
 enum { TACET_SAMPLER_GRID_BITS = 20, TACET_SAMPLER_VECTOR_MOST = 1 << 20 };
 
-/* `name`: gaussian, discrete-gaussian, laplace, discrete-laplace, knorm, or bit (1 with probability e^-scale). The grid
+/* `name`: gaussian, laplace, discrete-laplace, knorm, or bit (1 with probability e^-scale). The grid
  * is scale / 2^grid_bits or the next power of two below; of a bit it is 1. INVALID: no such sampler, a scale that is
  * not above 0 (a bit: not within 2^-10 and 1024), more than 40 bits (knorm: 29). */
 TACET_API tacet_status tacet_sampler_init(tacet_sampler *out, const char *name, double scale, size_t grid_bits,

@@ -29,9 +29,11 @@ static const struct kind {
     draw_function *draw;
     size_t bits_most;
 } KINDS[] = {
-    {"gaussian", tacet__draw_gaussian, 40}, {"discrete-gaussian", tacet__draw_discrete_gaussian, 40},
-    {"laplace", tacet__draw_laplace, 40},   {"discrete-laplace", tacet__draw_discrete_laplace, 40},
-    {"knorm", tacet__draw_knorm, 29},       {"bit", draw_bits, 40},
+    {"gaussian", tacet__draw_gaussian, 40},
+    {"laplace", tacet__draw_laplace, 40},
+    {"discrete-laplace", tacet__draw_discrete_laplace, 40},
+    {"knorm", tacet__draw_knorm, 29},
+    {"bit", draw_bits, 40},
 };
 
 static const struct kind *find_kind(const char *name) {
@@ -48,8 +50,7 @@ tacet_status tacet_sampler_init(tacet_sampler *out, const char *name, double sca
     const struct kind *kind = find_kind(name);
     *out = (tacet_sampler){0};
     if (kind == NULL) {
-        return tacet__fail(err, TACET_INVALID,
-                           "say what to draw: gaussian, discrete-gaussian, laplace, discrete-laplace, knorm or bit");
+        return tacet__fail(err, TACET_INVALID, "say what to draw: gaussian, laplace, discrete-laplace, knorm or bit");
     }
     if (!(scale > 0 && scale <= 0x1p1023)) {
         return tacet__fail(err, TACET_INVALID, "the scale must be > 0");

@@ -36,9 +36,7 @@ tacet_status tacet__draw_gaussian(tacet_noise *noise, double *out, size_t count,
 /* The nearest multiples of the grid to independent reals of the density exp(-|x|/b) / 2b. */
 tacet_status tacet__draw_laplace(tacet_noise *noise, double *out, size_t count, double b, int grid_exponent,
                                  tacet_error *err);
-/* Multiples k of the grid g with probability proportional to exp(-(k g)^2 / 2 sigma^2), and to exp(-|k| g / b). */
-tacet_status tacet__draw_discrete_gaussian(tacet_noise *noise, double *out, size_t count, double sigma,
-                                           int grid_exponent, tacet_error *err);
+/* Multiples k of the grid g with probability proportional to exp(-|k| g / b). */
 tacet_status tacet__draw_discrete_laplace(tacet_noise *noise, double *out, size_t count, double b, int grid_exponent,
                                           tacet_error *err);
 /* The nearest grid points (each coordinate for itself) of ONE real vector of R^count with density proportional to
