@@ -9,7 +9,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/numbers.h"
-#include "dp/ledger/beside.h"
+#include "registry/ledger_beside.h"
 #include "dp/ledger/seal.h"
 #include "dp/open/entry.h"
 #include "registry/registry.h"

@@ -7,8 +7,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/db/db.h"
-#include "dp/ledger/anchor.h"
-#include "dp/ledger/tables.h"
+#include "dp/open/ledger_anchor.h"
+#include "dp/open/ledger_tables.h"
 #include "dp/noise/mint.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 #include "core/fail.h"
 #include "outsourced/shared/form.h"
-#include "dp/ledger/beside.h"
+#include "registry/ledger_beside.h"
 #include "io/db/db.h"
 #include "registry/registry.h"
 

@@ -8,7 +8,7 @@
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/fail.h"
-#include "dp/ledger/beside.h"
+#include "registry/ledger_beside.h"
 #include "io/db/db.h"
 #include "registry/registry.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
- * Ring: gate. Five tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
- * long the chain is and where it ends, so that a lost tail shows), fence (how often it was taken over), and mint (of
- * entries that are not answered yet: the sealed key of their noise, which is to be erased, and so is no part of the
+/* ledger_tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
+ * Ring: shared. Five tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head
+ * (how long the chain is and where it ends, so that a lost tail shows), fence (how often it was taken over), and mint
+ * (of entries that are not answered yet: the sealed key of their noise, which is to be erased, and so is no part of the
  * chain). Triggers refuse every change of the
  * first three but appending; the chain shows what was changed in spite of them. A schema has no number to say what it
  * is, so it has one more, format.
  * Cost: constant. */
-#include "dp/ledger/tables.h"
+#include "dp/open/ledger_tables.h"
 
 #include "dp/open/entry.h"
 #include "core/fail.h"

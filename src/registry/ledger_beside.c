@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside.c - which ledger a file of records is charged to when none is named. Ring: gate.
+/* ledger_beside.c - which ledger a file of records is charged to when none is named. Ring: trusted.
  * Releases of the same records add up, so they must share an account without anybody thinking of it. The content cannot
  * name the account, because a corrected cell would begin a new one; the file's place can. */
-#include "dp/ledger/beside.h"
+#include "registry/ledger_beside.h"
 
 #include "core/fail.h"
 

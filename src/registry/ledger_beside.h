@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside.h - the ledger of a file of records, when none is named: one, beside it. Ring: gate. */
-#ifndef TACET_SRC_DP_LEDGER_BESIDE_H
-#define TACET_SRC_DP_LEDGER_BESIDE_H
+/* ledger_beside.h - the ledger of a file of records, when none is named: one, beside it. Ring: trusted. */
+#ifndef TACET_SRC_REGISTRY_LEDGER_BESIDE_H
+#define TACET_SRC_REGISTRY_LEDGER_BESIDE_H
 
 #include "io/file/folder.h"
 

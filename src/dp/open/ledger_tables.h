@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tables.h - the tables of a ledger, in a file or in a schema. Ring: gate, internal. */
-#ifndef TACET_SRC_DP_LEDGER_TABLES_H
-#define TACET_SRC_DP_LEDGER_TABLES_H
+/* ledger_tables.h - the tables of a ledger, in a file or in a schema. Ring: shared. */
+#ifndef TACET_SRC_DP_OPEN_LEDGER_TABLES_H
+#define TACET_SRC_DP_OPEN_LEDGER_TABLES_H
 
 #include "io/db/db.h"
 

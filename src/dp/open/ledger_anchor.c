@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* anchor.c - the number of records a ledger had, and the hash of the last, in a file of their own: a ledger that was
- * cut off or put back is known by it.
- * Ring: gate. One write, of constant length and within one sector: it may lag behind the ledger, never lead; and it
- * never goes back, for of several writers whoever committed first may come here last. */
-#include "dp/ledger/anchor.h"
+/* ledger_anchor.c - the number of records a ledger had, and the hash of the last, in a file of their own: a ledger that
+ * was cut off or put back is known by it. Ring: shared. One write, of constant length and within one sector: it may lag
+ * behind the ledger, never lead; and it never goes back, for of several writers whoever committed first may come here
+ * last. */
+#include "dp/open/ledger_anchor.h"
 
 #include "core/fail.h"
 #include "io/db/db.h"

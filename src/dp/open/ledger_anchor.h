@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* anchor.h - a small file beside a ledger that remembers how far it had come. Ring: gate, internal. */
-#ifndef TACET_SRC_DP_LEDGER_ANCHOR_H
-#define TACET_SRC_DP_LEDGER_ANCHOR_H
+/* ledger_anchor.h - a small file beside a ledger that remembers how far it had come. Ring: shared. */
+#ifndef TACET_SRC_DP_OPEN_LEDGER_ANCHOR_H
+#define TACET_SRC_DP_OPEN_LEDGER_ANCHOR_H
 
 #include <tacet/core/status.h>
 
