@@ -218,6 +218,10 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         cli_say(self, "NOT PRIVATE: the noise is seeded");
     }
     tacet_status status = dry ? TACET_OK : try_path(out, &err);
+    if (status == TACET_OK && !dry && learn_table_fits(&job)) {
+        code = learn_table(&job, out, self);
+        goto done;
+    }
     if (status == TACET_OK) {
         status = tacet_contextual_log_open(&log, job.data, &job.question, &err);
     }

@@ -30,5 +30,8 @@ void learn_job_init(learn_job *job);
 size_t learn_job_options(learn_job *job, cli_option *options);
 /* Checks the options and makes the space; CLI_EXIT_OK, or the exit code of what was said. */
 int learn_job_check(learn_job *job, const cli_command *self);
+/* Whether the log is one of categories, by what is public of it, and gets one table; and learning so. */
+bool learn_table_fits(const learn_job *job);
+int learn_table(const learn_job *job, const char *out, const cli_command *self);
 
 #endif

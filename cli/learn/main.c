@@ -18,11 +18,17 @@ static const cli_command COMMANDS[] = {
      "Columns are numbers (--bounds, --log, --integer, --date) or categories (--levels). Actions that are numbers "
      "must have been drawn uniformly; actions that are levels may have had any propensities, which --propensity names "
      "where they depended on the context.\n\n"
-     "Some of the rows measure the law of contexts and the scale of rewards, others hold out to measure how well the "
+     "Where all columns are categories, one table of all rows is released: sums of the reward and of what it lacks to "
+     "the range's end, for each action in each context, with pure eps for the whole row, its action included. From it "
+     "come the rule, what it earns, and what it gains over one action for all and over the log, with 95 % intervals. "
+     "Rewards of 0 to more than 1 count as money: some rows say where to cut it. Propensities are not needed there, "
+     "and not read.\n\n"
+     "Otherwise some of the rows measure the law of contexts and the scale of rewards, others hold out to measure how "
+     "well the "
      "model predicts outcomes; where actions are levels, others measure what the recommended and the logged rule are "
      "worth. Every row is read by one mechanism, so the whole costs eps once.\n\n"
-     "Protected: one row's contexts, propensity and reward, whatever they are. Not protected: the actions, the number "
-     "of rows.\n\n"
+     "Protected: one row's contexts, propensity and reward, whatever they are; in a table its action, too. Not "
+     "protected: other actions, the number of rows. A person with k rows has k eps.\n\n"
      "Bounds, levels, range, kernel and lengthscale must come from you or from public data. Fitted on these records "
      "they would void the proof, so nothing here fits them.\n\n"
      "Contexts outside their bounds or levels and rewards outside the range are taken as the nearest value within, "
@@ -32,7 +38,7 @@ static const cli_command COMMANDS[] = {
      "tacet learn --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
      "--lengthscale 1.5,20 --eps 1 --out model.json\n"
      "tacet learn --data ab.csv --actions variant --contexts device --reward click --range 0:1 --levels "
-     "'variant=A|B|C,device=phone|tablet|desktop' --propensity p --out model.json",
+     "'variant=A|B|C,device=phone|tablet|desktop' --out model.json",
      learn_learn},
     {"choose", "one private action for one context, charged each time",
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",

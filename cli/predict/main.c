@@ -2,6 +2,7 @@
 /* main.c - tacet-predict: the best action in a context, or in every context of a file, from a released model.
  * Ring: open; it never saw the data, and links nothing that could. */
 #include "common/space.h"
+#include "predict/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,13 +146,18 @@ static int predict_file(const asking *q, const char *path, const cli_command *se
                     NULL);
 }
 
-static tacet_status load(tacet_contextual_model **out, const char *path, tacet_error *err) {
+/* A model of either kind; the other is NULL. */
+static tacet_status load(tacet_contextual_model **out, tacet_ab_model **table, const char *path, tacet_error *err) {
     char *text = NULL;
     size_t size = 0;
     tacet_error detail = {0};
     tacet_status status = tacet_file_read(&text, &size, path, MODEL_MOST, err);
-    if (status == TACET_OK && (status = tacet_contextual_model_decode(out, text, size, &detail)) != TACET_OK) {
-        (void)tacet_error_set(err, status, "%.100s: %.130s", path, detail.message);
+    if (status == TACET_OK) {
+        status = tacet_ab_model_is(text, size) ? tacet_ab_model_decode(table, text, size, &detail)
+                                               : tacet_contextual_model_decode(out, text, size, &detail);
+        if (status != TACET_OK) {
+            (void)tacet_error_set(err, status, "%.100s: %.130s", path, detail.message);
+        }
     }
     free(text);
     return status;
@@ -187,9 +193,15 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     size_t best = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    tacet_status status = load(&q.model, path, &err);
+    tacet_ab_model *table = NULL;
+    tacet_status status = load(&q.model, &table, path, &err);
     if (status != TACET_OK) {
         return cli_fail(self, &err);
+    }
+    if (table != NULL) {
+        code = predict_table(table, context_text, data, all, self);
+        tacet_ab_model_free(table);
+        return code;
     }
     q.parts = tacet_contextual_model_parts(q.model);
     q.contexts = tacet_contextual_context_columns(q.model);

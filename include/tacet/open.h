@@ -3,6 +3,9 @@
 #ifndef TACET_OPEN_H
 #define TACET_OPEN_H
 
+#include <tacet/ab/open/model.h>
+#include <tacet/ab/open/posterior.h>
+#include <tacet/ab/shared/plan.h>
 #include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>

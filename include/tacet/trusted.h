@@ -3,6 +3,10 @@
 #ifndef TACET_TRUSTED_H
 #define TACET_TRUSTED_H
 
+#include <tacet/ab/open/model.h>
+#include <tacet/ab/open/posterior.h>
+#include <tacet/ab/shared/plan.h>
+#include <tacet/ab/trusted/log.h>
 #include <tacet/audit/audit.h>
 #include <tacet/audit/bundle.h>
 #include <tacet/audit/rebuild.h>
@@ -84,6 +88,7 @@
 #include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
+#include <tacet/subtotal/trusted/subtotal.h>
 #include <tacet/tune/trusted/evaluate.h>
 #include <tacet/tune/trusted/stopping.h>
 #include <tacet/tune/trusted/tune.h>

@@ -24,7 +24,7 @@ violations() {
             if (p[1] == "dp") return p[2] == "open" ? "shared" : "gate"
             if (p[1] == "report" || p[1] == "plain") return "open"
             if (p[1] == "pages") return "pages"
-            if (p[1] == "registry") return "trusted"
+            if (p[1] == "registry" || p[1] == "subtotal") return "trusted"
             if (p[1] == "audit") return "audit"
             if (p[1] == "service") return p[2] == "open" ? "service" : p[2] == "trusted" ? "served" : ""
             if (index(methods, " " p[1] " ")) return p[2] == "shared" || p[2] == "open" || p[2] == "trusted" ? p[2] : ""
@@ -36,7 +36,7 @@ violations() {
             return p[1] != "service" || p[2] != "open" ? 0 : index("study store engine wire", p[3])
         }
         BEGIN {
-            methods = " outsourced central contextual local tune "
+            methods = " outsourced central contextual local tune ab "
             gather["open.h"] = "open"; gather["trusted.h"] = "audit"; gather["device.h"] = "trusted"
             may["core"] = " core "
             may["io"] = " core io "

@@ -221,7 +221,7 @@ awk 'BEGIN { srand(3); print "variant,device,click,p"; split("A B C D", V, " ");
 ab="--data $work/ab.csv --actions variant --contexts device --reward click --range 0:1 --levels variant=A|B|C|D,device=phone|desktop|tablet --propensity p --least-propensity 0.1"
 # shellcheck disable=SC2086
 expect 0 $learn $ab --eps 1 --out "$work/ab.json" --json
-grep -q '"recommended_is":"better"' "$work/out" || fail "the recommended rule is not told from the logged one"
+grep -q '"over_logged_is":"better"' "$work/out" || fail "the recommended rule is not told from the logged one"
 for pair in phone:B desktop:C tablet:D; do
     expect 0 "$bin/tacet" predict --model "$work/ab.json" --context "${pair%:*}" --json
     grep -q "\"action\":\[\"${pair#*:}\"\]" "$work/out" || fail "on a ${pair%:*} another variant is chosen: $(cat "$work/out")"

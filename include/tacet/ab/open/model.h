@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.h - what was released of a log of categories: the table, its receipts, and what its posterior says of it.
+ *
+ * Open: the reader never saw the log. Rewards are in their own unit here. One thread at a time to make or free one;
+ * any number may read. */
+#ifndef TACET_AB_OPEN_MODEL_H
+#define TACET_AB_OPEN_MODEL_H
+
+#include <tacet/ab/open/posterior.h>
+#include <tacet/dp/open/release.h>
+#include <tacet/space/space.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_ab_model tacet_ab_model;
+
+enum { TACET_AB_RECEIPTS_MOST = 2 };
+
+typedef struct tacet_ab_facts {
+    const tacet_space *space; /* action columns, then context columns */
+    tacet_ab_plan plan;
+    const char *reward; /* name of the column */
+    double top;         /* rewards above it count as it: plan.hi, or below where the plan is for money */
+    size_t table_rows;  /* rows in the table: all of them, or those that did not tell where to cut */
+    double variance_share;
+    double scale; /* of the noise on each number of the table */
+    bool is_private;
+    const double *released; /* plan.numbers of them: up of each cell, down of each, then of the totals likewise */
+    tacet_receipt receipts[TACET_AB_RECEIPTS_MOST];
+    size_t receipt_count;
+} tacet_ab_facts;
+
+/* From what was released; all of it is copied, and the posterior is computed. INVALID, NUMERIC, NO_MEMORY. */
+TACET_API tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *facts, tacet_error *err);
+TACET_API void tacet_ab_model_free(tacet_ab_model *model); /* NULL is allowed */
+TACET_API const tacet_ab_facts *tacet_ab_model_facts(const tacet_ab_model *model);
+/* Values in the unit of rewards, gains and spreads too. */
+TACET_API const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_model *model);
+/* Where the law of rewards is cut, and their variance as a share of p (1 - p), from the released knots. */
+TACET_API void tacet_ab_cut(double *top, double *variance_share, const tacet_ab_plan *plan, const double *knots,
+                            double rows, double scale);
+
+/* JSON; the caller frees the text. */
+TACET_API tacet_status tacet_ab_model_encode(const tacet_ab_model *model, char **text, tacet_error *err);
+/* PARSE names the field. The posterior is computed again from the released numbers. */
+TACET_API tacet_status tacet_ab_model_decode(tacet_ab_model **out, const char *text, size_t length, tacet_error *err);
+/* Whether a text is one of these models, by its head. */
+TACET_API bool tacet_ab_model_is(const char *text, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* internal.h - the steps of a posterior: counts, draws of the cells' means, claims. Ring: open. */
+#ifndef TACET_SRC_AB_OPEN_INTERNAL_H
+#define TACET_SRC_AB_OPEN_INTERNAL_H
+
+#include <tacet/ab/open/posterior.h>
+#include <tacet/core/simrng.h>
+
+/* What the chain works on. */
+typedef struct tacet__ab_data {
+    const tacet_ab_table *table;
+    size_t A, C, K;   /* actions, contexts, cells */
+    double p;         /* overall mean reward, in (0, 1) */
+    double *n;        /* likely rows of each cell */
+    double *q, *q_sd; /* share of each context, and how far off it may be */
+    double *z;        /* released (1 - p) up - p down: n (mean - p) and noise */
+    double *totals;   /* the same of each action's totals, less the sum of its cells; NULL: none */
+} tacet__ab_data;
+
+tacet_status tacet__ab_data_init(tacet__ab_data *d, const tacet_ab_table *table, tacet_error *err);
+void tacet__ab_data_clear(tacet__ab_data *d);
+/* Which level of column j context c has. */
+size_t tacet__ab_level(const tacet_ab_table *table, size_t c, size_t j);
+
+/* Draws of all cells' means, one after the other: draws x K. */
+typedef struct tacet__ab_draws {
+    size_t count;
+    float *means;
+    double *mean; /* K: smoother than the mean of the draws */
+} tacet__ab_draws;
+
+tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet_simrng *rng, tacet_error *err);
+void tacet__ab_draws_clear(tacet__ab_draws *draws);
+tacet_status tacet__ab_claim(tacet_ab_posterior *out, const tacet__ab_data *d, const tacet__ab_draws *draws,
+                             tacet_simrng *rng, tacet_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json.c - a released table as JSON: the file `tacet learn` writes and `tacet predict` reads.
+ * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused. What
+ * the posterior says stands in the file for people; a reader computes it again from the released numbers, so that it
+ * cannot be told otherwise. Cost: one pass, and a posterior. */
+#include <tacet/ab/open/model.h>
+
+#include "core/fail.h"
+#include "core/json_text.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FORMAT[] = "tacet-ab-1";
+
+static json_t *numbers(const double *x, size_t n) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < n && array != NULL; i++) {
+        (void)json_array_append_new(array, json_real(x[i]));
+    }
+    return array;
+}
+
+static json_t *receipts_json(const tacet_ab_facts *f) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < f->receipt_count; i++) {
+        const tacet_receipt *r = &f->receipts[i];
+        char hash[2 * TACET_HASH_BYTES + 1];
+        (void)sodium_bin2hex(hash, sizeof hash, r->entry_hash, sizeof r->entry_hash);
+        (void)json_array_append_new(array, json_pack("{ss sb sb sf sf sf si sI sI ss}", "mechanism", r->mechanism,
+                                                     "private", (int)r->is_private, "in_ledger", (int)r->in_ledger,
+                                                     "eps", r->eps, "sensitivity", r->sensitivity, "scale", r->scale,
+                                                     "grid_exponent", r->grid_exponent, "count", (json_int_t)r->count,
+                                                     "entry", (json_int_t)r->entry, "entry_hash", hash));
+    }
+    return array;
+}
+
+static json_t *estimate_json(const tacet_ab_estimate *e) {
+    return json_pack("{sf sf sf}", "estimate", e->mean, "lower", e->lower, "upper", e->upper);
+}
+
+static json_t *claims_json(const tacet_ab_posterior *p) {
+    json_t *rule = json_array();
+    for (size_t c = 0; c < p->contexts; c++) {
+        (void)json_array_append_new(rule, json_integer((json_int_t)p->rule[c]));
+    }
+    return json_pack("{so so sI sb so so so so so so so}", "means", numbers(p->mean, p->actions * p->contexts), "rule",
+                     rule, "single", (json_int_t)p->single, "rule_is_single", (int)p->rule_is_single, "rule_value",
+                     estimate_json(&p->rule_value), "single_value", estimate_json(&p->single_value), "logged_value",
+                     estimate_json(&p->logged_value), "uniform_value", estimate_json(&p->uniform_value), "over_single",
+                     estimate_json(&p->over_single), "over_logged", estimate_json(&p->over_logged), "over_uniform",
+                     estimate_json(&p->over_uniform));
+}
+
+tacet_status tacet_ab_model_encode(const tacet_ab_model *model, char **text, tacet_error *err) {
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    const double range[2] = {f->plan.lo, f->plan.hi};
+    char *space = NULL;
+    *text = NULL;
+    const tacet_status status = tacet_space_encode(f->space, &space, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    json_t *object =
+        json_pack("{ss so sI ss so sf sf sI sI sf sf sb so so so}", "format", FORMAT, "space",
+                  json_loads(space, 0, NULL), "action_columns", (json_int_t)f->plan.action_columns, "reward", f->reward,
+                  "range", numbers(range, 2), "counted_to", f->top, "variance_share", f->variance_share, "rows",
+                  (json_int_t)f->plan.rows, "table_rows", (json_int_t)f->table_rows, "eps", f->plan.eps, "scale",
+                  f->scale, "private", (int)f->is_private, "released", numbers(f->released, f->plan.numbers), "claims",
+                  claims_json(tacet_ab_model_posterior(model)), "receipts", receipts_json(f));
+    free(space);
+    *text = object != NULL ? tacet__json_text(object, 1) : NULL;
+    json_decref(object);
+    return *text != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a model");
+}
+
+bool tacet_ab_model_is(const char *text, size_t length) {
+    /* The writer puts the format first; whatever else is for the decoder to refuse. */
+    const size_t head = length < 200 ? length : 200;
+    const size_t n = sizeof FORMAT - 1;
+    for (size_t i = 0; i + n <= head; i++) {
+        if (memcmp(text + i, FORMAT, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_numbers(double *out, const json_t *array, size_t n) {
+    bool good = json_is_array(array) && json_array_size(array) == n;
+    for (size_t i = 0; i < n && good; i++) {
+        const json_t *item = json_array_get(array, i);
+        good = json_is_number(item);
+        out[i] = json_number_value(item);
+    }
+    return good;
+}
+
+static tacet_status read_receipts(tacet_ab_facts *f, const json_t *array, tacet_error *err) {
+    bool good = json_is_array(array) && json_array_size(array) <= TACET_AB_RECEIPTS_MOST;
+    f->receipt_count = good ? json_array_size(array) : 0;
+    for (size_t i = 0; i < f->receipt_count && good; i++) {
+        tacet_receipt *r = &f->receipts[i];
+        const char *mechanism = NULL, *hash = NULL;
+        int is_private = 0, in_ledger = 0;
+        json_int_t count = 0, entry = 0;
+        size_t length = 0;
+        json_error_t detail;
+        good =
+            json_unpack_ex(json_array_get(array, i), &detail, JSON_STRICT, "{s:s s:b s:b s:F s:F s:F s:i s:I s:I s:s}",
+                           "mechanism", &mechanism, "private", &is_private, "in_ledger", &in_ledger, "eps", &r->eps,
+                           "sensitivity", &r->sensitivity, "scale", &r->scale, "grid_exponent", &r->grid_exponent,
+                           "count", &count, "entry", &entry, "entry_hash", &hash) == 0 &&
+            count >= 0 && entry >= 0 && strlen(mechanism) < sizeof r->mechanism &&
+            strlen(hash) == 2 * sizeof r->entry_hash &&
+            sodium_hex2bin(r->entry_hash, sizeof r->entry_hash, hash, strlen(hash), NULL, &length, NULL) == 0 &&
+            length == sizeof r->entry_hash;
+        if (good) {
+            memcpy(r->mechanism, mechanism, strlen(mechanism) + 1);
+            r->is_private = is_private != 0;
+            r->in_ledger = in_ledger != 0;
+            r->rows = 1;
+            r->count = (uint64_t)count;
+            r->entry = (uint64_t)entry;
+        }
+    }
+    return good ? TACET_OK : tacet__fail(err, TACET_PARSE, "field receipts: malformed");
+}
+
+static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space *space, double **released,
+                               tacet_error *err) {
+    tacet_ab_facts f = {0};
+    const char *format = NULL;
+    json_t *columns = NULL, *range = NULL, *numbers_json = NULL, *claims = NULL, *receipts = NULL;
+    json_int_t actions = 0, rows = 0, table_rows = 0;
+    int is_private = 0;
+    double ends[2] = {0}, eps = 0;
+    json_error_t detail;
+    if (json_unpack_ex(object, &detail, JSON_STRICT, "{s:s s:o s:I s:s s:o s:F s:F s:I s:I s:F s:F s:b s:o s:o s:o}",
+                       "format", &format, "space", &columns, "action_columns", &actions, "reward", &f.reward, "range",
+                       &range, "counted_to", &f.top, "variance_share", &f.variance_share, "rows", &rows, "table_rows",
+                       &table_rows, "eps", &eps, "scale", &f.scale, "private", &is_private, "released", &numbers_json,
+                       "claims", &claims, "receipts", &receipts) != 0) {
+        return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
+    }
+    if (strcmp(format, FORMAT) != 0 || strlen(f.reward) >= TACET_SPACE_NAME) {
+        return tacet__fail(err, TACET_PARSE, "field format: this reads %s only", FORMAT);
+    }
+    if (!read_numbers(ends, range, 2) || rows < 1 || table_rows < 1 || table_rows > rows || actions < 1) {
+        return tacet__fail(err, TACET_PARSE, "fields range, rows, table_rows, action_columns: out of range");
+    }
+    char *text = tacet__json_text(columns, 0);
+    tacet_status status = text == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
+                                       : tacet_space_decode(space, text, strlen(text), err);
+    free(text);
+    if (status == TACET_OK) {
+        status = tacet_ab_plan_make(&f.plan, space, (size_t)actions, ends[0], ends[1], eps, (size_t)rows, err);
+        status = status == TACET_OK ? TACET_OK : TACET_PARSE;
+    }
+    if (status == TACET_OK) {
+        *released = TACET__ZALLOC(double, f.plan.numbers);
+        status = *released == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
+                 : !read_numbers(*released, numbers_json, f.plan.numbers)
+                     ? tacet__fail(err, TACET_PARSE, "field released: %zu numbers", f.plan.numbers)
+                     : read_receipts(&f, receipts, err);
+    }
+    if (status == TACET_OK) {
+        f.space = space;
+        f.table_rows = (size_t)table_rows;
+        f.is_private = is_private != 0;
+        f.released = *released;
+        status = tacet_ab_model_create(out, &f, err);
+        status = status == TACET_INVALID ? TACET_PARSE : status;
+    }
+    return status;
+}
+
+tacet_status tacet_ab_model_decode(tacet_ab_model **out, const char *text, size_t length, tacet_error *err) {
+    json_error_t detail;
+    tacet_space space;
+    double *released = NULL;
+    *out = NULL;
+    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &detail);
+    if (object == NULL) {
+        return tacet__fail(err, TACET_PARSE, "not a model: line %d: %s", detail.line, detail.text);
+    }
+    tacet_space_init(&space);
+    const tacet_status status = read_model(out, object, &space, &released, err);
+    tacet_space_clear(&space);
+    free(released);
+    json_decref(object);
+    return status;
+}

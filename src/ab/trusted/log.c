@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log.c - a log of categories: read row by row, dealt to stages, added up in subtotals.
+ * Ring: trusted. Source: src/ab/README.md, "What is released". Cost: one pass to count and know the rows, one a stage;
+ * memory is that of the table. */
+#include "ab/trusted/internal.h"
+#include "core/fail.h"
+#include "core/json_text.h"
+#include "core/memory.h"
+
+#include <tacet/io/csvfile.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what a row adds --------------------------------------------------------------------------------------------- */
+
+/* y in [lo, top] as a whole number of steps of the interval; what is no number counts as lo. */
+static int64_t steps_of(double y, double lo, double top) {
+    const double s = (fmin(fmax(y, lo), top) - lo) / (top - lo);
+    const double steps = isfinite(s) ? rint(fmin(fmax(s, 0), 1) * (double)TACET_SUBTOTAL_ONE) : 0;
+    return isnan(y) ? 0 : (int64_t)steps;
+}
+
+tacet_status tacet_ab_subtotal_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, double top, const double *row,
+                                   tacet_error *err) {
+    const size_t a = tacet_ab_plan_action(plan, row);
+    const size_t cell = tacet_ab_plan_context(plan, row) * plan->actions + a;
+    const int64_t up = steps_of(row[plan->action_columns + plan->columns], plan->lo, top);
+    /* What a row adds to a cell, and to a total, is 1 in all, exactly: that is the proof's sensitivity. */
+    const size_t at[4] = {cell, plan->cells + cell, 2 * plan->cells + a, 2 * plan->cells + plan->actions + a};
+    const int64_t steps[4] = {up, TACET_SUBTOTAL_ONE - up, up, TACET_SUBTOTAL_ONE - up};
+    return tacet_subtotal_add(subtotal, at, steps, plan->totals ? 4 : 2, err);
+}
+
+tacet_status tacet__ab_knots_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, const double *row,
+                                 tacet_error *err) {
+    const double given = row[plan->action_columns + plan->columns];
+    const double y = isnan(given) ? 0 : fmin(fmax(given, 0), plan->hi);
+    size_t k = 0;
+    while (k + 2 < TACET_AB_KNOTS && y >= tacet_ab_knot(plan, k + 1)) {
+        k++;
+    }
+    const int64_t up = steps_of(y, tacet_ab_knot(plan, k), tacet_ab_knot(plan, k + 1));
+    const size_t at[2] = {k, k + 1};
+    const int64_t steps[2] = {TACET_SUBTOTAL_ONE - up, up};
+    return tacet_subtotal_add(subtotal, at, steps, 2, err);
+}
+
+/* Everything that decides what a row adds. */
+static tacet_status hash_plan(tacet_subtotal_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
+                              const char *reward, const char *stage, double top, size_t count, tacet_error *err) {
+    char *text = NULL;
+    char numbers[256];
+    crypto_generichash_state state;
+    const tacet_status status = tacet_space_encode(space, &text, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    (void)snprintf(numbers, sizeof numbers, "tacet-ab-1 %s %zu %d %a %a %a ", stage, plan->action_columns,
+                   (int)plan->totals, plan->lo, plan->hi, top);
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof out->hash);
+    (void)crypto_generichash_update(&state, (const unsigned char *)numbers, strlen(numbers) + 1);
+    (void)crypto_generichash_update(&state, (const unsigned char *)reward, strlen(reward) + 1);
+    (void)crypto_generichash_update(&state, (const unsigned char *)text, strlen(text));
+    (void)crypto_generichash_final(&state, out->hash, sizeof out->hash);
+    out->numbers = count;
+    free(text);
+    return TACET_OK;
+}
+
+tacet_status tacet_ab_subtotal_plan(tacet_subtotal_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
+                                    const char *reward, double top, tacet_error *err) {
+    return hash_plan(out, plan, space, reward, "table", top, plan->numbers, err);
+}
+
+tacet_status tacet__ab_knots_plan(tacet_subtotal_plan *out, const tacet_ab_log *l, tacet_error *err) {
+    return hash_plan(out, &l->plan, &l->space, l->reward, "knots", l->plan.hi, TACET_AB_KNOTS, err);
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* One cell as a level: contexts are private, so what is no level counts as the first without a word. */
+static tacet_status read_level(const tacet_ab_log *l, tacet_csv *csv, double *out, size_t i, size_t column,
+                               tacet_error *err) {
+    size_t length = 0;
+    const char *text = tacet_csv_field(csv, column, &length);
+    const tacet_status status = tacet_space_cell(&l->space.columns[i], out, NULL, text, length, NULL);
+    if (status == TACET_OK && !isnan(*out)) {
+        return TACET_OK;
+    }
+    *out = 0;
+    return i >= l->plan.action_columns
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID, "row %llu: action '%s' is no level of its column",
+                             (unsigned long long)tacet_csv_record(csv) + 1, l->space.columns[i].name);
+}
+
+static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, void *user, tacet_error *err) {
+    const size_t d = l->space.count;
+    size_t columns[TACET_AB_COLUMNS_MOST + TACET_AB_ACTION_COLUMNS_MOST + 1];
+    double row[TACET_AB_COLUMNS_MOST + TACET_AB_ACTION_COLUMNS_MOST + 1];
+    bool found = true;
+    uint64_t number = 0;
+    tacet_csv *csv = NULL;
+    tacet_status status = tacet_csv_open_file(&csv, l->path, NULL, err);
+    for (size_t i = 0; i <= d && status == TACET_OK; i++) {
+        status = tacet_csv_find(csv, &columns[i], i < d ? l->space.columns[i].name : l->reward, err);
+    }
+    while (status == TACET_OK && (status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
+        for (size_t i = 0; i < d && status == TACET_OK; i++) {
+            status = read_level(l, csv, &row[i], i, columns[i], err);
+        }
+        if (status == TACET_OK) {
+            status = tacet_csv_numbers(csv, row + d, columns + d, 1, err);
+        }
+        if (status == TACET_OK) {
+            status = visit(user, row, number++, err);
+        }
+    }
+    tacet_csv_close(csv);
+    sodium_memzero(row, sizeof row);
+    return status;
+}
+
+static tacet_status visit_memory(const tacet_ab_log *l, tacet__ab_visitor visit, void *user, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < l->plan.rows && status == TACET_OK; i++) {
+        status = visit(user, l->rows + i * (l->space.count + 1), i, err);
+    }
+    return status;
+}
+
+/* A pass counts and hashes what it reads: a log that changes between two passes is no log. */
+typedef struct passing {
+    tacet__ab_visitor visit; /* NULL: none */
+    void *user;
+    size_t width, rows;
+    crypto_generichash_state hash;
+} passing;
+
+static tacet_status pass_row(void *user, const double *row, uint64_t number, tacet_error *err) {
+    passing *p = user;
+    p->rows++;
+    (void)crypto_generichash_update(&p->hash, (const unsigned char *)row, p->width * sizeof *row);
+    return p->visit != NULL ? p->visit(p->user, row, number, err) : TACET_OK;
+}
+
+static tacet_status pass(const tacet_ab_log *l, size_t *rows, unsigned char hash[TACET_HASH_BYTES],
+                         tacet__ab_visitor visit, void *user, tacet_error *err) {
+    passing p = {.visit = visit, .user = user, .width = l->space.count + 1};
+    (void)crypto_generichash_init(&p.hash, NULL, 0, TACET_HASH_BYTES);
+    const tacet_status status = l->path != NULL ? visit_file(l, pass_row, &p, err) : visit_memory(l, pass_row, &p, err);
+    (void)crypto_generichash_final(&p.hash, hash, TACET_HASH_BYTES);
+    sodium_memzero(&p.hash, sizeof p.hash);
+    *rows = p.rows;
+    return status;
+}
+
+tacet_status tacet__ab_visit(const tacet_ab_log *l, tacet__ab_visitor visit, void *user, tacet_error *err) {
+    unsigned char hash[TACET_HASH_BYTES];
+    size_t rows = 0;
+    tacet_status status = pass(l, &rows, hash, visit, user, err);
+    if (status == TACET_OK && (rows != l->plan.rows || sodium_memcmp(hash, l->hash, sizeof hash) != 0)) {
+        status = tacet__fail(err, TACET_CONFLICT, "the log changed while it was read; a log is a file that stays");
+    }
+    sodium_memzero(hash, sizeof hash);
+    return status;
+}
+
+/* --- opening ----------------------------------------------------------------------------------------------------- */
+
+static tacet_status copy_rows(tacet_ab_log *l, const double *rows, size_t count, tacet_error *err) {
+    const size_t width = l->space.count + 1;
+    size_t all = 0;
+    l->rows = tacet__size_mul(&all, count, width) ? TACET__ZALLOC(double, all + 1) : NULL;
+    if (l->rows == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double *row = l->rows + i * width;
+        memcpy(row, rows + i * width, width * sizeof *row);
+        for (size_t c = 0; c < l->space.count; c++) {
+            const double top = (double)l->space.columns[c].level_count;
+            const bool level = row[c] >= 0 && row[c] < top && row[c] == floor(row[c]);
+            if (!level && c < l->plan.action_columns) {
+                return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' lies outside its bounds",
+                                   i, l->space.columns[c].name);
+            }
+            row[c] = level ? row[c] : 0;
+        }
+        if (!isfinite(row[width - 1])) {
+            return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is not a finite number", i,
+                               l->reward);
+        }
+    }
+    l->plan.rows = count;
+    return TACET_OK;
+}
+
+static tacet_status open_log(tacet_ab_log **out, const char *path, const double *rows, size_t count,
+                             const tacet_ab_question *q, tacet_error *err) {
+    tacet_ab_plan plan;
+    size_t found = 0;
+    *out = NULL;
+    tacet_status status = tacet_ab_plan_make(&plan, q->space, q->action_columns, q->lo, q->hi, q->eps, 1, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_ab_log *l = TACET__ZALLOC(tacet_ab_log, 1);
+    if (l == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log");
+    }
+    l->plan = plan;
+    (void)snprintf(l->reward, sizeof l->reward, "%s", q->reward);
+    l->path = path != NULL ? strdup(path) : NULL;
+    status = path != NULL && l->path == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log")
+                                             : tacet_space_copy(&l->space, q->space, err);
+    if (status == TACET_OK && path == NULL) {
+        status = copy_rows(l, rows, count, err);
+    }
+    status = status == TACET_OK ? pass(l, &found, l->hash, NULL, NULL, err) : status;
+    if (status == TACET_OK && found == 0) {
+        status = tacet__fail(err, TACET_STATE, "the log has no rows");
+    }
+    if (status == TACET_OK) {
+        status = tacet_ab_plan_make(&l->plan, &l->space, q->action_columns, q->lo, q->hi, q->eps, found, err);
+    }
+    if (status != TACET_OK) {
+        tacet_ab_log_free(l);
+        return status;
+    }
+    *out = l;
+    return TACET_OK;
+}
+
+tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *q, tacet_error *err) {
+    return open_log(out, path, NULL, 0, q, err);
+}
+
+tacet_status tacet_ab_log_open_rows(tacet_ab_log **out, const double *rows, size_t count, const tacet_ab_question *q,
+                                    tacet_error *err) {
+    return open_log(out, NULL, rows, count, q, err);
+}
+
+void tacet_ab_log_free(tacet_ab_log *l) {
+    if (l == NULL) {
+        return;
+    }
+    if (l->rows != NULL) {
+        sodium_memzero(l->rows, l->plan.rows * (l->space.count + 1) * sizeof *l->rows);
+    }
+    free(l->rows);
+    free(l->path);
+    tacet_space_clear(&l->space);
+    sodium_memzero(l, sizeof *l);
+    free(l);
+}
+
+const tacet_ab_plan *tacet_ab_log_plan(const tacet_ab_log *l) {
+    return &l->plan;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* release.c - what leaves a log of categories: one table through the gate, and before it, where rewards may be money,
+ * the law of rewards from rows that nothing else reads.
+ * Ring: trusted; the only place of the room that calls the gate. Proof: src/ab/README.md, "Claim". Cost: a pass a
+ * stage. */
+#include "ab/trusted/internal.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/ledger/beside.h"
+#include "dp/ledger/seal.h"
+#include "registry/registry.h"
+
+#include <tacet/dp/mechanism.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char PROOF[] = "src/ab/README.md, one table";
+static const uint64_t CUT_PER_100 = 8;
+static const double KNOTS_SENSITIVITY = 2; /* L1: two shares of 1 */
+
+bool tacet__ab_dealt(const unsigned char key[TACET__AB_DEAL_KEY], uint64_t number) {
+    unsigned char in[8], out[crypto_shorthash_BYTES];
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof in; i++) {
+        in[i] = (unsigned char)(number >> (8 * i));
+    }
+    (void)crypto_shorthash(out, in, sizeof in, key);
+    for (size_t i = 0; i < sizeof hash; i++) {
+        hash = hash << 8 | out[i];
+    }
+    return hash % 100 < CUT_PER_100;
+}
+
+/* --- the ledger -------------------------------------------------------------------------------------------------- */
+
+typedef struct entered {
+    tacet_ledger *ledger;
+    tacet_noise *noise; /* seeded; NULL: private */
+    unsigned char key[TACET__AB_DEAL_KEY];
+    char rows[2 * crypto_generichash_BYTES_MIN + 1]; /* stands for the rows in their order, under the ledger's key */
+    char uncovered[512];
+} entered;
+
+static void derive(entered *e, const tacet_ab_log *l, const unsigned char key[TACET__SEAL_KEY]) {
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    (void)crypto_generichash(e->key, sizeof e->key, (const unsigned char *)"deal", 4, key, TACET__SEAL_KEY);
+    (void)crypto_generichash(hash, sizeof hash, l->hash, sizeof l->hash, key, TACET__SEAL_KEY);
+    (void)sodium_bin2hex(e->rows, sizeof e->rows, hash, sizeof hash);
+}
+
+static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_contextual_entry *entry,
+                                tacet_error *err) {
+    char beside[TACET__PATH];
+    unsigned char key[TACET__SEAL_KEY] = {0};
+    tacet_ledger_settings settings;
+    const tacet__rows rows = {.numbers = l->rows, .width = l->space.count + 1, .count = l->plan.rows};
+    const char *const files[] = {l->path};
+    memset(e, 0, sizeof *e);
+    if (entry->seeded) {
+        memcpy(key, &entry->seed, sizeof entry->seed);
+        derive(e, l, key);
+        return tacet_noise_open_seeded(&e->noise, entry->seed, 0, err);
+    }
+    tacet_status status = l->path != NULL         ? tacet__beside(beside, l->path, ".ledger.db", err)
+                          : entry->ledger == NULL ? tacet__registry_ledger(beside, &rows, err)
+                                                  : TACET_OK;
+    if (status != TACET_OK) {
+        return status;
+    }
+    const char *path = entry->ledger != NULL ? entry->ledger : beside;
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = TACET_ACCOUNTING_BASIC;
+    settings.eps = entry->budget > 0 ? entry->budget : l->plan.eps;
+    settings.delta = 0;
+    settings.use_stored = access(path, F_OK) == 0;
+    settings.create = !settings.use_stored;
+    const tacet__registry_release release = {.files = files,
+                                             .file_count = 1,
+                                             .rows = l->path == NULL ? &rows : NULL,
+                                             .ledger = path,
+                                             .what = "table of rewards",
+                                             .ticket = entry->ticket,
+                                             .new_budget = entry->new_budget};
+    status = tacet__registry_open(&e->ledger, &release, &settings, err);
+    if (status == TACET_OK && l->path != NULL) {
+        tacet__beside_note(beside, path);
+    }
+    status = status == TACET_OK ? tacet__seal_derive(key, path, "ab     1", err) : status;
+    derive(e, l, key);
+    sodium_memzero(key, sizeof key);
+    return status;
+}
+
+/* --- stages ------------------------------------------------------------------------------------------------------ */
+
+typedef struct adding {
+    const tacet_ab_log *log;
+    tacet_subtotal *subtotal;
+    const unsigned char *key; /* NULL: every row */
+    bool knots;               /* of the rows that are dealt to it; else the others */
+    double top;
+} adding;
+
+static tacet_status add_row(void *user, const double *row, uint64_t number, tacet_error *err) {
+    const adding *a = user;
+    if (a->key != NULL && tacet__ab_dealt(a->key, number) != a->knots) {
+        return TACET_OK;
+    }
+    return a->knots ? tacet__ab_knots_add(a->subtotal, &a->log->plan, row, err)
+                    : tacet_ab_subtotal_add(a->subtotal, &a->log->plan, a->top, row, err);
+}
+
+/* A subtotal through the gate: Laplace noise for this L1 sensitivity. */
+static tacet_status release_subtotal(tacet_release **out, const tacet_subtotal *subtotal, double sensitivity,
+                                     double eps, const tacet_ask *ask, tacet_error *err) {
+    const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
+    const size_t count = tacet_subtotal_plan_of(subtotal)->numbers;
+    tacet_bound *norm = NULL, *bound = NULL;
+    tacet_bounded *bounded = NULL;
+    tacet_mechanism *mechanism = NULL;
+    tacet_raw *raw = NULL;
+    *out = NULL;
+    /* All numbers are at least 0 and add up to the rows, once a group: the Euclidean norm is no larger. */
+    const double radius = 1.001 * (0.5 * sensitivity * (double)tacet_subtotal_rows(subtotal) + 1);
+    tacet_status status = tacet_bound_norm(&norm, count, radius, err);
+    status = status == TACET_OK ? tacet_bound_narrow_1(&bound, norm, sensitivity, PROOF, err) : status;
+    status = status == TACET_OK
+                 ? tacet_mechanism_create(&mechanism, TACET_MECHANISM_LAPLACE, bound, &replace, eps, 0, err)
+                 : status;
+    status = status == TACET_OK ? tacet_subtotal_raw(subtotal, &raw, err) : status;
+    status = status == TACET_OK ? tacet_bounded_create(&bounded, bound, err) : status;
+    status = status == TACET_OK ? tacet_bounded_set(bounded, raw, err) : status;
+    status = status == TACET_OK ? tacet_mechanism_run(mechanism, out, ask, bounded, err) : status;
+    tacet_bounded_free(bounded);
+    tacet_raw_free(raw);
+    tacet_mechanism_free(mechanism);
+    tacet_bound_free(bound);
+    tacet_bound_free(norm);
+    return status;
+}
+
+/* The ask of one stage; stages of one release read disjoint rows, and are a group in the ledger. */
+typedef struct stage {
+    char ticket[TACET_TICKET_MOST + 1], group[TACET_TICKET_MOST + 1], what[96];
+    tacet_ask ask;
+} stage;
+
+static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, const tacet_contextual_entry *entry,
+                               const char *part, tacet_error *err) {
+    if (entry->ticket == NULL || strlen(entry->ticket) > 100) {
+        return tacet__fail(err, TACET_INVALID, "a release needs a ticket of up to 100 bytes");
+    }
+    (void)snprintf(s->what, sizeof s->what, "table of rewards, %zu cells, %zu rows", l->plan.cells, l->plan.rows);
+    (void)snprintf(s->ticket, sizeof s->ticket, "%.100s/%.20s", entry->ticket, part);
+    (void)snprintf(s->group, sizeof s->group, "ab %.100s, rows %.64s", entry->ticket, e->rows);
+    if (entry->new_budget != NULL) {
+        (void)snprintf(e->uncovered, sizeof e->uncovered,
+                       "rows,that a row is in the log,what earlier budgets released (new budget: %.300s)",
+                       entry->new_budget);
+    } else {
+        (void)snprintf(e->uncovered, sizeof e->uncovered, "rows,that a row is in the log");
+    }
+    s->ask = (tacet_ask){.ledger = e->ledger,
+                         .noise = e->noise,
+                         .ticket = s->ticket,
+                         .what = s->what,
+                         .to_whom = entry->to_whom,
+                         .covered_fields = "action,contexts,reward",
+                         .uncovered_fields = e->uncovered,
+                         .covered_records = "one row",
+                         .group = l->plan.money ? s->group : NULL,
+                         .part = l->plan.money ? part : NULL,
+                         .records = l->plan.rows};
+    return TACET_OK;
+}
+
+/* Adds up the rows of one stage and releases them. */
+static tacet_status run_stage(tacet_release **out, size_t *rows, const tacet_ab_log *l, entered *e,
+                              const tacet_contextual_entry *entry, bool knots, double top, tacet_error *err) {
+    stage s;
+    tacet_subtotal_plan plan;
+    tacet_subtotal *subtotal = NULL;
+    *out = NULL;
+    tacet_status status = name_stage(&s, l, e, entry, knots ? "knots" : "table", err);
+    status = status != TACET_OK ? status
+             : knots            ? tacet__ab_knots_plan(&plan, l, err)
+                                : tacet_ab_subtotal_plan(&plan, &l->plan, &l->space, l->reward, top, err);
+    status = status == TACET_OK ? tacet_subtotal_create(&subtotal, &plan, "log", err) : status;
+    if (status == TACET_OK) {
+        adding a = {.log = l, .subtotal = subtotal, .key = l->plan.money ? e->key : NULL, .knots = knots, .top = top};
+        status = tacet__ab_visit(l, add_row, &a, err);
+    }
+    if (status == TACET_OK) {
+        *rows = (size_t)tacet_subtotal_rows(subtotal);
+        status =
+            release_subtotal(out, subtotal, knots ? KNOTS_SENSITIVITY : l->plan.sensitivity, l->plan.eps, &s.ask, err);
+    }
+    tacet_subtotal_free(subtotal);
+    return status;
+}
+
+tacet_status tacet_ab_log_release(tacet_ab_log *l, tacet_ab_model **out, const tacet_contextual_entry *entry,
+                                  tacet_error *err) {
+    entered e;
+    tacet_release *knots = NULL, *table = NULL;
+    size_t cut_rows = 0;
+    tacet_ab_facts f = {
+        .space = &l->space, .plan = l->plan, .reward = l->reward, .top = l->plan.hi, .variance_share = 1};
+    *out = NULL;
+    tacet_status status = open_ledger(&e, l, entry, err);
+    if (status == TACET_OK && l->plan.money) {
+        status = run_stage(&knots, &cut_rows, l, &e, entry, true, l->plan.hi, err);
+        if (status == TACET_OK) {
+            const tacet_receipt *r = tacet_release_receipt(knots);
+            f.receipts[f.receipt_count++] = *r;
+            tacet_ab_cut(&f.top, &f.variance_share, &l->plan, tacet_release_values(knots), (double)cut_rows, r->scale);
+        }
+    }
+    if (status == TACET_OK) {
+        status = run_stage(&table, &f.table_rows, l, &e, entry, false, f.top, err);
+    }
+    if (status == TACET_OK) {
+        const tacet_receipt *r = tacet_release_receipt(table);
+        f.receipts[f.receipt_count++] = *r;
+        f.released = tacet_release_values(table);
+        f.scale = r->scale;
+        f.is_private = r->is_private;
+        status = tacet_ab_model_create(out, &f, err);
+    }
+    tacet_release_free(knots);
+    tacet_release_free(table);
+    tacet_noise_close(e.noise);
+    tacet_ledger_close(e.ledger);
+    sodium_memzero(&e, sizeof e);
+    return status;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_release.c - one table of a log: no row moves it by more than what is charged, its numbers are plain counts, rows
+ * of money are in one part each, and a ticket is answered once. */
+#include "ab/trusted/internal.h"
+#include "support/gate.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+#include <unistd.h>
+
+enum { ACTIONS = 3, TYPES = 4, ROWS = 40, WIDTH = 3 };
+
+static tacet_space make_space(void) {
+    const tacet_space_options options = {.inputs = "action,type", .levels = "action=A|B|C,type=a|b|c|d"};
+    tacet_space space;
+    assert_ok(tacet_space_short(&space, &options, NULL));
+    return space;
+}
+
+static void draw_rows(double *rows, size_t count, double top, uint64_t seed) {
+    tacet_simrng rng = test_rng(seed, 0);
+    for (size_t i = 0; i < count; i++) {
+        rows[i * WIDTH] = (double)tacet_simrng_below(&rng, ACTIONS);
+        rows[i * WIDTH + 1] = (double)tacet_simrng_below(&rng, TYPES);
+        rows[i * WIDTH + 2] = top * tacet_simrng_uniform(&rng);
+    }
+}
+
+static tacet_ab_model *released(const double *rows, size_t count, double hi, double eps, uint64_t seed) {
+    tacet_space space = make_space();
+    const tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = hi, .eps = eps};
+    const tacet_contextual_entry entry = {.ticket = "t", .to_whom = "w", .seeded = true, .seed = seed};
+    tacet_ab_log *log = NULL;
+    tacet_ab_model *model = NULL;
+    assert_ok(tacet_ab_log_open_rows(&log, rows, count, &q, NULL));
+    assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
+    tacet_ab_log_free(log);
+    tacet_space_clear(&space);
+    return model;
+}
+
+/* Seeded noise is the same for both logs, so that what is released differs by what the tables do. Every other row that
+ * row 7 may become: each action, each type, rewards of and beyond the range. */
+static void no_row_moves_the_table_by_more_than_is_charged(void **state) {
+    static const double rewards[] = {0, 1.0 / 3, 1e9};
+    static const size_t counts[] = {ROWS, 1000}; /* with totals, and without */
+    (void)state;
+    for (size_t v = 0; v < 2; v++) {
+        double *rows = calloc(counts[v] * WIDTH, sizeof *rows);
+        double most = 0, charged = 0;
+        draw_rows(rows, counts[v], 1, 5);
+        rows[7 * WIDTH] = 0;
+        rows[7 * WIDTH + 1] = 0;
+        rows[7 * WIDTH + 2] = 1;
+        tacet_ab_model *first = released(rows, counts[v], 1, 1, 9);
+        const tacet_ab_facts *f = tacet_ab_model_facts(first);
+        assert_true(f->plan.totals == (v == 0));
+        for (size_t k = 0; k < ACTIONS * TYPES * 3; k++) {
+            rows[7 * WIDTH] = (double)(k % ACTIONS);
+            rows[7 * WIDTH + 1] = (double)(k / ACTIONS % TYPES);
+            rows[7 * WIDTH + 2] = rewards[k / (ACTIONS * TYPES)];
+            tacet_ab_model *other = released(rows, counts[v], 1, 1, 9);
+            const tacet_ab_facts *g = tacet_ab_model_facts(other);
+            double sum = 0;
+            for (size_t i = 0; i < f->plan.numbers; i++) {
+                sum += fabs(f->released[i] - g->released[i]);
+            }
+            most = fmax(most, sum);
+            charged = g->receipts[0].sensitivity;
+            assert_true(sum <= charged);
+            assert_true(g->receipts[0].eps == 1);
+            tacet_ab_model_free(other);
+        }
+        const double groups = v == 0 ? 2 : 1;
+        assert_true(fabs(most - 2 * groups) < 1e-6); /* reached */
+        assert_true(charged >= 2 * groups && charged < 2.01 * groups);
+        assert_true(fabs(f->scale - charged) < 1e-9 * charged); /* eps = 1 */
+        tacet_ab_model_free(first);
+        free(rows);
+    }
+}
+
+static void almost_without_noise_its_numbers_are_plain_counts(void **state) {
+    enum { N = 2000, K = ACTIONS * TYPES };
+    static double rows[N * WIDTH];
+    double up[K] = {0}, down[K] = {0};
+    (void)state;
+    draw_rows(rows, N, 1, 6);
+    tacet_ab_model *model = released(rows, N, 1, 1000, 3);
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    for (size_t i = 0; i < N; i++) {
+        const size_t cell = (size_t)rows[i * WIDTH + 1] * ACTIONS + (size_t)rows[i * WIDTH];
+        up[cell] += rows[i * WIDTH + 2];
+        down[cell] += 1 - rows[i * WIDTH + 2];
+    }
+    assert_int_equal(f->table_rows, N);
+    for (size_t i = 0; i < K; i++) {
+        assert_true(fabs(f->released[i] - up[i]) < 0.1);
+        assert_true(fabs(f->released[K + i] - down[i]) < 0.1);
+    }
+    tacet_ab_model_free(model);
+}
+
+/* Money: 11 knots of some rows, the table of the others. Replacing a row changes the one or the other, never both. */
+static void a_row_of_money_is_in_one_part(void **state) {
+    enum { N = 3000 };
+    static double rows[N * WIDTH];
+    unsigned char key[TACET__AB_DEAL_KEY] = {1};
+    size_t dealt = 0;
+    (void)state;
+    draw_rows(rows, N, 40, 7);
+    tacet_ab_model *model = released(rows, N, 5000, 1, 3);
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    assert_int_equal(f->receipt_count, 2);
+    assert_true(f->receipts[0].sensitivity >= 2 && f->receipts[0].sensitivity < 2.01 && f->receipts[0].eps == 1);
+    assert_true(f->top < 80 && f->top >= 19); /* nobody spends more than 40 */
+    assert_true(f->table_rows > N * 88 / 100 && f->table_rows < N * 96 / 100);
+    for (size_t i = 0; i < 100000; i++) {
+        dealt += tacet__ab_dealt(key, i) ? 1 : 0;
+    }
+    assert_true(dealt > 7600 && dealt < 8400); /* 8 %, within five standard deviations */
+    size_t moved_table = 0, moved_none = 0;
+    for (size_t k = 0; k < 40; k++) {
+        const double kept = rows[k * WIDTH + 2];
+        rows[k * WIDTH + 2] = kept < 20 ? 40 : 0;
+        tacet_ab_model *other = released(rows, N, 5000, 1, 3);
+        const tacet_ab_facts *g = tacet_ab_model_facts(other);
+        double sum = 0;
+        for (size_t i = 0; i < f->plan.numbers; i++) {
+            sum += fabs(f->released[i] - g->released[i]);
+        }
+        assert_true(g->top != f->top || sum <= g->receipts[1].sensitivity);
+        moved_table += sum > 0 ? 1 : 0;
+        moved_none += sum == 0 ? 1 : 0;
+        rows[k * WIDTH + 2] = kept;
+        tacet_ab_model_free(other);
+    }
+    assert_true(moved_table >= 30 && moved_none >= 1);
+    tacet_ab_model_free(model);
+}
+
+/* Where to cut: a law with rewards of 0, 30 and 60 only has nothing above 64. */
+static void the_cut_follows_the_released_law(void **state) {
+    tacet_space space = make_space();
+    tacet_ab_plan plan;
+    double knots[TACET_AB_KNOTS] = {0}, top = 0, share = 0;
+    (void)state;
+    assert_ok(tacet_ab_plan_make(&plan, &space, 1, 0, 1024, 1, 20000, NULL));
+    assert_true(plan.money && tacet_ab_knot(&plan, 0) == 0 && tacet_ab_knot(&plan, 1) == 2 &&
+                tacet_ab_knot(&plan, TACET_AB_KNOTS - 1) == 1024);
+    knots[0] = 1500;
+    knots[4] = 50; /* 16 */
+    knots[5] = 50; /* 32 */
+    tacet_ab_cut(&top, &share, &plan, knots, 1600, 2);
+    assert_true(top >= 16 && top <= 32);
+    assert_true(share > 0 && share <= 1);
+    memset(knots, 0, sizeof knots);
+    knots[10] = 5; /* noise */
+    tacet_ab_cut(&top, &share, &plan, knots, 1600, 2);
+    assert_true(top == 1024 && share == 1);
+    tacet_space_clear(&space);
+}
+
+static void a_ticket_is_answered_once_and_charged_once(void **state) {
+    static double rows[1000 * WIDTH];
+    tacet_space space = make_space();
+    char ledger[4200];
+    const tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
+    tacet_ab_log *log = NULL;
+    tacet_ab_model *model = NULL, *again = NULL;
+    const char *folder = test_mkdir();
+    (void)state;
+    draw_rows(rows, 1000, 1, 8);
+    (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
+    tacet_contextual_entry entry = {.ledger = ledger, .ticket = "t", .to_whom = "w"};
+    assert_ok(tacet_ab_log_open_rows(&log, rows, 1000, &q, NULL));
+    assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
+    assert_ok(tacet_ab_log_release(log, &again, &entry, NULL));
+    const tacet_ab_facts *f = tacet_ab_model_facts(model), *g = tacet_ab_model_facts(again);
+    assert_true(f->is_private && f->receipts[0].in_ledger);
+    assert_memory_equal(f->released, g->released, f->plan.numbers * sizeof *f->released);
+    tacet_ab_model_free(again);
+    tacet_ab_model_free(model);
+    entry.ticket = "another"; /* the budget was this release's */
+    assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_BUDGET);
+    assert_null(model);
+    tacet_ab_log_free(log);
+    tacet_space_clear(&space);
+    test_rmdir(folder);
+}
+
+static void logs_that_do_not_fit_are_refused_by_name(void **state) {
+    tacet_space space = make_space();
+    const tacet_space_options numeric = {.inputs = "action,age", .levels = "action=A|B", .bounds = "age=0:1"};
+    tacet_space other;
+    tacet_ab_plan plan;
+    tacet_ab_log *log = NULL;
+    double rows[WIDTH] = {7, 0, 1};
+    tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
+    (void)state;
+    assert_ok(tacet_space_short(&other, &numeric, NULL));
+    assert_int_equal(tacet_ab_plan_make(&plan, &other, 1, 0, 1, 1, 10, NULL), TACET_UNSUPPORTED);
+    assert_int_equal(tacet_ab_plan_make(&plan, &space, 1, 0, 1, NAN, 10, NULL), TACET_INVALID);
+    assert_int_equal(tacet_ab_plan_make(&plan, &space, 1, 1, 1, 1, 10, NULL), TACET_INVALID);
+    assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_INVALID);
+    rows[0] = 0;
+    rows[2] = NAN;
+    assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_PARSE);
+    assert_int_equal(tacet_ab_log_open_rows(&log, rows, 0, &q, NULL), TACET_STATE);
+    tacet_space_clear(&other);
+    tacet_space_clear(&space);
+}
+
+static void a_model_reads_back_and_refuses_what_is_not_its_own(void **state) {
+    static double rows[1000 * WIDTH];
+    char *text = NULL, *second = NULL;
+    tacet_ab_model *back = NULL;
+    (void)state;
+    draw_rows(rows, 1000, 1, 8);
+    tacet_ab_model *model = released(rows, 1000, 1, 1, 2);
+    assert_ok(tacet_ab_model_encode(model, &text, NULL));
+    assert_true(tacet_ab_model_is(text, strlen(text)));
+    assert_ok(tacet_ab_model_decode(&back, text, strlen(text), NULL));
+    assert_ok(tacet_ab_model_encode(back, &second, NULL));
+    assert_string_equal(text, second);
+    tacet_ab_model_free(back);
+    /* What is claimed cannot be told otherwise: it is computed again. */
+    char *claim = strstr(text, "\"rule_is_single\"");
+    assert_non_null(claim);
+    assert_int_equal(tacet_ab_model_decode(&back, text, strlen(text) / 2, NULL), TACET_PARSE);
+    char *field = strstr(text, "\"table_rows\"");
+    assert_non_null(field);
+    field[1] = 'x';
+    assert_int_equal(tacet_ab_model_decode(&back, text, strlen(text), NULL), TACET_PARSE);
+    assert_null(back);
+    free(text);
+    free(second);
+    tacet_ab_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_row_moves_the_table_by_more_than_is_charged),
+        cmocka_unit_test(almost_without_noise_its_numbers_are_plain_counts),
+        cmocka_unit_test(a_row_of_money_is_in_one_part),
+        cmocka_unit_test(the_cut_follows_the_released_law),
+        cmocka_unit_test(a_ticket_is_answered_once_and_charged_once),
+        cmocka_unit_test(logs_that_do_not_fit_are_refused_by_name),
+        cmocka_unit_test(a_model_reads_back_and_refuses_what_is_not_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
