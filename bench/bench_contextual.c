@@ -61,41 +61,6 @@ static double predict(const tacet_contextual_model *model) {
     return best;
 }
 
-/* The same by kernel values, one after the other; *error: the largest difference, in sums of |weights|. */
-static double predict_directly(const tacet_contextual_model *model, double *error) {
-    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
-    double actions[ACTIONS * TACET_CONTEXTUAL_DIM_MOST];
-    double means[ACTIONS];
-    double direct[ACTIONS];
-    double best = INFINITY;
-    double scale = 0;
-    size_t chosen = 0;
-    const double context[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
-    for (size_t i = 0; i < ACTIONS * p->action_dim; i++) {
-        actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
-    }
-    for (int k = 0; k < 20; k++) {
-        const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-        for (size_t i = 0; i < ACTIONS; i++) {
-            double unit[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
-            for (size_t c = 0; c < p->action_dim; c++) {
-                unit[c] = actions[i * p->action_dim + c];
-            }
-            direct[i] = tacet__contextual_mean(model, unit);
-        }
-        best = fmin(best, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
-    }
-    (void)tacet_contextual_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
-    *error = 0;
-    for (size_t j = 0; j < p->count; j++) {
-        scale += fabs(p->weights[j]);
-    }
-    for (size_t i = 0; i < ACTIONS; i++) {
-        *error = fmax(*error, fabs(means[i] - direct[i]) / scale);
-    }
-    return best;
-}
-
 /* Of a model on the nodes that learning uses; weights do not matter for the time. */
 static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, size_t context_dim) {
     static const char *const NAMES[] = {"SE", "Matern 3/2", "Matern 5/2"};
@@ -135,11 +100,7 @@ static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, s
     if (tacet_contextual_model_create(&model, &parts, &err) != TACET_OK) {
         stop(&err);
     }
-    double error = 0;
-    const double took = predict(model);
-    const double direct = predict_directly(model, &error);
-    printf("  %-10s %zu + %zu: %5.1f us; by kernel values %5.1f us, difference %.0e of the weights\n", NAMES[p],
-           action_dim, context_dim, 1e6 * took, 1e6 * direct, error);
+    printf("  %-10s %zu + %zu: %5.1f us\n", NAMES[p], action_dim, context_dim, 1e6 * predict(model));
     tacet_contextual_model_free(model);
     free(nodes);
     free(weights);
@@ -153,19 +114,6 @@ static void all_predictions(void) {
             predictions(p == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, p, SHAPES[k][0], SHAPES[k][1]);
         }
     }
-}
-
-static void table(tacet_contextual_model *model) {
-    tacet_error err = {0};
-    double error = 0;
-    const double direct = predict(model);
-    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (tacet_contextual_model_tabulate(model, &error, 1e-4, &err) != TACET_OK) {
-        stop(&err);
-    }
-    const double made = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
-    printf("  prediction over %d actions: %.1f us; from a table (made in %.1f ms, error %.1e) %.1f us\n", (int)ACTIONS,
-           1e6 * direct, 1e3 * made, error, 1e6 * predict(model));
 }
 
 /* Norm at tau = 100, and range over a public set of actions at two contexts, all within 1 %. */
@@ -309,7 +257,7 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
            title, (int)ROUNDS, m, learnt - start, made - start, learnt - made, (learnt - start) / limit,
            (double)usage.ru_maxrss / 1024);
     certificates(basis);
-    table(model);
+    printf("  prediction over %d actions: %.1f us\n", (int)ACTIONS, 1e6 * predict(model));
     tacet_contextual_model_free(model);
     tacet_contextual_learner_free(learner);
     tacet_contextual_basis_free(basis);

@@ -2,8 +2,7 @@
 /* model.c - a released model: a sum of kernel functions, and where it came from.
  * Ring: open. Source: src/contextual/README.md, section 8. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
- * count kernel values an action where the nodes have no structure; product.c where they are a grid, which takes a
- * fifth of that and less; a table (table.c) takes none. */
+ * count kernel values an action. */
 #include "contextual/open/internal.h"
 
 #include "contextual/shared/internal.h"
@@ -149,7 +148,6 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
         tacet_contextual_model_free(m);
         return status;
     }
-    tacet__contextual_product_init(&m->product, m);
     *out = m;
     return TACET_OK;
 }
@@ -162,7 +160,6 @@ void tacet_contextual_model_free(tacet_contextual_model *model) {
         free(model->by_coordinate);
         free(model->listed);
         tacet_kernel_free(model->kernel);
-        free(model->table.values);
         free(model);
     }
 }
@@ -194,67 +191,26 @@ static bool scaled(const tacet_contextual_model *m, double *out, const double *x
     return inside;
 }
 
-/* How the means of actions are found in one context. */
-typedef struct asked {
-    const tacet_contextual_model *model;
-    double unit[TACET_CONTEXTUAL_COORDINATES_MOST]; /* the context, after room for an action */
-    double *room;                                   /* tensors of the terms, or the table in this context */
-    const double *values;
-    size_t terms;
-} asked;
-
-static void begin(asked *q) {
-    if (q->model->table.values != NULL) {
-        q->values = tacet__contextual_table_at(q->model, q->room, q->unit);
-    } else if (q->model->product.terms > 0) {
-        q->terms = tacet__contextual_product_at(q->model, q->room, q->unit);
-    }
-}
-
-static void answer(asked *q, double *means, const double *units, size_t n) {
-    if (q->terms > 0) {
-        tacet__contextual_product_means(q->model, means, q->room, q->terms, units, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double *unit = units + i * q->model->d;
-        means[i] = q->values != NULL ? tacet__contextual_table_mean(q->model, q->values, unit)
-                                     : tacet__contextual_mean(q->model, unit);
-    }
-}
-
 tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
                                       const double *actions, size_t n, const double *context, tacet_error *err) {
-    enum { ROOM = 2048, MOST = 64 };
     const size_t a = model->parts.action_dim;
-    double room[TACET__CONTEXTUAL_ACTION_POINTS];
-    double units[ROOM];
-    const size_t step = ROOM / model->d < MOST ? ROOM / model->d : MOST;
-    asked question = {.model = model, .room = room};
+    double unit[TACET_CONTEXTUAL_COORDINATES_MOST]; /* an action, then the context */
     size_t top = 0;
     if (n == 0) {
         return tacet__fail(err, TACET_INVALID, "there is no action to choose from");
     }
-    if (!scaled(model, question.unit, context, a, model->parts.context_dim)) {
+    if (!scaled(model, unit, context, a, model->parts.context_dim)) {
         return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
     }
-    begin(&question);
-    for (size_t at = 0; at < n; at += step) {
-        const size_t some = n - at < step ? n - at : step;
-        for (size_t i = 0; i < some; i++) {
-            double *unit = units + i * model->d;
-            memcpy(unit, question.unit, model->d * sizeof *unit);
-            if (!scaled(model, unit, actions + (at + i) * a, 0, a)) {
-                return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", at + i + 1);
-            }
+    for (size_t i = 0; i < n; i++) {
+        if (!scaled(model, unit, actions + i * a, 0, a)) {
+            return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", i + 1);
         }
-        answer(&question, means + at, units, some);
-        for (size_t i = at; i < at + some && model->parts.logistic_scale > 0; i++) {
+        means[i] = tacet__contextual_mean(model, unit);
+        if (model->parts.logistic_scale > 0) {
             means[i] = model->parts.logistic_lo + model->parts.logistic_scale / (1 + exp(-means[i]));
         }
-        for (size_t i = at; i < at + some; i++) {
-            top = means[i] > means[top] ? i : top;
-        }
+        top = means[i] > means[top] ? i : top;
     }
     for (size_t i = 0; i < n && model->parts.range[0] < model->parts.range[1]; i++) {
         means[i] = fmin(fmax(means[i], model->parts.range[0]), model->parts.range[1]);

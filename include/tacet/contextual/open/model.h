@@ -71,16 +71,6 @@ TACET_API tacet_status tacet_contextual_model_create(tacet_contextual_model **ou
 TACET_API void tacet_contextual_model_free(tacet_contextual_model *model); /* NULL is allowed */
 TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet_contextual_model *model);
 
-/* Makes predictions a matter of a few microseconds, whatever the kernel: the mean is tabulated, and interpolated from
- * then on. The grid is refined until table and kernel values differ by at most `tolerance` (in the unit of rewards) at
- * 512 points, half of them beside nodes, where the mean is least smooth; *error (may be NULL) is the largest difference
- * seen. Post-processing of the release, as predictions are. Takes about as long as 50 (two coordinates) to some
- * hundred (three) predictions over 101 actions without it. Not while another thread uses the model. INVALID: a
- * tolerance not > 0. UNSUPPORTED: no table of 2^20 numbers is so fine; the model stays as it was, and good. NO_MEMORY.
- */
-TACET_API tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, double *error, double tolerance,
-                                                       tacet_error *err);
-
 /* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, within the range of rewards where
  * the model has one, and which is the best before that (the first of equals): the largest, or the least where the model
  * minimizes. Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
