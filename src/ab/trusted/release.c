@@ -6,7 +6,7 @@
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "dp/ledger/beside.h"
+#include "registry/ledger_beside.h"
 #include "dp/ledger/seal.h"
 #include "registry/registry.h"
 
