@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SCORE_BITS = 16, GRID_BITS_MOST = 40 };
+enum { SCORE_BITS = 16, GRID_BITS_MOST = 40, COARSER_BITS_MOST = 10 };
 static const double WIDEST = 0x1p51; /* grid steps: numbers and noise then add up exactly in a double */
 
 /* Bits of the scale below the point. Rounding `terms` numbers (or, in L2, their root) then costs about 2^-20 of it. */
@@ -43,6 +43,10 @@ static tacet_status calibrate_noise(tacet_mechanism *m, const tacet_neighbours *
     }
     /* The grid from the noise that unrounded numbers would need; then the noise that rounding to it needs. */
     m->grid_exponent = tacet__grid_exponent(scale, grid_bits(kind->by_l1 ? count : sqrt(count)));
+    /* Wide sums of many numbers take a coarser grid, as far as its rounding, which is charged, stays below 2^-10. */
+    for (int k = 0; k < COARSER_BITS_MOST && ldexp(m->bound->radius, -m->grid_exponent) > WIDEST; k++) {
+        m->grid_exponent++;
+    }
     tacet__round_sensitivity(&l2, &l1, m->count, m->grid_exponent);
     m->sensitivity = kind->by_l1 ? l1 : l2;
     s = kind->scale(&m->scale, m->eps, m->delta, m->sensitivity, m->count, err);
