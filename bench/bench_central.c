@@ -31,7 +31,7 @@ static tacet_features *mercer(size_t m) {
 }
 
 /* A whole run: seconds in all, and the mean time of a suggestion over the rounds after the first release. */
-static double run(size_t m, uint64_t rounds, tacet_factorization factorization, double *suggest, size_t *state) {
+static double run(size_t m, uint64_t rounds, double *suggest, size_t *state) {
     tacet_error err;
     tacet_error_clear(&err);
     tacet_features *features = mercer(m);
@@ -45,8 +45,6 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
     settings.eps = 1;
     settings.delta = 1e-5;
     settings.rounds = rounds;
-    settings.factorization = factorization;
-    settings.save_first = false;
     const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "bench", .to_whom = "nobody"};
     const double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
     bench_must(tacet_central_create(&policy, map, &settings, &ask, &err), &err);
@@ -98,22 +96,18 @@ int main(void) {
     size_t state = 0, first_state = 0;
     static const size_t FEATURES[] = {20, 25, 50};
     for (size_t i = 0; i < 3; i++) {
-        (void)run(FEATURES[i], 5000, TACET_FACTORIZATION_TOEPLITZ, &suggest, &state);
+        (void)run(FEATURES[i], 5000, &suggest, &state);
         const double floor = bare(FEATURES[i]);
         printf("suggest, 25 arms, %zu features: %.1f us (releases included), %.2f times the features alone (%.1f us)\n",
                FEATURES[i], 1e6 * suggest, suggest / floor, 1e6 * floor);
     }
     static const uint64_t ROUNDS[] = {1000, 10000, 100000};
-    for (int f = 0; f < 2; f++) {
-        const tacet_factorization kind = f == 0 ? TACET_FACTORIZATION_TOEPLITZ : TACET_FACTORIZATION_BLT;
-        for (size_t i = 0; i < 3; i++) {
-            const double total = run(25, ROUNDS[i], kind, &suggest, &state);
-            first = i == 0 ? total : first;
-            first_state = i == 0 ? state : first_state;
-            printf("%s, T = %llu: %.2f s, %.1f times the time and %.2f times the state of T = 1000\n",
-                   tacet_factorization_name(kind), (unsigned long long)ROUNDS[i], total, total / first,
-                   (double)state / (double)first_state);
-        }
+    for (size_t i = 0; i < 3; i++) {
+        const double total = run(25, ROUNDS[i], &suggest, &state);
+        first = i == 0 ? total : first;
+        first_state = i == 0 ? state : first_state;
+        printf("T = %llu: %.2f s, %.1f times the time and %.2f times the state of T = 1000\n",
+               (unsigned long long)ROUNDS[i], total, total / first, (double)state / (double)first_state);
     }
     return 0;
 }

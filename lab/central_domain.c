@@ -412,10 +412,7 @@ static tacet_status run_published(const central_domain *d, track *out, const tac
     offer o = {0};
     tacet_simrng_init(&coin, seed, (uint64_t)1 << 33 | trial);
     tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
-    if (status == TACET_OK) {
-        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
-        status = tacet_central_published_create(&policy, d->features, settings, &ask, err);
-    }
+    status = status != TACET_OK ? status : tacet_central_published_create(&policy, d->features, settings, noise, err);
     if (status == TACET_OK && s->groups > 1) {
         o.choices = calloc(s->groups * OFFERED_MOST, sizeof *o.choices);
         o.points = calloc(s->groups * OFFERED_MOST, sizeof *o.points);

@@ -12,7 +12,6 @@
 #include <tacet/central/open/noisy_ucb.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/stream.h>
 #include <tacet/gp/features.h>
 #include <tacet/local/open/local.h>
 
@@ -277,16 +276,14 @@ static tacet_status central_regret(bounds *b, bool local, double eps, tacet_erro
                                                 .arms = 25}};
     double sigma = 0, shift = 0, kappa = 0, measured = 0;
     char setting[96];
-    tacet_stream_cost cost;
-    tacet_status status = tacet_stream_plan(&cost, NULL, TACET_FACTORIZATION_TREE, ROUNDS - 1, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_calibrate_gaussian(&sigma, eps, 0.1, sqrt(4.5) * (local ? 1 : cost.sensitivity), err);
+    /* of the tree over the T - 1 sums before rounds 2 to T: nodes with one record at most, and nodes in one sum */
+    const double nodes = ceil(log2(T));
+    tacet_status status = tacet_calibrate_gaussian(&sigma, eps, 0.1, sqrt(4.5) * (local ? 1 : sqrt(nodes)), err);
     status = status != TACET_OK ? status : mean_of(&measured, &request, err);
     if (status != TACET_OK) {
         return status;
     }
-    const double sd = local ? sigma * sqrt(T) : sigma * cost.max_sd / cost.sensitivity;
+    const double sd = local ? sigma * sqrt(T) : sigma * sqrt(nodes);
     tacet_noisy_ucb_spectrum(&shift, &kappa, sd, FEATURES, T, zeta);
     const double determinant = m * log1p(T / (m * (1 + shift)));
     const double beta = B * sqrt(3 * shift / (rho * rho) + 1) + kappa / rho + sqrt(determinant + 2 * log(2 / zeta));

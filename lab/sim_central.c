@@ -16,7 +16,8 @@
 #include <tacet/central/open/noisy_ucb.h>
 #include <tacet/central/trusted/policy.h>
 
-enum { FEATURES = 25, RELEASED = 15 };
+enum { FEATURES = 40 };                  /* of the paper's world */
+static const double PAPER_REWARD = 0.15; /* its arms return little, and whoever plays knows it */
 /* The non-private reference scores arms with this share of the proven width: tuned on other seeds, as everything is. */
 static const double PLAIN_WIDTH = 0.2;
 static const double CORNER_LENGTHSCALE = 4;
@@ -129,10 +130,7 @@ static tacet_status run_doubling(simulation *s, size_t k, central_env *env, doub
         set.rounds = length;
         status = central_world_qff(&features, &s->world, period_order(s, assumed), err);
         status = status != TACET_OK ? status : tacet_noise_open_seeded(&noise, s->seed + assumed, k, err);
-        if (status == TACET_OK) {
-            const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a period", .to_whom = "all"};
-            status = tacet_central_published_create(&policy, features, &set, &ask, err);
-        }
+        status = status != TACET_OK ? status : tacet_central_published_create(&policy, features, &set, noise, err);
         status = status != TACET_OK ? status : run_policy(s, k, env, policy, arms, first, end, err);
         tacet_policy_free(policy);
         tacet_noise_close(noise);
@@ -153,7 +151,7 @@ static tacet_status run_private(simulation *s, size_t k, central_env *env, doubl
         const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a simulated bandit", .to_whom = "all"};
         status = s->algorithm == SHIPPED
                      ? tacet_central_create(&policy, s->map, &s->central, &ask, err)
-                     : tacet_central_published_create(&policy, s->features, &s->published, &ask, err);
+                     : tacet_central_published_create(&policy, s->features, &s->published, noise, err);
     }
     if (status == TACET_OK) {
         status = run_policy(s, k, env, policy, arms, 0, s->rounds, err);
@@ -243,7 +241,7 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     return status;
 }
 
-static tacet_status prepare(simulation *s, size_t features, size_t released, tacet_error *err) {
+static tacet_status prepare(simulation *s, size_t features, tacet_error *err) {
     if (s->algorithm == RANDOM) {
         return TACET_OK;
     }
@@ -251,8 +249,7 @@ static tacet_status prepare(simulation *s, size_t features, size_t released, tac
     tacet_status status =
         central_world_features_create(&s->features, &s->world, s->algorithm == PUBLISHED, features, err);
     if (status == TACET_OK && s->algorithm == SHIPPED) {
-        const size_t m = tacet_features_dim(s->features);
-        status = tacet_central_map_create(&s->map, s->features, &domain, released < m ? released : m, 0, 1, err);
+        status = tacet_central_map_create(&s->map, s->features, &domain, tacet_features_dim(s->features), 0, 1, err);
     }
     return status;
 }
@@ -265,7 +262,7 @@ static json_t *guarantee(const simulation *s, tacet_error *err) {
     }
     if (s->algorithm == SHIPPED) {
         return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->central.eps), "delta",
-                         cli_real(s->central.delta), "sensitivity", cli_real(tacet_central_map_sensitivity(s->map)));
+                         cli_real(s->central.delta), "sensitivity", cli_real(0));
     }
     if (s->algorithm == PUBLISHED) {
         double sigma = 0, eps = 0, delta = 0;
@@ -333,7 +330,6 @@ static void budget(simulation *s, double eps, double delta) {
     s->central.eps = s->published.eps = s->fixed.eps = eps;
     s->central.delta = s->published.delta = s->fixed.delta = delta;
     s->central.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
-    s->central.save_first = s->published.save_first = false; /* nothing here is kept */
     s->central.learner.set_size = s->arms;
     if (s->outstanding >= s->central.open_most) {
         s->central.open_most = s->outstanding + 1;
@@ -347,8 +343,8 @@ static void defaults(simulation *s) {
     tacet_central_fixed_settings_defaults(&s->fixed);
 }
 
-static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t released, size_t trials,
-                             size_t threads, tacet_error *err) {
+static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t trials, size_t threads,
+                             tacet_error *err) {
     s->regret = calloc(trials, sizeof(double));
     s->curve = calloc(10 * trials, sizeof(double));
     s->gap = calloc(2 * trials, sizeof(double));
@@ -357,7 +353,7 @@ static tacet_status simulate(simulation *s, const char *scenario, size_t feature
     }
     s->right = s->gap + trials;
     const tacet_status status = strcmp(scenario, "contextual") == 0
-                                    ? prepare(s, features, released, err)
+                                    ? prepare(s, features, err)
                                     : central_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
     return status == TACET_OK ? lab_trials_run(trials, threads, trial, s, err) : status;
 }
@@ -386,11 +382,11 @@ tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet
     s.seed = request->seed;
     s.published.calibration = r->published_noise ? TACET_CENTRAL_PUBLISHED : TACET_CENTRAL_PROVEN;
     budget(&s, r->eps, r->delta);
-    const size_t features = central_world_features(&s.world);
-    /* the paper's rewards are low and its noise is large: decode is the learner meant for it */
-    const bool paper = s.world.dim == 0;
-    s.central.learner.kind = paper ? TACET_CENTRAL_DECODE : TACET_CENTRAL_TILT;
-    tacet_status status = simulate(&s, r->scenario, features, paper ? RELEASED : features, request->trials, 0, err);
+    if (s.world.dim == 0) {
+        s.central.learner.typical_reward = PAPER_REWARD;
+    }
+    tacet_status status = simulate(&s, r->scenario, s.world.dim == 0 ? FEATURES : central_world_features(&s.world),
+                                   request->trials, 0, err);
     if (status == TACET_OK) {
         json_t *curve = NULL;
         json_t *curve_se = NULL;
@@ -417,9 +413,10 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     simulation s;
     defaults(&s);
     tacet_central_learner_settings *l = &s.central.learner;
-    const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
-               *scenario = "contextual", *world = "paper", *span = NULL, *learner = NULL, *reward = "normal";
-    size_t trials = 40, threads = 0, features = 0, released = 0;
+    const char *algorithm_name = "shipped", *calibration = "proven", *scenario = "contextual", *world = "paper",
+               *span = NULL, *reward = "normal";
+    size_t trials = 40, threads = 0, features = 0;
+    l->typical_reward = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
@@ -462,20 +459,13 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.world.permuted, NULL,
          "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
-        {"learner", CLI_STRING, &learner, "NAME", "tilt or decode. Default: tilt, in the world of the paper decode.",
-         false},
-        {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
-        {"released", CLI_SIZE, &released, "R", "Of these, how many are summed and released; default 15.", false},
-        {"factorization", CLI_STRING, &factorization, "NAME", "Of the stream: toeplitz (default), tree or blt.", false},
-        {"first-epoch", CLI_DOUBLE, &s.central.first_epoch, "N", "Rounds before the first release at mu = 1.", false},
-        {"growth", CLI_DOUBLE, &s.central.growth, "G", "Of the epochs.", false},
-        {"width", CLI_DOUBLE, &l->width, "W", "Arms are scored mean + W sd.", false},
-        {"guess-weight", CLI_DOUBLE, &l->guess_weight, "TAU", "Weight of the guessed law of play.", false},
-        {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y", "What an unseen arm is taken to return.", false},
+        {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 40.", false},
+        {"first-epoch", CLI_DOUBLE, &s.central.first_epoch, "N",
+         "Rounds before the first release, without noise; default: by the noise, 4 to 8.", false},
+        {"growth", CLI_DOUBLE, &s.central.growth, "G", "Of the batches; default: by the noise, 1.15 to 1.25.", false},
+        {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y",
+         "What an unseen arm is taken to return; default 0.5, in the world of the paper 0.15.", false},
         {"anywhere", CLI_DOUBLE, &l->anywhere, "P", "Share of the guessed law that is spread evenly.", false},
-        {"prior-var", CLI_DOUBLE, &l->prior_var, "V", "Of each coefficient.", false},
-        {"drift", CLI_DOUBLE, &l->drift, "D", "Error of a decoded sum per round.", false},
-        {"noise-factor", CLI_DOUBLE, &l->noise_factor, "F", "The noise's variance is taken that many times.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm on a fixed domain", false},
         {"first-batch", CLI_SIZE, &s.fixed.first_batch, "N",
          "Rounds of the first batch; default 30, over a list of arms 20 standard deviations of the noise; of at most "
@@ -486,8 +476,6 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"sampling", CLI_DOUBLE, &s.fixed.learner.sampling, "A",
          "Spread of posterior samples; default 0.5, in at most 300 rounds 1.", false},
         {"distinct", CLI_SIZE, &s.fixed.learner.distinct, "N", "Different arms a batch; default 48.", false},
-        {"elimination", CLI_FLAG, &s.fixed.learner.elimination, NULL,
-         "Phased elimination, whose regret bound is proven, instead of Thompson sampling.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {"unknown-horizon", CLI_FLAG, &s.doubling, NULL,
@@ -514,13 +502,6 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     if (s.doubling && (s.algorithm != PUBLISHED || strcmp(scenario, "contextual") != 0)) {
         return cli_usage(self, "--unknown-horizon is for --algorithm published and decision sets that change");
     }
-    if (tacet_factorization_parse(&s.central.factorization, factorization, &err) != TACET_OK) {
-        return cli_usage(self, "%s", err.message);
-    }
-    learner = learner != NULL ? learner : strcmp(world, "paper") == 0 ? "decode" : "tilt";
-    if (tacet_central_learner_parse(&s.central.learner.kind, learner, &err) != TACET_OK) {
-        return cli_usage(self, "%s", err.message);
-    }
     if (!lab_reward_law_parse(&s.world.reward, reward) || !(s.world.believed >= 0) ||
         !(s.missing >= 0 && s.missing < 1)) {
         return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
@@ -543,12 +524,11 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
             s.world.believed = s.world.believed > 0 ? s.world.believed : corners ? 1 / CORNER_LENGTHSCALE : 1;
         }
     }
-    const bool decode = s.central.learner.kind == TACET_CENTRAL_DECODE;
-    features = features > 0 ? features : decode ? FEATURES : s.world.drawn ? central_world_features(&s.world) : 40;
-    released = released > 0 ? released : decode ? RELEASED : features;
+    features = features > 0 ? features : s.world.drawn ? central_world_features(&s.world) : FEATURES;
+    l->typical_reward = l->typical_reward > 0 ? l->typical_reward : strcmp(world, "paper") == 0 ? PAPER_REWARD : 0.5;
     budget(&s, eps, delta);
     const double start = cli_seconds();
-    const tacet_status status = simulate(&s, scenario, features, released, trials, threads, &err);
+    const tacet_status status = simulate(&s, scenario, features, trials, threads, &err);
     if (status == TACET_OK) {
         print(&s, algorithm_name, scenario, trials, cli_seconds() - start);
     }

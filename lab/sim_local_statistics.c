@@ -225,7 +225,6 @@ tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *reque
                     .growth = 1.05};
     tacet_central_learner_settings_defaults(&s.learner);
     s.learner.set_size = s.arms;
-    s.learner.kind = TACET_CENTRAL_DECODE;
     if (r->rounds == 0 || r->arms == 0 || request->trials == 0) {
         return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
     }
@@ -263,12 +262,9 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
         {"first", CLI_SIZE, &s.first, "N", "Reports before the first model; default 20.", false},
         {"growth", CLI_DOUBLE, &s.growth, "G", "The model is refreshed when reports grew by so much; 1.05.", false},
-        {"width", CLI_DOUBLE, &s.learner.width, "W", "Arms are scored mean + W sd.", false},
-        {"guess-weight", CLI_DOUBLE, &s.learner.guess_weight, "TAU", "Weight of the guessed law of play.", false},
-        {"typical-reward", CLI_DOUBLE, &s.learner.typical_reward, "Y", "What an unseen arm is taken to return.", false},
+        {"typical-reward", CLI_DOUBLE, &s.learner.typical_reward, "Y",
+         "What an unseen arm is taken to return; default 0.5.", false},
         {"anywhere", CLI_DOUBLE, &s.learner.anywhere, "P", "Share of the guessed law that is spread evenly.", false},
-        {"prior-var", CLI_DOUBLE, &s.learner.prior_var, "V", "Of each coefficient.", false},
-        {"drift", CLI_DOUBLE, &s.learner.drift, "D", "Error of a decoded sum per round.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int exit_code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
@@ -286,7 +282,6 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
     }
     s.learner.set_size = s.arms;
-    s.learner.kind = TACET_CENTRAL_DECODE;
     tacet_error err;
     tacet_error_clear(&err);
     s.regret = calloc(trials, sizeof(double));

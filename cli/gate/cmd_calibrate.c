@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_calibrate.c - `tacet calibrate`: noise for a budget, or the budget a noise spends. No data, no noise is drawn.
- * Ring: programs (gate). The mathematics is in src/dp/open/calibrate.c, src/dp/streams/factor.c and
+ * Ring: programs (gate). The mathematics is in src/dp/open/calibrate.c and
  * src/local/shared/ldp.c.
  */
 #include "gate/commands.h"
@@ -17,13 +17,12 @@
 #include <tacet/dp/open/select.h>
 #include <tacet/local/shared/sphere.h>
 #include <tacet/dp/open/law.h>
-#include <tacet/dp/stream.h>
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
     double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, eta, theta, tail_a, tail_b;
     size_t count, rounds, dims;
-    const char *factorization, *kind, *ledger, *ticket, *what, *to;
+    const char *kind, *ledger, *ticket, *what, *to;
 } options;
 
 static bool given(double x) {
@@ -141,28 +140,6 @@ static tacet_status exponential(json_t *out, options *o, tacet_error *err) {
     return s;
 }
 
-static tacet_status stream(json_t *out, options *o, tacet_error *err) {
-    tacet_factorization kind = TACET_FACTORIZATION_BLT;
-    tacet_stream_cost cost = {0};
-    double sigma = NAN;
-    tacet_status s =
-        need(o->rounds >= 2, "stream needs --rounds, at least 2: nothing is summed before the second", err);
-    if (s == TACET_OK && o->factorization != NULL) {
-        s = tacet_factorization_parse(&kind, o->factorization, err);
-    }
-    s = s != TACET_OK ? s : tacet_stream_plan(&cost, NULL, kind, o->rounds - 1, err);
-    if (s == TACET_OK && (given(o->eps) || given(o->delta))) {
-        s = tacet_calibrate_gaussian(&sigma, o->eps, o->delta, o->sensitivity * cost.sensitivity, err);
-    }
-    cli_add(out, "factorization rounds max_sd rms_sd column_norm buffers", J(tacet_factorization_name(kind)),
-            J(o->rounds), J(cost.max_sd), J(cost.rms_sd), J(cost.sensitivity), J(cost.buffers));
-    if (given(sigma)) {
-        cli_add(out, "eps delta sensitivity sigma max_error_sd", J(o->eps), J(o->delta), J(o->sensitivity), J(sigma),
-                J(sigma * cost.max_sd / cost.sensitivity));
-    }
-    return s;
-}
-
 static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_ldp ldp;
@@ -227,7 +204,7 @@ static tacet_status range(json_t *out, options *o, tacet_error *err) {
     return need(given(R), "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0", err);
 }
 
-#define NAMES "gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, sphere or range"
+#define NAMES "gaussian, laplace, l2, zcdp, exponential, randomizer, levels, select, sphere or range"
 
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
@@ -251,7 +228,6 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"l2", l2},
                       {"zcdp", zcdp},
                       {"exponential", exponential},
-                      {"stream", stream},
                       {"randomizer", randomizer},
                       {"levels", levels},
                       {"select", selection},
@@ -279,13 +255,12 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),
         CLI_OPT("what", &o.what, "TEXT", "select: what is chosen; default best of several private runs"),
         CLI_OPT("to", &o.to, "WHOM", "select: who receives it; default anyone"),
-        CLI_OPT("rounds", &o.rounds, "T", "stream, range: how many rounds; stream: at least 2"),
+        CLI_OPT("rounds", &o.rounds, "T", "range: how many rounds"),
         CLI_OPT("theta", &o.theta, "TH",
                 "range: tails of a reward's noise, P(beyond x) <= a exp(-b x^(1/theta)); normal noise of sd s: theta "
                 "0.5, a 2, b 1/(2 s^2)"),
         CLI_OPT("tail-a", &o.tail_a, "A", "range: a; default 1"),
         CLI_OPT("tail-b", &o.tail_b, "B", "range: b; default 1"),
-        CLI_OPT("factorization", &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt"),
         CLI_OPT("kind", &o.kind, "NAME", "randomizer: hybrid (default) or laplace"),
         CLI_OPT("lo", &o.lo, "A", "randomizer: least value, default -1; range: of the mean reward"),
         CLI_OPT("hi", &o.hi, "B", "randomizer: largest value, default 1; range: of the mean reward"),

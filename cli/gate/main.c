@@ -15,9 +15,6 @@ static const cli_command COMMANDS[] = {
      "with noise of their own, the sensitivity is in L1.\n\n"
      "zcdp: --rho with --delta gives eps, with --eps gives delta; --eps and --delta give rho.\n\n"
      "exponential: --eps gives rate, the exponent per unit of score, and rho.\n\n"
-     "stream: --rounds T --factorization tree, toeplitz or blt gives max_sd, the largest standard deviation of a "
-     "noisy prefix sum per unit of sensitivity at mu = 1; with --eps and --delta also sigma and max_error_sd. T "
-     "rounds need the T - 1 sums before rounds 2 to T.\n\n"
      "randomizer: --kind hybrid or laplace, --eps, --lo and --hi give the largest "
      "variance of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
      "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
@@ -32,7 +29,6 @@ static const cli_command COMMANDS[] = {
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
      "tacet calibrate laplace --eps 1 --dims 3\n"
-     "tacet calibrate stream --rounds 1000 --factorization blt --json\n"
      "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1\n"
      "tacet calibrate range --theta 0.5 --tail-a 2 --tail-b 50 --rounds 10000 --delta 1e-6 --lo 0 --hi 1",
      cmd_calibrate},

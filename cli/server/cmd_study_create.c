@@ -17,13 +17,13 @@ enum { DEFINITION_BYTES = 4 << 20 };
 typedef struct request {
     cli_space space;
     const char *definition, *name, *description, *trust, *policy, *direction, *points, *bounds, *kernel;
-    const char *randomizer, *parameters, *learner, *earlier, *from;
+    const char *randomizer, *parameters, *earlier, *from;
     cli_names columns;
     cli_spans context;
     cli_reals lengthscale;
     cli_wholes groups, levels;
     cli_span reward;
-    double eps, delta, bound;
+    double eps, delta, bound, typical_reward;
     size_t rounds, late, ticket_seconds, person_rounds, candidates;
 } request;
 
@@ -81,12 +81,13 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
         json_decref(domain);
         return status;
     }
-    json_t *prior = cli_object(
-        "reward lengthscale? groups? kernel? bound?", J(json_pack("[ff]", r->reward.lo, r->reward.hi)),
-        JL(r->lengthscale.at, r->lengthscale.count), JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound));
-    json_t *options = cli_object("randomizer? parameters? learner? late? ticket_seconds person_rounds",
-                                 J(r->randomizer), J(r->parameters), J(r->learner), J(r->late > 0 ? J(r->late) : NULL),
-                                 J(r->ticket_seconds), J(r->person_rounds));
+    json_t *prior =
+        cli_object("reward lengthscale? groups? kernel? bound? typical_reward?",
+                   J(json_pack("[ff]", r->reward.lo, r->reward.hi)), JL(r->lengthscale.at, r->lengthscale.count),
+                   JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound), J(r->typical_reward));
+    json_t *options = cli_object("randomizer? parameters? late? ticket_seconds person_rounds", J(r->randomizer),
+                                 J(r->parameters), J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds),
+                                 J(r->person_rounds));
     json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
                               J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
                               J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->direction));
@@ -125,6 +126,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
     request r = {.eps = (double)NAN,
                  .delta = (double)NAN,
                  .bound = (double)NAN,
+                 .typical_reward = (double)NAN,
                  .reward = {0, 1, false},
                  .rounds = 10000,
                  .ticket_seconds = 86400,
@@ -173,9 +175,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
             "report after the end of its epoch is not learnt."),
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
-        CLI_OPT("learner", &r.learner, "NAME",
-                "central: tilt (default) or decode, which needs a delta; fixed: elimination plays among "
-                "the arms that are not excluded yet; its regret is bounded by proof."),
+        CLI_OPT("typical-reward", &r.typical_reward, "Y",
+                "central: what an arm that nobody knows returns, within --reward. Default: its middle."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
         CLI_OPT("kernel", &r.kernel, "NAME", "se (default over a space), matern12, matern32, matern52 (default otherwise), …"),

@@ -44,7 +44,6 @@
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/open/select.h>
 #include <tacet/dp/randomizer.h>
-#include <tacet/dp/stream.h>
 #include <tacet/dp/tally.h>
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>

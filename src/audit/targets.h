@@ -10,8 +10,6 @@ extern const tacet_audit_target tacet__audit_gaussian, tacet__audit_laplace, tac
     tacet__audit_knorm, tacet__audit_l2, tacet__audit_l2_short;
 /* targets_choice.c */
 extern const tacet_audit_target tacet__audit_exponential, tacet__audit_permute_and_flip;
-/* targets_stream.c */
-extern const tacet_audit_target tacet__audit_stream, tacet__audit_stream_tree, tacet__audit_stream_blt;
 /* targets_control.c */
 extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_laplace, tacet__audit_shared_noise,
     tacet__audit_published, tacet__audit_wrong_sensitivity;

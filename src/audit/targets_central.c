@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* targets_central.c - joint and local joint DP: one round's decision set and reward are replaced.
- * Ring: audit. Worst case: the first round, which every release contains, becomes the record farthest from it among
- * many tried. The statistic is the likelihood ratio of the Gaussian releases: each is projected on the direction of the
- * difference, and the projections are weighed by S^-1 1, S the covariance of Toeplitz prefix noise. The real privatizer
- * and the real device run, and every epoch is saved before it is released. */
+ * Ring: audit. Worst case, central: a record of a batch becomes its opposite, which is as far as two records can be
+ * apart (src/central/README.md, (c)); the real gate of batches runs, with Gaussian noise, and the statistic is the
+ * likelihood ratio, the release projected on the difference. Local: the record farthest from the first among many
+ * tried, and the real device. */
 #include "audit/targets.h"
 
 #include "gp/domain.h"
@@ -11,7 +11,8 @@
 #include "gp/linalg.h"
 #include "core/memory.h"
 #include "dp/noise/sampler.h"
-#include "central/trusted/privatizer.h"
+#include "central/open/stepwise.h"
+#include "central/trusted/gate.h"
 
 #include <tacet/central/shared/map.h>
 #include <tacet/central/trusted/policy.h>
@@ -22,38 +23,34 @@
 #include <string.h>
 
 enum {
-    ROUNDS = 12,
-    EPOCHS_MOST = 8,
+    OTHERS = 12,       /* records of the batch beside the one that differs */
+    BATCH_NUMBERS = 6, /* three of the reward, three of the law of play */
     TRIED = 300,
     FEATURES = 20,
     RELEASED = 15,
     NUMBERS = 2 * RELEASED,
     LEMMA_NUMBERS = 5
 };
-static const double FIRST_LENGTH = 2, GROWTH = 1.5;
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
 
 typedef struct central_state {
     tacet_features *features;
     tacet_central_map *map;
-    tacet__privatizer *privatizer;   /* central */
+    tacet__batch_gate *gate; /* central */
+    double play_weight;
     tacet_statistics_device *device; /* local */
-    tacet_blob saved;
-    double record[2][NUMBERS]; /* of the round that differs, by world */
+    double record[2][NUMBERS];       /* of the round that differs, by world */
     double point[2][2], reward[2];
     double direction[NUMBERS]; /* of the difference, unit length */
-    double weights[EPOCHS_MOST];
-    size_t epochs;
 } central_state;
 
 static void drop(void *state) {
     central_state *s = state;
     if (s != NULL) {
-        tacet__privatizer_free(s->privatizer);
+        tacet__batch_gate_free(s->gate);
         tacet_statistics_device_free(s->device);
         tacet_central_map_free(s->map);
         tacet_features_free(s->features);
-        tacet_blob_clear(&s->saved);
         free(s);
     }
 }
@@ -108,47 +105,23 @@ static tacet_status worst_pair(central_state *s, tacet_error *err) {
     return TACET_OK;
 }
 
-/* S_ij = sum over l of f_(i-l) f_(j-l), f the Toeplitz square root. */
-static tacet_status weigh(central_state *s, tacet_error *err) {
-    const size_t n = s->epochs;
-    double f[EPOCHS_MOST] = {1}, S[EPOCHS_MOST * EPOCHS_MOST] = {0};
-    for (size_t k = 1; k < n; k++) {
-        f[k] = f[k - 1] * (1 - 0.5 / (double)k);
-    }
-    for (size_t i = 0; i < n; i++) {
-        s->weights[i] = 1;
-        for (size_t j = 0; j < n; j++) {
-            for (size_t l = 0; l <= (i < j ? i : j); l++) {
-                S[i + j * n] += f[i - l] * f[j - l];
-            }
-        }
-    }
-    tacet_status status = tacet__cholesky(S, n, n, NULL, NULL, err);
-    if (status == TACET_OK) {
-        tacet__chol_solve(n, S, n, s->weights);
-    }
-    return status;
-}
-
+/* The farthest that two records can be apart: opposite rewards and opposite places of play. */
 static tacet_status open_central(central_state *s, const tacet_audit_claim *claim, tacet_error *err) {
-    const tacet__privatizer_plan plan = {.dim = NUMBERS,
-                                         .sensitivity = tacet_central_map_sensitivity(s->map),
-                                         .radius = 1,
-                                         .proof = "src/central/README.md",
-                                         .rounds = ROUNDS,
-                                         .first_length = FIRST_LENGTH,
-                                         .growth = GROWTH,
-                                         .eps = claim->eps,
-                                         .delta = claim->delta,
-                                         .factorization = TACET_FACTORIZATION_TOEPLITZ};
-    s->epochs = tacet_central_epochs(NULL, 0, ROUNDS, FIRST_LENGTH, GROWTH);
-    /* without a ledger a stream wants a seeded source; every run brings a key of its own */
-    tacet_noise *key = NULL;
-    tacet_status status = tacet_noise_open_seeded(&key, 0, 0, err);
-    const tacet_ask ask = {.noise = key, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
-    status = status != TACET_OK ? status : tacet__privatizer_create(&s->privatizer, &plan, &ask, true, err);
-    tacet_noise_close(key);
-    return status != TACET_OK ? status : weigh(s, err);
+    s->play_weight = tacet__stepwise_play(&(tacet__batch_noise){.gaussian_var = 1});
+    const double sensitivity = tacet__stepwise_sensitivity(s->play_weight);
+    const tacet__batch_terms terms = {.eps = claim->eps,
+                                      .delta = claim->delta,
+                                      .sensitivity = sensitivity,
+                                      .longest = (OTHERS + 1) * sensitivity,
+                                      .few = false,
+                                      .proof = "src/central/README.md"};
+    s->record[1][0] = 0.5;
+    s->record[1][BATCH_NUMBERS / 2] = s->play_weight;
+    for (size_t i = 0; i < BATCH_NUMBERS; i++) {
+        s->record[0][i] = -s->record[1][i];
+        s->direction[i] = (s->record[1][i] - s->record[0][i]) / sensitivity;
+    }
+    return tacet__batch_gate_create(&s->gate, &terms, err);
 }
 
 static tacet_status create(void **state, const tacet_audit_claim *claim, bool local, tacet_error *err) {
@@ -157,12 +130,12 @@ static tacet_status create(void **state, const tacet_audit_claim *claim, bool lo
     if (s == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
     }
-    tacet_blob_init(&s->saved);
-    tacet_status status = make_map(s, err);
-    status = status != TACET_OK ? status : worst_pair(s, err);
-    if (status == TACET_OK) {
-        status = local ? tacet_statistics_device_create(&s->device, s->map, claim->eps, claim->delta, err)
-                       : open_central(s, claim, err);
+    tacet_status status = local ? make_map(s, err) : open_central(s, claim, err);
+    if (status == TACET_OK && local) {
+        status = worst_pair(s, err);
+    }
+    if (status == TACET_OK && local) {
+        status = tacet_statistics_device_create(&s->device, s->map, claim->eps, claim->delta, err);
     }
     if (status != TACET_OK) {
         drop(s);
@@ -180,43 +153,49 @@ static tacet_status create_local(void **state, const tacet_audit_claim *claim, t
     return create(state, claim, true, err);
 }
 
-/* All rounds; the projections of the releases on the difference. */
-static tacet_status releases(central_state *s, tacet_noise *noise, int world, double *out, tacet_error *err) {
-    tacet_status status = tacet__privatizer_again(s->privatizer, noise, err);
-    size_t k = 0;
-    for (size_t t = 0; t < ROUNDS && status == TACET_OK; t++) {
-        status = tacet__privatizer_add(s->privatizer, s->record[t == 0 && world == 1 ? 1 : 0], err);
-        if (status == TACET_OK && tacet__privatizer_due(s->privatizer)) {
-            double sums[NUMBERS], var = 0;
-            uint64_t count = 0;
-            s->saved.size = 0; /* its room is used again */
-            status = tacet__privatizer_save(s->privatizer, &s->saved, err);
-            status = status != TACET_OK ? status : tacet__privatizer_release(s->privatizer, sums, &var, &count, err);
-            out[k++] = status == TACET_OK ? tacet__dot(sums, s->direction, NUMBERS) : 0;
-        }
+/* A batch of OTHERS records of world 0 and one of `world`: the release, and its exact sum. */
+static tacet_status release_batch(central_state *s, tacet_noise *noise, int world, double *released, double *sum,
+                                  tacet_error *err) {
+    tacet_noise *seeded = NULL;
+    tacet_release *release = NULL;
+    double var = 0;
+    for (size_t i = 0; i < BATCH_NUMBERS; i++) {
+        sum[i] = OTHERS * s->record[0][i] + s->record[world][i];
     }
+    const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
+    tacet_status status = tacet_noise_open_seeded(&seeded, a, b, err);
+    const tacet_ask ask = {.noise = seeded, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
+    status = status != TACET_OK ? status
+                                : tacet__batch_gate_run(s->gate, &release, &var, &ask, 1, "each of its rounds", sum,
+                                                        BATCH_NUMBERS, err);
+    if (status == TACET_OK) {
+        memcpy(released, tacet_release_values(release), BATCH_NUMBERS * sizeof(double));
+    }
+    tacet_release_free(release);
+    tacet_noise_close(seeded);
     return status;
 }
 
 static tacet_status run_central(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
     central_state *s = state;
-    double out[EPOCHS_MOST] = {0};
-    const tacet_status status = releases(s, noise, world, out, err);
-    *statistic = tacet__dot(out, s->weights, s->epochs);
+    double released[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
+    const tacet_status status = release_batch(s, noise, world, released, sum, err);
+    *statistic = tacet__dot(released, s->direction, BATCH_NUMBERS);
     return status;
 }
 
 /* What the only public code of the paper does: one draw of noise for all releases, so that differences are exact. Here
- * the noise of the first release is taken for the second as well; their difference is the second epoch's exact sum, in
- * which the round that differs is put. */
+ * the noise of a first batch, of world 0 whatever the world, is taken for the second as well. */
 static tacet_status run_shared(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
     central_state *s = state;
-    double out[EPOCHS_MOST] = {0};
-    const tacet_status status = releases(s, noise, 0, out, err);
-    const double shared = out[0] - FIRST_LENGTH * tacet__dot(s->record[0], s->direction, NUMBERS);
-    const double first = FIRST_LENGTH * tacet__dot(s->record[0], s->direction, NUMBERS) + shared;
-    const double second = first + tacet__dot(s->record[world], s->direction, NUMBERS);
-    *statistic = second - first;
+    double first[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
+    const tacet_status status = release_batch(s, noise, 0, first, sum, err);
+    *statistic = 0;
+    for (size_t i = 0; i < BATCH_NUMBERS; i++) {
+        const double shared = first[i] - sum[i];
+        const double second = OTHERS * s->record[0][i] + s->record[world][i] + shared;
+        *statistic += (second - first[i]) * s->direction[i];
+    }
     return status;
 }
 
@@ -280,7 +259,7 @@ static tacet_status run_lemma(void *state, tacet_noise *noise, int world, double
 
 const tacet_audit_target tacet__audit_central = {
     .name = "central",
-    .summary = "all releases of a joint-DP bandit; one round's decision set and reward replaced",
+    .summary = "a batch of a joint-DP bandit; one round's decision set and reward replaced",
     .create = create_central,
     .run = run_central,
     .free = drop,

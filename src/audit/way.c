@@ -76,7 +76,7 @@ static tacet_status find_commit(tacet__shipment *s, size_t *out, tacet_error *er
         if (status == TACET_OK && !tacet__scratch_killed(s->ledger, k, ask, s)) {
             break;
         }
-        found = s->way->marks || is_open(s) ? k : found;
+        found = is_open(s) ? k : found;
     }
     *out = found;
     return status != TACET_OK || found > 0
@@ -141,8 +141,7 @@ static tacet_status answer(tacet__shipment *s, tally *t, tacet_error *err) {
     }
     if (status == TACET_OK) {
         memcpy(first, s->values, s->questions * s->numbers * sizeof *first);
-        /* the key of a stream is as old as its study: who forgets it has another study of the same rounds */
-        status = redraws(s) && s->way->marks ? begin(s, err) : put_back(s, err);
+        status = put_back(s, err);
     }
     status = status != TACET_OK ? status : ask(s, err);
     if (status == TACET_OK) {

@@ -38,7 +38,6 @@ struct tacet__way {
     double middle;         /* what is subtracted from an answer of TACET__WORLD_LAW; NaN: the mean of all of them */
     size_t rows, runs;     /* by default: answers for the law and the bound; interrupted ones */
     const char *ticket;    /* whose answer is looked at, where others are entered beside it; NULL: any */
-    bool marks;            /* its releases are marks of an entry that was answered before: nothing is left open */
     double (*fold)(const double *values); /* for the bound: a number of a release that has several; NULL: it has one */
     /* The mechanism by its name. INVALID. */
     tacet_status (*choose)(tacet__shipment *s, const char *mechanism, tacet_error *err);
@@ -48,8 +47,7 @@ struct tacet__way {
     tacet_status (*ask)(tacet__shipment *s, tacet_error *err);
 };
 
-extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_learn, tacet__way_robust, tacet__way_study,
-    tacet__way_central;
+extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_learn, tacet__way_robust, tacet__way_study;
 
 /* The numbers of a release, or for the bound one of them, and their variance. CORRUPT: of another size. */
 tacet_status tacet__shipment_take(tacet__shipment *s, const tacet_release *release, tacet_error *err);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed and
- * central. Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what
- * leaves with the suggestion after a batch, or an epoch: of `fixed` the answer in the ledger (one number by default,
- * many by elimination, whose batches have a number for every feature and Gaussian noise), of `central` with the learner
- * decode the sums of its stream; batches of its other learner go through the same gate as those of `fixed`
- * (central/trusted/gate.c). Cost: 20 ms a release. */
+/* way_studies.c - studies of the service as they ship, through the engine and its store: the policy fixed.
+ * Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what leaves with
+ * the suggestion after a batch: the answer in the ledger, of one number. Batches of the policy central go through the
+ * same gate (central/trusted/gate.c). Cost: 20 ms a release. */
 #include "audit/way.h"
 
 #include "core/fail.h"
@@ -23,9 +21,8 @@
 enum {
     BATCH = 30 /* the first of the policy's, of as many rounds as leave others after it */,
     ROUNDS_MOST = 64,
-    STUDY_VICTIM = 0, /* in the shortest epoch, too */
-    STUDY_NUMBERS = 16,
-    POINTS = 2 * STUDY_NUMBERS
+    STUDY_VICTIM = 0,
+    POINTS = 32
 };
 static const char STUDY[] = "audit";
 
@@ -67,23 +64,13 @@ static tacet_status do_jobs(tacet__engine *engine, tacet__job **jobs, size_t cou
     return status;
 }
 
-/* A decision set of one point, for policies that are given one. */
-static bool add_set(tacet__job *job, const tacet__shipment *s) {
-    if (s->way == &tacet__way_central && job->kind == TACET__JOB_SUGGEST) {
-        job->points = calloc(1, sizeof *job->points);
-        job->d = job->count = 1;
-        return job->points != NULL;
-    }
-    return true;
-}
-
-static tacet_status do_many(const tacet__shipment *s, tacet__engine *engine, tacet__job_kind kind,
-                            char tickets[][TACET__TICKET_TEXT], const double *rewards, size_t count, tacet_error *err) {
+static tacet_status do_many(tacet__engine *engine, tacet__job_kind kind, char tickets[][TACET__TICKET_TEXT],
+                            const double *rewards, size_t count, tacet_error *err) {
     tacet__job *jobs[ROUNDS_MOST] = {0};
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         jobs[i] = tacet__job_create(kind);
-        if (jobs[i] == NULL || !add_set(jobs[i], s)) {
+        if (jobs[i] == NULL) {
             status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a job");
         } else if (kind == TACET__JOB_OBSERVE) {
             (void)snprintf(jobs[i]->ticket, sizeof jobs[i]->ticket, "%s", tickets[i]);
@@ -111,25 +98,15 @@ static tacet__engine_settings engine_settings(const tacet__shipment *s, tacet__m
 static json_t *define(const tacet__shipment *s) {
     const double lengthscale = s->numbers == 1 ? 10 : 0.05;
     json_t *points = json_array();
-    json_t *domain = NULL, *options = NULL;
-    const bool central = s->way == &tacet__way_central;
     for (size_t i = 0; i < POINTS; i++) {
         (void)json_array_append_new(points, json_pack("[f]", (double)i / POINTS));
     }
-    if (central) { /* of each feature two sums are released */
-        const int features = (int)(s->numbers == 1 ? 1 : s->numbers / 2);
-        domain = json_pack("{s[f] s[f]}", "lower", 0.0, "upper", 1.0);
-        options = json_pack("{si si ss}", "features", features, "released", features, "learner", "decode");
-        json_decref(points);
-    } else {
-        domain = json_pack("{so}", "points", points);
-        options =
-            json_pack("{si ss}", "features", (int)s->numbers, "learner", s->numbers == 1 ? "default" : "elimination");
-    }
-    return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]} so}", "name", STUDY, "trust", "central", "policy",
-                     central ? "central" : "fixed", "budget", "eps", s->settings->eps, "delta", s->settings->delta,
-                     "rounds", 3 * BATCH, "domain", domain, "prior", "lengthscale", lengthscale, "reward", 0.0, 1.0,
-                     "options", options);
+    json_t *domain = json_pack("{so}", "points", points);
+    /* the law that is tested is the Gaussian, which persons of several rounds get */
+    json_t *options = json_pack("{si si}", "features", 1, "person_rounds", s->worlds[0] == TACET__WORLD_LAW ? 2 : 1);
+    return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]} so}", "name", STUDY, "trust", "central", "policy", "fixed",
+                     "budget", "eps", s->settings->eps, "delta", s->settings->delta, "rounds", 3 * BATCH, "domain",
+                     domain, "prior", "lengthscale", lengthscale, "reward", 0.0, 1.0, "options", options);
 }
 
 static tacet_status add_study(const tacet__shipment *s, const tacet__engine_settings *settings, tacet_error *err) {
@@ -144,19 +121,12 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
 
 /* Rounds after which the next suggestion releases. */
 static tacet_status rounds_of(const tacet__shipment *s, size_t *out, tacet_error *err) {
-    tacet_central_settings defaults;
-    double mu = 0, length = s->numbers == 1 ? BATCH : fmax(BATCH, 2 * (double)s->numbers);
-    tacet_status status = TACET_OK;
-    if (s->way == &tacet__way_central) {
-        tacet_central_settings_defaults(&defaults);
-        status = tacet_gdp_mu(&mu, s->settings->eps, s->settings->delta, err);
-        length = tacet_central_first_length(defaults.first_epoch, mu);
-    }
-    *out = status == TACET_OK && length <= ROUNDS_MOST ? (size_t)length : 0;
-    return status == TACET_OK && *out <= STUDY_VICTIM
-               ? tacet__fail(err, TACET_INVALID, "a study's first epoch has %g rounds at this eps: not %d to %d",
+    const double length = s->numbers == 1 ? BATCH : fmax(BATCH, 2 * (double)s->numbers);
+    *out = length <= ROUNDS_MOST ? (size_t)length : 0;
+    return *out <= STUDY_VICTIM
+               ? tacet__fail(err, TACET_INVALID, "a study's first batch has %g rounds at this eps: not %d to %d",
                              length, STUDY_VICTIM + 1, ROUNDS_MOST)
-               : status;
+               : TACET_OK;
 }
 
 static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
@@ -172,8 +142,8 @@ static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
     tacet_status status = rounds_of(s, &rounds, err);
     status = status != TACET_OK ? status : add_study(s, &settings, err);
     status = status != TACET_OK ? status : tacet__engine_open(&engine, &settings, err);
-    status = status != TACET_OK ? status : do_many(s, engine, TACET__JOB_SUGGEST, tickets, NULL, rounds, err);
-    status = status != TACET_OK ? status : do_many(s, engine, TACET__JOB_OBSERVE, tickets, rewards, rounds, err);
+    status = status != TACET_OK ? status : do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, rounds, err);
+    status = status != TACET_OK ? status : do_many(engine, TACET__JOB_OBSERVE, tickets, rewards, rounds, err);
     tacet__engine_close(engine);
     return status;
 }
@@ -184,7 +154,7 @@ static tacet_status suggest_one(tacet__shipment *s, tacet_error *err) {
     tacet__engine *engine = NULL;
     const tacet__engine_settings settings = engine_settings(s, &metrics);
     tacet_status status = tacet__engine_open(&engine, &settings, err);
-    status = status != TACET_OK ? status : do_many(s, engine, TACET__JOB_SUGGEST, tickets, NULL, 1, err); /* releases */
+    status = status != TACET_OK ? status : do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, 1, err); /* releases */
     tacet__engine_close(engine);
     return status;
 }
@@ -194,42 +164,6 @@ static tacet_status ask_study(tacet__shipment *s, tacet_error *err) {
     return status != TACET_OK ? status : tacet__shipment_stored(s, "study/1", err);
 }
 
-/* The sums that the policy released, from the state that the engine saved when it was closed. */
-static tacet_status ask_central(tacet__shipment *s, tacet_error *err) {
-    const tacet__studies_settings store = {.store = s->folder};
-    tacet__studies *studies = NULL;
-    tacet__study study;
-    tacet__definition def;
-    tacet_blob state;
-    uint64_t seq = 0;
-    tacet_release *release = NULL;
-    tacet__study_init(&study);
-    tacet__definition_init(&def);
-    tacet_blob_init(&state);
-    tacet_status status = suggest_one(s, err);
-    status = status != TACET_OK ? status : tacet__studies_open(&studies, &store, err);
-    status = status != TACET_OK ? status : tacet__studies_get(studies, &study, STUDY, err);
-    status = status != TACET_OK ? status : tacet__studies_get_snapshot(studies, &study, &state, &seq, err);
-    tacet__studies_close(studies);
-    if (status == TACET_OK) {
-        status = tacet__definition_decode(&def, (const char *)study.definition.data, study.definition.size, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__kind_central_sums(&release, &def, s->ledger, state.data, state.size, err);
-    }
-    status = status != TACET_OK ? status : tacet__shipment_take(s, release, err);
-    tacet_release_free(release);
-    tacet_blob_clear(&state);
-    tacet__definition_clear(&def);
-    tacet__study_clear(&study);
-    return status;
-}
-
-/* The sum of the only feature's square, which both worlds share, and of its products with rewards. */
-static double of_rewards(const double *values) {
-    return values[1];
-}
-
 enum { RELEASES = 2000, INTERRUPTED = 2000 };
 
 const tacet__way tacet__way_study = {
@@ -237,26 +171,11 @@ const tacet__way tacet__way_study = {
     .summary = "rounds of a study in a store, one reward replaced; bound on eps, and tests of the noise's law",
     .mechanism = "gaussian",
     .most = 1,
-    .law_numbers = STUDY_NUMBERS,
+    .law_numbers = 1,
     .middle = (double)NAN,
     .rows = RELEASES,
     .runs = INTERRUPTED,
     .choose = choose_study,
     .prepare = prepare_study,
     .ask = ask_study,
-};
-const tacet__way tacet__way_central = {
-    .name = "study-central",
-    .summary = "rounds of a study with policy central, one reward replaced; bound on eps, and tests of the noise's law",
-    .mechanism = "gaussian",
-    .most = 1,
-    .law_numbers = STUDY_NUMBERS,
-    .middle = (double)NAN,
-    .rows = RELEASES,
-    .runs = INTERRUPTED,
-    .marks = true,
-    .fold = of_rewards,
-    .choose = choose_study,
-    .prepare = prepare_study,
-    .ask = ask_central,
 };

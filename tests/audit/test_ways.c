@@ -81,10 +81,10 @@ static bool told_apart(const char *way) {
     return false;
 }
 
-/* The default of `tacet learn` and the policy central. At an eps that hides next to nothing few releases tell the
+/* The default of `tacet learn`. At an eps that hides next to nothing few releases tell the
  * worlds apart, so what differs is in what is looked at. */
 static void the_row_that_differs_is_looked_at(void **state) {
-    static const char *const WAYS[] = {"learn-robust", "study-central"};
+    static const char *const WAYS[] = {"learn-robust"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         assert_true(told_apart(WAYS[i]));
         const tacet_audit_shipped_result redrawn = audit(WAYS[i], NULL, "redraws", true);
@@ -109,7 +109,7 @@ static void spoilt_reports_are_found_out(void **state) {
 static void unknown_ways_and_mechanisms_are_refused(void **state) {
     static const char *const WRONG[][2] = {
         {"window", NULL},     {"desk", "gaussian"}, {"device", "k-norm"},         {"device", "duchi"},
-        {"learn", "laplace"}, {"study", "k-norm"},  {"learn-robust", "gaussian"}, {"study-central", "laplace"}};
+        {"learn", "laplace"}, {"study", "k-norm"},  {"learn-robust", "gaussian"}};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         tacet_audit_shipped_settings s;
         tacet_audit_shipped_result r;

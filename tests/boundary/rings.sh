@@ -127,7 +127,7 @@ self_test() {
         expect 1 "src/${pair%:*}/x.c" "#include \"${pair#*:}/y.h\""
         expect 1 "src/${pair%:*}/x.h" "  # include  <tacet/${pair#*:}/y.h> /* why */"
     done
-    for pair in core:gp gp:core io/db:core io/csv:io/db dp:dp/open dp/ledger:io/db dp/streams:dp/noise local/open:local/shared \
+    for pair in core:gp gp:core io/db:core io/csv:io/db dp:dp/open dp/ledger:io/db local/open:local/shared \
         local/open:dp/open local/open:gp outsourced/open:io/http io/http:core local/trusted:dp local/trusted:local/open \
         audit:local/trusted service/open:io/db service/open:pages local/trusted:pages pages:io/http service/open:local/open service/trusted:dp service/trusted:service/open service/open/engine:service/open/store service/open/wire:service/open/engine; do
         expect 0 "src/${pair%:*}/x.c" "#include \"${pair#*:}/y.h\""

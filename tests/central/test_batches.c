@@ -109,7 +109,7 @@ static void no_two_records_are_further_apart_than_charged(void **state) {
         const tacet_central_settings s = settings_for_tests();
         const double play = tacet__stepwise_play(&NOISES[c]), bound = tacet__stepwise_sensitivity(play);
         double farthest = 0;
-        assert_ok(tacet__central_learner_create_batches(&learner, map, &s.learner, NULL));
+        assert_ok(tacet_central_learner_create(&learner, map, &s.learner, NULL));
         for (size_t batch = 0; batch < 4; batch++) {
             size_t k = 0;
             assert_ok(tacet__central_learner_plan(learner, &k, 200, play, &NOISES[c], NULL));
@@ -145,7 +145,7 @@ static void nonsense_is_a_record(void **state) {
     const double x[] = {NAN, INFINITY};
     double out[42] = {0}, work[22];
     size_t k = 0;
-    assert_ok(tacet__central_learner_create_batches(&learner, map, &s.learner, NULL));
+    assert_ok(tacet_central_learner_create(&learner, map, &s.learner, NULL));
     assert_ok(tacet__central_learner_plan(learner, &k, 50, 0.2, &NOISE, NULL));
     tacet__central_learner_record(learner, out, work, x, NAN);
     for (size_t i = 0; i < k; i++) {

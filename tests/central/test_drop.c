@@ -133,7 +133,6 @@ static void make_central(central *j, size_t open_most) {
     s.delta = 1e-5;
     s.rounds = 400;
     s.open_most = open_most;
-    s.save_first = false;
     const tacet_ask ask = {.noise = j->noise, .ticket = "t", .what = "w", .to_whom = "x"};
     assert_ok(tacet_central_create(&j->policy, j->map, &s, &ask, NULL));
 }

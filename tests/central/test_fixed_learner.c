@@ -235,134 +235,6 @@ static void saved_and_loaded(void **state) {
     tacet_fixed_learner_free(b);
 }
 
-/* One batch of elimination: u, for the coefficients theta and noise of variance noise_var. */
-static void play_batch(tacet_fixed_learner *l, const double *theta, size_t count, double noise_var, tacet_simrng *rng) {
-    double u[M1] = {0}, x[M1];
-    assert_ok(tacet_fixed_learner_plan(l, count, NULL));
-    for (size_t i = 0; i < count; i++) {
-        const size_t arm = *tacet_fixed_learner_arm(l, i);
-        double f = 0.5;
-        for (size_t k = 0; k < M1; k++) {
-            f += theta[k] * phi1[arm * M1 + k];
-        }
-        tacet_fixed_learner_vector(l, x, i);
-        double norm2 = 0;
-        for (size_t k = 0; k < M1; k++) {
-            norm2 += x[k] * x[k];
-        }
-        assert_true(norm2 <= 1 + 1e-12); /* what the sensitivity rests on */
-        const double v = tacet_simrng_uniform(rng) < f ? 0.5 : -0.5;
-        for (size_t k = 0; k < M1; k++) {
-            u[k] += v * x[k];
-        }
-    }
-    for (size_t k = 0; k < M1; k++) {
-        u[k] += sqrt(noise_var) * tacet_simrng_normal(rng);
-    }
-    assert_ok(tacet_fixed_learner_update(l, u, noise_var, NULL));
-}
-
-/* The widths hold in all batches with probability 1 - confidence, so of 60 runs at 0.05 more than 10 lose the best arm
- * with probability below 1e-3 (and their true rate is far lower: a union over arms and batches). */
-static void elimination_keeps_the_best_arm(void **state) {
-    tacet_fixed_settings set;
-    tacet_fixed_settings_defaults(&set);
-    set.elimination = true;
-    size_t lost = 0, last = 0;
-    for (uint64_t run = 0; run < 60; run++) {
-        tacet_fixed_learner *l = NULL;
-        tacet_simrng rng;
-        double theta[M1], top = -INFINITY;
-        size_t best = 0;
-        bool kept = false;
-        tacet_simrng_init(&rng, 31, run);
-        for (size_t k = 0; k < M1; k++) {
-            theta[k] = 0.6 * (tacet_simrng_uniform(&rng) - 0.5);
-        }
-        for (size_t a = 0; a < N1; a++) {
-            double f = 0;
-            for (size_t k = 0; k < M1; k++) {
-                f += theta[k] * phi1[a * M1 + k];
-            }
-            best = f > top ? a : best;
-            top = fmax(top, f);
-        }
-        assert_ok(tacet_fixed_learner_create(&l, GROUPS, 1, &set, NULL));
-        assert_int_equal(tacet_fixed_learner_left(l), N1);
-        size_t left = N1;
-        for (size_t count = 64; count <= 16384; count *= 2) {
-            play_batch(l, theta, count, 4, &rng);
-            assert_true(tacet_fixed_learner_left(l) <= left && tacet_fixed_learner_left(l) > 0);
-            left = tacet_fixed_learner_left(l);
-        }
-        assert_ok(tacet_fixed_learner_plan(l, 1000, NULL));
-        for (size_t i = 0; i < 1000; i++) {
-            kept = kept || *tacet_fixed_learner_arm(l, i) == best;
-        }
-        lost += !kept && left == 1 ? 1 : 0;
-        last += left;
-        tacet_fixed_learner_free(l);
-    }
-    assert_true(lost <= 10);
-    assert_true(last < 60 * 5); /* it does exclude: most arms, in 33,000 rounds */
-}
-
-/* The leverage of a design by Kiefer and Wolfowitz: at most 5 % above the number of features, rounded to 4,000 rounds.
- */
-static void designs_are_nearly_optimal(void **state) {
-    tacet_fixed_settings set;
-    tacet_fixed_settings_defaults(&set);
-    set.elimination = true;
-    tacet_fixed_learner *l = NULL;
-    double S[M1 * M1] = {0};
-    assert_ok(tacet_fixed_learner_create(&l, GROUPS, 1, &set, NULL));
-    assert_ok(tacet_fixed_learner_plan(l, 4000, NULL));
-    for (size_t i = 0; i < 4000; i++) {
-        const double *phi = phi1 + *tacet_fixed_learner_arm(l, i) * M1;
-        for (size_t k = 0; k < M1 * M1; k++) {
-            S[k] += phi[k / M1] * phi[k % M1] / 4000;
-        }
-    }
-    for (size_t a = 0; a < N1; a++) {
-        double copy[M1 * M1], x[M1], q = 0;
-        memcpy(copy, S, sizeof S);
-        memcpy(x, phi1 + a * M1, sizeof x);
-        solve(copy, x, M1);
-        for (size_t k = 0; k < M1; k++) {
-            q += x[k] * phi1[a * M1 + k];
-        }
-        assert_true(q <= 1.06 * M1);
-    }
-    tacet_fixed_learner_free(l);
-}
-
-/* What is left of the arms is part of the state. */
-static void elimination_is_saved(void **state) {
-    tacet_fixed_settings set;
-    tacet_fixed_settings_defaults(&set);
-    set.elimination = true;
-    tacet_fixed_learner *a = NULL, *b = NULL;
-    tacet_simrng rng;
-    tacet_blob blob;
-    const double theta[M1] = {0.5, -0.4, 0.3};
-    tacet_simrng_init(&rng, 32, 0);
-    tacet_blob_init(&blob);
-    assert_ok(tacet_fixed_learner_create(&a, GROUPS, 1, &set, NULL));
-    assert_ok(tacet_fixed_learner_create(&b, GROUPS, 1, &set, NULL));
-    play_batch(a, theta, 8000, 1, &rng);
-    assert_true(tacet_fixed_learner_left(a) < N1);
-    assert_ok(tacet_fixed_learner_plan(a, 100, NULL));
-    assert_ok(tacet_fixed_learner_save(a, &blob, NULL));
-    assert_ok(tacet_fixed_learner_load(b, blob.data, blob.size, NULL));
-    assert_int_equal(tacet_fixed_learner_left(a), tacet_fixed_learner_left(b));
-    for (size_t i = 0; i < 100; i++) {
-        assert_int_equal(*tacet_fixed_learner_arm(a, i), *tacet_fixed_learner_arm(b, i));
-    }
-    tacet_blob_clear(&blob);
-    tacet_fixed_learner_free(a);
-    tacet_fixed_learner_free(b);
-}
-
 static void refuses(void **state) {
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
@@ -371,11 +243,6 @@ static void refuses(void **state) {
     set.reward_var = NAN;
     assert_status(tacet_fixed_learner_create(&l, GROUPS, 2, &set, NULL), TACET_INVALID);
     assert_null(l);
-    tacet_fixed_settings_defaults(&set);
-    set.elimination = true;
-    assert_status(tacet_fixed_learner_create(&l, GROUPS, 2, &set, NULL), TACET_INVALID); /* one list of arms */
-    set.confidence = 0;
-    assert_status(tacet_fixed_learner_create(&l, GROUPS, 1, &set, NULL), TACET_INVALID);
     tacet_fixed_settings_defaults(&set);
     l = make(&set);
     double u[M] = {0};
@@ -389,21 +256,15 @@ static void refuses(void **state) {
     tacet_fixed_learner_free(l);
 }
 
-static void failing_allocations_of(bool elimination) {
+static void failing_allocations(void **state) {
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
-    set.elimination = elimination;
     tacet_fixed_learner *l = NULL;
-    assert_each_alloc_fails(tacet_fixed_learner_create(&l, GROUPS, elimination ? 1 : 2, &set, NULL), l == NULL);
+    assert_each_alloc_fails(tacet_fixed_learner_create(&l, GROUPS, 2, &set, NULL), l == NULL);
     fail_alloc_after(1);
     assert_status(tacet_fixed_learner_plan(l, 10, NULL), TACET_NO_MEMORY);
     fail_alloc_after(0);
     tacet_fixed_learner_free(l);
-}
-
-static void failing_allocations(void **state) {
-    failing_allocations_of(false);
-    failing_allocations_of(true);
 }
 
 int main(void) {
@@ -412,9 +273,6 @@ int main(void) {
                                        cmocka_unit_test(bound_holds),
                                        cmocka_unit_test(exact_batches_go_on_for_long),
                                        cmocka_unit_test(saved_and_loaded),
-                                       cmocka_unit_test(elimination_keeps_the_best_arm),
-                                       cmocka_unit_test(designs_are_nearly_optimal),
-                                       cmocka_unit_test(elimination_is_saved),
                                        cmocka_unit_test(refuses),
                                        cmocka_unit_test(failing_allocations)};
     return cmocka_run_group_tests(tests, setup, NULL);

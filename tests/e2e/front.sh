@@ -97,15 +97,15 @@ fi
 echo "$checked commands have a help that works"
 
 # Options from a file; the command line counts more; what is wrong there is named with its line.
-printf '# noise of a stream\nrounds = 33\neps=2\n' >"$work/options"
-expect 0 "$bin/tacet" calibrate stream --config "$work/options" --delta 1e-5 --json
-grep -q '"rounds":33' "$work/out" && grep -q '"eps":2' "$work/out" || fail "options of a file are not taken"
-expect 0 "$bin/tacet" calibrate stream --config "$work/options" --rounds 44 --delta 1e-5 --json
-grep -q '"rounds":44' "$work/out" || fail "the command line does not count more than a file"
-printf 'eps = 2\nruonds = 33\n' >"$work/options"
-expect 2 "$bin/tacet" calibrate stream --config "$work/options" --delta 1e-5
-grep -q 'did you mean --rounds' "$work/err" && grep -q 'line 2' "$work/err" || fail "a wrong option of a file is not named"
-expect 2 "$bin/tacet" calibrate stream --config "$work/none"
+printf '# noise of a release\nsensitivity = 33\neps=2\n' >"$work/options"
+expect 0 "$bin/tacet" calibrate gaussian --config "$work/options" --delta 1e-5 --json
+grep -q '"sensitivity":33' "$work/out" && grep -q '"eps":2' "$work/out" || fail "options of a file are not taken"
+expect 0 "$bin/tacet" calibrate gaussian --config "$work/options" --sensitivity 44 --delta 1e-5 --json
+grep -q '"sensitivity":44' "$work/out" || fail "the command line does not count more than a file"
+printf 'eps = 2\nsensitivty = 33\n' >"$work/options"
+expect 2 "$bin/tacet" calibrate gaussian --config "$work/options" --delta 1e-5
+grep -q 'did you mean --sensitivity' "$work/err" && grep -q 'line 2' "$work/err" || fail "a wrong option of a file is not named"
+expect 2 "$bin/tacet" calibrate gaussian --config "$work/none"
 
 # Completion, made from the same tables.
 completions() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tacet; echo "${COMPREPLY[@]}"' bash "${TACET_BUILD:?}/completion/tacet.bash" "$@"; }

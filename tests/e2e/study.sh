@@ -10,7 +10,7 @@ awk 'BEGIN { for (k = 0; k < 2; k++) for (i = 0; i < 3; i++) for (j = 0; j < 3; 
 awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print i / 3 "," j / 3 }' >"$work/points.csv"
 
 study create --name sets --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60
-study create --name levels --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60 --learner tilt
+study create --name levels --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60
 study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
 study create --name least --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --direction minimize
 study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60

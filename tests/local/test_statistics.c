@@ -129,13 +129,15 @@ static void refuses(void **state) {
         good.data[i] ^= 4;
         refused(mine, good.data, i);
     }
-    /* forged: behind the head (6 + 2 + 4 + 16 bytes) dim, noise, growth, first, count, next, sums, length, learner */
-    enum { HEAD = 28, COUNT = HEAD + 32, NEXT = HEAD + 40, SUMS = HEAD + 48, LENGTH = SUMS + 64 };
+    /* forged: behind the head (6 + 2 + 4 + 16 bytes) dim, noise, growth, first, count, learnt, next, sums, length,
+     * learner */
+    enum { HEAD = 28, COUNT = HEAD + 32, LEARNT = HEAD + 40, NEXT = HEAD + 48, SUMS = HEAD + 56, LENGTH = SUMS + 64 };
     const uint64_t zero = 0, huge = UINT64_MAX, many = 1000;
     const double bad = NAN, infinite = INFINITY, large = 1e150, small = 1, behind = 12;
     patched(mine, &good, HEAD, &many, sizeof many);
     patched(mine, &good, COUNT, &zero, sizeof zero);
     patched(mine, &good, COUNT, &huge, sizeof huge);
+    patched(mine, &good, LEARNT, &huge, sizeof huge);
     patched(mine, &good, NEXT, &bad, sizeof bad);
     patched(mine, &good, NEXT, &infinite, sizeof infinite);
     patched(mine, &good, NEXT, &small, sizeof small);

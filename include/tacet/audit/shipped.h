@@ -9,7 +9,6 @@
  *     learn    logs through tacet_contextual_log_release, in stages; what the ledger stores as the answer
  *     learn-robust   the same by the default method, of a log of levels: the table
  *     study    rounds of a central study (policy fixed) through the engine and its store; likewise
- *     study-central  the same with policy central; the sums that its stream released
  * Worlds are chosen by fair coins. Answers to one question are tested, besides, for what no bound on eps sees: too
  * little variance, noise that repeats, rows or columns that are not independent. src/audit/README.md has the tests and
  * their power. */

@@ -2,9 +2,8 @@
 /* fixed_learner.c - the learner of joint DP over a fixed public domain.
  * Ring: open. Source: Dubey (AISTATS 2021) keeps the features' sum private although, on a fixed domain, it is a
  * function of what was released; here it is public and exact, and only rewards pay. Thompson sampling (Russo, Van Roy
- * 2014) a batch at a time; what is believed is in fixed_models.c, how a batch's sum is shaped in shape.c, phased
- * elimination, which has a regret bound, in fixed_design.c. Derivation: src/central/README.md, (g). Cost: O(m^3 + count
- * m^2) a batch, O(m^2) a sample. */
+ * 2014) a batch at a time; what is believed is in fixed_models.c, how a batch's sum is shaped in shape.c. Derivation:
+ * src/central/README.md, (f). Cost: O(m^3 + count m^2) a batch, O(m^2) a sample. */
 #include <tacet/central/open/fixed_learner.h>
 
 #include <math.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-#include "central/open/fixed_design.h"
 #include "central/open/fixed_models.h"
 #include "central/open/shape.h"
 #include "core/codec.h"
@@ -29,8 +27,6 @@ struct tacet_fixed_learner {
     size_t *offset;            /* of each group's features */
     uint64_t batches;
     bool informed;
-    tacet__design *design; /* elimination; NULL: Thompson sampling */
-    bool replaced;         /* an arm of the batch is not as planned: elimination excludes nothing then */
     tacet__fixed_models *models;
     /* the batch */
     size_t count, capacity;
@@ -44,8 +40,8 @@ struct tacet_fixed_learner {
 };
 
 void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
-    *settings = (tacet_fixed_settings){
-        .ladder = true, .prior_var = 1, .reward_var = 0.01, .distinct = 48, .confidence = 0.05, .coin_seed = 1};
+    *settings =
+        (tacet_fixed_settings){.ladder = true, .prior_var = 1, .reward_var = 0.01, .distinct = 48, .coin_seed = 1};
 }
 
 static tacet_status check(const tacet_fixed_group *groups, size_t count, const tacet_fixed_settings *s,
@@ -75,11 +71,6 @@ static tacet_status check(const tacet_fixed_group *groups, size_t count, const t
         (isinf(s->noise) && s->few == 0) || s->distinct == 0) {
         return tacet__fail(err, TACET_INVALID,
                            "reward_var and distinct must be above 0, prior_var, sampling, noise and few 0 or more");
-    }
-    if (s->elimination &&
-        (count != 1 || !(s->confidence > 0 && s->confidence < 1) || !(s->misfit >= 0 && isfinite(s->misfit)))) {
-        return tacet__fail(err, TACET_INVALID,
-                           "elimination takes one list of arms, a confidence between 0 and 1 and a misfit >= 0");
     }
     return TACET_OK;
 }
@@ -143,10 +134,6 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
     l->informed = settings->earlier_count > 0;
     l->set.earlier = NULL;
     l->set.earlier_count = 0;
-    if (status == TACET_OK && settings->elimination) {
-        status = tacet__design_create(&l->design, l->groups[0].Phi, l->m, l->groups[0].choices, settings->confidence,
-                                      settings->misfit, err);
-    }
     if (status != TACET_OK) {
         tacet_fixed_learner_free(l);
         return status;
@@ -159,7 +146,6 @@ void tacet_fixed_learner_free(tacet_fixed_learner *l) {
     if (l == NULL) {
         return;
     }
-    tacet__design_free(l->design);
     for (size_t g = 0; l->groups != NULL && g < l->G; g++) {
         free((double *)(uintptr_t)l->groups[g].Phi);
     }
@@ -220,13 +206,6 @@ static const double SHORT = 0.3;
 
 static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
     const size_t m = l->m, n = l->count;
-    if (l->design != NULL) {
-        for (size_t i = 0; i < n; i++) {
-            l->weights[i] = 1;
-        }
-        l->numbers = m;
-        return tacet__design_shape(l->design, l->A, l->arms, n, err);
-    }
     memset(l->S1, 0, m * m * sizeof(double));
     for (size_t i = 0; i < n; i++) {
         features_of(l, l->phi, l->arms + i * l->G);
@@ -279,14 +258,10 @@ tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tace
         l->capacity = count;
     }
     l->count = count;
-    l->replaced = false;
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, ++l->batches);
     const size_t distinct = count < l->set.distinct ? count : l->set.distinct;
-    if (l->design != NULL) {
-        tacet__design_plan(l->design, l->arms, count);
-    }
-    for (size_t i = 0; l->design == NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i < distinct) {
             draw_arm(l, l->arms + i * l->G, &coin);
         } else { /* in turn, so that every arm is played equally often but for one */
@@ -352,9 +327,6 @@ tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u,
     if (status != TACET_OK) {
         return status;
     }
-    if (l->design != NULL && !l->replaced) {
-        tacet__design_drop(l->design, u, noise_var, l->batches);
-    }
     l->informed = true;
     l->count = 0;
     return TACET_OK;
@@ -378,23 +350,14 @@ const double *tacet_fixed_learner_theta(const tacet_fixed_learner *l) {
 
 void tacet_fixed_learner_replace(tacet_fixed_learner *l, size_t i, const size_t *choices) {
     memcpy(l->arms + i * l->G, choices, l->G * sizeof(size_t));
-    l->replaced = true;
 }
 
 double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {
     return 0.5 + maximize(l, choices, tacet__fixed_models_mean(l->models));
 }
 
-size_t tacet_fixed_learner_left(const tacet_fixed_learner *l) {
-    size_t left = 0;
-    for (size_t x = 0; l->design != NULL && x < l->design->n; x++) {
-        left += l->design->live[x] ? 1 : 0;
-    }
-    return left;
-}
-
 static const char STATE_NAME[] = "fixed-learner";
-enum { STATE_VERSION = 3 };
+enum { STATE_VERSION = 4 };
 
 tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *out, tacet_error *err) {
     tacet__writer w;
@@ -406,9 +369,6 @@ tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *
     tacet__write_u64(&w, l->informed ? 1 : 0);
     tacet__write_size(&w, l->count);
     tacet__fixed_models_write(l->models, &w);
-    for (size_t x = 0; l->design != NULL && x < l->design->n; x++) {
-        tacet__write_u64(&w, l->design->live[x] ? 1 : 0);
-    }
     /* Arms of the batch that were replaced stay so. */
     for (size_t i = 0; i < l->count * l->G; i++) {
         tacet__write_size(&w, l->arms[i]);
@@ -429,22 +389,15 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
     const uint64_t batches = tacet__read_u64(&r), informed = tacet__read_u64(&r);
     const size_t count = tacet__read_size(&r, TACET_FIXED_BATCH_MOST);
     const bool good = tacet__fixed_models_read(l->models, &r);
-    const size_t listed = l->design != NULL ? l->design->n : 0;
-    size_t *arms = TACET__ZALLOC(size_t, count * l->G + listed);
-    size_t left = listed == 0 ? 1 : 0;
+    size_t *arms = TACET__ZALLOC(size_t, count * l->G);
     if (arms == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory to load a learner");
-    }
-    size_t *live = arms + count * l->G;
-    for (size_t x = 0; x < listed; x++) {
-        live[x] = tacet__read_size(&r, 1);
-        left += live[x];
     }
     for (size_t i = 0; i < count * l->G; i++) {
         arms[i] = tacet__read_size(&r, l->groups[i % l->G].choices - 1);
     }
     status = tacet__read_end(&r, err);
-    if (status == TACET_OK && (informed > 1 || (count > 0 && batches == 0) || left == 0 || !good)) {
+    if (status == TACET_OK && (informed > 1 || (count > 0 && batches == 0) || !good)) {
         status = tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
     }
     if (status != TACET_OK) {
@@ -452,9 +405,6 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
         return status;
     }
     tacet__fixed_models_take(l->models);
-    for (size_t x = 0; x < listed; x++) {
-        l->design->live[x] = live[x] == 1;
-    }
     l->informed = informed == 1;
     l->batches = batches;
     l->count = 0;

@@ -2,7 +2,7 @@
 /* fixed_models.c - a ladder of Gaussian models of a function over a fixed domain.
  * Ring: open. How noisy rewards are, how large and how smooth the function is are not known, and a wrong guess costs:
  * each release moves the share of every model by how probable the model held it (Bayesian model averaging; post-
- * processing). README.md, (g). Cost: O(models m^3) an update, O(m^2) a draw. */
+ * processing). README.md, (f). Cost: O(models m^3) an update, O(m^2) a draw. */
 #include "central/open/fixed_models.h"
 
 #include <math.h>
@@ -148,7 +148,7 @@ tacet_status tacet__fixed_models_create(tacet__fixed_models **out, const tacet_f
     for (size_t g = 0; g < group_count; g++) {
         l->m += groups[g].features;
     }
-    /* Over a product the smooth prior starves the finer features of every list at once: README.md, (g). */
+    /* Over a product the smooth prior starves the finer features of every list at once: README.md, (f). */
     l->count = !settings->ladder ? 1 : group_count == 1 ? MODELS_MOST : REWARD_VARS;
     tacet_status status = allocate(l) ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     for (size_t k = 0; status == TACET_OK && k < l->count; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fixed_models.h - what the learner over a fixed domain believes: a ladder of Gaussian models of the coefficients, each
- * with its posterior and its evidence. Ring: open; functions of releases and public numbers. README.md, (g). */
+ * with its posterior and its evidence. Ring: open; functions of releases and public numbers. README.md, (f). */
 #ifndef TACET_SRC_CENTRAL_OPEN_FIXED_MODELS_H
 #define TACET_SRC_CENTRAL_OPEN_FIXED_MODELS_H
 

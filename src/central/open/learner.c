@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the model says.
- * Ring: open. In: noisy sums, of batches that were shaped for it (stepwise.c) or from the beginning on (tilt.c,
- * decoded.c). Out: scores. The law of play is README.md's "The guess". Cost: an update that of the model; a score
- * O(m^2) an arm. */
+ * Ring: open. In: noisy sums of batches, shaped for it or not (stepwise.c). Out: scores. The law of play is README.md's
+ * "The guess". Cost: an update that of the model; a score O(m^2) an arm. */
 #include <tacet/central/open/learner.h>
 
 #include <float.h>
@@ -11,23 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "central/open/decoded.h"
 #include "central/open/learner_batches.h"
 #include "central/open/stepwise.h"
-#include "central/open/tilt.h"
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/domain.h"
 #include "gp/features_internal.h"
 
-enum { BATCH = 64 }; /* arms scored at a time: at most what tilt.h and decoded.h take */
+enum { BATCH = TACET__STEPWISE_POINTS }; /* arms scored at a time */
 static const char STATE_NAME[] = "central-learner";
-enum { STATE_VERSION = 4 };
-enum { GRID_PLAIN = 160, GRID_MIXED = 240, GRID_BATCHES = 640, GRID_LEVELS_MOST = 512, TILTED_MOST = 20 };
+enum { STATE_VERSION = 5 };
+enum { GRID = 640, GRID_LEVELS_MOST = 512, TILTED_MOST = 20 };
 
-static const double LOGIT_WIDTH_NOISE = 1.5, BATCHES_WIDTH_NOISE = 3;
-static const double ANYWHERE = 0.3, BATCHES_ANYWHERE = 0.03;
+static const double WIDTH_NOISE = 3; /* noise of this sd halves the width */
 
 typedef struct ranked {
     double score;
@@ -38,46 +34,26 @@ struct tacet_central_learner {
     const tacet_central_map *map; /* borrowed */
     tacet_central_learner_settings set;
     size_t d, m, r, grid;
-    tacet__stepwise *steps;  /* of these three one is there: batches, */
-    tacet__tilt *tilt;       /* prefix sums, */
-    tacet__decoded *decoded; /* and decode */
-    double *points;          /* d x grid */
-    double *Phi;             /* m x grid: all features of the grid; the leading r rows are the released ones */
+    tacet__stepwise *steps; /* the model */
+    double *points;         /* d x grid */
+    double *Phi;            /* m x grid: all features of the grid; the leading r rows are the released ones */
     /* state */
     bool informed;
     double noise_sd;  /* of the last release */
-    double *intended; /* grid: how often each point was meant to be played, all rounds so far */
+    double *intended; /* grid: how often each point was meant to be played since the last release */
     double *law;      /* grid: the law of play under the current scores */
     /* scratch */
     double *guess, *read;  /* grid; 2 grid */
+    double *halves;        /* 2 r */
     ranked *order;         /* grid */
     double *X, *phi, *out; /* d x BATCH, m x BATCH, BATCH x 4 */
 };
 
-static const char *const KINDS[] = {"tilt", "decode"};
-
-tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err) {
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (strcmp(KINDS[i], name) == 0) {
-            *out = (tacet_central_learner_kind)i;
-            return TACET_OK;
-        }
-    }
-    return tacet__fail(err, TACET_INVALID, "no learner '%.40s'; there are tilt and decode", name);
-}
-
 void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings) {
-    *settings = (tacet_central_learner_settings){.kind = TACET_CENTRAL_TILT,
-                                                 .set_size = 25,
-                                                 .typical_reward = 0.15,
-                                                 .guess_weight = 0.6,
-                                                 .width = 0.55,
-                                                 .prior_var = 0.5,
-                                                 .noise_factor = 1,
-                                                 .drift = 0.035,
-                                                 .reward_var = 0.25,
+    *settings = (tacet_central_learner_settings){.set_size = 25,
+                                                 .typical_reward = 0.5,
+                                                 .anywhere = 0.03,
                                                  .tilt_var = 0.3,
-                                                 .level = 0,
                                                  .level_var = 2,
                                                  .logit_var = 3,
                                                  .logit_width = 1.5};
@@ -87,16 +63,10 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
     const struct {
         const char *name;
         double value, least, most; /* above least, at most most */
-    } rules[] = {{"anywhere", s->anywhere, -DBL_MIN, 1},
-                 {"guess_weight", s->guess_weight, 0, 1e6},
-                 {"prior_var", s->prior_var, 0, 1e6},
-                 {"noise_factor", s->noise_factor, 0, 1e6},
-                 {"reward_var", s->reward_var, 0, 1e6},
+    } rules[] = {{"anywhere", s->anywhere, 0, 1},
                  {"tilt_var", s->tilt_var, 0, 1e6},
                  {"level_var", s->level_var, 0, 1e6},
                  {"logit_var", s->logit_var, 0, 1e6},
-                 {"width", s->width, -DBL_MIN, 1e6},
-                 {"drift", s->drift, -DBL_MIN, 1e6},
                  {"logit_width", s->logit_width, -DBL_MIN, 1e6}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (!(rules[i].value > rules[i].least && rules[i].value <= rules[i].most)) {
@@ -104,11 +74,10 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
                                fmax(rules[i].least, 0), rules[i].most);
         }
     }
-    if (!(s->typical_reward > 0 && s->typical_reward < 1) || !(fabs(s->level) <= 50)) {
-        return tacet__fail(err, TACET_INVALID, "typical_reward must lie between 0 and 1, level between -50 and 50");
+    if (!(s->typical_reward > 0 && s->typical_reward < 1)) {
+        return tacet__fail(err, TACET_INVALID, "typical_reward must lie between 0 and 1");
     }
-    if (s->grid == 1 || s->grid > 100000 || s->set_size == 0 || s->set_size > 1000000 ||
-        (size_t)s->kind >= sizeof KINDS / sizeof *KINDS) {
+    if (s->grid == 1 || s->grid > 100000 || s->set_size == 0 || s->set_size > 1000000) {
         return tacet__fail(err, TACET_INVALID,
                            "grid must be between 2 and 100000 points, set_size between 1 and a million");
     }
@@ -117,9 +86,9 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
 
 static bool allocate(tacet_central_learner *l, size_t most) {
     const size_t d = l->d, m = l->m;
-    const tacet__array arrays[] = {{&l->points, d, most}, {&l->Phi, m, most},   {&l->intended, most, 1},
-                                   {&l->law, most, 1},    {&l->guess, most, 1}, {&l->read, most, 2},
-                                   {&l->X, d, BATCH},     {&l->phi, m, BATCH},  {&l->out, BATCH, 4}};
+    const tacet__array arrays[] = {
+        {&l->points, d, most}, {&l->Phi, m, most}, {&l->intended, most, 1}, {&l->law, most, 1},  {&l->guess, most, 1},
+        {&l->read, most, 2},   {&l->X, d, BATCH},  {&l->phi, m, BATCH},     {&l->out, BATCH, 4}, {&l->halves, l->r, 2}};
     if (!tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])) {
         return false;
     }
@@ -127,28 +96,8 @@ static bool allocate(tacet_central_learner *l, size_t most) {
     return l->order != NULL;
 }
 
-static tacet_status create_model(tacet_central_learner *l, bool batches, tacet_error *err) {
-    const tacet_central_learner_settings *s = &l->set;
-    const tacet__tilt_prior prior = {
-        .tilt_var = s->tilt_var, .level = s->level, .level_var = s->level_var, .reward_var = s->logit_var};
-    if (batches) {
-        const size_t tilted = l->r < TILTED_MOST ? l->r : TILTED_MOST;
-        return tacet__stepwise_create(&l->steps, l->Phi, l->m, l->m, tilted, l->grid, &prior, err);
-    }
-    if (s->kind == TACET_CENTRAL_TILT) {
-        return tacet__tilt_create(&l->tilt, l->Phi, l->m, l->m, l->r, l->grid, &prior, err);
-    }
-    const tacet__decoded_settings own = {.typical_reward = s->typical_reward,
-                                         .guess_weight = s->guess_weight,
-                                         .width = s->width,
-                                         .prior_var = s->prior_var,
-                                         .noise_factor = s->noise_factor,
-                                         .reward_var = s->reward_var};
-    return tacet__decoded_create(&l->decoded, l->Phi, l->m, l->m, l->r, l->grid, &own, err);
-}
-
-static tacet_status create(tacet_central_learner **out, const tacet_central_map *map,
-                           const tacet_central_learner_settings *settings, bool batches, tacet_error *err) {
+tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
+                                          const tacet_central_learner_settings *settings, tacet_error *err) {
     if (out == NULL || map == NULL || settings == NULL) {
         return tacet__fail(err, TACET_INVALID, "a learner needs a map and settings");
     }
@@ -165,22 +114,23 @@ static tacet_status create(tacet_central_learner **out, const tacet_central_map 
     const size_t corners = tacet__domain_levels(domain);
     l->map = map;
     l->set = *settings;
-    l->set.anywhere = settings->anywhere > 0 ? settings->anywhere : batches ? BATCHES_ANYWHERE : ANYWHERE;
     l->d = domain->d;
     l->m = tacet_features_dim(tacet_central_map_features(map));
     l->r = tacet_central_map_released(map);
-    l->grid = settings->grid > 0                           ? settings->grid
-              : corners > 0 && corners <= GRID_LEVELS_MOST ? corners
-              : batches                                    ? GRID_BATCHES
-              : l->d >= 3                                  ? GRID_MIXED
-                                                           : GRID_PLAIN;
+    l->grid = settings->grid > 0 ? settings->grid : corners > 0 && corners <= GRID_LEVELS_MOST ? corners : GRID;
     if (!allocate(l, l->grid)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner of %zu features", l->m);
         goto done;
     }
     tacet__domain_spread(domain, l->points, l->grid);
     tacet_features_eval(tacet_central_map_features(map), l->Phi, l->points, l->d, l->grid);
-    status = create_model(l, batches, err);
+    const double typical = settings->typical_reward;
+    const tacet__stepwise_prior prior = {.tilt_var = settings->tilt_var,
+                                         .level = log(typical / (1 - typical)),
+                                         .level_var = settings->level_var,
+                                         .reward_var = settings->logit_var};
+    const size_t tilted = l->r < TILTED_MOST ? l->r : TILTED_MOST;
+    status = tacet__stepwise_create(&l->steps, l->Phi, l->m, l->m, tilted, l->grid, &prior, err);
     for (size_t j = 0; j < l->grid; j++) {
         l->law[j] = 1 / (double)l->grid;
     }
@@ -193,24 +143,12 @@ done:
     return TACET_OK;
 }
 
-tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
-                                          const tacet_central_learner_settings *settings, tacet_error *err) {
-    return create(out, map, settings, false, err);
-}
-
-tacet_status tacet__central_learner_create_batches(tacet_central_learner **out, const tacet_central_map *map,
-                                                   const tacet_central_learner_settings *settings, tacet_error *err) {
-    return create(out, map, settings, true, err);
-}
-
 void tacet_central_learner_free(tacet_central_learner *l) {
     if (l == NULL) {
         return;
     }
     tacet__stepwise_free(l->steps);
-    tacet__tilt_free(l->tilt);
-    tacet__decoded_free(l->decoded);
-    double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->read, l->X, l->phi, l->out};
+    double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->read, l->X, l->phi, l->out, l->halves};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -232,38 +170,22 @@ static double logistic(double x) {
     return 1 / (1 + exp(-x));
 }
 
-/* Mean and variance of what is linear in the features, at n <= BATCH points: the logit, or the decoder's reward. */
-static void linear(tacet_central_learner *l, double *mean, double *var, const double *phi, size_t n) {
-    if (l->steps != NULL) {
-        tacet__stepwise_logit(l->steps, mean, var, phi, l->m, n);
-    } else if (l->tilt != NULL) {
-        tacet__tilt_logit(l->tilt, mean, var, phi, l->m, n);
-    } else {
-        tacet__decoded_reward(l->decoded, mean, var, phi, l->m, n);
-    }
-}
-
-/* Scores of n <= BATCH points, in [0, 1] but for the decoder's: what ranks them. */
+/* Scores of n <= BATCH points, in [0, 1]: what ranks them. */
 static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
-    const double scale = l->steps != NULL ? BATCHES_WIDTH_NOISE : LOGIT_WIDTH_NOISE;
-    const double width = l->set.logit_width / (1 + l->noise_sd / scale);
+    const double width = l->set.logit_width / (1 + l->noise_sd / WIDTH_NOISE);
     double *mean = l->out + BATCH, *var = l->out + 2 * BATCH;
-    linear(l, mean, var, phi, n);
+    tacet__stepwise_logit(l->steps, mean, var, phi, l->m, n);
     for (size_t j = 0; j < n; j++) {
-        out[j] = l->decoded == NULL ? logistic(mean[j] + width * sqrt(var[j]))
-                                    : mean[j] + tacet__decoded_width(l->decoded) * sqrt(var[j]);
+        out[j] = logistic(mean[j] + width * sqrt(var[j]));
     }
 }
 
-/* Mean and sd of the reward in [0, 1] at n <= BATCH points; a logit's stays in the range. */
+/* Mean and sd of the reward in [0, 1] at n <= BATCH points. */
 static void posterior(tacet_central_learner *l, double *mean, double *sd, const double *phi, size_t n) {
-    linear(l, mean, sd, phi, n);
+    tacet__stepwise_logit(l->steps, mean, sd, phi, l->m, n);
     for (size_t j = 0; j < n; j++) {
-        sd[j] = sqrt(sd[j]);
-        if (l->decoded == NULL) {
-            mean[j] = logistic(mean[j]);
-            sd[j] *= mean[j] * (1 - mean[j]); /* the logistic's slope */
-        }
+        mean[j] = logistic(mean[j]);
+        sd[j] = sqrt(sd[j]) * mean[j] * (1 - mean[j]); /* the logistic's slope */
     }
 }
 
@@ -320,20 +242,32 @@ static void now_informed(tacet_central_learner *l, double noise_var) {
     law_of_play(l);
 }
 
-tacet_status tacet_central_learner_update(tacet_central_learner *l, const double *sums, double noise_var,
-                                          uint64_t count, tacet_error *err) {
-    tacet_status status = check_release(sums, 2 * l->r, noise_var, count, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+/* What a release of the planned shape tells, which is over then. */
+static tacet_status learn(tacet_central_learner *l, const double *sums, double noise_var, uint64_t count,
+                          tacet_error *err) {
     guess_play(l);
-    const double total = (double)count;
-    status = l->tilt != NULL ? tacet__tilt_fit(l->tilt, sums, l->guess, total, noise_var, err)
-                             : tacet__decoded_fit(l->decoded, sums, l->guess, total, noise_var, l->set.drift, err);
+    const tacet_status status = tacet__stepwise_update(l->steps, sums, (size_t)count, l->guess, noise_var, err);
+    memset(l->intended, 0, l->grid * sizeof(double));
+    tacet__stepwise_end(l->steps);
     if (status == TACET_OK) {
         now_informed(l, noise_var);
     }
     return status;
+}
+
+tacet_status tacet_central_learner_update(tacet_central_learner *l, const double *sums, double noise_var,
+                                          uint64_t count, tacet_error *err) {
+    const size_t r = l->r;
+    const tacet_status status = check_release(sums, 2 * r, noise_var, count, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < r; i++) { /* the sums of (v - 1/2) phi and of phi/2: noise of half the variance in each */
+        l->halves[i] = (sums[i] - sums[r + i]) / 2;
+        l->halves[r + i] = (sums[i] + sums[r + i]) / 2;
+    }
+    tacet__stepwise_plan_whole(l->steps, r);
+    return learn(l, l->halves, noise_var / 2, count, err);
 }
 
 tacet_status tacet__central_learner_plan(tacet_central_learner *l, size_t *k, size_t n, double play,
@@ -355,18 +289,13 @@ void tacet__central_learner_record(const tacet_central_learner *l, double *out, 
 tacet_status tacet__central_learner_take(tacet_central_learner *l, const double *sums, double noise_var, uint64_t count,
                                          tacet_error *err) {
     const size_t k = tacet__stepwise_numbers(l->steps);
-    guess_play(l);
-    memset(l->intended, 0, l->grid * sizeof(double));
-    if (k == 0) {
-        return TACET_OK; /* a batch that could tell nothing */
+    const tacet_status status = k > 0 ? check_release(sums, k, noise_var, count, err) : TACET_OK;
+    if (status != TACET_OK || k == 0) { /* 0: a batch that could tell nothing */
+        memset(l->intended, 0, l->grid * sizeof(double));
+        tacet__stepwise_end(l->steps);
+        return status;
     }
-    tacet_status status = check_release(sums, k, noise_var, count, err);
-    status =
-        status != TACET_OK ? status : tacet__stepwise_update(l->steps, sums, (size_t)count, l->guess, noise_var, err);
-    if (status == TACET_OK) {
-        now_informed(l, noise_var);
-    }
-    return status;
+    return learn(l, sums, noise_var, count, err);
 }
 
 /* Features of n <= BATCH points, clipped to the domain, into l->phi. */
@@ -450,25 +379,18 @@ double tacet_central_learner_error(tacet_central_learner *l) {
     return (tacet_central_map_hi(l->map) - tacet_central_map_lo(l->map)) * sqrt(sum / (double)l->grid);
 }
 
-const double *tacet_central_learner_theta(const tacet_central_learner *l, double *level, bool *is_logistic) {
-    *is_logistic = l->decoded == NULL;
-    if (l->decoded != NULL) {
-        *level = 0;
-        return tacet__decoded_theta(l->decoded);
-    }
-    const double *theta = l->steps != NULL ? tacet__stepwise_theta(l->steps) : tacet__tilt_theta(l->tilt);
+const double *tacet_central_learner_theta(const tacet_central_learner *l, double *level) {
+    const double *theta = tacet__stepwise_theta(l->steps);
     *level = theta[0];
     return theta + 1;
 }
 
 /* What a state must agree on with the learner it is loaded into. */
-enum { IDENTITY = 17 };
+enum { IDENTITY = 8 };
 static void identity(const tacet_central_learner *l, double numbers[IDENTITY]) {
     const tacet_central_learner_settings *s = &l->set;
-    const double all[IDENTITY] = {
-        (double)s->kind, (double)l->grid, (double)s->set_size, s->anywhere,    s->typical_reward,       s->guess_weight,
-        s->width,        s->prior_var,    s->noise_factor,     s->drift,       s->reward_var,           s->tilt_var,
-        s->level,        s->level_var,    s->logit_var,        s->logit_width, l->steps != NULL ? 1 : 0};
+    const double all[IDENTITY] = {(double)l->grid, (double)s->set_size, s->anywhere,  s->typical_reward,
+                                  s->tilt_var,     s->level_var,        s->logit_var, s->logit_width};
     memcpy(numbers, all, sizeof all);
 }
 
@@ -483,15 +405,7 @@ tacet_status tacet_central_learner_save(const tacet_central_learner *l, tacet_bl
     tacet__write_f64(&w, l->noise_sd);
     tacet__write_f64s(&w, l->intended, l->grid);
     tacet__write_f64s(&w, l->law, l->grid);
-    if (l->steps != NULL) {
-        tacet__stepwise_write(l->steps, &w);
-    }
-    if (l->tilt != NULL) {
-        tacet__tilt_write(l->tilt, &w);
-    }
-    if (l->decoded != NULL) {
-        tacet__decoded_write(l->decoded, &w);
-    }
+    tacet__stepwise_write(l->steps, &w);
     return tacet__write_end(&w, err);
 }
 
@@ -515,13 +429,7 @@ tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *by
     const uint64_t informed = tacet__read_u64(&r);
     const double noise_sd = tacet__read_f64(&r);
     tacet__read_f64s(&r, l->read, 2 * n);
-    bool good = l->steps == NULL || tacet__stepwise_read(l->steps, &r);
-    if (l->tilt != NULL) {
-        tacet__tilt_read(l->tilt, &r);
-    }
-    if (l->decoded != NULL) {
-        tacet__decoded_read(l->decoded, &r);
-    }
+    bool good = tacet__stepwise_read(l->steps, &r);
     status = tacet__read_end(&r, err);
     if (status != TACET_OK) {
         return status;
@@ -537,14 +445,6 @@ tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *by
     l->noise_sd = noise_sd;
     memcpy(l->intended, l->read, n * sizeof(double));
     memcpy(l->law, l->read + n, n * sizeof(double));
-    if (l->steps != NULL) {
-        tacet__stepwise_take(l->steps);
-    }
-    if (l->tilt != NULL) {
-        tacet__tilt_take(l->tilt);
-    }
-    if (l->decoded != NULL) {
-        tacet__decoded_take(l->decoded);
-    }
+    tacet__stepwise_take(l->steps);
     return TACET_OK;
 }

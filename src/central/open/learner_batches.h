@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learner_batches.h - the learner of central studies, which is told a release a batch instead of prefix sums: shapes
+/* learner_batches.h - the learner of central studies, which shapes
  * the batch, makes its records, takes its release. All else is tacet/central/open/learner.h. Ring: open. */
 #ifndef TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
 #define TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
@@ -8,9 +8,6 @@
 
 #include "central/open/shape.h"
 
-/* As tacet_central_learner_create; settings->kind is TILT. */
-tacet_status tacet__central_learner_create_batches(tacet_central_learner **out, const tacet_central_map *map,
-                                                   const tacet_central_learner_settings *settings, tacet_error *err);
 /* The coming batch of n rounds: *k numbers a record, 0 where it can tell nothing. `play` as in stepwise.h. */
 tacet_status tacet__central_learner_plan(tacet_central_learner *learner, size_t *k, size_t n, double play,
                                          const tacet__batch_noise *noise, tacet_error *err);

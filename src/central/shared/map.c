@@ -2,7 +2,7 @@
 /* map.c - what one round becomes before it is summed and released: (v phi(x), (1 - v) phi(x)).
  * Ring: pure. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) releases the outer product of
  * [phi; y] instead, at twice the sensitivity and r(r+1)/2 + r numbers for 2r. The sensitivity is sqrt(2 nu), nu the
- * norm of one r x r matrix (README.md, (f)): nothing is assumed of the domain. Where the domain is a list of points, it
+ * norm of one r x r matrix (README.md, (e)): nothing is assumed of the domain. Where the domain is a list of points, it
  * is the largest distance of any two statistics, found by comparing them all. Cost: creating O(q^2 r), q nodes or
  * points; a record one evaluation of the features. */
 #include <tacet/central/shared/map.h>

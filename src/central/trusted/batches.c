@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* batches.c - records of growing batches in, one release a batch out through the gate.
- * Ring: trusted. Source: parallel composition; README.md, (e). A record is in one batch, and which one is public: the
+ * Ring: trusted. Source: parallel composition; README.md, (c). A record is in one batch, and which one is public: the
  * order of the reports. What the ledger is charged for names the rounds of the batch by a hash of their tickets, so
  * that a state that was put back cannot carry a round from a batch that was released into the next one. Cost: O(k) a
  * record; a release is that of the mechanism, two durable writes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fixed.c - joint DP over a fixed public domain: sums of rewards along planned arms, one release a batch.
- * Ring: trusted. Source and differences: fixed_learner.c; proof: src/central/README.md, (g). A release happens in
+ * Ring: trusted. Source and differences: fixed_learner.c; proof: src/central/README.md, (f). A release happens in
  * the first suggestion after a batch's end; its ticket is answered once, so a restart can't release a batch twice
  * differently. Cost: O(m) a report once its vector is made (O(m^2)), O(m^3) a batch. */
 #include <tacet/central/trusted/fixed.h>
@@ -19,14 +19,15 @@
 static const char PROOF[] = "src/central/README.md", STATE_NAME[] = "fixed";
 enum { STATE_VERSION = 2, PRINT_BYTES = 32, TICKET_ROOM = TACET_TICKET_MOST + 1, TEXT_ROOM = 256 };
 static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
-/* A short study is judged by the arm it ends with, a long one by what it lost on the way: README.md, (g). */
+/* A short study is judged by the arm it ends with, a long one by what it lost on the way: README.md, (f). */
 static const uint64_t SHORT_ROUNDS = 300;
 enum { FIRST_LEAST = 30, FIRST_MOST = 50, FIRST_PART = 4, LONG_PART = 10 };
-/* A long study's first batch, in standard deviations of the noise of six numbers: a smaller one tells next to nothing. */
+/* A long study's first batch, in standard deviations of the noise of six numbers: a smaller one tells next to nothing.
+ */
 static const double FIRST_NOISES = 20;
 enum { FIRST_NUMBERS = 6 };
 static const double SHORT_SAMPLING = 1, LONG_SAMPLING = 0.5;
-static const double WIDE_PRIOR = 1, LIST_PRIOR = 0.4; /* of rewards in [0, 1]; README.md, (g) */
+static const double WIDE_PRIOR = 1, LIST_PRIOR = 0.4; /* of rewards in [0, 1]; README.md, (f) */
 
 struct tacet_central_fixed {
     tacet_central_fixed_settings set;
@@ -92,10 +93,7 @@ static void make_print(tacet_central_fixed *f, const tacet_fixed_group *groups, 
                               l->reward_var,
                               l->sampling,
                               (double)l->distinct,
-                              l->ladder ? 1 : 0,
-                              l->elimination ? 1 : 0,
-                              l->confidence,
-                              l->misfit};
+                              l->ladder ? 1 : 0};
     (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
     (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
     (void)crypto_generichash_update(&hash, (const unsigned char *)&f->set.problem, sizeof f->set.problem);
@@ -134,8 +132,7 @@ static tacet_status build_gate(tacet_central_fixed *f, tacet_error *err) {
                                       .delta = f->set.delta,
                                       .sensitivity = 1,
                                       .longest = (double)f->set.rounds,
-                                      .few =
-                                          !f->set.gaussian && !f->set.learner.elimination && tacet__batch_few(&f->ask),
+                                      .few = !f->set.gaussian && tacet__batch_few(&f->ask),
                                       .proof = PROOF};
     tacet__batch_noise noise;
     const tacet_status status = tacet__batch_gate_create(&f->gate, &terms, err);
@@ -182,10 +179,6 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
         status = tacet_fixed_learner_create(&f->learner, groups, group_count, &f->set.learner, err);
     }
     if (status == TACET_OK) {
-        if (settings->learner.elimination) { /* doubling batches, the first with two rounds for each feature */
-            f->set.growth = fmax(settings->growth, 2);
-            f->next_length = fmin(fmax(f->next_length, 2 * (double)f->m), TACET_FIXED_BATCH_MOST);
-        }
         f->G = group_count;
         f->sum = TACET__ZALLOC(double, f->m);
         f->vector = TACET__ZALLOC(double, f->m);

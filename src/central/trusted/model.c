@@ -2,8 +2,8 @@
 /* model.c - what a joint-DP study learnt, as a model for anyone: a sum of kernel functions.
  * Ring: trusted (it reads a saved state; what leaves is post-processing of what was released). Source: Remark 1 of
  * Dubey (AISTATS 2021). Differs: kernel functions at the nodes instead of coefficients of features, since features of
- * equal eigenvalues are defined up to a rotation that differs between machines; f(x) = lo + (hi - lo) <theta, A' k(Z,
- * x)> is offset lo and weights (hi - lo) A theta at Z. Cost: that of loading the state. */
+ * equal eigenvalues are defined up to a rotation that differs between machines; the logit of f(x), level +
+ * <theta, A' k(Z, x)>, is the level and weights A theta at Z. Cost: that of loading the state. */
 #include <tacet/central/trusted/policy.h>
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "gp/features_internal.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
-#include "central/trusted/parts.h"
+#include "central/trusted/bandit.h"
 
 static tacet_status check(const tacet_central_map *map, tacet_error *err) {
     const tacet_domain *domain = tacet_central_map_domain(map);
@@ -48,9 +48,8 @@ static tacet_status expand(tacet_contextual_model **out, const tacet_central_map
                 (block->Z[j * domain->d + c] - domain->lower[c]) / (domain->upper[c] - domain->lower[c]);
         }
     }
-    /* linear: lo + (hi - lo) <theta, phi>; logistic: the curve has the range, the sum stays as it is */
-    const double scale = learnt->logistic ? 1 : hi - lo;
-    tacet__gemv(false, block->count, block->m, scale, block->A, block->count, learnt->theta, 0.0, weights);
+    /* the logistic curve has the range, the sum stays as it is */
+    tacet__gemv(false, block->count, block->m, 1, block->A, block->count, learnt->theta, 0.0, weights);
     const tacet_contextual_parts parts = {.action_dim = domain->d,
                                           .lower = domain->lower,
                                           .upper = domain->upper,
@@ -60,9 +59,9 @@ static tacet_status expand(tacet_contextual_model **out, const tacet_central_map
                                           .nodes = nodes,
                                           .weights = weights,
                                           .count = block->count,
-                                          .offset = learnt->logistic ? learnt->level : lo,
-                                          .logistic_lo = learnt->logistic ? lo : 0,
-                                          .logistic_scale = learnt->logistic ? hi - lo : 0,
+                                          .offset = learnt->level,
+                                          .logistic_lo = lo,
+                                          .logistic_scale = hi - lo,
                                           .minimize = learnt->minimize,
                                           .is_private = receipt->is_private,
                                           .eps = receipt->eps,

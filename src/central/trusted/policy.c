@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy.c - a joint-DP bandit as a policy: a learner chooses, the privatizer counts.
- * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 1, for any statistic of a round and any learner that sees its
- * noisy sums (parts.h); src/central/README.md maps the paper's steps to functions and proves the guarantee.
- * A release is made inside the first suggestion after an epoch's end, when everything it rests on can have been saved;
- * an epoch is a step of a stream of prefix sums (privatizer.c) or a batch of its own (batches.c). What is reported
- * between a batch's end and its release waits for the next one, whose shape rests on the release.
- * Cost: that of the learner, and O(numbers of a record) a report. */
-#include "central/trusted/parts.h"
+/* policy.c - the shipped joint-DP bandit: batches whose sums are shaped for the learner that is told them.
+ * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 1; src/central/README.md maps the paper's steps to functions,
+ * says what differs and proves the guarantee. A release is made inside the first suggestion after a batch's end. What
+ * is reported between a batch's end and its release waits for the next one, whose shape rests on the release. Cost: a
+ * suggestion O(arms m^2), a report O(m^2) for the features, a release O(grid k m) some ten times. */
+#include "central/trusted/bandit.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -14,291 +12,257 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-#include "core/codec.h"
+#include "central/open/learner_batches.h"
+#include "central/open/stepwise.h"
+#include "central/trusted/gate.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/numbers.h"
-#include "central/trusted/batches.h"
-#include "central/trusted/privatizer.h"
 
-enum { STATE_VERSION = 3 };
+/* README.md, (c): batches are longer under more noise. FIRST and GROWTH go from the first number, at noise of sd
+ * SMALL_NOISE for six numbers and less, to the second, at LARGE_NOISE and more. */
+static const double FIRST[2] = {4, 8}, GROWTH[2] = {1.15, 1.25};
+static const double SMALL_NOISE = 1, LARGE_NOISE = 2.5;
+static const double FIRST_NOISE = 1.5; /* rounds of the first batch grow by 1 + FIRST_NOISE sd */
+static const double FIRST_MOST = 65536;
+enum { FIRST_NUMBERS = 6 }; /* about as many as the first release has */
 
-typedef struct bandit {
-    tacet__central_parts parts; /* owned */
-    tacet__central_run run;
-    tacet_policy_ops ops;
-    tacet__privatizer *privatizer; /* of these two one is there */
-    tacet__batches *batches;
-    size_t d, dim;
-    uint64_t *open;   /* open_most tickets, 0: free */
-    uint64_t *queue;  /* open_most: place in the line of reports that wait for the next batch; 0: not reported */
-    uint64_t queued;  /* places given so far */
-    double *reward;   /* open_most: of those: private */
-    double *chosen;   /* d x open_most: private */
-    double *record;   /* dim: private */
-    double *sums;     /* dim: a release */
-    uint64_t given;   /* suggestions so far; the next ticket is given + 1 */
-    tacet_blob spare; /* what the privatizer is saved into where the caller need not save */
-} bandit;
+void tacet_central_settings_defaults(tacet_central_settings *settings) {
+    *settings = (tacet_central_settings){.open_most = 64, .coin_seed = 1};
+    tacet_central_learner_settings_defaults(&settings->learner);
+}
 
-static tacet_status check_round(const bandit *j, const tacet_round *round, tacet_error *err) {
+static tacet_status check_round(const tacet__bandit *b, const tacet_round *round, tacet_error *err) {
     if (round == NULL || round->points == NULL || round->count == 0) {
         return tacet__fail(err, TACET_INVALID, "an empty decision set: a round needs at least one arm");
     }
-    if (round->d != j->d || round->ld < round->d) {
+    if (round->d != b->d || round->ld < round->d) {
         return tacet__fail(err, TACET_INVALID, "the decision set has %zu dimensions, the study has %zu", round->d,
-                           j->d);
+                           b->d);
     }
     if (round->context != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "this policy takes no context: put it into the arms' coordinates");
     }
-    return tacet__check_points(round->points, round->ld, j->d, round->count, "arm", err);
+    return tacet__check_points(round->points, round->ld, b->d, round->count, "arm", err);
 }
 
-/* Hands a due release to the learner. NUMERIC is no failure: the learner then goes on with what it knew. */
-static tacet_status refresh_stream(bandit *j, tacet_error *err) {
-    if (!tacet__privatizer_due(j->privatizer)) {
-        return TACET_OK;
-    }
-    if (!j->run.save_first) {
-        tacet_status status = tacet__privatizer_save(j->privatizer, &j->spare, err);
-        tacet_blob_clear(&j->spare);
-        if (status != TACET_OK) {
-            return status;
-        }
-    }
-    double var = 0;
-    uint64_t count = 0;
-    tacet_status status = tacet__privatizer_release(j->privatizer, j->sums, &var, &count, err);
-    if (status == TACET_STATE) {
-        tacet_error_clear(err);
-        return tacet__fail(err, TACET_STATE, "an epoch has ended: save the policy before the next suggestion");
-    }
-    if (status == TACET_OK) {
-        (void)j->parts.ops->update(j->parts.self, j->sums, var, count, NULL);
-    }
-    return status;
-}
-
-static tacet_status plan_batch(bandit *j, tacet_error *err) {
+static tacet_status plan_batch(tacet__bandit *b, tacet_error *err) {
     tacet__batch_noise noise;
     size_t k = 0;
-    tacet__batches_noise(j->batches, &noise);
-    const tacet_status status = j->parts.ops->plan(j->parts.self, &k, tacet__batches_length(j->batches), &noise, err);
+    tacet__batches_noise(b->batches, &noise);
+    tacet_status status = tacet__central_learner_plan(b->learner, &k, (size_t)tacet__batches_length(b->batches),
+                                                      b->play_weight, &noise, err);
+    if (status == TACET_NUMERIC) { /* what can't be planned is a batch that tells nothing */
+        tacet_error_clear(err);
+        status = TACET_OK;
+    }
     if (status == TACET_OK) {
-        tacet__batches_begin(j->batches, k);
+        tacet__batches_begin(b->batches, k);
     }
     return status;
 }
 
-static void free_slot(bandit *j, size_t slot) {
-    sodium_memzero(j->chosen + slot * j->d, j->d * sizeof(double));
-    j->open[slot] = 0;
-    j->queue[slot] = 0;
-    j->reward[slot] = 0;
+static void free_slot(tacet__bandit *b, size_t slot) {
+    sodium_memzero(b->chosen + slot * b->d, b->d * sizeof(double));
+    b->open[slot] = 0;
+    b->queue[slot] = 0;
+    b->reward[slot] = 0;
 }
 
 /* Counts the report in a slot, which is then free. */
-static tacet_status count_report(bandit *j, size_t slot, double reward, tacet_error *err) {
-    j->parts.ops->record(j->parts.self, j->record, j->chosen + slot * j->d, reward);
-    const tacet_status status = j->batches != NULL ? tacet__batches_add(j->batches, j->record, j->open[slot], err)
-                                                   : tacet__privatizer_add(j->privatizer, j->record, err);
-    sodium_memzero(j->record, j->dim * sizeof(double));
+static tacet_status count_report(tacet__bandit *b, size_t slot, double reward, tacet_error *err) {
+    tacet__central_learner_record(b->learner, b->record, b->work, b->chosen + slot * b->d, reward);
+    const tacet_status status = tacet__batches_add(b->batches, b->record, b->open[slot], err);
+    sodium_memzero(b->record, b->numbers * sizeof(double));
     if (status == TACET_OK) {
-        j->parts.ops->played(j->parts.self);
-        free_slot(j, slot);
+        tacet_central_learner_played(b->learner);
+        free_slot(b, slot);
     }
     return status;
 }
 
 /* Reports that waited, in their order, into the batch that has begun. */
-static tacet_status count_queued(bandit *j, tacet_error *err) {
+static tacet_status count_queued(tacet__bandit *b, tacet_error *err) {
     tacet_status status = TACET_OK;
-    while (status == TACET_OK && !tacet__batches_wait(j->batches)) {
-        size_t first = j->run.open_most;
-        for (size_t i = 0; i < j->run.open_most; i++) {
-            if (j->queue[i] != 0 && (first == j->run.open_most || j->queue[i] < j->queue[first])) {
+    while (status == TACET_OK && !tacet__batches_wait(b->batches)) {
+        size_t first = b->settings.open_most;
+        for (size_t i = 0; i < b->settings.open_most; i++) {
+            if (b->queue[i] != 0 && (first == b->settings.open_most || b->queue[i] < b->queue[first])) {
                 first = i;
             }
         }
-        if (first == j->run.open_most) {
+        if (first == b->settings.open_most) {
             break;
         }
-        status = count_report(j, first, j->reward[first], err);
+        status = count_report(b, first, b->reward[first], err);
     }
     return status;
 }
 
-static tacet_status save(const void *self, tacet_blob *out, tacet_error *err);
-static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err);
-
 /* From a batch that has ended to the next. NUMERIC is no failure: the learner then goes on with what it knew. */
-static tacet_status next_batch(bandit *j, tacet_error *err) {
-    if (tacet__batches_due(j->batches)) {
+static tacet_status next_batch(tacet__bandit *b, tacet_error *err) {
+    if (tacet__batches_due(b->batches)) {
         double var = 0;
         uint64_t count = 0;
-        tacet_status status = tacet__batches_release(j->batches, j->sums, &var, &count, err);
+        tacet_status status = tacet__batches_release(b->batches, b->sums, &var, &count, err);
         if (status == TACET_OK) {
-            status = j->parts.ops->update(j->parts.self, j->sums, var, count, err);
+            status = tacet__central_learner_take(b->learner, b->sums, var, count, err);
         }
         if (status != TACET_OK && status != TACET_NUMERIC) {
             return status;
         }
         tacet_error_clear(err);
     }
-    const tacet_status status = plan_batch(j, err);
-    return status != TACET_OK ? status : count_queued(j, err);
+    const tacet_status status = plan_batch(b, err);
+    return status != TACET_OK ? status : count_queued(b, err);
 }
 
 /* All or nothing: what was released is in the ledger, and released again when the batch ends again. */
-static tacet_status refresh_batches(bandit *j, tacet_error *err) {
+tacet_status tacet__bandit_refresh(tacet__bandit *b, tacet_error *err) {
     tacet_blob undo;
-    if (!tacet__batches_wait(j->batches)) {
+    if (!tacet__batches_wait(b->batches)) {
         return TACET_OK;
     }
     tacet_blob_init(&undo);
-    tacet_status status = save(j, &undo, err);
-    while (status == TACET_OK && tacet__batches_wait(j->batches)) {
-        status = next_batch(j, err);
+    tacet_status status = tacet__bandit_save(b, &undo, err);
+    while (status == TACET_OK && tacet__batches_wait(b->batches)) {
+        status = next_batch(b, err);
         if (status != TACET_OK) {
-            (void)load(j, undo.data, undo.size, NULL);
+            (void)tacet__bandit_load(b, undo.data, undo.size, NULL);
         }
     }
     tacet_blob_clear(&undo);
     return status;
 }
 
-static tacet_status refresh(bandit *j, tacet_error *err) {
-    return j->batches != NULL ? refresh_batches(j, err) : refresh_stream(j, err);
-}
-
 /* A due release is made, and a place for the ticket found. */
-static tacet_status open_round(bandit *j, size_t *slot, const tacet_round *round, tacet_error *err) {
-    tacet_status status = check_round(j, round, err);
+static tacet_status open_round(tacet__bandit *b, size_t *slot, const tacet_round *round, tacet_error *err) {
+    tacet_status status = check_round(b, round, err);
     if (status != TACET_OK) {
         return status;
     }
-    if (j->run.rounds > 0 && j->given >= j->run.rounds) {
-        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)j->run.rounds);
+    if (b->settings.rounds > 0 && b->given >= b->settings.rounds) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over",
+                           (unsigned long long)b->settings.rounds);
     }
-    status = j->batches != NULL ? refresh(j, err) : TACET_OK; /* it may free places of reports that wait */
+    status = tacet__bandit_refresh(b, err); /* it may free places of reports that wait */
     if (status != TACET_OK) {
         return status;
     }
     *slot = 0;
-    while (*slot < j->run.open_most && j->open[*slot] != 0) {
+    while (*slot < b->settings.open_most && b->open[*slot] != 0) {
         (*slot)++;
     }
-    if (*slot == j->run.open_most) {
-        return tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", j->run.open_most);
+    if (*slot == b->settings.open_most) {
+        return tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", b->settings.open_most);
     }
-    return refresh(j, err);
+    return TACET_OK;
 }
 
-static void give(bandit *j, size_t slot, const tacet_suggestion *s, const tacet_round *round) {
-    j->open[slot] = s->ticket;
-    memcpy(j->chosen + slot * j->d, round->points + s->index * round->ld, j->d * sizeof(double));
-    j->given++;
+static void give(tacet__bandit *b, size_t slot, const tacet_suggestion *s, const tacet_round *round) {
+    b->open[slot] = s->ticket;
+    memcpy(b->chosen + slot * b->d, round->points + s->index * round->ld, b->d * sizeof(double));
+    b->given++;
 }
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    bandit *j = self;
+    tacet__bandit *b = self;
     size_t slot = 0;
-    tacet_status status = open_round(j, &slot, round, err);
+    tacet_status status = open_round(b, &slot, round, err);
     if (status != TACET_OK) {
         return status;
     }
-    tacet_suggestion s = {.ticket = j->given + 1};
-    if (j->parts.ops->informed(j->parts.self)) {
-        s.index = j->parts.ops->choose(j->parts.self, &s.score, round->points, round->ld, round->count);
+    tacet_suggestion s = {.ticket = b->given + 1};
+    if (tacet_central_learner_informed(b->learner)) {
+        s.index = tacet_central_learner_choose(b->learner, &s.score, round->points, round->ld, round->count);
     } else {
         tacet_simrng coin;
-        tacet_simrng_init(&coin, j->run.coin_seed, s.ticket);
+        tacet_simrng_init(&coin, b->settings.coin_seed, s.ticket);
         s.index = tacet_simrng_below(&coin, round->count);
     }
-    give(j, slot, &s, round);
+    give(b, slot, &s, round);
     *out = s;
     return TACET_OK;
 }
 
 static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
-    bandit *j = self;
+    tacet__bandit *b = self;
     size_t slot = 0;
-    if (made->ticket != j->given + 1 || made->index >= round->count) {
+    if (made->ticket != b->given + 1 || made->index >= round->count) {
         return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or its arm not in the decision set",
                            (unsigned long long)made->ticket);
     }
-    const tacet_status status = open_round(j, &slot, round, err);
+    const tacet_status status = open_round(b, &slot, round, err);
     if (status == TACET_OK) {
-        give(j, slot, made, round);
+        give(b, slot, made, round);
     }
     return status;
 }
 
 /* Where an open ticket is. */
-static tacet_status find_slot(const bandit *j, size_t *slot, uint64_t ticket, tacet_error *err) {
-    if (ticket == 0 || ticket > j->given) {
+static tacet_status find_slot(const tacet__bandit *b, size_t *slot, uint64_t ticket, tacet_error *err) {
+    if (ticket == 0 || ticket > b->given) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
     *slot = 0;
-    while (*slot < j->run.open_most && j->open[*slot] != ticket) {
+    while (*slot < b->settings.open_most && b->open[*slot] != ticket) {
         (*slot)++;
     }
-    return *slot < j->run.open_most && j->queue[*slot] == 0
+    return *slot < b->settings.open_most && b->queue[*slot] == 0
                ? TACET_OK
                : tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
 }
 
 /* As if it had never been reported: there is no record of the round. */
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    bandit *j = self;
+    tacet__bandit *b = self;
     size_t slot = 0;
-    const tacet_status status = find_slot(j, &slot, ticket, err);
+    const tacet_status status = find_slot(b, &slot, ticket, err);
     if (status == TACET_OK) {
-        free_slot(j, slot);
+        free_slot(b, slot);
     }
     return status;
 }
 
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
-    bandit *j = self;
+    tacet__bandit *b = self;
     size_t slot = 0;
-    tacet_status status = find_slot(j, &slot, ticket, err);
+    tacet_status status = find_slot(b, &slot, ticket, err);
     if (status != TACET_OK) {
         return status;
     }
     /* Outside the range is clipped, not refused: a refused record would be missing, and every later one would move by
-     * one place, some of them into another epoch. */
-    const double reward = fmin(fmax(value, j->parts.lo), j->parts.hi);
-    if (j->batches != NULL && tacet__batches_wait(j->batches)) {
-        j->queue[slot] = ++j->queued;
-        j->reward[slot] = reward;
+     * one place, some of them into another batch. */
+    const double reward = fmin(fmax(value, tacet_central_map_lo(b->map)), tacet_central_map_hi(b->map));
+    if (tacet__batches_wait(b->batches)) {
+        b->queue[slot] = ++b->queued;
+        b->reward[slot] = reward;
         return TACET_OK;
     }
-    return count_report(j, slot, reward, err);
+    return count_report(b, slot, reward, err);
 }
 
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
-    bandit *j = self;
-    if (!j->parts.ops->informed(j->parts.self)) {
-        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first epoch is still running");
+    tacet__bandit *b = self;
+    if (!tacet_central_learner_informed(b->learner)) {
+        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch is still running");
     }
     tacet_recommendation best = {.index = SIZE_MAX, .measured = SIZE_MAX};
-    j->parts.ops->best(j->parts.self, &best.mean, &best.sd);
+    tacet_central_learner_best(b->learner, NULL, &best.mean, &best.sd);
     *out = best;
     return TACET_OK;
 }
 
 static void guarantee(const void *self, tacet_guarantee *out) {
-    const bandit *j = self;
+    const tacet__bandit *b = self;
     *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
                              .protects = "the decision set and the reward of one round, towards all other rounds",
-                             .proof = j->parts.proof};
-    if (j->batches != NULL ? tacet__batches_is_private(j->batches) : tacet__privatizer_is_private(j->privatizer)) {
+                             .proof = TACET__CENTRAL_PROOF};
+    if (tacet__batches_is_private(b->batches)) {
         out->proven = true;
-        out->eps = j->run.eps;
-        out->delta = j->run.delta;
-        out->pure_eps = j->batches != NULL ? tacet__batches_pure(j->batches) : 0;
+        out->eps = b->settings.eps;
+        out->delta = b->settings.delta;
+        out->pure_eps = tacet__batches_pure(b->batches);
         out->statement = "What all others see hardly changes when one round's decision set and reward are replaced.";
     } else {
         out->eps = INFINITY;
@@ -307,293 +271,169 @@ static void guarantee(const void *self, tacet_guarantee *out) {
     }
 }
 
-static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
-    const bandit *j = self;
-    tacet_blob privatizer, learner, basis;
-    tacet_blob_init(&privatizer);
-    tacet_blob_init(&learner);
-    tacet_blob_init(&basis);
-    tacet_status status = j->parts.ops->save(j->parts.self, &learner, err);
-    if (status == TACET_OK && j->parts.ops->basis != NULL) {
-        status = j->parts.ops->basis(j->parts.self, &basis, err);
+void tacet__bandit_free(void *self) {
+    tacet__bandit *b = self;
+    if (b == NULL) {
+        return;
     }
+    tacet_central_learner_free(b->learner);
+    tacet__batches_free(b->batches);
+    if (b->reward != NULL) {
+        sodium_memzero(b->reward, b->settings.open_most * sizeof(double));
+    }
+    if (b->chosen != NULL) {
+        sodium_memzero(b->chosen, b->d * b->settings.open_most * sizeof(double));
+    }
+    free(b->open);
+    free(b->queue);
+    double *arrays[] = {b->chosen, b->reward, b->record, b->sums, b->work};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        free(arrays[i]);
+    }
+    free(b);
+}
+
+/* The noise of one number and of few, for a sensitivity of 1: what lengths of batches and of records follow. */
+static tacet_status unit_noise(tacet__batch_noise *out, const tacet_central_settings *settings, const tacet_ask *ask,
+                               tacet_error *err) {
+    tacet__batch_gate *gate = NULL;
+    const tacet__batch_terms terms = {.eps = settings->eps,
+                                      .delta = settings->delta,
+                                      .sensitivity = 1,
+                                      .few = !settings->gaussian && tacet__batch_few(ask),
+                                      .proof = TACET__CENTRAL_PROOF};
+    const tacet_status status = tacet__batch_gate_create(&gate, &terms, err);
     if (status == TACET_OK) {
-        status = j->batches != NULL ? tacet__batches_save(j->batches, &privatizer, err)
-                                    : tacet__privatizer_save(j->privatizer, &privatizer, err);
+        tacet__batch_gate_noise(gate, out);
     }
-    if (status == TACET_OK) {
-        tacet__writer w;
-        tacet__write_begin(&w, out, j->parts.ops->name, STATE_VERSION);
-        tacet__write_bytes(&w, basis.data, basis.size);
-        tacet__write_u64(&w, j->parts.print);
-        tacet__write_u64(&w, j->run.coin_seed);
-        tacet__write_size(&w, j->run.open_most);
-        tacet__write_u64(&w, j->given);
-        tacet__write_u64s(&w, j->open, j->run.open_most);
-        tacet__write_f64s(&w, j->chosen, j->d * j->run.open_most);
-        tacet__write_u64(&w, j->queued);
-        tacet__write_u64s(&w, j->queue, j->run.open_most);
-        tacet__write_f64s(&w, j->reward, j->run.open_most);
-        tacet__write_bytes(&w, learner.data, learner.size);
-        tacet__write_bytes(&w, privatizer.data, privatizer.size);
-        status = tacet__write_end(&w, err);
-    }
-    tacet_blob_clear(&privatizer);
-    tacet_blob_clear(&learner);
-    tacet_blob_clear(&basis);
+    tacet__batch_gate_free(gate);
     return status;
 }
 
-tacet_status tacet__central_policy_basis(const unsigned char **basis, size_t *basis_size, const char *name,
-                                         const void *bytes, size_t size, tacet_error *err) {
-    tacet__reader r;
-    const tacet_status status = tacet__read_begin(&r, bytes, size, name, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    *basis_size = tacet__read_bytes(&r, basis);
-    return r.failed ? tacet__fail(err, TACET_CORRUPT, "the state is damaged") : TACET_OK;
+static void batch_lengths(double *first, double *growth, const tacet_central_settings *settings, double sd) {
+    const double share = fmin(fmax((sd - SMALL_NOISE) / (LARGE_NOISE - SMALL_NOISE), 0), 1);
+    const double usual = FIRST[0] + share * (FIRST[1] - FIRST[0]);
+    const double wanted = settings->first_epoch > 0 ? settings->first_epoch : usual;
+    *first = fmin(ceil(wanted * (1 + FIRST_NOISE * sd)), FIRST_MOST);
+    *growth = settings->growth > 0 ? settings->growth : GROWTH[0] + share * (GROWTH[1] - GROWTH[0]);
 }
 
-/* Tickets in a state: each given, none twice; reports that wait are of open ones, each with a place. */
-static bool tickets_possible(const uint64_t *open, const uint64_t *queue, size_t count, uint64_t given,
-                             uint64_t queued) {
-    for (size_t i = 0; i < count; i++) {
-        if (open[i] > given || queue[i] > queued || (queue[i] != 0 && open[i] == 0)) {
-            return false;
-        }
-        for (size_t k = 0; open[i] != 0 && k < i; k++) {
-            if (open[k] == open[i]) {
-                return false;
-            }
-        }
-    }
-    return true;
+static tacet_status allocate(tacet__bandit *b, size_t features, tacet_error *err) {
+    const size_t slots = b->settings.open_most;
+    const tacet__array arrays[] = {{&b->chosen, b->d, slots},
+                                   {&b->reward, slots, 1},
+                                   {&b->record, b->numbers, 1},
+                                   {&b->sums, b->numbers, 1},
+                                   {&b->work, features + b->d, 1}};
+    b->open = TACET__ZALLOC(uint64_t, slots);
+    b->queue = TACET__ZALLOC(uint64_t, slots);
+    return b->open != NULL && b->queue != NULL && tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])
+               ? TACET_OK
+               : tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
 }
 
-static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    bandit *j = self;
-    const size_t slots = j->run.open_most;
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, j->parts.ops->name, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
+static tacet_status check_settings(const tacet_central_map *map, const tacet_central_settings *settings,
+                                   const tacet_ask *ask, tacet_error *err) {
+    if (map == NULL || settings == NULL || ask == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a central policy needs a map, settings and who asks");
     }
-    const unsigned char *basis = NULL;
-    (void)tacet__read_bytes(&r, &basis); /* read before the policy was made: tacet_central_state_features */
-    if (tacet__read_u64(&r) != j->parts.print || tacet__read_u64(&r) != j->run.coin_seed ||
-        tacet__read_u64(&r) != slots) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
+    if (!(settings->first_epoch >= 0 && settings->first_epoch <= 1e6)) {
+        return tacet__fail(err, TACET_INVALID, "first_epoch must be 0 or more and at most a million");
     }
-    uint64_t *open = TACET__ZALLOC(uint64_t, 2 * slots), *queue = open + slots;
-    double *chosen = TACET__ZALLOC(double, (j->d + 1) * slots), *reward = chosen + j->d * slots;
-    tacet_blob undo;
-    tacet_blob_init(&undo);
-    if (open == NULL || chosen == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "no memory to load a state");
-        goto done;
+    if (!(settings->open_most >= 1 && settings->open_most <= 1000000)) {
+        return tacet__fail(err, TACET_INVALID, "open_most must be between 1 and a million");
     }
-    const uint64_t given = tacet__read_u64(&r);
-    tacet__read_u64s(&r, open, slots);
-    tacet__read_f64s(&r, chosen, j->d * slots);
-    const uint64_t queued = tacet__read_u64(&r);
-    tacet__read_u64s(&r, queue, slots);
-    tacet__read_f64s(&r, reward, slots);
-    const unsigned char *learner = NULL, *privatizer = NULL;
-    const size_t learner_size = tacet__read_bytes(&r, &learner), privatizer_size = tacet__read_bytes(&r, &privatizer);
-    status = tacet__read_end(&r, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    bool good = tickets_possible(open, queue, slots, given, queued);
-    for (size_t i = 0; i < (j->d + 1) * slots; i++) {
-        good = good && isfinite(chosen[i]);
-    }
-    if (!good) {
-        status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible tickets or points");
-        goto done;
-    }
-    /* two objects must change together: the learner's old state is kept until the privatizer has taken the new one */
-    status = j->parts.ops->save(j->parts.self, &undo, err);
-    if (status == TACET_OK) {
-        status = j->parts.ops->load(j->parts.self, learner, learner_size, err);
-    }
-    if (status != TACET_OK) {
-        goto done;
-    }
-    status = j->batches != NULL ? tacet__batches_load(j->batches, privatizer, privatizer_size, err)
-                                : tacet__privatizer_load(j->privatizer, privatizer, privatizer_size, err);
-    if (status != TACET_OK) {
-        (void)j->parts.ops->load(j->parts.self, undo.data, undo.size, NULL);
-        goto done;
-    }
-    memcpy(j->open, open, slots * sizeof(uint64_t));
-    memcpy(j->chosen, chosen, j->d * slots * sizeof(double));
-    memcpy(j->queue, queue, slots * sizeof(uint64_t));
-    memcpy(j->reward, reward, slots * sizeof(double));
-    j->queued = queued;
-    j->given = given;
-done:
-    if (chosen != NULL) {
-        sodium_memzero(chosen, (j->d + 1) * slots * sizeof(double));
-    }
-    tacet_blob_clear(&undo);
-    free(open);
-    free(chosen);
-    return status;
-}
-
-static void release(void *self) {
-    bandit *j = self;
-    if (j->parts.ops != NULL) {
-        j->parts.ops->free(j->parts.self);
-    }
-    tacet__privatizer_free(j->privatizer);
-    tacet__batches_free(j->batches);
-    if (j->reward != NULL) {
-        sodium_memzero(j->reward, j->run.open_most * sizeof(double));
-    }
-    free(j->reward);
-    free(j->queue);
-    if (j->chosen != NULL) {
-        sodium_memzero(j->chosen, j->d * j->run.open_most * sizeof(double));
-    }
-    free(j->open);
-    free(j->chosen);
-    free(j->record);
-    free(j->sums);
-    free(j);
-}
-
-/* One table per kind, because the name is in it. */
-static tacet_policy_ops ops_named(const char *name) {
-    return (tacet_policy_ops){.name = name,
-                              .suggest = suggest,
-                              .observe = observe,
-                              .recommend = recommend,
-                              .guarantee = guarantee,
-                              .save = save,
-                              .load = load,
-                              .free = release,
-                              .drop = drop,
-                              .repeat = repeat};
-}
-
-static tacet_status build(bandit **out, const tacet__central_parts *parts, const tacet__central_run *run,
-                          const tacet_ask *ask, bool open, tacet_error *err) {
-    *out = NULL;
-    if (ask == NULL) {
-        parts->ops->free(parts->self);
-        return tacet__fail(err, TACET_INVALID, "a central policy needs a noise source and, unless seeded, a ledger");
-    }
-    bandit *j = TACET__ZALLOC(bandit, 1);
-    if (j == NULL) {
-        parts->ops->free(parts->self);
-        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
-    }
-    j->parts = *parts;
-    j->run = *run;
-    j->d = parts->d;
-    j->dim = parts->dim;
-    j->ops = ops_named(parts->ops->name);
-    tacet_blob_init(&j->spare);
-    tacet_status status = TACET_OK;
-    if (!(run->open_most >= 1 && run->open_most <= 1000000)) {
-        status = tacet__fail(err, TACET_INVALID, "open_most must be between 1 and a million");
-        goto done;
-    }
-    j->open = TACET__ZALLOC(uint64_t, run->open_most);
-    j->chosen = TACET__ZALLOC(double, j->d * run->open_most);
-    j->record = TACET__ZALLOC(double, j->dim);
-    j->sums = TACET__ZALLOC(double, j->dim);
-    j->queue = TACET__ZALLOC(uint64_t, run->open_most);
-    j->reward = TACET__ZALLOC(double, run->open_most);
-    if (j->queue == NULL || j->reward == NULL || j->open == NULL || j->chosen == NULL || j->record == NULL ||
-        j->sums == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
-        goto done;
-    }
-    if (parts->ops->plan != NULL) {
-        const tacet__batches_plan batches = {.most = j->dim,
-                                             .sensitivity = parts->sensitivity,
-                                             .proof = parts->proof,
-                                             .rounds = run->rounds,
-                                             .first_length = run->first_length,
-                                             .growth = run->growth,
-                                             .eps = run->eps,
-                                             .delta = run->delta,
-                                             .gaussian = run->gaussian};
-        status = tacet__batches_create(&j->batches, &batches, ask, err);
-        if (status == TACET_OK && open) {
-            status = plan_batch(j, err);
-        }
-        goto done;
-    }
-    const tacet__privatizer_plan plan = {.dim = j->dim,
-                                         .sensitivity = parts->sensitivity,
-                                         .radius = parts->radius,
-                                         .proof = parts->proof,
-                                         .rounds = run->rounds,
-                                         .first_length = run->first_length,
-                                         .growth = run->growth,
-                                         .eps = run->eps,
-                                         .delta = run->delta,
-                                         .factorization = run->factorization,
-                                         .replay = run->replay};
-    status = tacet__privatizer_create(&j->privatizer, &plan, ask, open, err); /* last: it charges the ledger */
-done:
-    if (status != TACET_OK) {
-        release(j);
-        return status;
-    }
-    *out = j;
     return TACET_OK;
 }
 
-tacet_status tacet__central_policy_create(tacet_policy **out, const tacet__central_parts *parts,
-                                          const tacet__central_run *run, const tacet_ask *ask, tacet_error *err) {
-    bandit *j = NULL;
-    tacet_status status = build(&j, parts, run, ask, true, err);
-    return status == TACET_OK ? tacet_policy_wrap(out, &j->ops, j, err) : status;
+static tacet_status open_batches(tacet__bandit *b, const tacet_ask *ask, tacet_error *err) {
+    const tacet_central_settings *s = &b->settings;
+    tacet__batch_noise unit;
+    tacet__batches_plan plan = {.most = b->numbers,
+                                .proof = TACET__CENTRAL_PROOF,
+                                .rounds = s->rounds,
+                                .eps = s->eps,
+                                .delta = s->delta,
+                                .gaussian = s->gaussian};
+    const tacet_status status = unit_noise(&unit, s, ask, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    b->play_weight = tacet__stepwise_play(&unit);
+    plan.sensitivity = tacet__stepwise_sensitivity(b->play_weight);
+    batch_lengths(&plan.first_length, &plan.growth, s, sqrt(tacet__batch_noise_var(&unit, FIRST_NUMBERS)));
+    return tacet__batches_create(&b->batches, &plan, ask, err);
 }
 
-tacet_status tacet__central_policy_restore(tacet_policy **out, const tacet__central_parts *parts,
-                                           const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
-                                           size_t size, tacet_error *err) {
-    bandit *j = NULL;
-    tacet_status status = build(&j, parts, run, ask, false, err);
+tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *map,
+                                  const tacet_central_settings *settings, const tacet_ask *ask, bool begin,
+                                  tacet_error *err) {
+    *out = NULL;
+    tacet_status status = check_settings(map, settings, ask, err);
     if (status != TACET_OK) {
         return status;
     }
-    status = load(j, bytes, size, err);
+    const size_t features = tacet_features_dim(tacet_central_map_features(map));
+    tacet__bandit *b = TACET__ZALLOC(tacet__bandit, 1);
+    if (b == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
+    }
+    b->map = map;
+    b->settings = *settings;
+    b->d = tacet_central_map_domain(map)->d;
+    b->numbers = tacet__stepwise_most(features);
+    status = allocate(b, features, err);
+    status = status != TACET_OK ? status : open_batches(b, ask, err);
+    status = status != TACET_OK ? status : tacet_central_learner_create(&b->learner, map, &settings->learner, err);
+    if (status == TACET_OK && begin) {
+        status = plan_batch(b, err);
+    }
     if (status != TACET_OK) {
-        release(j);
+        tacet__bandit_free(b);
         return status;
     }
-    return tacet_policy_wrap(out, &j->ops, j, err);
+    *out = b;
+    return TACET_OK;
 }
 
-tacet_status tacet__central_policy_model(tacet_release **out, const tacet__central_parts *parts,
-                                         const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
-                                         size_t size, void (*look)(void *self, uint64_t rounds, void *user), void *user,
-                                         tacet_error *err) {
-    bandit *j = NULL;
-    tacet_status status = build(&j, parts, run, ask, false, err);
+static const tacet_policy_ops OPS = {.name = TACET__CENTRAL_NAME,
+                                     .suggest = suggest,
+                                     .observe = observe,
+                                     .recommend = recommend,
+                                     .guarantee = guarantee,
+                                     .save = tacet__bandit_save,
+                                     .load = tacet__bandit_load,
+                                     .free = tacet__bandit_free,
+                                     .drop = drop,
+                                     .repeat = repeat};
+
+tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
+                                  const tacet_central_settings *settings, const tacet_ask *ask, tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet__bandit *b = NULL;
+    const tacet_status status = tacet__bandit_create(&b, map, settings, ask, true, err);
+    return status == TACET_OK ? tacet_policy_wrap(out, &OPS, b, err) : status;
+}
+
+tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
+                                   const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
+                                   size_t size, tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet__bandit *b = NULL;
+    tacet_status status = tacet__bandit_create(&b, map, settings, ask, false, err);
     if (status != TACET_OK) {
         return status;
     }
-    status = load(j, bytes, size, err);
-    if (status == TACET_OK) {
-        status = refresh(j, err);
+    status = tacet__bandit_load(b, bytes, size, err);
+    if (status != TACET_OK) {
+        tacet__bandit_free(b);
+        return status;
     }
-    if (status == TACET_OK) {
-        status = j->batches != NULL ? tacet__batches_last(j->batches, out, err)
-                                    : tacet_stream_release(tacet__privatizer_stream(j->privatizer), out, err);
-    }
-    if (status == TACET_OK) {
-        look(j->parts.self,
-             j->batches != NULL ? tacet__batches_ended(j->batches) : tacet__privatizer_ended(j->privatizer), user);
-    }
-    release(j);
-    return status;
+    return tacet_policy_wrap(out, &OPS, b, err);
 }

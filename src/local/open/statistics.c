@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.c - the server's half of local joint DP: adds noisy reports up, keeps the public model.
- * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 3, SERVER. Differs: two vectors a report, decoded as in the
- * central model; the noise of t reports has variance t noise_var. Cost: O(r) a report, a refresh as in
- * central/open/learner.c.
- */
+ * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 3, SERVER. Differs: two vectors a report, in growing batches of
+ * which the model is told the sum, as in the central model; the noise of t reports has variance t noise_var. Cost: O(r)
+ * a report, a refresh as in central/open/learner.c. */
 #include <tacet/local/open/statistics.h>
 
 #include <math.h>
@@ -15,15 +14,16 @@
 #include "core/memory.h"
 
 static const char STATE_NAME[] = "local-statistics";
-enum { STATE_VERSION = 1 };
+enum { STATE_VERSION = 2 };
 
 struct tacet_local_statistics {
     tacet_central_learner *learner;
-    double *sums, *spare; /* spare: what a state is read into before it is believed */
+    double *sums;  /* of the reports that the model was not told of yet */
+    double *spare; /* what a state is read into before it is believed */
     size_t dim;
     double noise_var, growth, first;
-    uint64_t count;
-    double next; /* number of reports at which the model is refreshed */
+    uint64_t count, learnt; /* reports; of these the model was told */
+    double next;            /* number of reports at which the model is refreshed */
 };
 
 tacet_status tacet_local_statistics_create(tacet_local_statistics **out, const tacet_central_map *map,
@@ -83,7 +83,10 @@ tacet_status tacet_local_statistics_take(tacet_local_statistics *s, const double
     tacet_central_learner_played(s->learner);
     if ((double)s->count >= s->next) {
         /* a sum that can't be decoded leaves the model as it was: the report is counted all the same */
-        (void)tacet_central_learner_update(s->learner, s->sums, s->noise_var * (double)s->count, s->count, NULL);
+        const uint64_t fresh = s->count - s->learnt;
+        (void)tacet_central_learner_update(s->learner, s->sums, s->noise_var * (double)fresh, fresh, NULL);
+        s->learnt = s->count;
+        memset(s->sums, 0, s->dim * sizeof(double));
         s->next = fmax(s->next * s->growth, (double)s->count + 1);
     }
     return TACET_OK;
@@ -101,6 +104,7 @@ tacet_status tacet_local_statistics_save(const tacet_local_statistics *s, tacet_
         tacet__write_f64(&w, s->growth);
         tacet__write_f64(&w, s->first);
         tacet__write_u64(&w, s->count);
+        tacet__write_u64(&w, s->learnt);
         tacet__write_f64(&w, s->next);
         tacet__write_f64s(&w, s->sums, s->dim);
         tacet__write_bytes(&w, learner.data, learner.size);
@@ -120,7 +124,7 @@ tacet_status tacet_local_statistics_load(tacet_local_statistics *s, const void *
         tacet__read_f64(&r) != s->first) {
         return tacet__fail(err, TACET_CORRUPT, "the state is of another server: its map, noise or plan differs");
     }
-    const uint64_t count = tacet__read_u64(&r);
+    const uint64_t count = tacet__read_u64(&r), learnt = tacet__read_u64(&r);
     const double next = tacet__read_f64(&r);
     tacet__read_f64s(&r, s->spare, s->dim);
     const unsigned char *learner = NULL;
@@ -130,9 +134,10 @@ tacet_status tacet_local_statistics_load(tacet_local_statistics *s, const void *
         return status;
     }
     /* Each report is below 1e100, and the next refresh is ahead. */
-    bool good = next >= s->first && next > (double)count && isfinite(next) && (next == s->first || count > 0);
+    bool good = next >= s->first && next > (double)count && isfinite(next) && (next == s->first || count > 0) &&
+                learnt <= count;
     for (size_t i = 0; i < s->dim; i++) {
-        good = good && fabs(s->spare[i]) <= 1e100 * (double)count;
+        good = good && fabs(s->spare[i]) <= 1e100 * (double)(count - (learnt <= count ? learnt : count));
     }
     if (!good) {
         return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
@@ -143,6 +148,7 @@ tacet_status tacet_local_statistics_load(tacet_local_statistics *s, const void *
     }
     memcpy(s->sums, s->spare, s->dim * sizeof(double));
     s->count = count;
+    s->learnt = learnt;
     s->next = next;
     return TACET_OK;
 }

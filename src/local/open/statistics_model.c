@@ -113,7 +113,6 @@ static tacet_status make(tacet_statistics_model **out, const tacet_statistics_sp
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a model");
     }
     tacet_central_learner_settings_defaults(&learner);
-    learner.kind = TACET_CENTRAL_DECODE;
     learner.set_size = s->set_size;
     status = copy_spec(m, s, err);
     status = status != TACET_OK ? status : make_map(m, features, size, err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_central.c - the central policy `central` for the service: decision sets and rewards are private
- * (tacet/central/trusted/policy.h). Ring: trusted. Batches are charged when they end; the stream of the learner decode
- * when the study is created. The policy need not be saved before each release (save_first is off): a record is durable
- * in the log, in the same transaction as whatever rests on it, before anything leaves; docs/service.md has the
- * argument. Cost: that of the policy. */
+ * (tacet/central/trusted/policy.h). Ring: trusted. Batches are charged when they end. A record is durable in the log,
+ * in the same transaction as whatever rests on it, before anything leaves; docs/service.md has the argument. Cost: that
+ * of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -31,10 +30,6 @@ static tacet_ask ask_of(const bandit *j) {
     return tacet__central_ask(&j->c, "suggestions of a central study", "decision set,reward");
 }
 
-static tacet_status learner_of(tacet_central_learner_kind *kind, const tacet__definition *def, tacet_error *err) {
-    return strcmp(def->learner, "default") == 0 ? TACET_OK : tacet_central_learner_parse(kind, def->learner, err);
-}
-
 static void settings_of(tacet_central_settings *s, const tacet__definition *def) {
     tacet_central_settings_defaults(s);
     s->eps = def->round_eps;
@@ -42,12 +37,13 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->rounds = def->rounds;
     s->open_most = def->open_most;
     s->coin_seed = def->coin_seed;
-    s->save_first = false;
-    s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
     s->minimize = def->minimize;
-    s->gaussian = def->person_rounds > 1;          /* the round's eps was found for Gaussian noise */
-    (void)learner_of(&s->learner.kind, def, NULL); /* bandit_check refused others */
+    s->gaussian = def->person_rounds > 1; /* the round's eps was found for Gaussian noise */
+    double lo = 0;
+    double hi = 0;
+    tacet__definition_range(def, &lo, &hi);
+    s->learner.typical_reward = (tacet__definition_towards(def, def->typical_reward) - lo) / (hi - lo);
 }
 
 static void bandit_free(void *self) {
@@ -85,9 +81,8 @@ static tacet_status make_map(bandit *j, const tacet__definition *def, const void
     }
     tacet_kernel_free(kernel);
     if (status == TACET_OK) {
-        const size_t m = tacet_features_dim(j->features);
-        status = tacet_central_map_create(&j->map, j->features, &j->domain, def->released < m ? def->released : m, lo,
-                                          hi, err);
+        status =
+            tacet_central_map_create(&j->map, j->features, &j->domain, tacet_features_dim(j->features), lo, hi, err);
     }
     return status;
 }
@@ -96,15 +91,9 @@ static tacet_status bandit_check(const tacet__definition *def, tacet_error *err)
     if (def->d > DIMS_MOST) {
         return tacet__fail(err, TACET_INVALID, "policy 'central' takes at most %d dimensions", DIMS_MOST);
     }
-    tacet_central_learner_kind kind = TACET_CENTRAL_TILT;
-    if (learner_of(&kind, def, err) != TACET_OK) {
-        return TACET_INVALID;
-    }
-    if (!(def->delta > 0) && (kind != TACET_CENTRAL_TILT || def->person_rounds > 1)) {
-        return tacet__fail(
-            err, TACET_INVALID,
-            "a delta above 0 is needed: noise of the learner 'decode', or of persons of several rounds, is "
-            "Gaussian");
+    if (!(def->delta > 0) && def->person_rounds > 1) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a delta above 0 is needed: noise of persons of several rounds is Gaussian");
     }
     bandit *j = TACET__ZALLOC(bandit, 1);
     const tacet_status status =
@@ -152,25 +141,6 @@ static tacet_status bandit_release(const tacet__learner *learner, const tacet__d
     status = status != TACET_OK ? status : tacet__central_model_json(out, model, def, err);
     tacet_blob_clear(&bytes);
     tacet_contextual_model_free(model);
-    return status;
-}
-
-tacet_status tacet__kind_central_sums(tacet_release **out, const tacet__definition *def, const char *ledger,
-                                      const void *snapshot, size_t size, tacet_error *err) {
-    tacet_central_settings s;
-    *out = NULL;
-    bandit *j = TACET__ZALLOC(bandit, 1);
-    if (j == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
-    }
-    settings_of(&s, def);
-    tacet_status status = make_map(j, def, snapshot, size, err);
-    status = status != TACET_OK ? status : tacet__central_open(&j->c, def, ledger, false, err);
-    if (status == TACET_OK) {
-        const tacet_ask ask = ask_of(j);
-        status = tacet_central_release_sums(out, j->map, &s, &ask, snapshot, size, err);
-    }
-    bandit_free(j);
     return status;
 }
 

@@ -81,9 +81,6 @@ static tacet_status contextual_check(const tacet__definition *def, tacet_error *
     if (status == TACET_OK && def->rounds > (1U << 22)) {
         status = tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
     }
-    if (status == TACET_OK && strcmp(def->learner, "default") != 0) {
-        status = tacet__fail(err, TACET_INVALID, "policy 'contextual' has no other learner than default");
-    }
     status = status != TACET_OK ? status : tacet_contextual_basis_create(&basis, &u.space, 0, err);
     tacet_contextual_basis_free(basis);
     return status;

@@ -16,18 +16,14 @@
 
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
     tacet_kernel *kernel = NULL;
-    if (!(def->delta > 0) && (strcmp(def->learner, "default") != 0 || def->person_rounds > 1)) {
-        return tacet__fail(
-            err, TACET_INVALID,
-            "a delta above 0 is needed: noise of elimination, or of persons of several rounds, is Gaussian");
+    if (!(def->delta > 0) && def->person_rounds > 1) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a delta above 0 is needed: noise of persons of several rounds is Gaussian");
     }
     /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with.
      */
     if (def->rounds > (1U << 22)) {
         return tacet__fail(err, TACET_INVALID, "policy 'fixed' takes at most 2^22 rounds");
-    }
-    if (strcmp(def->learner, "default") != 0 && strcmp(def->learner, "elimination") != 0) {
-        return tacet__fail(err, TACET_INVALID, "policy 'fixed' has one other learner, elimination");
     }
     const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     tacet_kernel_free(kernel);
@@ -57,7 +53,6 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     s.open_most = def->open_most;
     s.gaussian = def->person_rounds > 1; /* the round's eps was found for Gaussian noise */
     s.learner.coin_seed = def->coin_seed;
-    s.learner.elimination = strcmp(def->learner, "elimination") == 0;
     tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
     const double width = s.reward_hi - s.reward_lo;
     tacet_fixed_earlier *known = def->earlier_count > 0 ? TACET__ZALLOC(tacet_fixed_earlier, def->earlier_count) : NULL;

@@ -6,7 +6,7 @@
  * Everything the learner does is public: arms are planned a batch ahead from releases and public coins, so their
  * features need no noise. Per batch it learns one vector u = A sum c_i phi_i (v_i - 1/2) + noise, where A and the c_i
  * are planned too, such that |c_i A phi_i| <= 1: that bound is what the sensitivity, 1, rests on.
- * src/central/README.md, (g). Not thread-safe. */
+ * src/central/README.md, (f). Not thread-safe. */
 #ifndef TACET_CENTRAL_OPEN_FIXED_LEARNER_H
 #define TACET_CENTRAL_OPEN_FIXED_LEARNER_H
 
@@ -45,10 +45,6 @@ typedef struct tacet_fixed_settings {
     uint64_t coin_seed;                 /* default 1 */
     const tacet_fixed_earlier *earlier; /* borrowed by create; for a single group. Default none */
     size_t earlier_count;
-    bool elimination;  /* default false: Thompson sampling. True: phased elimination, whose regret is bounded with
-                          probability 1 - confidence (src/central/README.md, (g)); one group only */
-    double confidence; /* elimination: default 0.05 */
-    double misfit;     /* elimination: bound of |f - 1/2 - <theta, phi>| over the arms; default 0 */
 } tacet_fixed_settings;
 
 enum { TACET_FIXED_BATCH_MOST = 1 << 14 }; /* rounds of a batch */
@@ -88,8 +84,6 @@ TACET_API const double *tacet_fixed_learner_theta(const tacet_fixed_learner *lea
 /* Round i of the batch was played with these choices instead of the planned ones (below each group's number): for a
  * batch that was planned elsewhere. Vectors keep a norm of at most 1. */
 TACET_API void tacet_fixed_learner_replace(tacet_fixed_learner *learner, size_t i, const size_t *choices);
-/* Elimination: arms that no release has excluded; 0: Thompson sampling, which excludes none. */
-TACET_API size_t tacet_fixed_learner_left(const tacet_fixed_learner *learner);
 /* The arm of the best posterior mean: choices (G numbers) and that mean. */
 TACET_API double tacet_fixed_learner_best(const tacet_fixed_learner *learner, size_t *choices);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learner.h (open) - the learner of central and local joint DP: sees released sums only, scores arms.
  *
- * It is told, at the end of an epoch, a noisy prefix sum of (v phi(x), (1 - v) phi(x)) over `count` rounds, with the
- * variance of its noise (tacet/central/shared/map.h). From that it works out where the rounds were played and what they
- * returned, with a posterior that knows the noise. Everything here is post-processing: no choice of the settings below
- * can harm privacy, only accuracy. Derivation, and what is proven of which: src/central/README.md.
- * Not thread-safe. A call that fails leaves the learner as it was. */
+ * It is told, at the end of a batch of `count` rounds, a noisy sum of (v phi(x), (1 - v) phi(x)) with the variance of
+ * its noise (tacet/central/shared/map.h); a central study shapes its batches itself. From that it works out where the
+ * rounds were played and what they returned, with a posterior that knows the noise. Everything here is post-processing:
+ * no choice of the settings below can harm privacy, only accuracy. Derivation, and what is proven of which:
+ * src/central/README.md. Not thread-safe. A call that fails leaves the learner as it was. */
 #ifndef TACET_CENTRAL_OPEN_LEARNER_H
 #define TACET_CENTRAL_OPEN_LEARNER_H
 
@@ -20,40 +20,21 @@
 extern "C" {
 #endif
 
-typedef enum tacet_central_learner_kind {
-    TACET_CENTRAL_TILT,  /* law of play and reward fitted together; rewards stay in their range: the default. In a
-                            central  study it is told batches, each shaped to tell it most */
-    TACET_CENTRAL_DECODE /* a decoded measure, then a linear regression: for low typical rewards and much noise */
-} tacet_central_learner_kind;
-
 typedef struct tacet_central_learner_settings {
-    tacet_central_learner_kind kind;
-    size_t grid;     /* points of the public grid; default 0: 640 for batches, otherwise 160, 240 from three coordinates
-                        on; and every point of a domain of levels that has at most 512 */
+    size_t grid;     /* points of the public grid; default 0: 640, or every point of a domain of levels that has at most
+                        512 */
     size_t set_size; /* arms a round typically offers; default 25 */
-    double anywhere; /* share of the guessed law of play that is spread evenly, at most 1; default 0: 0.3, for batches
-                         0.03 */
-    /* decode */
-    double typical_reward; /* what an unseen arm is taken to return, in (0, 1) after mapping to it; default 0.15 */
-    double guess_weight;   /* tau: how much the guessed law of play counts; less under much noise; default 0.6 */
-    double width;          /* arms are scored mean + width sd; less under much noise; default 0.55 */
-    double prior_var;      /* prior variance of each coefficient; default 0.5 */
-    double noise_factor;   /* the noise's variance is taken that many times; default 1 */
-    double drift;          /* error of a decoded sum per round; default 0.035 */
-    double reward_var;     /* of a single reward around its mean, mapped to [0, 1]; default 0.25 */
-    /* tilt */
-    double tilt_var;    /* prior variance of each coefficient of the tilt; default 0.3 */
-    double level;       /* logit of a typical reward; default 0 */
-    double level_var;   /* its prior variance; default 2 */
-    double logit_var;   /* prior variance of each coefficient of the reward's logit; default 3 */
-    double logit_width; /* arms are scored logit + width sd; less under much noise; default 1.5 */
+    double typical_reward; /* what an unseen arm is taken to return, mapped to (0, 1); default 0.5 */
+    double anywhere;       /* share of the guessed law of play that is spread evenly, at most 1; default 0.03 */
+    double tilt_var;       /* prior variance of each coefficient of the tilt; default 0.3 */
+    double level_var;      /* of the logit of a typical reward; default 2 */
+    double logit_var;      /* of each coefficient of the reward's logit; default 3 */
+    double logit_width;    /* arms are scored logit + width sd; less under much noise; default 1.5 */
 } tacet_central_learner_settings;
 
 typedef struct tacet_central_learner tacet_central_learner;
 
 TACET_API void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
-/* "tilt", "decode". INVALID names the choices. */
-TACET_API tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err);
 /* The map is borrowed and must outlive the learner. INVALID names the setting. NO_MEMORY. */
 TACET_API tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
                                                     const tacet_central_learner_settings *settings, tacet_error *err);
@@ -61,8 +42,8 @@ TACET_API void tacet_central_learner_free(tacet_central_learner *learner); /* NU
 
 /* Notes that a round was played by the current scores (or, before the first update, at random). */
 TACET_API void tacet_central_learner_played(tacet_central_learner *learner);
-/* A release: 2r sums over the first `count` rounds, each with noise of variance `noise_var`. Replaces what earlier
- * releases told. INVALID: a number that is not finite, noise_var not > 0, count = 0. NUMERIC. Allocates nothing. */
+/* A release: 2r sums over the `count` rounds since the one before, each with noise of variance `noise_var`. INVALID: a
+ * number that is not finite, noise_var not > 0, count = 0. NUMERIC: what was known stays. Allocates nothing. */
 TACET_API tacet_status tacet_central_learner_update(tacet_central_learner *learner, const double *sums,
                                                     double noise_var, uint64_t count, tacet_error *err);
 TACET_API bool tacet_central_learner_informed(const tacet_central_learner *learner); /* an update was made */
@@ -76,10 +57,9 @@ TACET_API size_t tacet_central_learner_choose(tacet_central_learner *learner, do
                                               size_t ldx, size_t n);
 /* The best posterior mean over the learner's grid: its point (d numbers, may be NULL), mean and sd. */
 TACET_API void tacet_central_learner_best(tacet_central_learner *learner, double *x, double *mean, double *sd);
-/* What it predicts with, m coefficients of the features: with s = *level + <theta, phi(x)> the mean reward is
- * lo + (hi - lo) s, or lo + (hi - lo)/(1 + exp(-s)) where *logistic. */
-TACET_API const double *tacet_central_learner_theta(const tacet_central_learner *learner, double *level,
-                                                    bool *logistic);
+/* What it predicts with, m coefficients of the features: the mean reward is lo + (hi - lo)/(1 + exp(-s)) with
+ * s = *level + <theta, phi(x)>. */
+TACET_API const double *tacet_central_learner_theta(const tacet_central_learner *learner, double *level);
 /* Root mean square of the posterior's sd over the grid, in the rewards' units. */
 TACET_API double tacet_central_learner_error(tacet_central_learner *learner);
 

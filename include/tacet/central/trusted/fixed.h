@@ -3,7 +3,7 @@
  *
  * Rounds come in batches planned by the open learner (tacet/central/open/fixed_learner.h). A batch's arms are public;
  * its rewards are summed here and released once, at its end, with noise for a sensitivity of 1. Each record is in one
- * batch, so all batches together cost one (eps, delta) (parallel composition). Proof: src/central/README.md, (g).
+ * batch, so all batches together cost one (eps, delta) (parallel composition). Proof: src/central/README.md, (f).
  * Tickets of a batch may be open together and are reported in any order; the next batch begins when all of them were.
  * Restarts: a batch's release is stored in the ledger before it is used, and is given again to whoever ends the same
  * batch, whatever was reported to it: an old state, a copy, a replayed log see what left, never a second release.
@@ -32,7 +32,7 @@ typedef struct tacet_central_fixed_settings {
     double growth;               /* of the batches, above 1; default 1.35 */
     size_t open_most;            /* tickets that may be open at a time; default 64 */
     bool gaussian;               /* default false: a batch of few numbers gets l2 noise where the ledger adds up eps and
-                                    delta; true: Gaussian noise always, as elimination has, whose proof is of it */
+                                    delta; true: Gaussian noise always */
     uint64_t problem;            /* names the domain and its features in saved states; default 0: hashed from them */
     tacet_fixed_settings learner; /* its defaults, but for prior_var: 0 */
 } tacet_central_fixed_settings;

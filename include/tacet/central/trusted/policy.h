@@ -5,25 +5,15 @@
  * Each round is one user: a decision set D_t, of which an arm is shown to that user, and a reward y_t. What everybody
  * else sees, now and later, is (eps, delta)-private in (D_t, y_t) (Definition 6 of Dubey, AISTATS 2021: replace one
  * round). tacet_central_create gives the policy; inside, raw sums are held and released through the gate at the ends of
- * growing batches (the learner decode: epochs of a stream of prefix sums), and a learner
- * (tacet/central/open/learner.h) sees the releases only.
+ * growing batches, and a learner (tacet/central/open/learner.h) sees the releases only.
  *
  * Stored states, and logs that are replayed. A release leaves inside the first suggestion after a batch's end, and is
  * entered in the ledger just before, durably, with a hash of the tickets of its rounds. The same tickets in the same
  * order get the same release again, whatever is reported for them, in any number of processes; others are refused with
- * CONFLICT, by that suggestion and every later one. States may be older than the newest release, saved or not:
- * settings.replay and save_first are of the stream alone. There a release is entered by a keyed hash of everything that
- * went into it. From then on:
- *   - the same rounds, in the same order, give the same release again, bit for bit; that is allowed any number of
- *     times, in any number of processes (replicas). This is what replaying a log of events from an older state does;
- *     settings.replay = true lets older states be loaded for it;
- *   - anything else is refused with CONFLICT by the suggestion that would have let it leave, and by every later one.
- *     Without settings.replay a state older than the newest release is refused when it is loaded.
- * Therefore: make an observation durable (the event, or a saved state) BEFORE the next suggestion is asked for: in an
- * earlier transaction, not in the same one (a service that works in batches: the suggestions of a batch first, then
- * its observations, then the commit; with a durable log save_first may be false). Then what the ledger knows of is
- * always in the log, and a replay can always follow it. An observation that is lost after its epoch was released cannot
- * be replaced by another: privacy holds, the study is over. Proofs: src/central/README.md.
+ * CONFLICT, by that suggestion and every later one. So a state may be older than the newest release.
+ * Make an observation durable (the event, or a saved state) BEFORE the next suggestion is asked for: in an earlier
+ * transaction, not in the same one. Then what the ledger knows of is always in the log, and a replay can always follow
+ * it. Proofs: src/central/README.md.
  * A ticket that is dropped (tacet_policy_drop) is one that is never reported: its round has no record. */
 #ifndef TACET_CENTRAL_TRUSTED_POLICY_H
 #define TACET_CENTRAL_TRUSTED_POLICY_H
@@ -34,7 +24,7 @@
 #include <tacet/central/shared/map.h>
 #include <tacet/core/policy.h>
 #include <tacet/dp/mechanism.h>
-#include <tacet/dp/stream.h>
+#include <tacet/dp/noise.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/contextual/open/model.h>
 
@@ -43,18 +33,14 @@ extern "C" {
 #endif
 
 typedef struct tacet_central_settings {
-    double eps, delta;                 /* of the whole run, for each round's record; no defaults */
-    uint64_t rounds;                   /* T; 0: unknown, the stream then doubles. Default 0 */
-    tacet_factorization factorization; /* of the stream of epochs; default TOEPLITZ */
+    double eps, delta;  /* of the whole run, for each round's record; no defaults; delta = 0: pure eps */
+    uint64_t rounds;    /* T; 0: unknown. Default 0 */
     double first_epoch; /* rounds played at random before the first release, without noise; more under noise. Default 0:
-                           8, decode 5 */
-    double growth;      /* each epoch is so much longer than the one before; above 1; default 0: 1.25, decode 1.1 */
+                           4 under little noise to 8 under much */
+    double growth;      /* each batch is so much longer than the one before; above 1. Default 0: 1.15 under little noise
+                           to 1.25 under much */
     size_t open_most;   /* tickets that may be open at a time; default 64 */
-    uint64_t coin_seed; /* of the random first epoch; public, need not be secret. Default 1 */
-    bool save_first; /* default true: after an epoch has ended the next suggestion is refused (STATE) until the policy
-                        was saved, so that a release can never leave before the data it is of is stored */
-    bool replay;   /* default false: a state older than the newest release is refused (CONFLICT). true: it is loaded, by
-                      somebody who now repeats every suggestion and observation since; see above */
+    uint64_t coin_seed; /* of the random first batch; public, need not be secret. Default 1 */
     bool gaussian; /* default false: a batch of few numbers gets l2 noise where the ledger adds up eps and delta. true:
                       Gaussian noise always, so that k rounds of one person cost what k times its shift does */
     bool minimize; /* default false. true: rewards come negated, and models that are released negate them back */
@@ -62,17 +48,14 @@ typedef struct tacet_central_settings {
 } tacet_central_settings;
 
 TACET_API void tacet_central_settings_defaults(tacet_central_settings *settings);
-/* Decision sets come with each round: any number of points of the map's dimension. Batches are charged
- * to ask->ledger one by one, as parts of one group that costs what one of them costs; a stream once, at once, for the
- * whole run (see tacet_stream_open for `ask`; a ticket opened before is CONFLICT: create with a new ticket, or create
- * the policy by tacet_central_restore). The map must outlive the policy. INVALID names the setting. */
+/* Decision sets come with each round: any number of points of the map's dimension. Batches are charged to ask->ledger
+ * one by one, as parts of one group that costs what one of them costs. The map must outlive the policy. INVALID names
+ * the setting. */
 TACET_API tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
                                             const tacet_central_settings *settings, const tacet_ask *ask,
                                             tacet_error *err);
-/* A policy from the bytes of tacet_policy_save, with the ask it was created with (ledger, ticket, texts; the noise is
- * not used): nothing is charged, the same noise goes on. CORRUPT: damaged, or of another study. CONFLICT: the ledger
- * charged something else under this ticket; the state is older than the newest release (unless settings.replay), or of
- * another history than what was released. */
+/* A policy from the bytes of tacet_policy_save, with the ask it was created with (ledger, ticket, texts): nothing is
+ * charged. CORRUPT: damaged, or of another study. */
 TACET_API tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
                                              const tacet_central_settings *settings, const tacet_ask *ask,
                                              const void *bytes, size_t size, tacet_error *err);
@@ -82,28 +65,19 @@ TACET_API tacet_status tacet_central_restore(tacet_policy **out, const tacet_cen
 TACET_API tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,
                                                     size_t size, tacet_error *err);
 
-/* The last noisy sums with their receipt, for anyone (Remark 1 of the paper). From the bytes of tacet_policy_save; it
- * is post-processing of what was charged, and costs nothing. STATE: no epoch has ended yet. Other errors as
- * tacet_central_restore. */
-TACET_API tacet_status tacet_central_release_sums(tacet_release **out, const tacet_central_map *map,
-                                                  const tacet_central_settings *settings, const tacet_ask *ask,
-                                                  const void *bytes, size_t size, tacet_error *err);
-/* The same as a model that anybody may keep and ask (tacet/contextual/open/model.h, actions only): a sum of kernel
- * functions, with the receipt of the release it was made of; predicted_error is the root mean square of the posterior's
- * sd over the domain, rounds those of the epochs that have ended. INVALID: the domain is no box of at most
- * TACET_CONTEXTUAL_DIM_MOST coordinates, or the features are not one span of at most TACET_CONTEXTUAL_NODES_MOST kernel
- * functions (Mercer or Nyström without groups, se, matern32 or matern52). Other errors as above. */
+/* What a saved state has learnt, as a model that anybody may keep and ask (Remark 1 of the paper;
+ * tacet/contextual/open/model.h, actions only): a sum of kernel functions, with the receipt of the release it was made
+ * of; predicted_error is the root mean square of the posterior's sd over the domain, rounds those of the batches that
+ * have ended. From the bytes of tacet_policy_save; it is post-processing of what was charged, and costs nothing. STATE:
+ * no batch has ended yet. INVALID: the domain is no box of at most TACET_CONTEXTUAL_DIM_MOST coordinates, or the
+ * features are not one span of at most TACET_CONTEXTUAL_NODES_MOST kernel functions (Mercer or Nyström without groups,
+ * se, matern32 or matern52). Other errors as tacet_central_restore. */
 TACET_API tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_central_map *map,
                                            const tacet_central_settings *settings, const tacet_ask *ask,
                                            const void *bytes, size_t size, tacet_error *err);
-/* How many rounds the first epoch of a stream has: ceil(first_epoch / mu^0.6), at least 1; 0: that of 5. */
-TACET_API double tacet_central_first_length(double first_epoch, double mu);
-/* The ends of the epochs: ends[k] is the number of rounds after which the k-th release is made; at most `most` are
- * written. Returns how many there are for `rounds` rounds (rounds > 0). */
-TACET_API size_t tacet_central_epochs(uint64_t *ends, size_t most, uint64_t rounds, double first_length, double growth);
-
 /* The published algorithm (Algorithms 1 and 2): the outer product of [phi; y] after every round through a binary tree,
- * Lemma 3's shift, Theorem 1's width. Kept as the reference. */
+ * Lemma 3's shift, Theorem 1's width. Kept as the reference, for simulations: its noise is seeded, it charges no ledger
+ * and its guarantee says that it is not private; what its noise would guarantee is tacet_central_published_noise. */
 typedef enum tacet_central_calibration {
     TACET_CENTRAL_PROVEN,   /* the noise that (eps, delta) needs: one Gaussian mechanism over the whole tree */
     TACET_CENTRAL_PUBLISHED /* sigma^2 = 16 n (1 + B^2) ln(10/delta)^2/eps^2, n = 1 + ceil(log2 T), as in the paper's
@@ -112,22 +86,21 @@ typedef enum tacet_central_calibration {
 
 typedef struct tacet_central_published_settings {
     double eps, delta;                     /* no defaults */
-    uint64_t rounds;                       /* T; 0: unknown, doubling (Remark 5), PROVEN only. Default 0 */
+    uint64_t rounds;                       /* T, at most 2^24; no default */
     tacet_central_calibration calibration; /* default PROVEN */
     double norm_bound;                     /* B of the function; default 1. Rewards in [lo, hi], |y| <= reward_bound */
     double reward_lo, reward_hi;           /* defaults 0, 1 */
     double rho, lambda, zeta, width;       /* as in tacet_noisy_ucb_settings: 0.5, 1, 0.1, 1 */
     size_t open_most;                      /* default 64 */
     uint64_t coin_seed;                    /* of the first round; default 1 */
-    bool save_first;                       /* default true */
-    bool replay;                           /* default false; both as above */
 } tacet_central_published_settings;
 
 TACET_API void tacet_central_published_settings_defaults(tacet_central_published_settings *settings);
-/* The features must have norm at most 1 and outlive the policy. Errors as tacet_central_create. */
+/* The features must have norm at most 1 and outlive the policy. `noise` is seeded, and is used up as the policy needs
+ * it: it must outlive the policy. INVALID names the setting; also noise that is not seeded. Saving is UNSUPPORTED. */
 TACET_API tacet_status tacet_central_published_create(tacet_policy **out, const tacet_features *features,
                                                       const tacet_central_published_settings *settings,
-                                                      const tacet_ask *ask, tacet_error *err);
+                                                      tacet_noise *noise, tacet_error *err);
 /* The noise of the settings: *sigma is the paper's (entries of v), and (*eps, *delta) what it really guarantees. */
 TACET_API tacet_status tacet_central_published_noise(double *sigma, double *eps, double *delta,
                                                      const tacet_central_published_settings *settings,

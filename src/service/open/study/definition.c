@@ -343,7 +343,8 @@ static void read_covariance(reading *r, tacet__definition *s, const json_t *valu
 }
 
 static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const CENTRAL[] = {"kernel", "lengthscale", "reward", "earlier", "groups", NULL};
+    static const char *const CENTRAL[] = {"kernel",  "lengthscale", "reward", "typical_reward",
+                                          "earlier", "groups",      NULL};
     static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean",       "bound",
                                         "noise",  "earlier",     "groups", "covariance", NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
@@ -386,6 +387,14 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
         }
     }
     free(reward);
+    const double middle = s->reward_lo + (s->reward_hi - s->reward_lo) / 2;
+    s->typical_reward = real_of(r, json_object_get(prior, "typical_reward"), "prior.typical_reward", middle);
+    if (r->status == TACET_OK && !(s->typical_reward > s->reward_lo && s->typical_reward < s->reward_hi)) {
+        complain(r, "prior.typical_reward", "must lie between the ends of prior.reward");
+    }
+    if (s->typical_reward != middle && strcmp(s->policy, "central") != 0) {
+        complain(r, "prior.typical_reward", "is for the policy central");
+    }
     read_earlier(r, s, json_object_get(prior, "earlier"));
     read_groups(r, s, json_object_get(prior, "groups"));
     if (r->status == TACET_OK) {
@@ -427,9 +436,8 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
     static const char *const SETS[] = {"randomizer",     "features",      "released", "set_size",
                                        "ticket_seconds", "person_rounds", NULL};
-    static const char *const CENTRAL[] = {"open_most",     "set_most",  "set_size", "features",
-                                          "released",      "coin_seed", "late",     "ticket_seconds",
-                                          "person_rounds", "learner",   NULL};
+    static const char *const CENTRAL[] = {"open_most", "set_most",       "set_size",      "features", "coin_seed",
+                                          "late",      "ticket_seconds", "person_rounds", NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
@@ -461,13 +469,8 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->open_most = (size_t)whole_of(r, options, "open_most", s->open_most, 1, 100000);
     s->set_most = (size_t)whole_of(r, options, "set_most", s->set_most, 1, TACET__DEFINITION_ARMS);
     s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
-    /* decode was tuned with 25 features of which 15 are released; the others release all they model */
-    word_of(r, s->learner, options, "learner", "default");
-    const bool decode = strcmp(s->learner, "decode") == 0;
-    const size_t usual = decode ? 25 : s->d <= 2 || s->space.count > 0 ? 40 : s->d == 3 || s->count == 0 ? 60 : 80;
+    const size_t usual = s->d <= 2 || s->space.count > 0 ? 40 : s->d == 3 || s->count == 0 ? 60 : 80;
     s->features = (size_t)whole_of(r, options, "features", usual, 1, 500);
-    s->released =
-        (size_t)whole_of(r, options, "released", decode && s->features > 15 ? 15 : s->features, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
     s->late = whole_of(r, options, "late", 0, 0, s->rounds);
     if (s->late > 0 && strcmp(s->policy, "contextual") != 0) {

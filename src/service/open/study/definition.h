@@ -58,6 +58,7 @@ typedef struct tacet__definition {
         *groups; /* d, owned: the kernel is a sum over groups of coordinates, and this is each one's group; NULL: one */
     double *covariance;          /* count x count, owned: of the points, in place of a kernel; NULL: none. Local */
     double reward_lo, reward_hi; /* in the clients' units */
+    double typical_reward;       /* central: what an unseen arm is taken to return, in these units */
     double *earlier; /* earlier_count triples, owned: a point's index, a public value of it, its standard deviation */
     size_t earlier_count;
     bool bound_given;          /* local: the definition states `bound` */
@@ -69,12 +70,11 @@ typedef struct tacet__definition {
     uint64_t person_rounds;                  /* both: how many rounds of a person count; later ones are null records */
     double round_eps; /* central: eps of one round, so that the rounds of a person that count cost eps together */
     /* Central. */
-    size_t open_most; /* tickets that may wait for their reward at a time */
-    size_t set_most;  /* arms a decision set may have */
-    size_t set_size;  /* arms a decision set typically has */
-    size_t features, released;
-    char learner[TACET__DEFINITION_WORD]; /* decision sets: both, tilt, decode; fixed: default, elimination */
-    uint64_t late;                        /* contextual: epochs are released so many rounds after their end */
+    size_t open_most;          /* tickets that may wait for their reward at a time */
+    size_t set_most;           /* arms a decision set may have */
+    size_t set_size;           /* arms a decision set typically has */
+    size_t features, released; /* of the model; local: of these, so many are reported */
+    uint64_t late;             /* contextual: epochs are released so many rounds after their end */
     uint64_t coin_seed;
 } tacet__definition;
 

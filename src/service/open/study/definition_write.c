@@ -68,6 +68,9 @@ static json_t *prior_json(const tacet__definition *s) {
     if (prior != NULL && s->earlier_count > 0) {
         (void)json_object_set_new(prior, "earlier", rows_json(s->earlier, 3, s->earlier_count));
     }
+    if (prior != NULL && strcmp(s->policy, "central") == 0) {
+        (void)json_object_set_new(prior, "typical_reward", json_real(s->typical_reward));
+    }
     set_wholes(prior, "groups", s->groups, s->d + s->context_dim);
     if (prior != NULL && s->covariance != NULL) {
         (void)json_object_set_new(prior, "covariance", tacet__reals_json(s->covariance, s->count * s->count));
@@ -89,10 +92,9 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
                           ? json_pack("{ss sI sI sI}", "randomizer", s->randomizer, "features", (json_int_t)s->features,
                                       "released", (json_int_t)s->released, "set_size", (json_int_t)s->set_size)
                       : local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
-                              : json_pack("{ss sI sI sI sI sI sI}", "learner", s->learner, "open_most",
-                                          (json_int_t)s->open_most, "set_most", (json_int_t)s->set_most, "set_size",
-                                          (json_int_t)s->set_size, "features", (json_int_t)s->features, "released",
-                                          (json_int_t)s->released, "coin_seed", (json_int_t)s->coin_seed);
+                              : json_pack("{sI sI sI sI sI}", "open_most", (json_int_t)s->open_most, "set_most",
+                                          (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
+                                          (json_int_t)s->features, "coin_seed", (json_int_t)s->coin_seed);
     if (options != NULL && s->late > 0) {
         (void)json_object_set_new(options, "late", json_integer((json_int_t)s->late));
     }
