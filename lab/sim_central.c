@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "central_domain.h"
 #include "central_env.h"
+#include "central_space.h"
 #include "runs.h"
 #include "trials.h"
 
@@ -435,7 +436,9 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"", CLI_FLAG, NULL, NULL, "The world of decision sets", false},
         {"world", CLI_STRING, &world, "NAME",
-         "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process.", false},
+         "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process; tune: no decision sets, but "
+         "a space of five columns, with what one would do by hand beside the study.",
+         false},
         {"dim", CLI_SIZE, &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0.", false},
         {"binary", CLI_SIZE, &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0.", false},
         {"category", CLI_SIZE, &s.world.category, "N", "drawn: values of one category; default 0: none.", false},
@@ -511,6 +514,16 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         (s.world.permuted && !(sets && strcmp(world, "drawn") == 0))) {
         return cli_usage(self, "--outstanding (at most a million) and --missing are for decision sets, --permute for "
                                "those of --world drawn");
+    }
+    if (strcmp(world, "tune") == 0) {
+        const central_space_request request = {.eps = eps,
+                                               .delta = delta,
+                                               .noise = s.world.noise,
+                                               .rounds = s.rounds,
+                                               .trials = trials,
+                                               .threads = threads,
+                                               .seed = s.seed};
+        return central_space_print(&request, &err) == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
     }
     if (strcmp(world, "drawn") == 0) {
         s.world.drawn = true;

@@ -15,6 +15,7 @@
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>
 #include <tacet/central/shared/map.h>
+#include <tacet/central/trusted/direct.h>
 #include <tacet/central/trusted/fixed.h>
 #include <tacet/central/trusted/policy.h>
 #include <tacet/contextual/open/model.h>

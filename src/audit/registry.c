@@ -34,6 +34,8 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_contextual_grid,
     &tacet__audit_central,
     &tacet__audit_central_fixed,
+    &tacet__audit_direct,
+    &tacet__audit_direct_unclipped,
     &tacet__audit_local_statistics,
     &tacet__audit_central_shared,
     &tacet__audit_central_lemma_5,

@@ -29,5 +29,7 @@ extern const tacet_audit_target tacet__audit_central_fixed;
 /* targets_tune.c */
 extern const tacet_audit_target tacet__audit_tune, tacet__audit_tune_stopping, tacet__audit_tune_scores,
     tacet__audit_tune_crossed, tacet__audit_tune_failing, tacet__audit_tune_ten;
+/* targets_direct.c */
+extern const tacet_audit_target tacet__audit_direct, tacet__audit_direct_unclipped;
 
 #endif

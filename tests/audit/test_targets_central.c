@@ -64,6 +64,8 @@ static tacet_audit_result audit(const char *name, double eps, double delta, size
 static void verdicts(void **state) {
     assert_false(audit("central", 1, 1e-5, 2000).violated);
     assert_false(audit("fixed", 1, 1e-5, 5000).violated);
+    assert_false(audit("direct", 1, 0, 5000).violated);
+    assert_true(audit("control:direct-unclipped", 1, 0, 5000).violated || test_slow());
     assert_true(audit("control:central-shared-noise", 1, 1e-5, 2000).violated || test_slow());
     /* Lemma 5 at (10, 0.1): mu = 3.93, which needs delta = 0.21 */
     assert_close(separation("published-lemma-5", 10, 0.1, 20000), 3.9334, test_slow() ? 0.12 * sqrt(20) : 0.12);

@@ -8,7 +8,6 @@
 # Together at most 5,000 lines of code, which are neither blank nor comment, of source files and of headers with functions in
 # them; headers that only declare are told apart. A table of numbers that a test computes again is not read. What lies in src/dp outside of open and is not the gate must leave it; nothing else of src/dp/open may be the gate
 # than the making of a release. Outside src/dp a few files draw for themselves, and are named here: another one fails.
-# src/dp/streams leaves the gate with the policy that used it, and is not counted.
 set -eu
 root=${TACET_SOURCE:-$(dirname "$0")/../..}
 build=${TACET_BUILD:?}
@@ -52,12 +51,11 @@ def read_symbols():
 
 
 def in_dp(name):
-    return name.startswith("dp/") and not name.startswith(("dp/open/", "dp/streams/"))
+    return name.startswith("dp/") and not name.startswith("dp/open/")
 
 
 def gate_of(refers, defines):
     gate = {n for n in refers if defines[n] & ALL or (n.startswith("dp/") and refers[n] & (ALL | ENTERS))}
-    gate = {n for n in gate if not n.startswith("dp/streams/")}
     while True:
         own = {s for n in gate if in_dp(n) for s in defines[n] if s.startswith("tacet__")}
         more = {n for n in refers if in_dp(n) and refers[n] & own}

@@ -65,27 +65,32 @@ static double fill_shares(double *a, const double *s, size_t m, size_t k, double
     return nats;
 }
 
-/* The shares of as many directions as tell most. */
-static void best_shares(double *a, double *trial, const double *s, size_t m, size_t most_numbers, double n,
-                        double reward_var, const tacet__batch_noise *noise) {
+/* The shares of as many directions as tell most; returns twice the nats. */
+static double best_shares(double *a, double *trial, const double *s, size_t m, size_t most_numbers, double n,
+                          double reward_var, const tacet__batch_noise *noise) {
     double most = -1;
     if (!(noise->unit > 0)) { /* one variance: all directions compete */
-        (void)fill_shares(a, s, m, most_numbers, n, reward_var, fmax(noise->gaussian_var, LEAST_NOISE));
-        return;
+        return fill_shares(a, s, m, most_numbers, n, reward_var, fmax(noise->gaussian_var, LEAST_NOISE));
     }
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
         const size_t k = SIZES[i] < most_numbers ? SIZES[i] : most_numbers;
         const double var = fmax(tacet__batch_noise_var(noise, k), LEAST_NOISE);
         const double nats = fill_shares(trial, s, m, k, n, reward_var, var);
         if (!(nats > most * (1 + 1e-4))) {
-            return;
+            return most;
         }
         most = nats;
         memcpy(a, trial, m * sizeof(double));
         if (k == most_numbers) {
-            return;
+            return most;
         }
     }
+    return most;
+}
+
+double tacet__batch_information(const double *s, size_t m, double n, double reward_var, const tacet__batch_noise *noise,
+                                double *scratch) {
+    return 0.5 * fmax(best_shares(scratch, scratch + m, s, m, m, n, reward_var, noise), 0);
 }
 
 tacet_status tacet__batch_shape(double *A, size_t *numbers, const double *S, double *P, size_t m, size_t n,
@@ -105,7 +110,7 @@ tacet_status tacet__batch_shape(double *A, size_t *numbers, const double *S, dou
     for (size_t j = 0; j < m; j++) {
         s[j] = fmax(s[j], 0);
     }
-    best_shares(a, trial, s, m, most < m ? most : m, (double)n, reward_var, noise);
+    (void)best_shares(a, trial, s, m, most < m ? most : m, (double)n, reward_var, noise);
     double total = 0;
     for (size_t j = 0; j < m; j++) {
         a[j] = a[j] >= LEAST_SHARE ? a[j] : 0;

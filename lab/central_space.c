@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* central_space.c - studies over a space of five columns, beside what a careful person would do by hand.
+ * Ring: programs; made-up data, seeded noise. A world: a real, a log and a whole column and categories of 4 and 5
+ * levels; the best point is drawn, where a number is best depends on a level, and most points lose a third of the
+ * range. Players: the study as it ships (its release chosen by the public outlook), random search without privacy,
+ * evenly played points of which the best noisy mean is taken (pure eps), and the study's own search without noise. */
+#include "central_space.h"
+
+#include "commands.h"
+#include "trials.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/central/trusted/direct.h>
+#include <tacet/central/trusted/fixed.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/noise.h>
+
+static const char SPACE[] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"bounds\":[0,1]},"
+                            "{\"name\":\"b\",\"kind\":\"log\",\"bounds\":[1e-4,1]},"
+                            "{\"name\":\"c\",\"kind\":\"integer\",\"bounds\":[1,10]},"
+                            "{\"name\":\"d\",\"kind\":\"category\",\"levels\":[\"p\",\"q\",\"r\",\"s\"]},"
+                            "{\"name\":\"e\",\"kind\":\"category\",\"levels\":[\"t\",\"u\",\"v\",\"w\",\"x\"]}]}";
+enum { COLUMNS = 5, CANDIDATES = 1024, DIMS = 10, FEATURES = 40 };
+static const double TOP = 0.95, NO_NOISE = 1e6;
+/* as src/service/open/study/space_domain.c takes them */
+static const double SCALES[COLUMNS] = {0.5, 0.5, 1.5, 2, 2};
+
+typedef enum player { SHIPPED, RANDOM, COUNTS, PLAIN, PLAYERS } player;
+static const char *const NAMES[PLAYERS] = {"shipped", "random search, not private", "even play, best noisy mean",
+                                           "the same search, not private"};
+
+typedef struct world {
+    double best[4][2], whole; /* of a and b by level of d; of c */
+    double level[2][5];       /* what a level loses */
+} world;
+
+typedef struct simulation {
+    const central_space_request *request;
+    tacet_space space;
+    tacet_central_outlook outlook;
+    double *records, *points; /* of the candidates */
+    size_t count, dims;
+    double scales[DIMS];
+    double *gap[PLAYERS], *played[PLAYERS]; /* by trial */
+} simulation;
+
+static void draw_world(world *w, tacet_simrng *rng) {
+    const double a = tacet_simrng_uniform(rng), b = tacet_simrng_uniform(rng);
+    for (size_t k = 0; k < 4; k++) {
+        w->best[k][0] = fmin(fmax(a + 0.15 * tacet_simrng_normal(rng), 0), 1);
+        w->best[k][1] = fmin(fmax(b + 0.15 * tacet_simrng_normal(rng), 0), 1);
+    }
+    w->whole = 1 + (double)tacet_simrng_below(rng, 10);
+    for (size_t c = 0; c < 2; c++) {
+        const size_t levels = 4 + c, right = tacet_simrng_below(rng, levels);
+        for (size_t k = 0; k < levels; k++) {
+            w->level[c][k] = k == right ? 0 : 0.04 + 0.16 * tacet_simrng_uniform(rng);
+        }
+    }
+}
+
+static double mean_of(const world *w, const double *r) {
+    const double *best = w->best[(size_t)r[3]];
+    const double a = (r[0] - best[0]) / 0.25, b = (log10(r[1]) / 4 + 1 - best[1]) / 0.2, c = (r[2] - w->whole) / 9;
+    const double lost = 0.2 * (1 - exp(-a * a)) + 0.25 * (1 - exp(-b * b)) + 0.15 * c * c;
+    return fmax(TOP - lost - w->level[0][(size_t)r[3]] - w->level[1][(size_t)r[4]], 0);
+}
+
+static double reward_of(const simulation *s, double mean, tacet_simrng *rng) {
+    const double noise = s->request->noise;
+    return noise > 0 ? mean + noise * tacet_simrng_normal(rng) : tacet_simrng_uniform(rng) < mean ? 1 : 0;
+}
+
+static void any_record(double *r, tacet_simrng *rng) {
+    r[0] = tacet_simrng_uniform(rng);
+    r[1] = pow(10, -4 + 4 * tacet_simrng_uniform(rng));
+    r[2] = 1 + (double)tacet_simrng_below(rng, 10);
+    r[3] = (double)tacet_simrng_below(rng, 4);
+    r[4] = (double)tacet_simrng_below(rng, 5);
+}
+
+static tacet_status make_policy(const simulation *s, tacet_policy **out, bool direct, double eps, tacet_noise *noise,
+                                uint64_t coin, tacet_error *err) {
+    const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a study", .to_whom = "all"};
+    if (direct) {
+        tacet_central_direct_settings set;
+        tacet_central_direct_settings_defaults(&set);
+        set.eps = eps;
+        set.rounds = s->request->rounds;
+        set.uniform = eps < NO_NOISE && s->outlook.release == TACET_CENTRAL_RELEASE_UNIFORM;
+        set.coin_seed = coin;
+        return tacet_central_direct_policy(out, &s->space, &set, &ask, err);
+    }
+    tacet_central_fixed_settings set;
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_central_fixed_settings_defaults(&set);
+    set.eps = eps;
+    set.delta = s->request->delta;
+    set.rounds = s->request->rounds;
+    set.learner.coin_seed = coin;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = s->dims;
+    spec.lengthscales = s->scales;
+    spec.lengthscale_count = s->dims;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    status = status != TACET_OK ? status
+                                : tacet_central_fixed_policy_points(out, kernel, s->points, s->dims, s->count, FEATURES,
+                                                                    &set, &ask, err);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static tacet_status record_of(const simulation *s, const tacet_policy *policy, bool direct, double *record,
+                              size_t index, tacet_error *err) {
+    if (direct) {
+        return tacet_central_direct_record(policy, record, index, err);
+    }
+    memcpy(record, s->records + index * COLUMNS, COLUMNS * sizeof(double));
+    return TACET_OK;
+}
+
+/* A study from its first round to its recommendation. */
+static tacet_status run_study(const simulation *s, const world *w, player p, size_t k, tacet_simrng *rng,
+                              tacet_error *err) {
+    const bool direct = p == PLAIN || s->outlook.release != TACET_CENTRAL_RELEASE_BATCHES;
+    const double eps = p == PLAIN ? NO_NOISE : s->request->eps;
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    double record[COLUMNS], lost = 0;
+    tacet_status status = tacet_noise_open_seeded(&noise, s->request->seed, k, err);
+    status = status != TACET_OK ? status : make_policy(s, &policy, direct, eps, noise, k + 1, err);
+    for (size_t t = 0; status == TACET_OK && t < s->request->rounds; t++) {
+        tacet_suggestion got;
+        status = tacet_policy_suggest(policy, &got, NULL, err);
+        status = status != TACET_OK ? status : record_of(s, policy, direct, record, got.index, err);
+        if (status == TACET_OK) {
+            const double mean = mean_of(w, record);
+            lost += TOP - mean;
+            status = tacet_policy_observe(policy, got.ticket, reward_of(s, mean, rng), err);
+        }
+    }
+    tacet_recommendation best;
+    status = status != TACET_OK ? status : tacet_policy_recommend(policy, &best, err);
+    status = status != TACET_OK ? status : record_of(s, policy, direct, record, best.index, err);
+    if (status == TACET_OK) {
+        s->gap[p][k] = TOP - mean_of(w, record);
+        s->played[p][k] = lost / (double)s->request->rounds;
+    }
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+    return status;
+}
+
+static void run_random(const simulation *s, const world *w, size_t k, tacet_simrng *rng) {
+    double seen = -INFINITY, lost = 0;
+    for (size_t t = 0; t < s->request->rounds; t++) {
+        double record[COLUMNS];
+        any_record(record, rng);
+        const double mean = mean_of(w, record), reward = reward_of(s, mean, rng);
+        lost += TOP - mean;
+        if (reward > seen) {
+            seen = reward;
+            s->gap[RANDOM][k] = TOP - mean;
+        }
+    }
+    s->played[RANDOM][k] = lost / (double)s->request->rounds;
+}
+
+/* Points anywhere, ten rounds each, one noisy sum a point: a reward is in one sum, so eps is pure. */
+static void run_counts(const simulation *s, const world *w, size_t k, tacet_simrng *rng) {
+    const size_t each = s->request->rounds < 20 ? 1 : 10, points = s->request->rounds / each;
+    double top = -INFINITY, lost = 0;
+    for (size_t i = 0; i < points; i++) {
+        double record[COLUMNS], sum = 0;
+        any_record(record, rng);
+        const double mean = mean_of(w, record);
+        for (size_t t = 0; t < each; t++) {
+            sum += fmin(fmax(reward_of(s, mean, rng), 0), 1);
+        }
+        const double u = tacet_simrng_uniform(rng) - 0.5;
+        sum -= copysign(log1p(-2 * fabs(u)), u) / s->request->eps; /* Laplace, for a simulation */
+        lost += (TOP - mean) / (double)points;
+        if (sum > top) {
+            top = sum;
+            s->gap[COUNTS][k] = TOP - mean;
+        }
+    }
+    s->played[COUNTS][k] = lost;
+}
+
+static tacet_status trial(void *user, size_t k, tacet_error *err) {
+    simulation *s = user;
+    world w;
+    tacet_status status = TACET_OK;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, s->request->seed ^ 0x7370616365, k);
+    draw_world(&w, &rng);
+    for (size_t p = 0; p < PLAYERS && status == TACET_OK; p++) {
+        tacet_simrng_init(&rng, s->request->seed + p, (uint64_t)1 << 32 | k);
+        if (p == RANDOM) {
+            run_random(s, &w, k, &rng);
+        } else if (p == COUNTS) {
+            run_counts(s, &w, k, &rng);
+        } else {
+            status = run_study(s, &w, (player)p, k, &rng, err);
+        }
+    }
+    return status;
+}
+
+static tacet_status prepare(simulation *s, tacet_error *err) {
+    tacet_status status = tacet_space_decode(&s->space, SPACE, strlen(SPACE), err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        s->space.columns[i].unit = s->space.columns[i].level_count > 0 ? 1 : 0;
+        for (size_t j = 0; j < tacet_space_column_dims(&s->space.columns[i]); j++) {
+            s->scales[at++] = SCALES[i];
+        }
+    }
+    s->dims = at;
+    s->records = calloc((size_t)CANDIDATES * COLUMNS, sizeof(double));
+    s->points = calloc((size_t)CANDIDATES * DIMS, sizeof(double));
+    for (size_t p = 0; p < PLAYERS; p++) {
+        s->gap[p] = calloc(2 * s->request->trials, sizeof(double));
+        s->played[p] = s->gap[p] != NULL ? s->gap[p] + s->request->trials : NULL;
+        status = s->gap[p] == NULL ? TACET_NO_MEMORY : status;
+    }
+    if (status != TACET_OK || s->records == NULL || s->points == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a simulation");
+    }
+    status = tacet_space_spread(&s->space, s->records, &s->count, CANDIDATES, err);
+    for (size_t i = 0; i < s->count; i++) {
+        tacet_space_embed(&s->space, s->points + i * s->dims, s->records + i * COLUMNS);
+    }
+    return status != TACET_OK ? status
+                              : tacet_central_direct_outlook(&s->outlook, &s->space, s->request->rounds,
+                                                             s->request->eps, s->request->delta, err);
+}
+
+static void print(const simulation *s) {
+    static const char *const RELEASES[] = {"batches", "direct", "uniform"};
+    const size_t trials = s->request->trials;
+    json_t *lines = json_array();
+    for (size_t p = 0; p < PLAYERS; p++) {
+        double gap = 0, gap_se = 0, played = 0, played_se = 0;
+        lab_mean_se(&gap, &gap_se, s->gap[p], trials);
+        lab_mean_se(&played, &played_se, s->played[p], trials);
+        (void)json_array_append_new(lines, json_pack("{ss so so so so}", "player", NAMES[p], "gap", cli_real(gap),
+                                                     "gap_se", cli_real(gap_se), "played", cli_real(played),
+                                                     "played_se", cli_real(played_se)));
+        if (!cli_json_wanted()) {
+            printf("%-28s recommended %.4f +- %.4f below the best, played %.4f +- %.4f\n", NAMES[p], gap, gap_se,
+                   played, played_se);
+        }
+    }
+    if (cli_json_wanted()) {
+        cli_json_print(json_pack("{ss ss so sI sI sI ss s{so so so} so sb}", "simulation", "central", "world", "tune",
+                                 "eps", cli_real(s->request->eps), "rounds", (json_int_t)s->request->rounds, "trials",
+                                 (json_int_t)trials, "seed", (json_int_t)s->request->seed, "release",
+                                 RELEASES[s->outlook.release], "nats", "direct", cli_real(s->outlook.direct), "batches",
+                                 cli_real(s->outlook.batches), "all", cli_real(s->outlook.all), "players", lines,
+                                 "private", 0));
+        return;
+    }
+    printf(
+        "eps %g, %zu rounds, %zu functions: release %s (%.2f nats a quarter directly, %.2f in a batch; %.2f in all)\n",
+        s->request->eps, s->request->rounds, trials, RELEASES[s->outlook.release], s->outlook.direct,
+        s->outlook.batches, s->outlook.all);
+    json_decref(lines);
+}
+
+tacet_status central_space_print(const central_space_request *request, tacet_error *err) {
+    simulation s = {.request = request};
+    tacet_space_init(&s.space);
+    tacet_status status = prepare(&s, err);
+    status = status != TACET_OK ? status : lab_trials_run(request->trials, request->threads, trial, &s, err);
+    if (status == TACET_OK) {
+        print(&s);
+    }
+    tacet_space_clear(&s.space);
+    free(s.records);
+    free(s.points);
+    for (size_t p = 0; p < PLAYERS; p++) {
+        free(s.gap[p]);
+    }
+    return status;
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* direct_learner.c - what to try next over a space, from rewards that were released one by one with known noise.
+ * Ring: open; post-processing of what was released. Source: a Gaussian process with expected improvement (Jones,
+ * Schonlau, Welch 1998) where noise is small, Thompson draws (Thompson 1933) where it is not. Differs: the kernel has
+ * parts for each column, (1 - b) prod_c k_c + b mean_c k_c (after Duvenaud and others 2011), so that one column is
+ * learnt whatever the others are; shape, spread and noise of rewards are those of the largest evidence among a few;
+ * candidates are drawn anew for each plan, half anywhere and half around the best points known; several points are
+ * planned together, each as if those before it had returned what is expected (Ginsbourger and others 2010). README.md,
+ * (g). Cost: a plan O(n^3 + c n^2 + c^2 n), n different points tried, at most DISTINCT, c candidates. */
+#include "central/open/direct_learner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/open/calibrate.h>
+
+#include "central/open/shape.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "gp/linalg.h"
+
+enum {
+    DISTINCT = 800, /* points in the posterior; what is tried beyond counts for the nearest of them */
+    ANYWHERE = 300, /* candidates drawn evenly */
+    AROUND = 300,   /* and near the best points */
+    BEST = 3,       /* of which there are so many */
+    WAITING = 64,   /* open points that are taken into account */
+    CANDIDATES = ANYWHERE + AROUND + WAITING,
+    JUDGED = 150, /* points by which the models are judged */
+    PLANS = 40,   /* of a study, about */
+    FIRST_LEAST = 8,
+    FIRST_MOST = 30,
+    SPREAD = 128 /* points of the public arithmetic */
+};
+static const double LEVEL = 0.5, LEVEL_VAR = 0.1; /* of the mean reward */
+static const double SMALL_NOISE = 0.02;           /* variance below which improvement is worth expecting */
+static const double DRAWN = 0.7;                  /* spread of Thompson draws, in standard deviations */
+/* The models: lengthscale as a share of a column's range, weight of the columns' own parts; variance; of rewards. */
+static const double SHAPES[][2] = {{0.3, 0}, {1, 0}, {1, 0.5}};
+static const double SPREADS[] = {0.01, 0.04, 0.15};
+static const double REWARD_VARS[] = {0.0025, 0.03, 0.2};
+/* What the public arithmetic believes before anything is known. */
+static const double USUAL_SHAPE[2] = {0.5, 0.25}, USUAL_SPREAD = 0.05, USUAL_REWARD_VAR = 0.05;
+
+typedef struct model {
+    double scale, own, spread, reward_var;
+} model;
+
+struct tacet__direct_learner {
+    tacet__lattice lattice;
+    tacet__direct_settings set;
+    /* what is known, gathered from the releases */
+    size_t n;
+    uint64_t *codes; /* DISTINCT */
+    double *X;       /* dims x DISTINCT */
+    double *value;   /* DISTINCT: means */
+    double *count;   /* DISTINCT */
+    model best;
+    /* scratch */
+    double *K, *weights;  /* DISTINCT^2, DISTINCT */
+    double *C, *V, *cov;  /* dims x CANDIDATES, DISTINCT x CANDIDATES, CANDIDATES^2 */
+    double *spare;        /* CANDIDATES^2 */
+    double *mean, *draw;  /* CANDIDATES */
+    uint64_t *candidates; /* CANDIDATES */
+};
+
+static double matern52(double r) {
+    const double s = sqrt(5) * r;
+    return (1 + s + s * s / 3) * exp(-s);
+}
+
+/* Of two points in coordinates: the range of a number is 2 there, the distance of two levels 1. */
+static double kernel(const tacet__lattice *l, const double *a, const double *b, double scale, double own) {
+    double product = 1, sum = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < l->columns; i++) {
+        double d2 = 0;
+        for (size_t k = tacet_space_column_dims(&l->space->columns[i]); k > 0; k--, at++) {
+            d2 += (a[at] - b[at]) * (a[at] - b[at]);
+        }
+        const double k = matern52(sqrt(d2) / 2 / scale);
+        product *= k;
+        sum += k;
+    }
+    return (1 - own) * product + own * sum / (double)l->columns;
+}
+
+static double covariance(const tacet__direct_learner *l, const double *a, const double *b) {
+    return LEVEL_VAR + l->best.spread * kernel(&l->lattice, a, b, l->best.scale, l->best.own);
+}
+
+static void place(const tacet__lattice *l, double *x, uint64_t code) {
+    double record[TACET__LATTICE_COLUMNS];
+    tacet__lattice_record(l, record, code);
+    tacet_space_embed(l->space, x, record);
+}
+
+static void clear_room(tacet__direct_learner *l) {
+    double **arrays[] = {&l->X, &l->value, &l->count, &l->K,    &l->weights, &l->C,
+                         &l->V, &l->cov,   &l->spare, &l->mean, &l->draw};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        free(*arrays[i]);
+        *arrays[i] = NULL;
+    }
+    free(l->codes);
+    free(l->candidates);
+    l->codes = l->candidates = NULL;
+}
+
+tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tacet_space *space,
+                                          const tacet__direct_settings *settings, tacet_error *err) {
+    *out = NULL;
+    tacet__direct_learner *l = TACET__ZALLOC(tacet__direct_learner, 1);
+    if (l == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
+    }
+    l->set = *settings;
+    if (!tacet__lattice_init(&l->lattice, space)) {
+        free(l);
+        return tacet__fail(err, TACET_INVALID, "the space has too many columns or levels to be searched directly");
+    }
+    *out = l;
+    return TACET_OK;
+}
+
+/* Room for a posterior, when one is first asked for: who plays anywhere needs none. */
+static tacet_status reserve(tacet__direct_learner *l, tacet_error *err) {
+    const size_t d = l->lattice.dims;
+    if (l->candidates != NULL) {
+        return TACET_OK;
+    }
+    const tacet__array arrays[] = {
+        {&l->X, d, DISTINCT},          {&l->value, DISTINCT, 1},          {&l->count, DISTINCT, 1},
+        {&l->K, DISTINCT, DISTINCT},   {&l->weights, DISTINCT, 1},        {&l->C, d, CANDIDATES},
+        {&l->V, DISTINCT, CANDIDATES}, {&l->cov, CANDIDATES, CANDIDATES}, {&l->spare, CANDIDATES, CANDIDATES},
+        {&l->mean, CANDIDATES, 1},     {&l->draw, CANDIDATES, 1}};
+    l->codes = TACET__ZALLOC(uint64_t, DISTINCT);
+    l->candidates = TACET__ZALLOC(uint64_t, CANDIDATES);
+    if (l->codes != NULL && l->candidates != NULL && tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])) {
+        return TACET_OK;
+    }
+    clear_room(l);
+    return tacet__fail(err, TACET_NO_MEMORY, "no memory for a posterior");
+}
+
+void tacet__direct_learner_free(tacet__direct_learner *l) {
+    if (l != NULL) {
+        clear_room(l);
+        free(l);
+    }
+}
+
+const tacet__lattice *tacet__direct_learner_lattice(const tacet__direct_learner *l) {
+    return &l->lattice;
+}
+
+size_t tacet__direct_learner_ahead(const tacet__direct_learner *l) {
+    const size_t each = (size_t)(l->set.rounds / PLANS);
+    return each > FIRST_MOST ? each : FIRST_MOST;
+}
+
+/* The place of a code among those known; a new one, or where there is no room the nearest. */
+static size_t place_of(tacet__direct_learner *l, uint64_t code) {
+    const size_t d = l->lattice.dims;
+    double x[TACET__LATTICE_DIMS], least = INFINITY;
+    size_t nearest = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->codes[i] == code) {
+            return i;
+        }
+    }
+    place(&l->lattice, x, code);
+    if (l->n < DISTINCT) {
+        l->codes[l->n] = code;
+        l->value[l->n] = l->count[l->n] = 0;
+        memcpy(l->X + l->n * d, x, d * sizeof(double));
+        return l->n++;
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        double d2 = 0;
+        for (size_t c = 0; c < d; c++) {
+            d2 += (x[c] - l->X[i * d + c]) * (x[c] - l->X[i * d + c]);
+        }
+        if (d2 < least) {
+            least = d2;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
+static void gather(tacet__direct_learner *l, const uint64_t *codes, const double *values, size_t released) {
+    l->n = 0;
+    for (size_t i = 0; i < released; i++) {
+        const size_t at = place_of(l, codes[i]);
+        l->count[at]++;
+        l->value[at] += (values[i] - l->value[at]) / l->count[at];
+    }
+}
+
+/* The lower triangle of what the values of points `at` vary by under the model in hand. */
+static void fill_covariance(tacet__direct_learner *l, const size_t *at, size_t n) {
+    const size_t d = l->lattice.dims;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = j; i < n; i++) {
+            l->K[i + j * n] = covariance(l, l->X + at[i] * d, l->X + at[j] * d);
+        }
+        l->K[j + j * n] += (l->best.reward_var + l->set.noise_var) / l->count[at[j]];
+    }
+}
+
+/* Log evidence of the model in hand, by at most JUDGED points: the first and the last. */
+static double evidence(tacet__direct_learner *l) {
+    size_t at[JUDGED];
+    const size_t n = l->n < JUDGED ? l->n : JUDGED;
+    for (size_t i = 0; i < n; i++) {
+        at[i] = i < n / 2 ? i : l->n - n + i;
+        l->weights[i] = l->value[at[i]] - LEVEL;
+    }
+    fill_covariance(l, at, n);
+    if (tacet__cholesky(l->K, n, n, NULL, NULL, NULL) != TACET_OK) {
+        return -INFINITY;
+    }
+    tacet__trsv(false, n, l->K, n, l->weights);
+    return -0.5 * (tacet__dot(l->weights, l->weights, n) + tacet__chol_logdet(n, l->K, n));
+}
+
+/* The model of the largest evidence, and its posterior: K becomes the factor, weights K^-1 (value - level). */
+static tacet_status fit(tacet__direct_learner *l, tacet_error *err) {
+    model best = {0};
+    double most = -INFINITY;
+    for (size_t i = 0; i < 27; i++) {
+        l->best = (model){.scale = SHAPES[i % 3][0],
+                          .own = SHAPES[i % 3][1],
+                          .spread = SPREADS[i / 3 % 3],
+                          .reward_var = REWARD_VARS[i / 9]};
+        const double e = evidence(l);
+        if (e > most || i == 0) {
+            most = e;
+            best = l->best;
+        }
+    }
+    l->best = best;
+    size_t at[DISTINCT];
+    for (size_t i = 0; i < l->n; i++) {
+        at[i] = i;
+        l->weights[i] = l->value[i] - LEVEL;
+    }
+    fill_covariance(l, at, l->n);
+    const tacet_status status = tacet__cholesky(l->K, l->n, l->n, NULL, NULL, err);
+    if (status == TACET_OK) {
+        tacet__chol_solve(l->n, l->K, l->n, l->weights);
+    }
+    return status;
+}
+
+/* Posterior means of n places (columns of C) into mean; V becomes L^-1 k. */
+static void predict(tacet__direct_learner *l, const double *C, double *mean, size_t n) {
+    const size_t d = l->lattice.dims;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < l->n; i++) {
+            l->V[i + j * l->n] = covariance(l, l->X + i * d, C + j * d);
+        }
+        mean[j] = LEVEL + tacet__dot(l->V + j * l->n, l->weights, l->n);
+    }
+    tacet__trsm(false, l->n, n, l->K, l->n, l->V, l->n);
+}
+
+static double reflect(double x) {
+    x = fabs(x);
+    return x > 1 ? fmax(2 - x, 0) : x;
+}
+
+/* A neighbour: some columns moved, one surely; numbers by a normal step of `reach` of their range. */
+static uint64_t neighbour(const tacet__lattice *l, uint64_t code, double reach, tacet_simrng *coin) {
+    size_t digits[TACET__LATTICE_COLUMNS];
+    const size_t surely = tacet_simrng_below(coin, l->columns);
+    const double chance = fmax(0.5, 1.5 / (double)l->columns);
+    tacet__lattice_digits(l, digits, code);
+    for (size_t i = 0; i < l->columns; i++) {
+        const double side = (double)l->sides[i];
+        if (i != surely && tacet_simrng_uniform(coin) >= chance) {
+            continue;
+        }
+        if (l->space->columns[i].level_count > 0) {
+            if (tacet_simrng_uniform(coin) < fmin(1, 2 * reach + 0.2)) {
+                digits[i] = tacet_simrng_below(coin, l->sides[i]);
+            }
+        } else {
+            const double share = ((double)digits[i] + 0.5) / side + reach * tacet_simrng_normal(coin);
+            digits[i] = (size_t)fmin(reflect(share) * side, side - 1);
+        }
+    }
+    return tacet__lattice_join(l, digits);
+}
+
+static uint64_t anywhere(const tacet__lattice *l, tacet_simrng *coin) {
+    size_t digits[TACET__LATTICE_COLUMNS];
+    for (size_t i = 0; i < l->columns; i++) {
+        digits[i] = tacet_simrng_below(coin, l->sides[i]);
+    }
+    return tacet__lattice_join(l, digits);
+}
+
+/* Candidates: even ones, neighbours of the best points known, the best themselves; then the open ones. How many. */
+static size_t draw_candidates(tacet__direct_learner *l, const uint64_t *open, size_t open_count, tacet_simrng *coin) {
+    static const double REACH[] = {0.25, 0.1, 0.03, 0.01};
+    size_t top[BEST] = {0}, found = 0, n = 0;
+    for (size_t j = 0; j < l->n; j += CANDIDATES) { /* posterior means of the points known, into the draw's room */
+        const size_t some = l->n - j < CANDIDATES ? l->n - j : CANDIDATES;
+        predict(l, l->X + j * l->lattice.dims, l->mean, some);
+        for (size_t i = 0; i < some; i++) {
+            l->value[j + i] = l->mean[i]; /* from here on what is believed of a point */
+        }
+    }
+    for (; found < BEST && found < l->n; found++) {
+        bool any = false;
+        for (size_t i = 0; i < l->n; i++) {
+            bool taken = false;
+            for (size_t k = 0; k < found; k++) {
+                taken = taken || top[k] == i;
+            }
+            if (!taken && (!any || l->value[i] > l->value[top[found]])) {
+                top[found] = i;
+                any = true;
+            }
+        }
+        l->candidates[n++] = l->codes[top[found]];
+    }
+    for (size_t i = 0; i < AROUND - BEST; i++) {
+        l->candidates[n++] = neighbour(&l->lattice, l->codes[top[i % found]], REACH[i / BEST % 4], coin);
+    }
+    while (n < ANYWHERE + AROUND) {
+        l->candidates[n++] = anywhere(&l->lattice, coin);
+    }
+    for (size_t i = 0; i < open_count && i < WAITING; i++) {
+        l->candidates[n++] = open[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        place(&l->lattice, l->C + i * l->lattice.dims, l->candidates[i]);
+    }
+    return n;
+}
+
+/* Posterior covariance of the candidates, both triangles, ld n. */
+static void fill_posterior(tacet__direct_learner *l, size_t n) {
+    const size_t d = l->lattice.dims;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = j; i < n; i++) {
+            l->cov[i + j * n] = covariance(l, l->C + i * d, l->C + j * d);
+        }
+    }
+    tacet__syrk(true, n, l->n, -1, l->V, l->n, 1, l->cov, n);
+    tacet__symmetrize(l->cov, n, n);
+}
+
+/* As if candidate j had been tried once more, and had returned what is expected. */
+static void pretend(tacet__direct_learner *l, size_t j, size_t n) {
+    const double of = fmax(l->cov[j + j * n], 0) + l->best.reward_var + l->set.noise_var;
+    memcpy(l->draw, l->cov + j * n, n * sizeof(double));
+    for (size_t c = 0; c < n; c++) {
+        tacet__axpy(l->cov + c * n, -l->draw[c] / of, l->draw, n);
+    }
+}
+
+static size_t most_improving(const tacet__direct_learner *l, double known, size_t eligible, size_t n) {
+    size_t best = 0;
+    double most = -INFINITY;
+    for (size_t i = 0; i < eligible; i++) {
+        const double sd = sqrt(fmax(l->cov[i + i * n], 1e-18)), gain = l->mean[i] - known, z = gain / sd;
+        const double ei = gain * 0.5 * erfc(-z / sqrt(2)) + sd * exp(-0.5 * z * z) / sqrt(2 * 3.14159265358979323846);
+        if (ei > most) {
+            most = ei;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The largest of a draw of the function at the candidates; `factor` is the covariance's. */
+static size_t largest_drawn(tacet__direct_learner *l, const double *factor, size_t eligible, size_t n,
+                            tacet_simrng *coin) {
+    double *z = l->weights; /* of no use any more: DISTINCT is more than there are candidates */
+    size_t best = 0;
+    for (size_t i = 0; i < n; i++) {
+        z[i] = DRAWN * tacet_simrng_normal(coin);
+    }
+    memcpy(l->draw, l->mean, n * sizeof(double));
+    tacet__gemv(false, n, n, 1, factor, n, z, 1, l->draw);
+    for (size_t i = 1; i < eligible; i++) {
+        best = l->draw[i] > l->draw[best] ? i : best;
+    }
+    return best;
+}
+
+static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t count, const uint64_t *open,
+                           size_t open_count, tacet_simrng *coin, tacet_error *err) {
+    tacet_status status = fit(l, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t n = draw_candidates(l, open, open_count, coin), eligible = ANYWHERE + AROUND;
+    double known = -INFINITY;
+    for (size_t i = 0; i < l->n; i++) {
+        known = fmax(known, l->value[i]);
+    }
+    predict(l, l->C, l->mean, n);
+    fill_posterior(l, n);
+    for (size_t j = eligible; j < n; j++) {
+        pretend(l, j, n);
+    }
+    const bool improving = l->set.noise_var + l->best.reward_var < SMALL_NOISE;
+    if (!improving) {
+        status = tacet__cholesky(l->cov, n, n, l->spare, NULL, err);
+    }
+    for (size_t i = 0; status == TACET_OK && i < count; i++) {
+        const size_t at =
+            improving ? most_improving(l, known, eligible, n) : largest_drawn(l, l->cov, eligible, n, coin);
+        next[i] = l->candidates[at];
+        if (improving) {
+            pretend(l, at, n);
+        }
+    }
+    return status;
+}
+
+/* The first points: spread evenly, by the space's own sequence. */
+static tacet_status spread_out(tacet__direct_learner *l, uint64_t *next, size_t count, tacet_error *err) {
+    double *records = TACET__ZALLOC(double, l->lattice.columns *(size_t)FIRST_MOST);
+    size_t found = 0;
+    tacet_status status = records == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a plan")
+                                          : tacet_space_spread(l->lattice.space, records, &found, count, err);
+    for (size_t i = 0; status == TACET_OK && i < count; i++) {
+        next[i] = tacet__lattice_code(&l->lattice, records + i % found * l->lattice.columns);
+    }
+    free(records);
+    return status;
+}
+
+tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next, size_t *count, const uint64_t *codes,
+                                        const double *values, size_t released, const uint64_t *open, size_t open_count,
+                                        uint64_t given, tacet_error *err) {
+    const uint64_t third = l->set.rounds / 3, each = l->set.rounds / PLANS;
+    const uint64_t first = third < FIRST_LEAST ? FIRST_LEAST : third < FIRST_MOST ? third : FIRST_MOST;
+    tacet_simrng coin;
+    tacet_simrng_init(&coin, l->set.coin_seed, given);
+    if (given == 0 && !l->set.uniform) {
+        *count = (size_t)first;
+        return spread_out(l, next, *count, err);
+    }
+    *count = each < 1 ? 1 : (size_t)each;
+    if (l->set.uniform || released == 0) { /* nothing is known yet, or nothing will be */
+        for (size_t i = 0; i < *count; i++) {
+            next[i] = anywhere(&l->lattice, &coin);
+        }
+        return TACET_OK;
+    }
+    const tacet_status status = reserve(l, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    gather(l, codes, values, released);
+    return choose(l, next, *count, open, open_count, &coin, err);
+}
+
+tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code, double *mean, double *sd,
+                                        const uint64_t *codes, const double *values, size_t released,
+                                        tacet_error *err) {
+    tacet_simrng coin;
+    tacet_simrng_init(&coin, l->set.coin_seed, UINT64_MAX);
+    tacet_status status = reserve(l, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    gather(l, codes, values, released);
+    status = fit(l, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t n = draw_candidates(l, NULL, 0, &coin);
+    size_t best = 0;
+    predict(l, l->C, l->mean, n);
+    for (size_t i = 1; i < n; i++) {
+        best = l->mean[i] > l->mean[best] ? i : best;
+    }
+    const double *x = l->C + best * l->lattice.dims, *half = l->V + best * l->n;
+    *code = l->candidates[best];
+    *mean = l->mean[best];
+    *sd = sqrt(fmax(covariance(l, x, x) - tacet__dot(half, half, l->n), 0));
+    return TACET_OK;
+}
+
+/* Eigenvalues, ascending, of the covariance that is believed beforehand, over an even spread. */
+static tacet_status spectrum(double *s, size_t *n, const tacet_space *space, tacet_error *err) {
+    const size_t d = tacet_space_dims(space);
+    tacet__lattice l;
+    double *records = TACET__ZALLOC(double, space->count *SPREAD), *X = TACET__ZALLOC(double, d *SPREAD);
+    double *K = TACET__ZALLOC(double, (size_t)SPREAD *SPREAD);
+    tacet_status status = !tacet__lattice_init(&l, space) ? tacet__fail(err, TACET_INVALID, "the space has no lattice")
+                          : records == NULL || X == NULL || K == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a plan")
+                              : tacet_space_spread(space, records, n, SPREAD, err);
+    for (size_t i = 0; status == TACET_OK && i < *n; i++) {
+        tacet_space_embed(space, X + i * d, records + i * space->count);
+    }
+    for (size_t j = 0; status == TACET_OK && j < *n; j++) {
+        for (size_t i = j; i < *n; i++) {
+            const double k = kernel(&l, X + i * d, X + j * d, USUAL_SHAPE[0], USUAL_SHAPE[1]);
+            K[i + j * *n] = USUAL_SPREAD * k / (double)*n;
+        }
+    }
+    status = status != TACET_OK ? status : tacet__eigh(K, *n, *n, s, err);
+    for (size_t i = 0; status == TACET_OK && i < *n; i++) {
+        s[i] = fmax(s[i], 0);
+    }
+    free(records);
+    free(X);
+    free(K);
+    return status;
+}
+
+static double told_directly(const double *s, size_t m, double n, double eps) {
+    double nats = 0;
+    for (size_t i = 0; i < m; i++) {
+        nats += 0.5 * log1p(n * s[i] / (USUAL_REWARD_VAR + 2 / (eps * eps)));
+    }
+    return nats;
+}
+
+tacet_status tacet__direct_information(double *direct, double *batches, double *all, const tacet_space *space,
+                                       uint64_t rounds, double eps, double delta, tacet_error *err) {
+    double s[SPREAD], sigma = INFINITY, shares[2 * SPREAD];
+    size_t m = 0;
+    tacet_status status = spectrum(s, &m, space, err);
+    if (status == TACET_OK && delta > 0) {
+        status = tacet_calibrate_gaussian(&sigma, eps, delta, 1, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    const tacet__batch_noise noise = {.gaussian_var = sigma * sigma, .unit = 1 / eps};
+    const double whole = (double)rounds, quarter = fmax(whole / 4, 1);
+    *direct = told_directly(s, m, quarter, eps);
+    *batches = tacet__batch_information(s, m, quarter, USUAL_REWARD_VAR, &noise, shares);
+    *all =
+        fmax(told_directly(s, m, whole, eps), tacet__batch_information(s, m, whole, USUAL_REWARD_VAR, &noise, shares));
+    return TACET_OK;
+}

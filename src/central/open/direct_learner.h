@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* direct_learner.h - what to try next over a space, from rewards that were released one by one with known noise.
+ * Ring: open. README.md, (g). Not thread-safe. */
+#ifndef TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
+#define TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+#include <tacet/space/space.h>
+
+#include "space/lattice.h"
+
+typedef struct tacet__direct_learner tacet__direct_learner;
+
+typedef struct tacet__direct_settings {
+    uint64_t rounds;  /* T */
+    double noise_var; /* of the noise in a released reward, mapped to [0, 1] */
+    bool uniform;     /* play anywhere, whatever was learnt */
+    uint64_t coin_seed;
+} tacet__direct_settings;
+
+/* Points are codes of the space's lattice. The space is borrowed. INVALID: no lattice. NO_MEMORY. */
+tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tacet_space *space,
+                                          const tacet__direct_settings *settings, tacet_error *err);
+void tacet__direct_learner_free(tacet__direct_learner *learner); /* NULL is allowed */
+const tacet__lattice *tacet__direct_learner_lattice(const tacet__direct_learner *learner);
+size_t tacet__direct_learner_ahead(
+    const tacet__direct_learner *learner); /* codes that are planned at a time, at most */
+/* What was released, in order; codes that were given and not reported. The next codes to try: *count of them, which are
+ * a function of these and of `given`, how many were given before. NO_MEMORY, NUMERIC. */
+tacet_status tacet__direct_learner_plan(tacet__direct_learner *learner, uint64_t *next, size_t *count,
+                                        const uint64_t *codes, const double *values, size_t released,
+                                        const uint64_t *open, size_t open_count, uint64_t given, tacet_error *err);
+/* The point of the largest posterior mean, mapped to [0, 1]. */
+tacet_status tacet__direct_learner_best(tacet__direct_learner *learner, uint64_t *code, double *mean, double *sd,
+                                        const uint64_t *codes, const double *values, size_t released, tacet_error *err);
+
+/* What T rounds tell of the function, in nats, by public arithmetic: released one by one with noise of variance
+ * noise_var, or in batches of a quarter of the rounds by (eps, delta). NO_MEMORY, NUMERIC. */
+tacet_status tacet__direct_information(double *direct, double *batches, double *all, const tacet_space *space,
+                                       uint64_t rounds, double eps, double delta, tacet_error *err);
+
+#endif

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* direct.c - joint DP over a space without contexts: each reward is released at once, with Laplace noise.
+ * Ring: trusted: rewards that wait for their release are private. Source: the Laplace mechanism (Dwork and others 2006)
+ * on disjoint records; the learner is open/direct_learner.c. Proof: README.md, (g). Cost: a report is one draw and two
+ * durable writes; a plan that of the learner, once in T/40 rounds. */
+#include <tacet/central/trusted/direct.h>
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/dp/noise.h>
+
+#include "central/open/direct_learner.h"
+#include "central/trusted/direct_internal.h"
+#include "central/trusted/gate.h"
+#include "core/codec.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/policy_internal.h"
+
+static const char PROOF[] = "src/central/README.md";
+static const char NAME[] = "direct";
+enum { STATE_VERSION = 1, PRINT_BYTES = 32, TEXT_ROOM = 256 };
+static const double MISSING = 0.5; /* what a round that never reports is released as, mapped to [0, 1] */
+/* Batches must tell so much more than single rewards, because nothing is learnt while they wait. */
+static const double WORTH_WAITING = 1.25;
+static const double LEAST_NATS = 1; /* of all rounds: with less, no search does better than points anywhere */
+
+typedef enum round_state { OPEN, WAITING, RELEASED } round_state;
+
+typedef struct direct {
+    tacet_space space;
+    tacet_central_direct_settings set;
+    tacet_ask ask; /* texts below */
+    char ticket[TACET_TICKET_MOST + 1], what[TEXT_ROOM], to_whom[TEXT_ROOM];
+    bool seeded;
+    uint64_t seed;
+    tacet__batch_gate *gate;
+    tacet__direct_learner *learner;
+    unsigned char print[PRINT_BYTES];
+    uint64_t given;       /* rounds begun */
+    uint64_t *codes;      /* rounds: where each was played */
+    unsigned char *state; /* rounds: a round_state */
+    double *reward;       /* rounds: of those that wait, mapped to [0, 1]: private */
+    double *value;        /* rounds: what was released */
+    uint64_t *queue;      /* points that are planned */
+    size_t queued, next;
+    /* scratch: what the learner is told */
+    uint64_t *told, *open;
+    double *values;
+} direct;
+
+void tacet_central_direct_settings_defaults(tacet_central_direct_settings *settings) {
+    *settings = (tacet_central_direct_settings){.reward_hi = 1, .open_most = 64, .coin_seed = 1};
+}
+
+tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space, uint64_t rounds,
+                                          double eps, double delta, tacet_error *err) {
+    if (out == NULL || space == NULL || rounds == 0 || !(eps > 0 && isfinite(eps)) || !(delta >= 0 && delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "an outlook needs a space, rounds, eps above 0 and a delta below 1");
+    }
+    *out = (tacet_central_outlook){.release = TACET_CENTRAL_RELEASE_BATCHES};
+    const tacet_status status =
+        tacet__direct_information(&out->direct, &out->batches, &out->all, space, rounds, eps, delta, err);
+    if (status == TACET_OK && rounds <= TACET_CENTRAL_DIRECT_ROUNDS) {
+        out->release = out->all < LEAST_NATS                        ? TACET_CENTRAL_RELEASE_UNIFORM
+                       : out->batches > WORTH_WAITING * out->direct ? TACET_CENTRAL_RELEASE_BATCHES
+                                                                    : TACET_CENTRAL_RELEASE_DIRECT;
+    }
+    return status;
+}
+
+/* The noisy reward of round i (from 0), the same however often it is asked for. */
+static tacet_status release_round(direct *d, double *out, uint64_t i, double reward, tacet_error *err) {
+    char of[48];
+    double var = 0;
+    tacet_noise *noise = NULL;
+    tacet_release *release = NULL;
+    (void)snprintf(of, sizeof of, "round %llu", (unsigned long long)i + 1);
+    tacet_status status = d->seeded ? tacet_noise_open_seeded(&noise, d->seed, i, err) : TACET_OK;
+    d->ask.noise = noise;
+    status = status != TACET_OK ? status
+                                : tacet__batch_gate_run(d->gate, &release, &var, &d->ask, i + 1, of, &reward, 1, err);
+    d->ask.noise = NULL;
+    if (status == TACET_OK) {
+        *out = tacet_release_values(release)[0];
+    }
+    tacet_release_free(release);
+    tacet_noise_close(noise);
+    return status;
+}
+
+/* All rewards that wait. All or nothing: what was released is in the ledger, and released again the same. */
+static tacet_status release_waiting(direct *d, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (uint64_t i = 0; i < d->given && status == TACET_OK; i++) {
+        if (d->state[i] == WAITING) {
+            status = release_round(d, &d->values[i], i, d->reward[i], err);
+        }
+    }
+    for (uint64_t i = 0; i < d->given && status == TACET_OK; i++) {
+        if (d->state[i] == WAITING) {
+            d->value[i] = d->values[i];
+            d->state[i] = RELEASED;
+            d->reward[i] = 0;
+        }
+    }
+    return status;
+}
+
+/* What the learner may know: released rounds, in the order of rounds, and open points. */
+static size_t tell(direct *d, size_t *open_count) {
+    size_t n = 0;
+    *open_count = 0;
+    for (uint64_t i = 0; i < d->given; i++) {
+        if (d->state[i] == RELEASED) {
+            d->told[n] = d->codes[i];
+            d->values[n++] = d->value[i];
+        } else {
+            d->open[(*open_count)++] = d->codes[i];
+        }
+    }
+    return n;
+}
+
+static tacet_status begin_round(direct *d, const tacet_round *round, tacet_error *err) {
+    size_t open = 0;
+    if (round->points != NULL || round->context != NULL || round->context_dim != 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "rewards are released directly only without contexts and decision sets: a round is empty");
+    }
+    if (d->given >= d->set.rounds) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)d->set.rounds);
+    }
+    for (uint64_t i = 0; i < d->given; i++) {
+        open += d->state[i] == OPEN ? 1 : 0;
+    }
+    return open < d->set.open_most
+               ? release_waiting(d, err)
+               : tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", d->set.open_most);
+}
+
+static void give(direct *d, uint64_t code) {
+    d->codes[d->given] = code;
+    d->state[d->given] = OPEN;
+    d->given++;
+}
+
+static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    direct *d = self;
+    tacet_status status = begin_round(d, round, err);
+    if (status == TACET_OK && d->next == d->queued) {
+        size_t open = 0, count = 0;
+        const size_t n = tell(d, &open);
+        status = tacet__direct_learner_plan(d->learner, d->queue, &count, d->told, d->values, n, d->open, open,
+                                            d->given, err);
+        d->queued = status == TACET_OK ? count : d->next;
+        d->next = status == TACET_OK ? 0 : d->next;
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    *out = (tacet_suggestion){.index = (size_t)d->queue[d->next], .ticket = d->given + 1};
+    give(d, d->queue[d->next++]);
+    return TACET_OK;
+}
+
+static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
+    direct *d = self;
+    if (made->ticket != d->given + 1 || made->index >= tacet__direct_learner_lattice(d->learner)->points) {
+        return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or there is no such point",
+                           (unsigned long long)made->ticket);
+    }
+    const tacet_status status = begin_round(d, round, err);
+    if (status == TACET_OK) {
+        d->next += d->next < d->queued ? 1 : 0;
+        give(d, made->index);
+    }
+    return status;
+}
+
+static tacet_status report(direct *d, uint64_t ticket, double v, tacet_error *err) {
+    if (ticket == 0 || ticket > d->given) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    const uint64_t i = ticket - 1;
+    if (d->state[i] != OPEN) {
+        return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+    }
+    d->reward[i] = v;
+    d->state[i] = WAITING;
+    const tacet_status status = d->given == d->set.rounds ? release_waiting(d, err) : TACET_OK;
+    if (status != TACET_OK) {
+        d->reward[i] = 0;
+        d->state[i] = OPEN;
+    }
+    return status;
+}
+
+static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
+    direct *d = self;
+    const double v = (value - d->set.reward_lo) / (d->set.reward_hi - d->set.reward_lo);
+    return report(d, ticket, fmin(fmax(v, 0), 1), err); /* the bound that the noise is for */
+}
+
+static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
+    return report(self, ticket, MISSING, err);
+}
+
+static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
+    direct *d = self;
+    size_t open = 0;
+    const double range = d->set.reward_hi - d->set.reward_lo;
+    const size_t n = tell(d, &open);
+    if (n == 0) {
+        return tacet__fail(err, TACET_STATE, "nothing was released yet");
+    }
+    uint64_t code = 0;
+    tacet_recommendation best = {.measured = SIZE_MAX};
+    const tacet_status status =
+        tacet__direct_learner_best(d->learner, &code, &best.mean, &best.sd, d->told, d->values, n, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    best.index = (size_t)code;
+    best.mean = d->set.reward_lo + range * best.mean;
+    best.sd *= range;
+    *out = best;
+    return TACET_OK;
+}
+
+static void guarantee(const void *self, tacet_guarantee *out) {
+    const direct *d = self;
+    *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
+                             .proven = !d->seeded,
+                             .eps = d->seeded ? INFINITY : d->set.eps,
+                             .delta = d->seeded ? 1 : 0,
+                             .pure_eps = d->seeded ? 0 : d->set.eps,
+                             .protects = "the reward of one round, towards everybody",
+                             .statement =
+                                 d->seeded ? "Not private: the noise comes from a seeded source."
+                                           : "What all others see hardly changes when one round's reward is replaced.",
+                             .proof = PROOF};
+}
+
+static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
+    const direct *d = self;
+    tacet__writer w;
+    tacet__write_begin(&w, out, NAME, STATE_VERSION);
+    tacet__write_bytes(&w, d->print, PRINT_BYTES);
+    tacet__write_bytes(&w, d->ticket, strlen(d->ticket));
+    tacet__write_u64(&w, d->seed);
+    tacet__write_u64(&w, d->given);
+    tacet__write_u64s(&w, d->codes, d->given);
+    tacet__write_bytes(&w, d->state, d->given);
+    tacet__write_f64s(&w, d->reward, d->given);
+    tacet__write_f64s(&w, d->value, d->given);
+    tacet__write_size(&w, d->queued - d->next);
+    tacet__write_u64s(&w, d->queue + d->next, d->queued - d->next);
+    return tacet__write_end(&w, err);
+}
+
+/* Whether rounds can be as they are said to be. */
+static bool rounds_possible(const direct *d, uint64_t given) {
+    const uint64_t points = tacet__direct_learner_lattice(d->learner)->points;
+    size_t open = 0;
+    for (uint64_t i = 0; i < given; i++) {
+        open += d->state[i] == OPEN ? 1 : 0;
+        if (d->codes[i] >= points || d->state[i] > RELEASED || !(d->reward[i] >= 0 && d->reward[i] <= 1) ||
+            !isfinite(d->value[i])) {
+            return false;
+        }
+    }
+    return open <= d->set.open_most;
+}
+
+static tacet_status read_state(direct *d, const void *bytes, size_t size, tacet_error *err) {
+    const unsigned char *print = NULL, *name = NULL, *state = NULL;
+    const size_t room = tacet__direct_learner_ahead(d->learner);
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t print_size = tacet__read_bytes(&r, &print), name_size = tacet__read_bytes(&r, &name);
+    if (print_size != PRINT_BYTES || memcmp(print, d->print, PRINT_BYTES) != 0 || name_size != strlen(d->ticket) ||
+        memcmp(name, d->ticket, name_size) != 0) {
+        return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
+    }
+    const uint64_t seed = tacet__read_u64(&r);
+    const size_t given = tacet__read_size(&r, (size_t)d->set.rounds);
+    tacet__read_u64s(&r, d->codes, given);
+    const size_t states = tacet__read_bytes(&r, &state);
+    if (states == given && given > 0) {
+        memcpy(d->state, state, given);
+    }
+    tacet__read_f64s(&r, d->reward, given);
+    tacet__read_f64s(&r, d->value, given);
+    const size_t queued = tacet__read_size(&r, room);
+    tacet__read_u64s(&r, d->queue, queued);
+    status = tacet__read_end(&r, err);
+    if (status == TACET_OK && (states != given || !rounds_possible(d, given))) {
+        status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible rounds");
+    }
+    for (size_t i = 0; status == TACET_OK && i < queued; i++) {
+        status = d->queue[i] < tacet__direct_learner_lattice(d->learner)->points
+                     ? TACET_OK
+                     : tacet__fail(err, TACET_CORRUPT, "the state plans impossible points");
+    }
+    if (status == TACET_OK) {
+        d->seed = seed;
+        d->given = given;
+        d->queued = queued;
+        d->next = 0;
+    }
+    return status;
+}
+
+static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
+    tacet_blob undo;
+    tacet_blob_init(&undo);
+    tacet_status status = save(self, &undo, err);
+    if (status == TACET_OK) {
+        status = read_state(self, bytes, size, err);
+        if (status != TACET_OK) {
+            (void)read_state(self, undo.data, undo.size, NULL);
+        }
+    }
+    tacet_blob_clear(&undo);
+    return status;
+}
+
+static void free_direct(void *self) {
+    direct *d = self;
+    if (d == NULL) {
+        return;
+    }
+    if (d->reward != NULL) {
+        sodium_memzero(d->reward, (size_t)d->set.rounds * sizeof(double));
+    }
+    tacet__batch_gate_free(d->gate);
+    tacet__direct_learner_free(d->learner);
+    tacet_space_clear(&d->space);
+    free(d->codes);
+    free(d->state);
+    free(d->reward);
+    free(d->value);
+    free(d->queue);
+    free(d->told);
+    free(d->open);
+    free(d->values);
+    free(d);
+}
+
+static const tacet_policy_ops OPS = {.name = NAME,
+                                     .suggest = suggest,
+                                     .observe = observe,
+                                     .recommend = recommend,
+                                     .guarantee = guarantee,
+                                     .save = save,
+                                     .load = load,
+                                     .free = free_direct,
+                                     .drop = drop,
+                                     .repeat = repeat};
+
+static tacet_status check(const tacet_space *space, const tacet_central_direct_settings *s, const tacet_ask *ask,
+                          tacet_error *err) {
+    if (space == NULL || s == NULL || ask == NULL || ask->ticket == NULL || ask->what == NULL || ask->to_whom == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a study needs a space, settings, a ticket and its words");
+    }
+    if (s->rounds == 0 || s->rounds > TACET_CENTRAL_DIRECT_ROUNDS || s->open_most == 0) {
+        return tacet__fail(err, TACET_INVALID, "rounds must be between 1 and %d, open_most at least 1",
+                           TACET_CENTRAL_DIRECT_ROUNDS);
+    }
+    if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_lo) && isfinite(s->reward_hi))) {
+        return tacet__fail(err, TACET_INVALID, "the range of rewards must have its low end below its high end");
+    }
+    if (strlen(ask->ticket) + 24 > TACET_TICKET_MOST || strlen(ask->what) >= TEXT_ROOM ||
+        strlen(ask->to_whom) >= TEXT_ROOM) {
+        return tacet__fail(err, TACET_INVALID, "the ticket is too long to be numbered by round, or a text too long");
+    }
+    return tacet_ask_check(ask, err);
+}
+
+/* Texts are copied; of seeded noise a key is taken, so that a study that is taken up again repeats its releases. */
+static tacet_status copy_ask(direct *d, const tacet_ask *ask, tacet_error *err) {
+    (void)snprintf(d->ticket, sizeof d->ticket, "%s", ask->ticket);
+    (void)snprintf(d->what, sizeof d->what, "%s", ask->what);
+    (void)snprintf(d->to_whom, sizeof d->to_whom, "%s", ask->to_whom);
+    d->ask = (tacet_ask){
+        .ledger = ask->ledger, .ticket = d->ticket, .what = d->what, .to_whom = d->to_whom, .covered_fields = "reward"};
+    d->seeded = !tacet_ask_is_private(ask);
+    if (!d->seeded) {
+        return TACET_OK;
+    }
+    tacet_sampler sampler;
+    double draw = 0;
+    tacet_status status = tacet_sampler_init(&sampler, "gaussian", 1, 40, err);
+    status = status != TACET_OK ? status : tacet_sampler_draw(&sampler, ask->noise, &draw, 1, err);
+    memcpy(&d->seed, &draw, sizeof d->seed);
+    return status;
+}
+
+/* States are of one space and one plan. */
+static void make_print(direct *d) {
+    const double numbers[] = {d->set.eps,       (double)d->set.rounds,    d->set.reward_lo,
+                              d->set.reward_hi, (double)d->set.open_most, d->set.uniform ? 1 : 0};
+    crypto_generichash_state hash;
+    (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
+    (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
+    (void)crypto_generichash_update(&hash, (const unsigned char *)&d->set.coin_seed, sizeof d->set.coin_seed);
+    for (size_t i = 0; i < d->space.count; i++) {
+        const tacet_space_column *c = &d->space.columns[i];
+        const double column[] = {(double)c->kind, c->lo, c->hi, c->unit, (double)c->level_count};
+        (void)crypto_generichash_update(&hash, (const unsigned char *)column, sizeof column);
+        (void)crypto_generichash_update(&hash, (const unsigned char *)c->name, strlen(c->name) + 1);
+        for (size_t k = 0; k < c->level_count; k++) {
+            (void)crypto_generichash_update(&hash, (const unsigned char *)c->levels[k], strlen(c->levels[k]) + 1);
+        }
+    }
+    (void)crypto_generichash_final(&hash, d->print, PRINT_BYTES);
+}
+
+static tacet_status build(direct *d, const tacet_ask *ask, tacet_error *err) {
+    const size_t rounds = (size_t)d->set.rounds;
+    const tacet__batch_terms terms = {
+        .eps = d->set.eps, .sensitivity = 1, .longest = 1, .few = tacet__batch_few(ask), .proof = PROOF};
+    const tacet__direct_settings learner = {.rounds = d->set.rounds,
+                                            .noise_var = 2 / (d->set.eps * d->set.eps),
+                                            .uniform = d->set.uniform,
+                                            .coin_seed = d->set.coin_seed};
+    tacet_status status = tacet__batch_gate_create(&d->gate, &terms, err);
+    status = status != TACET_OK ? status : tacet__direct_learner_create(&d->learner, &d->space, &learner, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    d->codes = TACET__ZALLOC(uint64_t, rounds);
+    d->state = TACET__ZALLOC(unsigned char, rounds);
+    d->reward = TACET__ZALLOC(double, rounds);
+    d->value = TACET__ZALLOC(double, rounds);
+    d->told = TACET__ZALLOC(uint64_t, rounds);
+    d->open = TACET__ZALLOC(uint64_t, rounds);
+    d->values = TACET__ZALLOC(double, rounds);
+    d->queue = TACET__ZALLOC(uint64_t, tacet__direct_learner_ahead(d->learner));
+    if (d->codes == NULL || d->state == NULL || d->reward == NULL || d->value == NULL || d->told == NULL ||
+        d->open == NULL || d->values == NULL || d->queue == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study of %zu rounds", rounds);
+    }
+    make_print(d);
+    return copy_ask(d, ask, err);
+}
+
+tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_space *space,
+                                         const tacet_central_direct_settings *settings, const tacet_ask *ask,
+                                         tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet_status status = check(space, settings, ask, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    direct *d = TACET__ZALLOC(direct, 1);
+    if (d == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a policy");
+    }
+    d->set = *settings;
+    tacet_space_init(&d->space);
+    status = tacet_space_copy(&d->space, space, err);
+    status = status != TACET_OK ? status : build(d, ask, err);
+    if (status != TACET_OK) {
+        free_direct(d);
+        return status;
+    }
+    return tacet_policy_wrap(out, &OPS, d, err);
+}
+
+tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index, tacet_error *err) {
+    const direct *d = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
+    if (d == NULL || record == NULL || index >= tacet__direct_learner_lattice(d->learner)->points) {
+        return tacet__fail(err, TACET_INVALID, "there is no such point");
+    }
+    tacet__lattice_record(tacet__direct_learner_lattice(d->learner), record, index);
+    return TACET_OK;
+}
+
+double tacet__direct_released(const tacet_policy *policy, uint64_t ticket) {
+    const direct *d = tacet__policy_self(policy, &OPS);
+    return d != NULL && ticket > 0 && ticket <= d->given && d->state[ticket - 1] == RELEASED ? d->value[ticket - 1]
+                                                                                             : (double)NAN;
+}
