@@ -22,12 +22,13 @@ static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const ch
 
 int cmd_disclose(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *study_path = NULL;
-    const char *model_path = NULL;
+    const char *model_path = NULL, *tuned_path = NULL;
     bool html = false;
     const cli_option options[] = {
         CLI_OPT("release", &folder, "DIR", "A release of 'tacet curate'."),
         CLI_OPT("model", &model_path, "FILE", "Or a model: what 'tacet learn' wrote."),
         CLI_OPT("study", &study_path, "FILE", "Or a study: what 'tacet study status --json' prints."),
+        CLI_OPT("tuned", &tuned_path, "FILE", "Or the result of tuning: what 'tacet tune --json' prints."),
         CLI_OPT("format", &format, "NAME", "registry (YAML) or label (one page). Default label."),
         CLI_OPT("html", &html, NULL, "label: as HTML instead of text."),
         CLI_OPT("ledger", &ledger, "FILE", "The ledger. Default for a release: DIR/ledger.db, when it is there."),
@@ -38,9 +39,10 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     const bool registry = strcmp(format, "registry") == 0;
-    const int given = (folder != NULL) + (model_path != NULL) + (study_path != NULL);
+    const int given = (folder != NULL) + (model_path != NULL) + (study_path != NULL) + (tuned_path != NULL);
     if (given != 1 || (!registry && strcmp(format, "label") != 0)) {
-        return cli_usage(self, "give --release DIR, --model FILE or --study FILE, and --format registry or label");
+        return cli_usage(
+            self, "give --release DIR, --model FILE, --study FILE or --tuned FILE, and --format registry or label");
     }
     char date[16] = "";
     char *text = NULL, *facts = NULL, *out = NULL;
@@ -52,7 +54,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (gmtime_r(&now, &day) != NULL) {
         (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
     }
-    const char *path = model_path != NULL ? model_path : study_path;
+    const char *path = model_path != NULL ? model_path : tuned_path != NULL ? tuned_path : study_path;
     tacet_status status = path != NULL
                               ? tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err)
                               : tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
@@ -65,6 +67,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     tacet_disclosure d = {.manifest = &manifest,
                           .model = model_path != NULL ? text : NULL,
                           .study = study_path != NULL ? text : NULL,
+                          .tuned = tuned_path != NULL ? text : NULL,
                           .facts = facts,
                           .date = date};
     status = status != TACET_OK ? status : add_ledger(&d, folder, ledger, &err);

@@ -66,7 +66,8 @@ static const char TABLE[] =
     "{?not_private|; some were drawn from a seeded source and are NOT PRIVATE}\n"
     "spent   {unit} {spent:^6} of {cap:^6} ({accounting} accounting)\n"
     "that is eps {eps:^6}, delta {delta:^3} of eps {budget_eps:^6}, delta {budget_delta:^3}\n"
-    "budget for a person behind k records or rounds, by group privacy alone:{*_persons:,| k = {k}: {!bound|no bound}{?bound|eps {eps:^4}"
+    "budget for a person behind k records or rounds, by group privacy alone:{*_persons:,| k = {k}: {!bound|no "
+    "bound}{?bound|eps {eps:^4}"
     "{?delta|, delta {delta:^2}}}}\n"
     "head    {head}\n";
 

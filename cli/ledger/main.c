@@ -44,8 +44,9 @@ static const cli_command COMMANDS[] = {
      "tacet ledger prove --ledger r/ledger.db --key keys/receipt.key --receipt r/receipt.json --entry 1 --out p.json",
      cmd_prove},
     {"disclose", "what a privacy officer asks: a registry's entry, or a label",
-     "--release DIR | --model FILE | --study FILE [--format registry|label] [--html] [--facts FILE]",
-     "From manifest, model or study and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people "
+     "--release DIR | --model FILE | --study FILE | --tuned FILE [--format registry|label] [--html] [--facts FILE]",
+     "From manifest, model, study or result of tuning, and ledger, in the words of NIST SP 800-226 "
+     "(docs/disclosure.md). What only people "
      "know "
      "comes from --facts; what nobody said is written as not stated.",
      "tacet disclose --release release --format label\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.c - what is known of a release (its manifest), a model (its file) or a study (its status), in words for a
- * disclosure.
+/* known.c - what is known of a release (its manifest), a model (its file), a study (its status) or of tuning (its
+ * result), in words for a disclosure.
  * Ring: open. Source: as disclose.c. Cost: none to speak of. */
 #include "report/known.h"
 
@@ -390,6 +390,62 @@ static tacet_status know_study(json_t *known, const tacet_disclosure *d, tacet_e
     return TACET_OK;
 }
 
+/* ---- settings that were chosen on records ---- */
+
+static tacet_status know_tuned(json_t *known, const tacet_disclosure *d, tacet_error *err) {
+    json_t *tuned = json_loads(d->tuned, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *winners = json_object_get(tuned, "winners"), *score = json_object_get(tuned, "score");
+    const double eps = json_number_value(json_object_get(tuned, "eps"));
+    const long long records = (long long)json_integer_value(json_object_get(tuned, "records"));
+    const long long tried = (long long)json_integer_value(json_object_get(tuned, "evaluations"));
+    const size_t rounds = json_array_size(winners);
+    if (!(eps > 0) || records <= 0 || rounds == 0) {
+        json_decref(tuned);
+        return tacet__fail(err, TACET_INVALID, "the result of tuning: not what 'tacet tune --json' prints");
+    }
+    const bool is_private = json_is_true(json_object_get(tuned, "private"));
+    say(known, "product_kind", "Machine learning model"); /* a word of the registry: its settings */
+    say(known, "product_type", "settings of a model, chosen among %lld by their scores on records", tried);
+    say(known, "variant", "%s", is_private ? "pure" : "none");
+    say(known, "privacy_unit", "%s", is_private ? "all values of one validation record" : "none");
+    say(known, "eps", "%.17g", eps);
+    say(known, "delta", "0");
+    say_eps(known, "eps_with_delta_0", is_private ? eps : (double)INFINITY, "none");
+    say(known, "model", "central: whoever holds the records is trusted, whoever sees the settings is not");
+    say(known, "releases", "many");
+    say(known, "data", "static");
+    say(known, "interactive", "no");
+    say(known, "data_domain", "%lld validation records, each with one value a setting, clipped to a public range",
+        records);
+    say(known, "unprotected_quantities",
+        "That a record is among them, how many there are, and the records that models were trained on are not hidden "
+        "by this. Nor is time.");
+    say(known, "adjacency", "%s",
+        is_private ? "The settings and the score that were released hardly change when one validation record is "
+                     "replaced by any other, if its values depend on no other record."
+                   : "Nothing is hidden: the noise came from a seed.");
+    say(known, "actors_and_trust",
+        "whoever holds the records evaluates all settings and keeps their scores; everybody else sees winners");
+    say(known, "post_processing", "a model trained anew with the chosen settings depends on the records by them alone");
+    say(known, "composition", "%zu choice%s add up to eps%s; %s%s", rounds, rounds > 1 ? "s" : "",
+        score != NULL ? ", the score is of other records" : "",
+        d->has_ledger ? "the ledger adds up by " : "no ledger at hand", d->has_ledger ? d->accounting : "");
+    say(known, "mechanism", "permute-and-flip over clipped sums, %zu round%s%s; the proof is in src/tune/README.md",
+        rounds, rounds > 1 ? "s" : "", score != NULL ? ", and Laplace noise on one score" : "");
+    say(known, "floating_point", "values are rounded to whole steps before they are added; coins are exact");
+    say(known, "code_version", "%s, ledger entry %lld", tacet_version(),
+        (long long)json_integer_value(json_object_get(json_array_get(winners, 0), "entry")));
+    say(known, "label_from", "From everybody but whoever holds the records.");
+    say(known, "label_guess", "one validation record, and that it is one of two things,");
+    say(known, "label_more", "About somebody behind several records it can be more.");
+    say(known, "label_keeps",
+        "Whoever holds the records keeps them, all scores, and a ledger of what was spent. Everybody else keeps the "
+        "settings.");
+    say(known, "label_how", "the best of %lld settings by permute-and-flip, proven in src/tune/README.md", tried);
+    json_decref(tuned);
+    return TACET_OK;
+}
+
 tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tacet_error *err) {
     tacet_status status = TACET_OK;
     *out = json_object();
@@ -401,6 +457,8 @@ tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tace
         status = know_study(*out, d, err);
     } else if (d->model != NULL) {
         status = know_model(*out, d, err);
+    } else if (d->tuned != NULL) {
+        status = know_tuned(*out, d, err);
     } else {
         know_release(*out, d);
     }

@@ -9,8 +9,8 @@
 
 enum { TACET__KNOWN_MOST = 16384 }; /* bytes of one text */
 
-/* An object of texts. INVALID: a study that states no proven guarantee, or a text that is no study's status; a model of
- * a study. PARSE: a text that is no model. */
+/* An object of texts. INVALID: a study that states no proven guarantee, or a text that is no study's status, or no
+ * result of tuning; a model of a study. PARSE: a text that is no model. */
 tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tacet_error *err);
 /* The text of a name; "" where there is none. */
 const char *tacet__known(const json_t *known, const char *name);

@@ -89,6 +89,14 @@ grep -q 'another space, seed, range' err || fail "the words for another state"
 grep -q '"winners"' first || fail "no winners"
 [ "$(grep -o '"value"' first | wc -l)" -eq 1 ] || fail "more than one score"
 
+# What a privacy officer asks: a registry's entry, and a label.
+expect 0 "$bin/tacet" disclose --tuned first --ledger tune.ledger.db --format registry
+grep -q 'epsilon: *1' out || fail "the registry's entry"
+expect 0 "$bin/tacet" disclose --tuned first --ledger tune.ledger.db
+grep -q 'one validation record' out || fail "the label"
+echo '{"eps":1}' >no-result
+expect 1 "$bin/tacet" disclose --tuned no-result
+
 # Wrong programs.
 expect 1 tune --evaluate 'echo 0.8' --state a --ledger a.db
 grep -q 'printed 1 value for 800 records' err || fail "a mean is taken"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* disclose.h - what a privacy officer is asked: an entry for a public registry of deployments, and a label for people.
  *
- * Both are made from what is public: the manifest of a release, a released model or the status of a study, the totals
- * of the ledger, and facts that only people know (who, why, where). What nobody said is written as "not stated", never
- * guessed. Words follow NIST SP 800-226. */
+ * Both are made from what is public: the manifest of a release, a released model, the status of a study or the result
+ * of tuning, the totals of the ledger, and facts that only people know (who, why, where). What nobody said is written
+ * as "not stated", never guessed. Words follow NIST SP 800-226. */
 #ifndef TACET_REPORT_DISCLOSE_H
 #define TACET_REPORT_DISCLOSE_H
 
@@ -20,8 +20,9 @@ extern "C" {
 typedef struct tacet_disclosure {
     const tacet_manifest *manifest; /* of a release; or */
     const char *model;              /* the file that 'tacet learn' wrote; or */
-    const char *study;              /* the status of a study, as the service and 'tacet study status --json' tell it */
-    bool has_ledger;                /* then: what it adds up to, and its budget */
+    const char *study; /* the status of a study, as the service and 'tacet study status --json' tell it; or */
+    const char *tuned; /* what 'tacet tune --json' printed */
+    bool has_ledger;   /* then: what it adds up to, and its budget */
     const char *accounting;
     double spent_eps, spent_delta, budget_eps, budget_delta;
     uint64_t entries, uncovered;
