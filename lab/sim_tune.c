@@ -252,8 +252,8 @@ static int tell_gaps(const tune_sim *sim, const char *world) {
                                 J(sim->eps), J(sim->evaluations), J(sim->trials), J((size_t)sim->seed),
                                 J(outcome_of(sim->middle, sim->trials)), J(gaps));
     cli_add(object, "tune_less_flat? guided_less_tune?",
-            sim->plays[TUNE] && sim->plays[FLAT] ? difference(sim, TUNE, FLAT) : NULL,
-            sim->plays[TUNE] && sim->plays[GUIDED] ? difference(sim, GUIDED, TUNE) : NULL);
+            J(sim->plays[TUNE] && sim->plays[FLAT] ? difference(sim, TUNE, FLAT) : NULL),
+            J(sim->plays[TUNE] && sim->plays[GUIDED] ? difference(sim, GUIDED, TUNE) : NULL));
     return cli_tell(object,
                     "{world}, {records} records, eps {eps:.4g}, {evaluations} evaluations, {trials} trials; gap in "
                     "hundredths (a random setting: {chance.mean:.3g})\n{*gap|  {@:-8} {mean:.2f} ({se:.2f})\n}");

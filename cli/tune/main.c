@@ -4,6 +4,7 @@
 #include "common/cli.h"
 #include "common/space.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static int tell_plan(const job *j, const tacet_tune_plan *plan) {
     return cli_tell(
         cli_object("dry_run eps evaluations records searched kept strength margin score_sd rounds", JB(true),
                    J(j->s.eps), J(j->s.evaluations), J(j->s.records), J(plan->searched), J(plan->kept),
-                   J(plan->strength), J(plan->margin), plan->kept > 0 ? J(plan->score_sd) : NULL, J(rounds)),
+                   J(plan->strength), J(plan->margin), J(plan->kept > 0 ? plan->score_sd : (double)NAN), J(rounds)),
         "nothing was evaluated, charged or written; a run would cost eps {eps:.6g} for each of {records} records\n"
         "{*rounds|round {round}: {settings} settings, eps {eps:.4g}\n}"
         "a setting whose mean is {margin:.3g} below the best loses to it with e^2 to 1 in the last round\n"
@@ -90,7 +91,7 @@ static int tell_result(const job *j, const tacet_tune *tune, const cli_command *
     }
     return cli_tell(
         cli_object("private eps evaluations records best score? winners ledger?", JB(is_private), J(j->s.eps),
-                   J(j->s.evaluations), J(j->s.records), J(best), score_json(tune), J(winners), J(j->ledger)),
+                   J(j->s.evaluations), J(j->s.records), J(best), J(score_json(tune)), J(winners), J(j->ledger)),
         "chosen with eps {eps:.6g} for each of {records} records:\n{*best|  {@}: {.}\n}"
         "{?score|score {score.value:.4g}, {score.lower:.4g} to {score.upper:.4g} with probability {score.level:.3g} "
         "(from {score.records} records that the search did not see)\n}");

@@ -20,8 +20,8 @@ static void every_value_counts_between_the_ends(void **state) {
     const struct {
         double value;
         int64_t steps;
-    } cases[] = {{-2, 0},           {3, 65536},     {0.5, 32768},   {0.75, 36045}, {NAN, 0},
-                 {INFINITY, 65536}, {-INFINITY, 0}, {1e300, 65536}, {-1e300, 0},   {-1.9999999, 0}};
+    } cases[] = {{-2, 0},  {4, 65536},        {4, 65536},     {3, 65536},     {0.5, 32768}, {0.75, 36045},
+                 {NAN, 0}, {INFINITY, 65536}, {-INFINITY, 0}, {1e300, 65536}, {-1e300, 0},  {-1.9999999, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(sum_of(-2, 3, &cases[i].value, 1), cases[i].steps);
     }

@@ -31,6 +31,8 @@ expect 0 tune --dry-run --json
 [ "$(number strength)" = 640.0 ] || [ "$(number strength)" = 640 ] || fail "the preview does not count searched records"
 grep -q '"rounds": *\[{"round": *1, "settings": *10' out || grep -q '"settings": *10' out || fail "the preview's rounds"
 [ ! -e tune.state ] && [ ! -e tune.ledger.db ] || fail "a preview leaves something"
+expect 0 tune --dry-run --kept 0
+grep -q '^round 1: ' out || fail "no rounds in a preview without a score"
 expect 2 tune
 grep -q -- '--evaluate PROGRAM' err || fail "no word of --evaluate"
 
@@ -105,7 +107,8 @@ grep -q 'cannot be run' err || fail "a missing program"
 expect 0 "$bin/tacet" ledger show --ledger b.db --json
 [ "$(number entries)" = 0 ] || fail "a missing program is charged"
 expect 0 tune --evaluate 'exit 1' --state c --ledger c.db --evaluations 4 --restarts 0
-expect 0 tune --evaluate 'sleep 5' --state d --ledger d.db --evaluations 2 --timeout 0.2 --restarts 1 --kept 0
+expect 0 tune --evaluate 'sleep 5' --state d --ledger d.db --evaluations 2 --timeout 0.2 --restarts 1 --kept 0 --json
+grep -q '"winners":' out || fail "no winners without a score"
 ! grep -q score out || fail "a score without kept records"
 # Losses over a wide range, against a reference.
 cat >loss.sh <<'SH'

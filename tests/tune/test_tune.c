@@ -434,6 +434,46 @@ static void the_interval_covers(void **state) {
     assert_true(lower == 0 && upper > 0 && upper < 0.1);
 }
 
+/* 100 runs at n = 1,000, eps 1, a fifth kept, records drawn from a population with mean .95: the interval must hold in
+ * 95 of them (it is conservative: 6 misses would have a probability below one in a million) and be .15 wide at the
+ * most. */
+static void the_score_holds_as_often_as_it_says(void **state) {
+    enum { N = 1000 };
+    tacet_space space;
+    world_space(&space);
+    size_t held = 0;
+    double width = 0;
+    tacet_simrng rng = test_rng(21, 0);
+    for (uint64_t run = 0; run < 100; run++) {
+        tacet_tune_settings s = world_settings(&space, N);
+        tacet_tune_ask ask = {.noise = test_noise(run, 9)};
+        tacet_tune *tune = NULL;
+        tacet_tune_score score;
+        double values[N], record[WORLD_COLUMNS];
+        s.evaluations = 2;
+        s.seed = run;
+        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+        for (size_t number = 0; number != TACET_TUNE_NONE;) {
+            assert_ok(tacet_tune_next(tune, &number, record, NULL));
+            for (size_t i = 0; i < N; i++) {
+                values[i] = tacet_simrng_uniform(&rng) < .95;
+            }
+            if (number != TACET_TUNE_NONE) {
+                assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
+            }
+        }
+        assert_ok(tacet_tune_score_get(tune, &score, NULL));
+        held += score.lower <= .95 && .95 <= score.upper;
+        width += (score.upper - score.lower) / 100;
+        tacet_tune_close(tune);
+        tacet_noise_close(ask.noise);
+    }
+    assert_true(held >= 95);
+    assert_true(width < .15 && width > .05);
+    print_message("held %zu of 100, mean width %.3f\n", held, width);
+    tacet_space_clear(&space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_plan_follows_the_table),
                                        cmocka_unit_test(settings_that_make_no_sense_are_refused),
@@ -445,6 +485,7 @@ int main(void) {
                                        cmocka_unit_test(a_failed_setting_does_not_win),
                                        cmocka_unit_test(candidates_depend_on_winners_alone),
                                        cmocka_unit_test(a_small_space_is_tried_whole),
-                                       cmocka_unit_test(the_interval_covers)};
+                                       cmocka_unit_test(the_interval_covers),
+                                       cmocka_unit_test(the_score_holds_as_often_as_it_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
