@@ -30,7 +30,7 @@ typedef struct tune_sim {
     tune_table *tables; /* count 0: mixed */
     size_t table_count;
     size_t records, evaluations, trials;
-    double eps;
+    double eps, contrast;
     uint64_t seed;
     bool plays[PLAYERS];
     double *gap[PLAYERS], *middle; /* by trial */
@@ -51,6 +51,7 @@ static tacet_status play_product(const tune_sim *sim, const tune_world *w, size_
     s.evaluations = sim->evaluations;
     s.kept = 0;
     s.flat = flat;
+    s.contrast = sim->contrast;
     s.seed = sim->seed * 1000003 + trial;
     tacet_status status =
         values != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial's values");
@@ -287,6 +288,8 @@ int lab_sim_tune(int argc, char **argv, const cli_command *self) {
         CLI_OPT("data", &data, "FILE,…", "table: CSV of settings, made by lab/tune_tables.py; trials take turns."),
         CLI_OPT("records", &sim.records, "N", "Validation records. Default 1000."),
         CLI_OPT("eps", &sim.eps, "E", "Default 1."),
+        CLI_OPT("contrast", &sim.contrast, "C",
+                "tune and flat: count differences to the middle setting's values, clipped to C. Default 0: values."),
         CLI_OPT("evaluations", &sim.evaluations, "N", "Settings tried. Default 100."),
         CLI_OPT("trials", &sim.trials, "N", "Problems. Default 30."),
         CLI_OPT("players", &players, "A,B", "Of tune, flat, guided, random, gp. Default tune,flat,random,gp."),
@@ -297,8 +300,11 @@ int lab_sim_tune(int argc, char **argv, const cli_command *self) {
     if ((!table && strcmp(world, "mixed") != 0) || table != (data.count > 0)) {
         return cli_usage(self, "--world is mixed, or table with --data");
     }
-    if (sim.records < 2 || sim.evaluations < 10 || sim.trials == 0 || !(sim.eps > 0)) {
-        return cli_usage(self, "--records of at least 2, --evaluations of at least 10, a trial and --eps above 0");
+    if (sim.records < 2 || sim.evaluations < 10 || sim.trials == 0 || !(sim.eps > 0) ||
+        !(sim.contrast >= 0 && sim.contrast <= 1)) {
+        return cli_usage(
+            self,
+            "--records of at least 2, --evaluations of at least 10, a trial, --eps above 0 and --contrast up to 1");
     }
     for (int p = 0; p < PLAYERS; p++) {
         sim.plays[p] = players.count == 0 && p != GUIDED;
