@@ -33,11 +33,11 @@ static void a_database_that_is_not_there_is_named(void **state) {
     tacet_error err = {0};
     f->settings.data = "postgresql:///nothing?host=/nowhere&user=nobody";
     f->settings.table = "people";
-    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, NULL, NULL, &err), TACET_IO);
+    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, &err), TACET_IO);
     assert_non_null(strstr(err.message, "people"));
     assert_int_equal(s.spool, -1);
     f->settings.table = "a.b.c";
-    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, NULL, NULL, &err), TACET_INVALID);
+    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, &err), TACET_INVALID);
 }
 
 int main(void) {

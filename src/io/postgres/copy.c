@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy.c - COPY … TO STDOUT (FORMAT binary) through libpq.
- * Ring: io. Source: PostgreSQL's documentation of COPY, "Binary Format": a signature and a header, then for each row
- * the number of its cells and of each its length and bytes, in network order; -1 ends it. Numbers are cast to double
- * precision by the server, which rounds to the nearest. It makes an allocation and several calls for each cell it
- * sends, which took longer than all else; so up to four numbers come as one cell, a pair as a point and four as a line
- * segment, whose bytes are those of their coordinates. One that is missing makes such a cell missing: to tell which it
- * was, the rows are read again in the same snapshot, a cell each. A server makes one statement with one processor, so
- * a table is also read in ranges of pages, over connections that take part in the snapshot of the first one. Cost: one
- * message a row; constant memory. */
+/* copy.c - COPY … TO STDOUT (FORMAT csv) through libpq.
+ * Ring: io. Source: PostgreSQL's documentation of COPY. Numbers are cast to double precision by the server, which
+ * rounds to the nearest, and printed with the digits that give the same double back. Cost: one message a row; constant
+ * memory. */
 #include "io/db/copy.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/postgres/postgres_wait.h"
 
-#include <endian.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,24 +19,12 @@ enum {
     CONNECT_MS = 5000,
     WAIT_MS = 600000, /* for a row: a server that sorts a large table first takes its time */
     NAME_MOST = 200,
-    HEAD = 19, /* signature of 11 bytes, flags, length of the extension */
-    SNAPSHOT_MOST = 64,
-    RANGES_SINCE = 140000, /* the server that scans a range of places in a table, and not all of it */
 };
 
 struct tacet__copy {
     PGconn *connection;
-    const tacet__copy_wanted *wanted; /* the caller's */
-    char *table;                      /* for messages */
-    size_t count;
-    size_t pages;                 /* 0: read as a whole */
-    char snapshot[SNAPSHOT_MOST]; /* its name; "": none */
-    size_t first, end;            /* the pages that are being read */
-    size_t rows;                  /* of them, read so far */
-    bool text, ended, begun;
-    bool packed;   /* several numbers in a cell */
-    char *message; /* of libpq; rows are read from it */
-    size_t at, size;
+    char *table;   /* for messages */
+    char *message; /* of libpq: a line */
 };
 
 /* libpq's message without its line ends. */
@@ -107,16 +89,13 @@ static tacet_status connect_to(tacet__copy *c, const char *url, tacet_error *err
         return tacet__fail(err, TACET_IO, "cannot connect to the database of %s: %s", c->table, line);
     }
     (void)PQsetnonblocking(c->connection, 1);
-    char sql[400];
     /* All rows, or a refusal: row security that hides some is an error. A scan that begins where another one is would
      * number the rows anew. */
-    (void)snprintf(sql, sizeof sql,
-                   "SET client_min_messages=error; SET row_security=off; SET synchronize_seqscans=off;"
-                   "SET extra_float_digits=1; SET datestyle='ISO, YMD'; SET statement_timeout=0;"
-                   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY%s%s%s",
-                   c->snapshot[0] != '\0' ? "; SET TRANSACTION SNAPSHOT '" : "", c->snapshot,
-                   c->snapshot[0] != '\0' ? "'" : "");
-    return run(c, sql, PGRES_COMMAND_OK, NULL, "connecting", err);
+    return run(c,
+               "SET client_min_messages=error; SET row_security=off; SET synchronize_seqscans=off;"
+               "SET extra_float_digits=1; SET datestyle='ISO, YMD'; SET statement_timeout=0;"
+               "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+               PGRES_COMMAND_OK, NULL, "connecting", err);
 }
 
 /* A growing text. */
@@ -151,23 +130,32 @@ static void add_table(text *t, PGconn *connection, const char *table) {
     add_name(t, connection, dot != NULL ? dot + 1 : table, strlen(dot != NULL ? dot + 1 : table));
 }
 
+/* SELECT columns FROM table, with the cast where one is to be made. */
+static void add_select(text *sql, const tacet__copy *c, const tacet__copy_wanted *w, bool cast) {
+    add(sql, "SELECT ");
+    for (size_t i = 0; i < w->count; i++) {
+        add(sql, i > 0 ? "," : "");
+        add_name(sql, c->connection, w->columns[i], strlen(w->columns[i]));
+        if (cast) {
+            add(sql, i < w->numbers ? "::pg_catalog.float8 AS " : "::pg_catalog.text AS ");
+            add_name(sql, c->connection, w->columns[i], strlen(w->columns[i]));
+        }
+    }
+    add(sql, " FROM ");
+    add_table(sql, c->connection, w->table);
+}
+
 /* Of numbers the server's cast is the nearest double; what is text there might hold anything, and a message of the
  * server about it would show it. */
-static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, const char *table, tacet_error *err) {
+static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, tacet_error *err) {
     static const Oid NUMBERS[] = {20, 21, 23, 700, 701, 1700}; /* int8, int2, int4, float4, float8, numeric */
     text sql = {0};
     PGresult *found = NULL;
-    add(&sql, "SELECT ");
-    for (size_t i = 0; i < w->count; i++) {
-        add(&sql, i > 0 ? "," : "");
-        add_name(&sql, c->connection, w->columns[i], strlen(w->columns[i]));
-    }
-    add(&sql, " FROM ");
-    add(&sql, table);
+    add_select(&sql, c, w, false);
     add(&sql, " LIMIT 0");
     tacet_status status = sql.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
                                       : run(c, sql.bytes, PGRES_TUPLES_OK, &found, "looking at its columns", err);
-    for (size_t i = 0; i < w->count && status == TACET_OK && !w->text; i++) {
+    for (size_t i = 0; i < w->numbers && status == TACET_OK; i++) {
         bool number = false;
         for (size_t k = 0; k < sizeof NUMBERS / sizeof NUMBERS[0]; k++) {
             number = number || PQftype(found, (int)i) == NUMBERS[k];
@@ -183,125 +171,23 @@ static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, con
     return status;
 }
 
-/* Numbers in the cell that begins with column i. */
-static size_t packed_at(const tacet__copy *c, size_t i) {
-    const size_t left = c->count - i;
-    return !c->packed || left == 1 ? 1 : left < 4 ? 2 : 4;
-}
-
-static void add_numbers(text *sql, const tacet__copy *c, size_t i, size_t together) {
-    static const char *const OPEN[] = {"", "", "pg_catalog.point(", "", "pg_catalog.lseg("};
-    add(sql, OPEN[together]);
-    for (size_t k = 0; k < together; k++) {
-        add(sql, k > 0 ? "," : "");
-        add(sql, together == 4 && k % 2 == 0 ? OPEN[2] : "");
-        add_name(sql, c->connection, c->wanted->columns[i + k], strlen(c->wanted->columns[i + k]));
-        add(sql, c->text ? "::pg_catalog.text" : "::pg_catalog.float8");
-        add(sql, together == 4 && k % 2 == 1 ? ")" : "");
-    }
-    add(sql, together > 1 ? ")" : "");
-}
-
-/* How many pages the table has, and the name of the snapshot, where it can be read in ranges: rows are stored in its
- * own pages and in no other table's. */
-static tacet_status find_pages(tacet__copy *c, const char *table, tacet_error *err) {
-    if (c->wanted->order != NULL || PQserverVersion(c->connection) < RANGES_SINCE) {
-        return TACET_OK;
-    }
+static tacet_status begin(tacet__copy *c, const tacet__copy_wanted *w, tacet_error *err) {
     text sql = {0};
-    PGresult *found = NULL;
-    char *literal = PQescapeLiteral(c->connection, table, strlen(table));
-    add(&sql, "SELECT pg_catalog.pg_relation_size(oid) / pg_catalog.current_setting('block_size')::int8,"
-              " pg_catalog.pg_export_snapshot() FROM pg_catalog.pg_class WHERE relkind = 'r' AND NOT relhassubclass"
-              " AND relam = (SELECT oid FROM pg_catalog.pg_am WHERE amname = 'heap')"
-              " AND NOT pg_catalog.pg_is_in_recovery() AND oid = ");
-    add(&sql, literal != NULL ? literal : "");
-    add(&sql, "::pg_catalog.regclass");
-    tacet_status status = sql.lacking || literal == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
-                              : run(c, sql.bytes, PGRES_TUPLES_OK, &found, "looking at its pages", err);
-    if (status == TACET_OK && PQntuples(found) == 1 && strlen(PQgetvalue(found, 0, 1)) < sizeof c->snapshot) {
-        c->pages = (size_t)strtoull(PQgetvalue(found, 0, 0), NULL, 10);
-        (void)snprintf(c->snapshot, sizeof c->snapshot, "%s", PQgetvalue(found, 0, 1));
-    }
-    PQclear(found);
-    PQfreemem(literal);
-    free(sql.bytes);
-    return status;
-}
-
-static tacet_status look_at_table(tacet__copy *c, tacet_error *err) {
-    text table = {0};
-    add_table(&table, c->connection, c->wanted->table);
-    tacet_status status = table.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
-                                        : check_types(c, c->wanted, table.bytes, err);
-    status = status != TACET_OK ? status : find_pages(c, table.bytes, err);
-    free(table.bytes);
-    return status;
-}
-
-static void add_range(text *sql, const tacet__copy *c) {
-    char limits[120];
-    if (c->first > 0 || c->end != SIZE_MAX) {
-        (void)snprintf(limits, sizeof limits, " WHERE ctid >= '(%zu,0)'", c->first);
-        add(sql, limits);
-    }
-    if (c->end != SIZE_MAX) {
-        (void)snprintf(limits, sizeof limits, " AND ctid < '(%zu,0)'", c->end);
-        add(sql, limits);
-    }
-}
-
-static tacet_status begin(tacet__copy *c, tacet_error *err) {
-    const tacet__copy_wanted *w = c->wanted;
-    text sql = {0};
-    add(&sql, "COPY (SELECT ");
-    for (size_t i = 0; i < w->count; i += packed_at(c, i)) {
-        add(&sql, i > 0 ? "," : "");
-        add_numbers(&sql, c, i, packed_at(c, i));
-    }
-    add(&sql, " FROM ");
-    add_table(&sql, c->connection, w->table);
-    add_range(&sql, c);
+    add(&sql, "COPY (");
+    add_select(&sql, c, w, true);
     if (w->order != NULL) {
         add(&sql, " ORDER BY ");
+        add_table(&sql, c->connection, w->table); /* the table's column, not the one of the same name that was cast */
+        add(&sql, ".");
         add_name(&sql, c->connection, w->order, strlen(w->order));
     }
-    add(&sql, ") TO STDOUT (FORMAT binary)");
+    add(&sql, ") TO STDOUT (FORMAT csv, HEADER)");
     PGresult *result = NULL;
     const tacet_status status = sql.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
                                             : run(c, sql.bytes, PGRES_COPY_OUT, &result, "reading it", err);
-    c->ended = c->begun = false;
-    c->at = c->size = c->rows = 0;
     PQclear(result);
     free(sql.bytes);
     return status;
-}
-
-/* A connection, in the snapshot of that name or in one of its own. */
-static tacet_status open_copy(tacet__copy **out, const tacet__copy_wanted *wanted, const char *snapshot,
-                              tacet_error *err) {
-    *out = NULL;
-    tacet__copy *c = TACET__ZALLOC(tacet__copy, 1);
-    char *table = strdup(wanted->table);
-    if (c == NULL || table == NULL) {
-        free(c);
-        free(table);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", wanted->table);
-    }
-    c->wanted = wanted;
-    c->table = table;
-    c->count = wanted->count;
-    c->text = wanted->text;
-    c->packed = !wanted->text;
-    (void)snprintf(c->snapshot, sizeof c->snapshot, "%s", snapshot);
-    const tacet_status status = connect_to(c, wanted->url, err);
-    if (status != TACET_OK) {
-        tacet__copy_close(c);
-        return status;
-    }
-    *out = c;
-    return TACET_OK;
 }
 
 tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wanted, tacet_error *err) {
@@ -311,47 +197,42 @@ tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wante
         (dot != NULL && strchr(dot + 1, '.') != NULL)) {
         return tacet__fail(err, TACET_INVALID, "a table is called NAME or SCHEMA.NAME");
     }
-    tacet_status status = open_copy(out, wanted, "", err);
-    status = status != TACET_OK ? status : look_at_table(*out, err);
-    if (status != TACET_OK) {
-        tacet__copy_close(*out);
-        *out = NULL;
+    tacet__copy *c = TACET__ZALLOC(tacet__copy, 1);
+    char *table = strdup(wanted->table);
+    if (c == NULL || table == NULL) {
+        free(c);
+        free(table);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", wanted->table);
     }
-    return status;
+    c->table = table;
+    tacet_status status = connect_to(c, wanted->url, err);
+    status = status != TACET_OK ? status : check_types(c, wanted, err);
+    status = status != TACET_OK ? status : begin(c, wanted, err);
+    if (status != TACET_OK) {
+        tacet__copy_close(c);
+        return status;
+    }
+    *out = c;
+    return TACET_OK;
 }
 
-size_t tacet__copy_pages(const tacet__copy *c) {
-    return c->pages;
-}
-
-tacet_status tacet__copy_join(tacet__copy **out, const tacet__copy *c, tacet_error *err) {
-    return open_copy(out, c->wanted, c->snapshot, err);
-}
-
-tacet_status tacet__copy_begin(tacet__copy *c, size_t first, size_t end, tacet_error *err) {
-    c->first = first;
-    c->end = end;
-    return begin(c, err);
-}
-
-/* The next message, or the end of the statement, which so is known to have succeeded. */
-static tacet_status next_message(tacet__copy *c, bool *end, tacet_error *err) {
-    *end = false;
+tacet_status tacet__copy_read(tacet__copy *c, const char **bytes, size_t *count, tacet_error *err) {
+    *count = 0;
     PQfreemem(c->message);
     c->message = NULL;
     for (uint64_t until = 0;;) { /* most messages are here already: the clock is asked when one is waited for */
         const int size = PQgetCopyData(c->connection, &c->message, 1);
         if (size > 0) {
-            c->at = 0;
-            c->size = (size_t)size;
+            *bytes = c->message;
+            *count = (size_t)size;
             return TACET_OK;
         }
         until = until != 0 ? until : tacet__pg_now() + WAIT_MS;
-        if (size == -1) {
+        if (size == -1) { /* the end, which counts when the statement is known to have succeeded */
             bool late = false;
             PGresult *result = tacet__pg_take(c->connection, 1, until, &late);
-            *end = PQresultStatus(result) == PGRES_COMMAND_OK;
-            const tacet_status status = *end ? TACET_OK : refused(c, result, "reading it", err);
+            const tacet_status status =
+                PQresultStatus(result) == PGRES_COMMAND_OK ? TACET_OK : refused(c, result, "reading it", err);
             PQclear(result);
             return status;
         }
@@ -361,133 +242,6 @@ static tacet_status next_message(tacet__copy *c, bool *end, tacet_error *err) {
             return lost(c, "reading it", err);
         }
     }
-}
-
-static bool take(tacet__copy *c, size_t size, const char **out) {
-    if (c->size - c->at < size) {
-        return false;
-    }
-    *out = c->message + c->at;
-    c->at += size;
-    return true;
-}
-
-static uint32_t number32(const char *bytes) {
-    uint32_t x = 0;
-    memcpy(&x, bytes, sizeof x);
-    return be32toh(x);
-}
-
-static bool take_head(tacet__copy *c) {
-    static const char SIGNATURE[11] = "PGCOPY\n\377\r\n"; /* and a zero */
-    const char *head = NULL;
-    const char *extension = NULL;
-    return take(c, HEAD, &head) && memcmp(head, SIGNATURE, sizeof SIGNATURE) == 0 &&
-           take(c, number32(head + HEAD - 4), &extension);
-}
-
-static void take_numbers(tacet__copy_cell *cells, const char *bytes, size_t count) {
-    for (size_t k = 0; k < count; k++) {
-        uint64_t bits = 0;
-        memcpy(&bits, bytes + k * sizeof bits, sizeof bits);
-        bits = be64toh(bits);
-        cells[k].missing = false;
-        memcpy(&cells[k].number, &bits, sizeof bits);
-    }
-}
-
-/* The cells of one cell of the server. */
-static bool take_cells(tacet__copy *c, tacet__copy_cell *cells, size_t together) {
-    const char *bytes = NULL;
-    if (!take(c, 4, &bytes)) {
-        return false;
-    }
-    const uint32_t length = number32(bytes);
-    if (length == UINT32_MAX) {
-        for (size_t k = 0; k < together; k++) {
-            cells[k] = (tacet__copy_cell){.missing = true};
-        }
-        return true;
-    }
-    if (!take(c, length, &bytes) || (!c->text && length != together * sizeof(double))) {
-        return false;
-    }
-    if (c->text) {
-        cells[0] = (tacet__copy_cell){.text = bytes, .length = length};
-    } else {
-        take_numbers(cells, bytes, together);
-    }
-    return true;
-}
-
-static tacet_status next_row(tacet__copy *c, tacet__copy_cell *cells, bool *found, bool *torn, tacet_error *err);
-
-/* Reads what is left, then all from the start, a cell each, up to the row before this one: the transaction's snapshot
- * is the same. */
-static tacet_status unpack(tacet__copy *c, tacet__copy_cell *cells, tacet_error *err) {
-    const size_t rows = c->rows;
-    bool found = true;
-    bool torn = false;
-    tacet_status status = TACET_OK;
-    while (status == TACET_OK && found) {
-        status = next_row(c, cells, &found, &torn, err);
-    }
-    c->packed = false;
-    status = status != TACET_OK ? status : begin(c, err);
-    found = true;
-    while (status == TACET_OK && found && c->rows < rows) {
-        status = next_row(c, cells, &found, &torn, err);
-    }
-    return status;
-}
-
-/* The next row; *torn: a cell of several numbers is missing. */
-static tacet_status next_row(tacet__copy *c, tacet__copy_cell *cells, bool *found, bool *torn, tacet_error *err) {
-    bool end = false;
-    *found = *torn = false;
-    while (!c->ended && c->at == c->size) { /* the head may come alone */
-        const tacet_status status = next_message(c, &end, err);
-        if (status != TACET_OK || end) {
-            return status != TACET_OK ? status : tacet__fail(err, TACET_IO, "%s: the rows have no end", c->table);
-        }
-        if (!c->begun && !take_head(c)) {
-            return tacet__fail(err, TACET_IO, "%s: the server's answer is not that of COPY", c->table);
-        }
-        c->begun = true;
-    }
-    if (c->ended) {
-        return TACET_OK;
-    }
-    const char *bytes = NULL;
-    bool good = take(c, 2, &bytes);
-    const unsigned count = good ? (unsigned)(unsigned char)bytes[0] << 8 | (unsigned char)bytes[1] : 0;
-    if (good && count == UINT16_MAX) {
-        const tacet_status status = next_message(c, &end, err);
-        c->ended = status == TACET_OK && end;
-        return status != TACET_OK || end ? status : tacet__fail(err, TACET_IO, "%s: rows behind the end", c->table);
-    }
-    size_t taken = 0;
-    for (size_t i = 0; i < c->count && good; taken++) {
-        const size_t together = packed_at(c, i);
-        good = take_cells(c, cells + i, together);
-        *torn = *torn || (good && together > 1 && cells[i].missing);
-        i += together;
-    }
-    *found = good && count == taken;
-    c->rows += *found;
-    return *found ? TACET_OK : tacet__fail(err, TACET_IO, "%s: the server's answer is not that of COPY", c->table);
-}
-
-tacet_status tacet__copy_next(tacet__copy *c, tacet__copy_cell *cells, bool *found, tacet_error *err) {
-    bool torn = false;
-    tacet_status status = next_row(c, cells, found, &torn, err);
-    if (status == TACET_OK && torn) {
-        *found = false;
-        c->rows--;
-        status = unpack(c, cells, err);
-        status = status != TACET_OK ? status : next_row(c, cells, found, &torn, err);
-    }
-    return status;
 }
 
 void tacet__copy_close(tacet__copy *c) {

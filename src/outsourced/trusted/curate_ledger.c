@@ -120,13 +120,14 @@ tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_se
     char *folder = realpath(s->folder, NULL);
     (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
     free(folder);
-    const tacet__registry_release release = {.files = (const char *const *)job->source.files,
-                                             .file_count = job->source.numbers ? 0 : job->source.file_count,
-                                             .numbers = job->sketched ? &job->as_numbers : NULL,
-                                             .ledger = job->ledger,
-                                             .what = what,
-                                             .ticket = job->ticket,
-                                             .new_budget = s->new_budget};
+    const tacet__registry_release release = {
+        .files = (const char *const *)job->source.files,
+        .file_count = job->source.numbers || job->source.spool >= 0 ? 0 : job->source.file_count,
+        .numbers = job->sketched ? &job->as_numbers : NULL,
+        .ledger = job->ledger,
+        .what = what,
+        .ticket = job->ticket,
+        .new_budget = s->new_budget};
     return tacet__registry_open(&job->book, &release, settings, err);
 }
 

@@ -29,7 +29,8 @@ static double column_unit(const tacet__curate *job, size_t i) {
 
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, size_t file,
                                 tacet_error *err) {
-    tacet_status status = tacet_csv_open_file(out, job->source.files[file], NULL, err);
+    tacet_status status = job->source.spool >= 0 ? tacet__spool_open(out, &job->source, err)
+                                                 : tacet_csv_open_file(out, job->source.files[file], NULL, err);
     for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
         status = tacet_csv_find(*out, &columns[i], column_name(job, i), err);
     }
@@ -99,68 +100,15 @@ tacet_status tacet__curate_number_rows(const tacet__curate *job, double *out, si
     return status != TACET_OK ? status : settle_rows(job, out, first, count, err);
 }
 
-/* The first pass over a table in a database, which is read meanwhile. */
-typedef struct first_pass {
-    tacet__curate *job;
-    tacet__sketching *sketching; /* where the job is sketched */
-    size_t tags;                 /* there is room for */
-} first_pass;
-
-static tacet_status see_block(void *user, double *records, size_t first, size_t count, tacet_error *err) {
-    first_pass *pass = user;
-    tacet__curate *job = pass->job;
-    const size_t k = first / job->source.block;
-    const tacet_status status = settle_rows(job, records, first, count, err);
-    if (status == TACET_OK && job->keyed) {
-        if (!tacet__grow((void **)&job->tags, &pass->tags, k + 1, sizeof *job->tags)) {
-            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", k + 1);
-        }
-        tacet__mint_tag(&job->mint, job->tags[k], k, (const char *)records, count * job->d * sizeof *records);
-    }
-    if (status == TACET_OK && pass->sketching != NULL) {
-        tacet__sketching_add(pass->sketching, records, count, job->d);
-    }
-    return status;
-}
-
-/* All blocks of a database were seen. */
-static tacet_status end_pass(const first_pass *pass, tacet_error *err) {
-    tacet__curate *job = pass->job;
-    job->rows = job->source.count;
-    job->blocks = (job->rows + job->source.block - 1) / job->source.block;
-    job->starts = TACET__ZALLOC(size_t, job->blocks + 1);
-    job->column_at = TACET__ZALLOC(size_t, job->d);
-    if (job->starts == NULL || job->column_at == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", job->blocks);
-    }
-    for (size_t k = 0; k <= job->blocks; k++) {
-        job->starts[k] = k < job->blocks ? k * job->source.block : job->rows;
-    }
-    for (size_t i = 0; i < job->d; i++) {
-        job->column_at[i] = i;
-    }
-    return pass->sketching != NULL ? tacet__sketching_end(&job->as_numbers, pass->sketching, job->sketch_key, err)
-                                   : TACET_OK;
-}
-
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
     const char *names[TACET_MANIFEST_COLUMNS];
     for (size_t i = 0; i < job->d; i++) {
         names[i] = column_name(job, i);
     }
-    first_pass pass = {.job = job};
     job->sketched = job->drawing && tacet__curate_counts(job->settings);
     tacet_status status = job->sketched ? tacet__registry_key(job->sketch_key, err) : TACET_OK;
-    if (status == TACET_OK && job->sketched && job->settings->table != NULL) {
-        pass.sketching = tacet__sketching_begin(job->sketch_key);
-        status = pass.sketching == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch") : TACET_OK;
-    }
-    status = status != TACET_OK ? status
-                                : tacet__source_open(&job->source, job->settings, names, job->d, see_block, &pass, err);
-    if (status == TACET_OK) {
-        status = job->source.spool >= 0 ? end_pass(&pass, err) : tacet__curate_blocks(job, NULL, NULL, err);
-    }
-    tacet__sketching_free(pass.sketching);
+    status = status != TACET_OK ? status : tacet__source_open(&job->source, job->settings, names, job->d, err);
+    status = status != TACET_OK ? status : tacet__curate_blocks(job, NULL, NULL, err);
     return status == TACET_OK && job->rows == 0
                ? tacet__fail(err, TACET_PARSE, "%s: the table has no records", tacet__curate_table(job))
                : status;

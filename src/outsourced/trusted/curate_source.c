@@ -35,7 +35,7 @@ static tacet_status open_files(tacet__source *s, const tacet_curate_settings *se
 }
 
 tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings *settings, const char *const *columns,
-                                size_t width, tacet__source_seen seen, void *user, tacet_error *err) {
+                                size_t width, tacet_error *err) {
     *out = (tacet__source){.spool = -1, .width = width, .numbers = true};
     out->block = TACET__CSV_BLOCK / sizeof(double) / width + 1;
     tacet_status status = TACET_OK;
@@ -43,7 +43,12 @@ tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings 
         out->records = settings->records;
         out->count = settings->record_count;
     } else if (settings->table != NULL) {
-        status = tacet__source_database(out, settings, columns, seen, user, err);
+        out->numbers = false;
+        out->file_count = 1;
+        out->files = TACET__ZALLOC(char *, 1);
+        const bool named = out->files != NULL && (out->files[0] = strdup(settings->table)) != NULL;
+        status = named ? tacet__source_database(out, settings, columns, width, err)
+                       : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a table");
     } else {
         status = open_files(out, settings, err);
     }
@@ -67,11 +72,9 @@ void tacet__source_close(tacet__source *s) {
 
 tacet_status tacet__source_read(const void *source, double *out, size_t first, size_t count, tacet_error *err) {
     const tacet__source *s = source;
-    if (s->records != NULL) {
-        memcpy(out, s->records + first * s->width, count * s->width * sizeof *out);
-        return TACET_OK;
-    }
-    return tacet__spool_read(s, out, first, count, err);
+    (void)err;
+    memcpy(out, s->records + first * s->width, count * s->width * sizeof *out);
+    return TACET_OK;
 }
 
 tacet__rows tacet__source_rows(const tacet__source *s) {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_source.h - where the records of a release come from: CSV files, a database, or memory.
- * Ring: trusted. All but CSV files come as numbers, a run of records at a time, in any order and as often as wanted. */
+ * Ring: trusted. What is in files or a database comes as the text of a CSV; memory as numbers, a run of records at a
+ * time, in any order and as often as wanted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
 
 #include "io/file/names.h"
 #include "registry/registry.h"
 
+#include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/curate.h>
 
 enum { TACET__SPOOL_KEY = 32 };
 
 typedef struct tacet__source {
     bool numbers; /* records come as numbers; otherwise as the text of the files */
-    char **files; /* owned */
+    char **files; /* of a database the table's name; owned */
     size_t file_count;
     int spool; /* what was read from a database, enciphered, in a file without a name; -1: none */
     unsigned char key[TACET__SPOOL_KEY];
@@ -23,19 +25,15 @@ typedef struct tacet__source {
     const double *records;
 } tacet__source;
 
-/* Told of a table in a database while it is read: records first … first + count - 1, a block or what is left, in order
- * and one call at a time. May change them before they are kept. */
-typedef tacet_status (*tacet__source_seen)(void *user, double *records, size_t first, size_t count, tacet_error *err);
-
-/* Opens the table that the settings name; one in a database is read, once, beside the folder of the release, and `seen`
- * is told. `columns` has `width` names. INVALID: not a file that can be read twice. PARSE, NOT_FOUND, IO, DENIED: names
- * table, row and column. STATE: it was told to stop. */
+/* Opens the table that the settings name; one in a database is read, once, beside the folder of the release. `columns`
+ * has `width` names, the released ones first. INVALID: not a file that can be read twice. PARSE, NOT_FOUND, IO, DENIED:
+ * names table and column. STATE: it was told to stop. */
 tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings *settings, const char *const *columns,
-                                size_t width, tacet__source_seen seen, void *user, tacet_error *err);
-/* Of a table in a database: reads it; and what was kept of it, as tacet__source_read. */
+                                size_t width, tacet_error *err);
+/* Of a table in a database: reads it; and opens the text that was kept of it, as often as wanted. */
 tacet_status tacet__source_database(tacet__source *source, const tacet_curate_settings *settings,
-                                    const char *const *columns, tacet__source_seen seen, void *user, tacet_error *err);
-tacet_status tacet__spool_read(const tacet__source *source, double *out, size_t first, size_t count, tacet_error *err);
+                                    const char *const *columns, size_t width, tacet_error *err);
+tacet_status tacet__spool_open(tacet_csv **out, const tacet__source *source, tacet_error *err);
 /* Closes, and wipes. */
 void tacet__source_close(tacet__source *source);
 /* Records first … first + count - 1, at most a block and beginning where one does. */
