@@ -151,9 +151,9 @@ static void warn(const tacet_manifest *m, void *user) {
 }
 
 static const char WORDS[] =
-    "{folder}/release.csv: {rows} records, {dims} coordinates each\n{protects}\n"
+    "{folder}/release.csv: {rows} rows, {dims} coordinates each\n{protects}\n"
     "{?_distances|at distance 2: eps = {eps_at.2:^4}; at distance 3: eps = {eps_at.3:^4}\n}"
-    "{?_any|a record that becomes any other within the bounds is hidden at eps = {eps_any_change:^3} only\n}"
+    "{?_any|a row that becomes any other within the bounds is hidden at eps = {eps_any_change:^3} only\n}"
     "{?sigma|noise: standard deviation {sigma:_6} per coordinate in scaled units, on a grid of {grid:_6}\n}"
     "noise in the columns' own units: {noise}\nnot protected: {uncovered}\n"
     "{?_outputs|measured values: each randomised with eps {_outputs:^6}, once for a record, which the ledger adds to "
@@ -185,6 +185,11 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
         J(m->rows), J(m->dims), J(protects), J(ledger), J(tacet_manifest_pure_eps(m)),
         J(cli_object("1 2 3 any", J(m->eps_at[0]), J(m->eps_at[1]), J(m->eps_at[2]), J(m->eps_at[3]))),
         J(noise != NULL ? noise : ""), J(uncovered != NULL ? uncovered : ""), J(others), J(laplace), J(seconds));
+    if (m->person_rows > 0) {
+        cli_add(object, "person",
+                J(cli_object("column rows eps delta", J(m->person), J(m->person_rows), J(m->person_eps),
+                             J(m->person_delta))));
+    }
     if (m->scale > 0) {
         cli_add(object, "scale", J(m->scale));
     }
@@ -240,6 +245,11 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger"),
         CLI_OPT("order", &s.order, "COLUMN",
                 "numbers its records by this column, so that they can be found again (default: as they are stored)"),
+        CLI_OPT("person", &s.person, "COLUMN",
+                "whose row it is: the claim is then about persons, and this column never leaves; with "
+                "--rows-per-person"),
+        CLI_OPT("rows-per-person", &s.rows_per_person, "K",
+                "releases the first K rows of each person and charges K times; the others are not used"),
         CLI_SPACE_FILE(a.space),
         CLI_SPACE_INPUTS(a.space),
         CLI_SPACE_SHORT(a.space),

@@ -67,7 +67,8 @@ static tacet_status serve_one(const desk_options *o, tacet_desk *desk, const cha
                               tacet_error *err) {
     double value = 0;
     printf("\nrow %zu\n", row);
-    tacet_status status = tacet_desk_record(o->settings.data, o->id, row, show_cell, NULL, err);
+    tacet_status status =
+        tacet_desk_record(tacet_desk_manifest(desk), o->settings.data, o->id, row, show_cell, NULL, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -19,7 +19,7 @@ static void report(const learn_job *job, double tau, const tacet_release *chosen
     }
     (void)cli_tell(cli_object("action mechanism eps tau private ledger_entry seconds _named", JL(x, n), J(r->mechanism),
                               J(r->eps), J(tau), J(r->is_private), J(r->entry), J(seconds), J(named)),
-                   "{*_named|{@} = {.:.10g}\n}protection: {?private|eps-DP for one record's context and reward; this "
+                   "{*_named|{@} = {.:.10g}\n}protection: {?private|eps-DP for one row's context and reward; this "
                    "choice alone}{!private|none: seeded noise}\n");
 }
 

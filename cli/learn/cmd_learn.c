@@ -11,6 +11,7 @@
 #include <string.h>
 #include <tacet/io/file.h>
 
+enum { WORDS_MOST = 256 };
 static const double NOT_UNIFORM = 1e-6; /* p-value below which actions were plainly not drawn uniformly */
 
 static tacet_status write_model(const tacet_contextual_model *model, const char *path, tacet_error *err) {
@@ -50,15 +51,26 @@ static const char *compare(const tacet_contextual_parts *p) {
     return difference > half ? "better" : difference < -half ? "worse" : "not told apart";
 }
 
-static const char *protection_of(const tacet_contextual_parts *p) {
-    return !p->is_private ? "none: seeded noise"
-           : p->delta > 0 ? "(eps, delta)-DP for one record's context and reward; any number of predictions"
-                          : "eps-DP for one record's context and reward; any number of predictions";
+static const char *protection_of(char out[WORDS_MOST], const tacet_contextual_parts *p) {
+    const char *kind = p->delta > 0 ? "(eps, delta)-DP" : "eps-DP";
+    if (!p->is_private) {
+        return "none: seeded noise";
+    }
+    if (p->person_rows == 0) {
+        (void)snprintf(out, WORDS_MOST, "%s for one row's context and reward; any number of predictions", kind);
+    } else {
+        (void)snprintf(out, WORDS_MOST,
+                       "%s for one row's context and reward; for those of a person, who has at most %zu row%s, eps = "
+                       "%.6g, delta = %.6g; any number of predictions",
+                       kind, p->person_rows, p->person_rows > 1 ? "s" : "", nextafter(p->person_eps, INFINITY),
+                       p->person_delta);
+    }
+    return out;
 }
 
 /* What is spent, and what is said to be at most so much, is rounded up; the lower end of an interval down. */
 static const char WORDS[] =
-    "{model}: learnt from {rounds} records, eps = {eps:^6}, delta = {delta:^6}\n"
+    "{model}: learnt from {rounds} rows, eps = {eps:^6}, delta = {delta:^6}\n"
     "{?errors|error of the mean reward: about {errors.model:.3g}, likely at most {errors.likely_at_most:^3} (root mean "
     "square)\noutcomes differ from predictions by {errors.outcome:.3g}, with probability 95 % at most "
     "{errors.outcome_at_most:^3}: measured on rows that were held out\n}"
@@ -73,11 +85,17 @@ static void report(const tacet_contextual_log *log, const tacet_contextual_model
                    double seconds) {
     const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const char *column = NULL;
-    json_t *object = cli_object(
-        "model rounds parts eps delta predicted_error private protection actions_uniform_p ledger_entry "
-        "seconds",
-        J(out), J(p->rounds), J(p->receipt_count), J(p->eps), J(p->delta), J(p->predicted_error), J(p->is_private),
-        J(protection_of(p)), J(tacet_contextual_log_uniform_p(log, &column)), J(p->receipts[0].entry), J(seconds));
+    char words[WORDS_MOST];
+    json_t *object =
+        cli_object("model rounds parts eps delta predicted_error private protection actions_uniform_p ledger_entry "
+                   "seconds",
+                   J(out), J(p->rounds), J(p->receipt_count), J(p->eps), J(p->delta), J(p->predicted_error),
+                   J(p->is_private), J(protection_of(words, p)), J(tacet_contextual_log_uniform_p(log, &column)),
+                   J(p->receipts[0].entry), J(seconds));
+    if (p->person_rows > 0) {
+        cli_add(object, "person",
+                J(cli_object("rows eps delta", J(p->person_rows), J(p->person_eps), J(p->person_delta))));
+    }
     if (p->measured) {
         cli_add(
             object, "errors",

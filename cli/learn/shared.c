@@ -22,6 +22,11 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
         CLI_OPT("contexts", &job->contexts, "C,D", "Context columns. Default: none, or the space's others."),
         CLI_NEED("reward", &job->question.reward, "Y", "Reward column."),
         CLI_NEED("range", &job->range, "LO:HI", "Range of rewards; rewards outside count as the nearest end."),
+        CLI_OPT("person", &job->question.person, "COLUMN",
+                "Whose row it is: the claim is then about persons, and this column never leaves; with "
+                "--rows-per-person."),
+        CLI_OPT("rows-per-person", &job->question.rows_per_person, "K",
+                "Learns from the first K rows of each person and charges K times; the others are not used."),
         CLI_SPACE_FILE(job->columns),
         CLI_SPACE_SHORT(job->columns),
         CLI_OPT("kernel", &job->kernel, "NAME", "se, matern32 or matern52. Default se."),
@@ -98,6 +103,9 @@ int learn_job_check(learn_job *job, const cli_command *self) {
     q->settings.reward_upper = job->range.hi;
     if (!(q->settings.eps > 0) || !(job->entry.budget >= 0)) {
         return cli_usage(self, "--%s must be above 0", q->settings.eps > 0 ? "budget-eps" : "eps");
+    }
+    if ((q->person != NULL) != (q->rows_per_person > 0)) {
+        return cli_usage(self, "--person COLUMN and --rows-per-person K go together");
     }
     const int code = make_space(job, self);
     if (code != CLI_EXIT_OK) {

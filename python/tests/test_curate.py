@@ -102,3 +102,22 @@ def test_an_exception_in_progress_ends_it_and_is_raised(space: tacet.Space, tmp_
         trusted.curate(many, space=space, eps=3, out=tmp_path / "r", progress=progress)
     trusted.curate(many, space=space, eps=3, out=tmp_path / "r")  # goes on, and is not charged again
     assert trusted.Release(tmp_path / "r").ledger.eps == pytest.approx(3)
+
+
+def test_a_person_with_ten_rows_is_charged_for_ten(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
+    frame = patients.assign(who=[f"p{i // 10}" for i in range(len(patients))])
+    ten = trusted.curate(
+        frame, space=space, eps=1, person="who", rows_per_person=10, ledger=tmp_path / "ten.db", out=tmp_path / "ten"
+    )
+    assert ten.manifest.person == (10, 10.0, 0.0) and len(ten.to_frame()) == len(frame)
+    assert "eps = 10, delta = 0 for one person, who has at most 10 rows" in repr(ten)
+    assert tacet.Ledger(tmp_path / "ten.db").eps == pytest.approx(10)
+    one = trusted.curate(
+        frame, space=space, eps=1, person="who", rows_per_person=1, new_budget="a test", ledger=tmp_path / "one.db", out=tmp_path / "one"
+    )
+    assert len(one.to_frame()) == len(frame) / 10 and tacet.Ledger(tmp_path / "one.db").eps == pytest.approx(1)
+    with pytest.raises(tacet.InvalidValue, match="no column 'whom'"):
+        trusted.curate(frame, space=space, eps=1, person="whom", rows_per_person=1, out=tmp_path / "bad")
+    with pytest.raises(tacet.InvalidValue, match="row 3 .* is empty"):
+        frame.loc[frame.index[3], "who"] = " "
+        trusted.curate(frame, space=space, eps=1, person="who", rows_per_person=1, out=tmp_path / "bad")

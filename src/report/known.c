@@ -105,10 +105,16 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "product_kind", "Dataset"); /* a word of the registry */
     say(known, "product_type", "noisy records for outsourced optimization, with measured values on request");
     say(known, "variant", "%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
-    say(known, "privacy_unit", "%s", m->is_private ? "one record, moved by up to one unit of its columns" : "none");
-    say(known, "eps", "%.17g", m->eps);
-    say(known, "delta", "%.17g", m->delta);
-    say_eps(known, "eps_with_delta_0", m->is_private ? tacet_manifest_pure_eps(m) : (double)INFINITY, "none");
+    say(known, "privacy_unit", "%s",
+        !m->is_private       ? "none"
+        : m->person_rows > 0 ? "one person: all of their rows, each moved by up to one unit of its columns"
+                             : "one row, moved by up to one unit of its columns");
+    say(known, "eps", "%.17g", m->person_rows > 0 ? m->person_eps : m->eps);
+    say(known, "delta", "%.17g", m->person_rows > 0 ? m->person_delta : m->delta);
+    say_eps(known, "eps_with_delta_0",
+            m->is_private ? (m->person_rows > 0 ? (double)m->person_rows : 1) * tacet_manifest_pure_eps(m)
+                          : (double)INFINITY,
+            "none");
     say(known, "model", "outsourced: the curator is trusted, whoever holds the release is not");
     say(known, "releases", "%s", many ? "many" : "one");
     say(known, "data", "static");
@@ -132,7 +138,9 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(), (unsigned long long)m->entry,
         m->entry_hash);
     say(known, "label_from", "From everybody but the curator, who holds the records.");
-    say(known, "label_guess", "one record, and that it has one of two values a unit apart,");
+    say(known, "label_guess",
+        m->person_rows > 0 ? "one person, and that each of their rows has one of two values a unit apart,"
+                           : "one row, and that it has one of two values a unit apart,");
     say(known, "label_more", "Three units apart it can be more.");
     say(known, "label_keeps",
         "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was spent. The "
@@ -211,21 +219,28 @@ static void know_log(json_t *known, const tacet_disclosure *d, const tacet_conte
     say(known, "product_kind", "Machine learning model"); /* a word of the registry */
     say(known, "product_type", "a model of rewards over actions and contexts, and any number of predictions from it");
     say(known, "variant", "%s", !p->is_private ? "none" : p->delta > 0 ? "approximate" : "pure");
-    say(known, "privacy_unit", "%s", p->is_private ? "the context and the reward of one record of the log" : "none");
-    say(known, "eps", "%.17g", p->eps);
-    say(known, "delta", "%.17g", p->delta);
+    say(known, "privacy_unit", "%s",
+        !p->is_private       ? "none"
+        : p->person_rows > 0 ? "the contexts and rewards of all rows of one person in the log"
+                             : "the context and the reward of one row of the log");
+    say(known, "eps", "%.17g", p->person_rows > 0 ? p->person_eps : p->eps);
+    say(known, "delta", "%.17g", p->person_rows > 0 ? p->person_delta : p->delta);
     say(known, "model", "contextual: whoever holds the log is trusted, whoever holds the model is not");
     say(known, "releases", "one");
     say(known, "data", "static");
     say(known, "interactive", "no");
     say_log(known, p);
     say(known, "unprotected_quantities",
-        "That a record is in the log, its action, and the number of records are not hidden. Nor is what the model says "
+        "That a row is in the log, its action, and the number of rows are not hidden. Nor is what the model says "
         "of people in general.");
     say(known, "adjacency", "%s",
-        p->is_private ? "The model hardly changes when the context and the reward of one record are replaced by any "
-                        "others within the public bounds."
-                      : "Nothing is hidden: the noise came from a seed.");
+        !p->is_private ? "Nothing is hidden: the noise came from a seed."
+        : p->person_rows > 0
+            ? "The model hardly changes when the contexts and the rewards of all rows of one person are replaced by "
+              "any "
+              "others within the public bounds."
+            : "The model hardly changes when the context and the reward of one row are replaced by any others within "
+              "the public bounds.");
     say(known, "actors_and_trust",
         "whoever holds the log draws the noise; everybody else sees the model and what is predicted from it");
     say(known, "post_processing", "predictions and recommendations are computed from the model alone, at no cost");
@@ -236,11 +251,16 @@ static void know_log(json_t *known, const tacet_disclosure *d, const tacet_conte
         "noise is drawn exactly on a grid by whole-number arithmetic; rounding to the grid is charged");
     say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(),
         (unsigned long long)p->receipts[0].entry, hash);
-    say_eps(known, "eps_with_delta_0", p->is_private ? pure_of_all(p) : (double)INFINITY, "none");
+    say_eps(known, "eps_with_delta_0",
+            p->is_private ? (p->person_rows > 0 ? (double)p->person_rows : 1) * pure_of_all(p) : (double)INFINITY,
+            "none");
     say_receipts(known, p);
     say(known, "label_from", "From everybody but whoever holds the log.");
-    say(known, "label_guess", "one record's context and reward, and that they are one of two things,");
-    say(known, "label_more", "About somebody behind several records it can be more.");
+    say(known, "label_guess", "%s, and that they are one of two things,",
+        p->person_rows > 0 ? "one person's contexts and rewards" : "one row's context and reward");
+    say(known, "label_more", "%s",
+        p->person_rows > 0 ? "About somebody whose rows have different names in them it can be more."
+                           : "About somebody behind several rows it can be more.");
     say(known, "label_keeps",
         "Whoever holds the log keeps it, and a ledger of what was spent; the noise is forgotten once drawn. Everybody "
         "else keeps the model.");

@@ -12,15 +12,15 @@ static void hear_cell(void *user, const char *name, const char *text, size_t len
 static void a_record_is_told_with_its_name_first(void **state) {
     fixture *f = *state;
     char all[128] = "";
-    assert_ok(tacet_desk_record(f->data, "y", 4, hear_cell, all, NULL));
+    assert_ok(tacet_desk_record(NULL, f->data, "y", 4, hear_cell, all, NULL));
     assert_string_equal(all, "y=1;x=12;");
     all[0] = '\0';
-    assert_ok(tacet_desk_record(f->data, NULL, 0, hear_cell, all, NULL));
+    assert_ok(tacet_desk_record(NULL, f->data, NULL, 0, hear_cell, all, NULL));
     assert_string_equal(all, "x=0;y=-1;");
     all[0] = '\0';
-    assert_ok(tacet_desk_record(f->data, NULL, ROWS, hear_cell, all, NULL));
+    assert_ok(tacet_desk_record(NULL, f->data, NULL, ROWS, hear_cell, all, NULL));
     assert_string_equal(all, "");
-    assert_status(tacet_desk_record(f->data, "patient", 0, hear_cell, all, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_desk_record(NULL, f->data, "patient", 0, hear_cell, all, NULL), TACET_NOT_FOUND);
 }
 
 static void test_column(void **state) {

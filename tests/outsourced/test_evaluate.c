@@ -133,15 +133,15 @@ static void test_record_text(void **state) {
     char *text = NULL;
     (void)snprintf(path, sizeof path, "%s/t.csv", folder);
     test_write(path, "id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n2,\"two\nlines\",\n");
-    assert_ok(tacet__record_text(&text, path, 0, NULL));
+    assert_ok(tacet__record_text(&text, NULL, path, 0, NULL));
     assert_string_equal(text, "id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n");
     free(text);
-    assert_ok(tacet__record_text(&text, path, 1, NULL));
+    assert_ok(tacet__record_text(&text, NULL, path, 1, NULL));
     assert_string_equal(text, "id,\"a,b\",c\n2,\"two\nlines\",\n");
     free(text);
-    assert_status(tacet__record_text(&text, path, 2, NULL), TACET_NOT_FOUND);
+    assert_status(tacet__record_text(&text, NULL, path, 2, NULL), TACET_NOT_FOUND);
     assert_null(text);
-    assert_each_alloc_fails(tacet__record_text(&text, path, 1, NULL), text == NULL);
+    assert_each_alloc_fails(tacet__record_text(&text, NULL, path, 1, NULL), text == NULL);
     free(text);
     test_rmdir(folder);
 }

@@ -72,6 +72,8 @@ typedef struct tacet_ask {
     const char *group, *part; /* parallel composition, or NULL */
     size_t records;           /* of how many records, where that is part of the question: "records" among the parameters
                                  of the charge, for a mechanism or a table; 0: not said */
+    size_t rows_each;         /* how many rows one person may have in the data: the charge is for all of them; 0, 1: one
+                                 (src/dp/persons.md) */
     /* Of tables, where the gate does not see all data before the first row is drawn: */
     const unsigned char *data; /* TACET_MINT_BYTES that stand for all rows and all settings that made them; private
                                   tables need it. A repeat with others is a CONFLICT */

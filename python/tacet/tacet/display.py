@@ -25,6 +25,15 @@ def up(value: float, digits: int = 6) -> str:
     return nearest if float(nearest) >= value else f"{float(above):.{digits}g}"
 
 
+def guarantee(claim: Any) -> str:
+    """What a release or a model promises, and to whom: one row, or one person with all of their rows."""
+    said = f"eps = {up(claim.eps)}, delta = {up(claim.delta)} for one row"
+    if claim.person is None:
+        return said
+    rows, eps, delta = claim.person
+    return f"{said}, eps = {up(eps)}, delta = {up(delta)} for one person, who has at most {rows} row{'s' * (rows > 1)}"
+
+
 def columns(head: Sequence[str], rows: Iterable[Sequence[Any]], most: int = 36) -> str:
     """The same as text, columns aligned; a long cell is cut, and says so."""
     cells = [[_cut(str(cell), most) for cell in row] for row in [head, *rows]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 from tacet._lib import ffi, lib, native
 from tacet._native import Handle
 from tacet._table import Packed, columns_of
-from tacet.display import table, up
+from tacet.display import guarantee, table
 from tacet.errors import InvalidValue, NotFound
 from tacet.space import Space
 
@@ -66,6 +66,7 @@ class Model(Handle):
         described = json.loads(text)
         self.eps: float = parts.eps
         self.delta: float = parts.delta
+        self.person = (parts.person_rows, parts.person_eps, parts.person_delta) if parts.person_rows else None
         self.private: bool = parts.is_private
         self.records: int = parts.rounds
         self.sd: float = parts.predicted_error
@@ -164,9 +165,9 @@ class Model(Handle):
         facts = [
             ("actions", ", ".join(self.actions)),
             ("contexts", ", ".join(self.contexts) or "none"),
-            ("learnt from", f"{self.records} records"),
+            ("learnt from", f"{self.records} rows"),
             ("errs by about", f"{self.sd:.3g}"),
-            ("guarantee", f"eps = {up(self.eps)}, delta = {up(self.delta)}" if self.private else "NONE: seeded noise"),
+            ("guarantee", guarantee(self) if self.private else "NONE: seeded noise"),
         ]
         if self.recommended is not None:
             facts.append(("its rule is worth", "{:.3g} ({:.3g} to {:.3g})".format(*self.recommended)))

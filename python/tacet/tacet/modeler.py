@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._lib import ffi, lib, native
 from tacet._native import Handle
-from tacet.display import table, up
+from tacet.display import guarantee, table
 from tacet.errors import InvalidValue, StateError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Manifest:
             self.rows: int = raw.rows
             self.queries: int = raw.queries
             self.eps: float = raw.eps
+            self.person = (raw.person_rows, raw.person_eps, raw.person_delta) if raw.person_rows else None
             self.delta: float = raw.delta
             self.sigma: float = raw.sigma
             self.private: bool = raw.is_private
@@ -51,7 +52,7 @@ class Manifest:
     def _facts(self) -> list[tuple[str, str]]:
         return [
             ("mechanism", self.fields["mechanism"]),
-            ("guarantee", f"eps = {up(self.eps)}, delta = {up(self.delta)}" if self.private else "NOT DIFFERENTIALLY PRIVATE"),
+            ("guarantee", guarantee(self) if self.private else "NOT DIFFERENTIALLY PRIVATE"),
             ("rows", str(self.rows)),
             ("questions", str(self.queries)),
             ("noise", self.noise),
@@ -60,7 +61,8 @@ class Manifest:
         ]  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Manifest({self.rows} rows, eps = {self.eps:g}, delta = {self.delta:g})"
+        said = guarantee(self) if self.private else "NOT DIFFERENTIALLY PRIVATE"
+        return f"Manifest({self.rows} rows, {said})"
 
     def _repr_html_(self) -> str:
         return table(["release", ""], self._facts())

@@ -67,6 +67,11 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
         (void)json_object_set_new(object, "logistic",
                                   json_pack("{sf sf}", "lo", p->logistic_lo, "scale", p->logistic_scale));
     }
+    if (p->person_rows > 0 && object != NULL) {
+        (void)json_object_set_new(object, "person",
+                                  json_pack("{sI sf sf}", "rows", (json_int_t)p->person_rows, "eps", p->person_eps,
+                                            "delta", p->person_delta));
+    }
     if (p->minimize && object != NULL) {
         (void)json_object_set_new(object, "direction", json_string("minimize"));
     }
@@ -173,26 +178,36 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     const char *format = NULL;
     const char *kernel = NULL;
     const char *direction = "maximize";
+    json_t *person = NULL;
     json_int_t actions = 0;
     json_int_t contexts = 0;
     json_int_t rounds = 0;
     int is_private = 0;
     json_error_t detail;
     tacet_contextual_parts *p = &k->parts;
-    if (json_unpack_ex(
-            object, &detail, JSON_STRICT,
-            "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o s?o s?o}",
-            "format", &format, "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
-            "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights, "offset",
-            &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds", &rounds,
-            "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic", &a->logistic, "direction",
-            &direction, "range", &a->range, "errors", &a->errors, "values", &a->values, "space", &a->space,
-            "action_columns", &a->action_columns, "actions", &a->actions, "groups", &a->groups) != 0) {
+    if (json_unpack_ex(object, &detail, JSON_STRICT,
+                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o "
+                       "s?o s?o s?o}",
+                       "format", &format, "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper",
+                       &a->upper, "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights",
+                       &a->weights, "offset", &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta,
+                       "rounds", &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic",
+                       &a->logistic, "direction", &direction, "range", &a->range, "errors", &a->errors, "values",
+                       &a->values, "space", &a->space, "action_columns", &a->action_columns, "actions", &a->actions,
+                       "groups", &a->groups, "person", &person) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
         return tacet__fail(err, TACET_PARSE, "field format: this reads %s only", FORMAT);
     }
+    json_int_t person_rows = 0;
+    if (person != NULL && (json_unpack_ex(person, &detail, JSON_STRICT, "{s:I s:F s:F}", "rows", &person_rows, "eps",
+                                          &p->person_eps, "delta", &p->person_delta) != 0 ||
+                           person_rows < 1 || !(p->person_eps >= p->eps) || !(p->person_delta >= p->delta))) {
+        return tacet__fail(err, TACET_PARSE,
+                           "field person: needs rows, and an eps and delta that are not below a row's");
+    }
+    p->person_rows = (size_t)person_rows;
     p->minimize = strcmp(direction, "minimize") == 0;
     if (!p->minimize && strcmp(direction, "maximize") != 0) {
         return tacet__fail(err, TACET_PARSE, "field direction: maximize or minimize");

@@ -38,6 +38,13 @@ static tacet_status check(const char *path, const tacet_contextual_question *q, 
         strlen(q->reward) >= TACET_SPACE_NAME || (q->propensity != NULL && strlen(q->propensity) >= TACET_SPACE_NAME)) {
         return tacet__fail(err, TACET_INVALID, "a log has at least one action column, and a reward column");
     }
+    if ((q->person != NULL || q->persons != NULL) != (q->rows_per_person > 0) ||
+        (path != NULL ? q->persons != NULL : q->person != NULL) ||
+        (q->person != NULL && strlen(q->person) >= TACET_SPACE_NAME)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a column that says whose row it is (--person) and how many rows each person may have "
+                           "(--rows-per-person) go together");
+    }
     const char *law = q->public_contexts;
     if (law != NULL && q->action_columns == q->space->count) {
         return tacet__fail(err, TACET_INVALID, "a law of contexts needs context columns");
@@ -210,6 +217,14 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
     l->path = path != NULL ? strdup(path) : NULL;
     l->action_columns = q->action_columns;
     l->settings = q->settings;
+    l->rows_per_person = q->rows_per_person;
+    (void)snprintf(l->person, sizeof l->person, "%s", q->person != NULL ? q->person : "");
+    if (q->rows_per_person > 0) {
+        status = tacet__persons_open(&l->persons, q->rows_per_person, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
     (void)snprintf(l->reward, sizeof l->reward, "%s", q->reward);
     (void)snprintf(l->propensity, sizeof l->propensity, "%s", q->propensity != NULL ? q->propensity : "");
     for (size_t i = 0; i < l->space.count; i++) {
@@ -294,8 +309,12 @@ static tacet_status read_rows(tacet_contextual_log *l, tacet_error *err) {
     if (status == TACET_OK && numbers == 2) {
         status = tacet_csv_find(csv, &columns[l->space.count + 1], l->propensity, err);
     }
+    size_t person = 0;
+    if (status == TACET_OK && l->persons != NULL) {
+        status = tacet_csv_find(csv, &person, l->person, err);
+    }
     while (status == TACET_OK) {
-        status = tacet_csv_next(csv, &found, err);
+        status = tacet__persons_next(l->persons, csv, person, &found, err);
         if (status != TACET_OK || !found) {
             break;
         }
@@ -360,7 +379,8 @@ static tacet_status settle_number(const tacet_contextual_log *l, double *cell, s
     return TACET_OK;
 }
 
-static tacet_status copy_rows(tacet_contextual_log *l, const double *rows, size_t count, tacet_error *err) {
+static tacet_status copy_rows(tacet_contextual_log *l, const double *rows, const uint64_t *persons, size_t count,
+                              tacet_error *err) {
     const size_t d = l->space.count;
     const size_t numbers = l->propensity[0] != '\0' ? 2 : 1;
     size_t all = 0;
@@ -369,21 +389,31 @@ static tacet_status copy_rows(tacet_contextual_log *l, const double *rows, size_
     if (l->rows == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", count);
     }
-    for (; l->count < count; l->count++) {
+    for (size_t j = 0; j < count; j++) {
         double *row = l->rows + l->count * l->width;
-        memcpy(row, rows + l->count * (d + numbers), (d + numbers) * sizeof *row);
-        for (size_t i = 0; i < d; i++) {
-            const tacet_status status = settle_number(l, &row[i], l->count, i, err);
-            if (status != TACET_OK) {
-                return status;
-            }
+        bool keep = true;
+        tacet_status status = TACET_OK;
+        if (l->persons != NULL) {
+            const uint64_t who = tacet__persons_hash(l->persons, &persons[j], sizeof *persons);
+            status = tacet__persons_keep(l->persons, &keep, who, err);
+        }
+        if (status == TACET_OK && !keep) {
+            continue;
+        }
+        memcpy(row, rows + j * (d + numbers), (d + numbers) * sizeof *row);
+        for (size_t i = 0; i < d && status == TACET_OK; i++) {
+            status = settle_number(l, &row[i], j, i, err);
+        }
+        if (status != TACET_OK) {
+            return status;
         }
         for (size_t i = d; i < d + numbers; i++) {
             if (!isfinite(row[i])) {
-                return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is not a finite number",
-                                   l->count, i == d ? l->reward : l->propensity);
+                return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is not a finite number", j,
+                                   i == d ? l->reward : l->propensity);
             }
         }
+        l->count++;
     }
     return TACET_OK;
 }
@@ -405,7 +435,7 @@ static tacet_status open_log(tacet_contextual_log **out, const char *path, const
         status = make_basis(l, q, err);
     }
     if (status == TACET_OK) {
-        status = path != NULL ? read_rows(l, err) : copy_rows(l, rows, count, err);
+        status = path != NULL ? read_rows(l, err) : copy_rows(l, rows, q->persons, count, err);
     }
     if (status == TACET_OK) {
         status = learn_rows(l, err);
@@ -435,6 +465,7 @@ void tacet_contextual_log_free(tacet_contextual_log *l) {
     if (l->rows != NULL) {
         sodium_memzero(l->rows, l->count * l->width * sizeof *l->rows);
     }
+    tacet__persons_close(l->persons);
     tacet_contextual_learner_free(l->learner);
     tacet_contextual_basis_free(l->basis);
     tacet_space_clear(&l->space);

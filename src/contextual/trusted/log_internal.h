@@ -4,6 +4,7 @@
 #define TACET_SRC_CONTEXTUAL_TRUSTED_LOG_INTERNAL_H
 
 #include "contextual/trusted/internal.h"
+#include "io/csv/persons.h"
 
 #include <tacet/contextual/trusted/log.h>
 #include <tacet/dp/ledger.h>
@@ -13,6 +14,9 @@ struct tacet_contextual_log {
     tacet_space space;
     size_t action_columns, dims, action_dims;
     char reward[TACET_SPACE_NAME], propensity[TACET_SPACE_NAME];
+    char person[TACET_SPACE_NAME];
+    tacet__persons *persons; /* chooses rows while they are read; NULL: all are taken */
+    size_t rows_per_person;  /* 0: rows count by themselves */
     tacet_contextual_settings settings;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
     double lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];

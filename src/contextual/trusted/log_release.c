@@ -11,6 +11,8 @@
 #include "core/numbers.h"
 #include "registry/ledger_beside.h"
 #include "dp/ledger/seal.h"
+#include "contextual/open/internal.h"
+#include "dp/open/charge_rows.h"
 #include "dp/open/entry.h"
 #include "registry/registry.h"
 
@@ -20,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tacet/dp/open/calibrate.h>
 #include <unistd.h>
 
 enum { CHOICES_MOST = 10000 };
@@ -253,7 +256,7 @@ void tacet_contextual_log_words(const tacet_contextual_log *l, char out[TACET_CO
 typedef struct entered {
     tacet_ledger *ledger;
     tacet_noise *noise; /* seeded; NULL: private */
-    char uncovered[512];
+    char uncovered[512], covered[128];
 } entered;
 
 /* A release is of these rows in this order: that stands in the ledger, in the name of the group of its parts. Under a
@@ -266,6 +269,34 @@ static tacet_status bind_rows(const tacet_contextual_log *l, const char *ledger,
     }
     sodium_memzero(key, sizeof key);
     return status;
+}
+
+/* What the release costs: of a row, or of all rows of a person. One noise hides them (src/dp/persons.md). */
+static tacet_status price_of(tacet_charge *out, const tacet_contextual_log *l, tacet_error *err) {
+    const tacet_contextual_settings *s = &l->settings;
+    double mu = 0;
+    tacet_status status = TACET_OK;
+    tacet_charge_init(out);
+    if (!s->gaussian) {
+        tacet_charge_pure(out, s->eps);
+    } else if (s->euclidean) {
+        tacet_charge_approx(out, s->eps, s->delta);
+    } else {
+        status = tacet_gdp_mu(&mu, s->eps, s->delta, err);
+        tacet_charge_gaussian(out, mu * (1 + 1e-9), s->eps, s->delta); /* above what solving for it rounds */
+    }
+    return status != TACET_OK ? status : tacet__charge_rows(out, l->rows_per_person, false, err);
+}
+
+/* Whom a release protects, as the ledger has it. */
+static const char *covered(entered *e, const tacet_contextual_log *l) {
+    if (l->rows_per_person == 0) {
+        return "each row: its contexts and reward become any others";
+    }
+    (void)snprintf(e->covered, sizeof e->covered,
+                   "each person: contexts and rewards of all of their rows (at most %zu) become any others",
+                   l->rows_per_person);
+    return e->covered;
 }
 
 static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet_contextual_entry *entry,
@@ -287,8 +318,13 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
     const char *path = entry->ledger != NULL ? entry->ledger : beside;
     tacet_ledger_settings_defaults(&settings);
     settings.accounting = TACET_ACCOUNTING_BASIC;
-    settings.eps = entry->budget > 0 ? entry->budget : l->settings.eps;
-    settings.delta = l->settings.gaussian ? l->settings.delta : 0;
+    tacet_charge price;
+    status = price_of(&price, l, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    settings.eps = entry->budget > 0 ? entry->budget : price.eps;
+    settings.delta = l->settings.gaussian ? price.delta : 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
     const tacet__registry_release release = {.files = files,
@@ -340,8 +376,16 @@ tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_context
                                .covered_fields =
                                    l->settings.propensities ? "contexts,reward,propensity" : "contexts,reward",
                                .uncovered_fields = uncovered(&e, entry, "actions,number of rows"),
-                               .covered_records = "each row: its contexts and reward become any others"};
+                               .rows_each = l->rows_per_person,
+                               .covered_records = covered(&e, l)};
         status = tacet_contextual_release(l->learner, out, &ask, err);
+    }
+    if (status == TACET_OK && l->rows_per_person > 0) {
+        tacet_charge price;
+        status = price_of(&price, l, err);
+        (*out)->parts.person_rows = l->rows_per_person;
+        (*out)->parts.person_eps = price.eps;
+        (*out)->parts.person_delta = price.delta;
     }
     leave(&e);
     return status;
@@ -414,7 +458,8 @@ tacet_status tacet_contextual_log_choose(tacet_contextual_log *l, tacet_release 
                                .to_whom = entry->to_whom,
                                .covered_fields = "contexts,reward",
                                .uncovered_fields = uncovered(&e, entry, "actions,number of rows,the context asked for"),
-                               .covered_records = "each row: its contexts and reward become any others"};
+                               .rows_each = l->rows_per_person,
+                               .covered_records = covered(&e, l)};
         status = tacet_contextual_choose(chooser, release, &ask, point, embedded, count, err);
     }
     if (status != TACET_OK) {

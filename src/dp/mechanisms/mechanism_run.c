@@ -9,6 +9,7 @@
 #include "dp/bound_internal.h"
 #include "dp/ledger/minted.h"
 #include "dp/mint.h"
+#include "dp/open/charge_rows.h"
 #include "dp/noise/mint.h"
 #include "dp/noise/noise_state.h"
 
@@ -134,7 +135,8 @@ tacet_status tacet_mechanism_run(const tacet_mechanism *m, tacet_release **out, 
     tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, ask->records);
     tacet__mechanism_receipt(m, &receipt, 1);
     tacet__mechanism_digest(m, data, value);
-    tacet_status s = tacet__gate_reserve(ask, &charge, &receipt, &entry, data, key, out, err);
+    tacet_status s = tacet__charge_rows(&charge, ask->rows_each, false, err);
+    s = s != TACET_OK ? s : tacet__gate_reserve(ask, &charge, &receipt, &entry, data, key, out, err);
     if (s != TACET_OK || *out != NULL) {
         goto done;
     }

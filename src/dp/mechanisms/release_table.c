@@ -6,6 +6,7 @@
  * its middle is drawn from its beginning. So neither threads nor blocks matter, nor an interruption. No row is drawn
  * twice: two records with the same noise would show their difference. Cost: a hash of a block for each group; up to a
  * group too many at either end of a call; no memory of rows. */
+#include "dp/open/charge_rows.h"
 #include "dp/mechanisms/table.h"
 
 #include "core/fail.h"
@@ -91,8 +92,10 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
     (void)crypto_generichash_init(&table->hash, NULL, 0, TACET_HASH_BYTES);
     tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, rows, ask->records);
     tacet__mechanism_receipt(m, &table->receipt, rows);
-    const tacet_status s = tacet__gate_reserve(ask, &charge, &table->receipt, &table->entry,
-                                               ask->data != NULL ? ask->data : NONE, table->key, answered, err);
+    tacet_status s = tacet__charge_rows(&charge, ask->rows_each, true, err);
+    s = s != TACET_OK ? s
+                      : tacet__gate_reserve(ask, &charge, &table->receipt, &table->entry,
+                                            ask->data != NULL ? ask->data : NONE, table->key, answered, err);
     if (s != TACET_OK || *answered != NULL) {
         tacet_table_free(table);
         return s;

@@ -181,6 +181,11 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
             root, "projection",
             json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
     }
+    if (root != NULL && m->person_rows > 0) {
+        (void)json_object_set_new(root, "person",
+                                  json_pack("{ss sI sf sf}", "column", m->person, "rows", (json_int_t)m->person_rows,
+                                            "eps", m->person_eps, "delta", m->person_delta));
+    }
     const bool whole = root != NULL && set_typed(root, m);
     if (whole && protects != NULL && uncovered != NULL) {
         *out = tacet__json_text(root, 2);
@@ -379,6 +384,20 @@ static void read_others(reading *r, tacet_manifest *m, const json_t *root) {
     m->other_count = json_array_size(others);
 }
 
+static void read_person(reading *r, tacet_manifest *m, const json_t *root) {
+    const json_t *person = json_object_get(root, "person");
+    if (person == NULL) {
+        return;
+    }
+    text_of(r, person, "column", m->person, sizeof m->person);
+    m->person_rows = count_of(r, person, "rows", 1, MOST_ROWS);
+    m->person_eps = real_of(r, person, "eps", 0);
+    m->person_delta = real_of(r, person, "delta", 0);
+    if (m->person_eps < m->eps || m->person_delta < m->delta) {
+        complain(r, "person", "is said to cost less than a row");
+    }
+}
+
 tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err) {
     json_error_t where;
     char format[TACET_MANIFEST_NAME] = "";
@@ -396,6 +415,7 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     read_mechanism(&r, out, root);
     out->eps = real_of(&r, root, "eps", 0);
     out->delta = real_of(&r, root, "delta", 0);
+    read_person(&r, out, root);
     out->sigma = real_of(&r, root, "sigma", 0);
     out->grid = real_of(&r, root, "grid", 0);
     out->decimals = json_object_get(root, "decimals") == NULL ? -1 : (int)count_of(&r, root, "decimals", 0, 17);

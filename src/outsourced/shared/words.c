@@ -64,7 +64,7 @@ static void say_typed(sentence *s, const tacet_manifest *m) {
     const size_t categories = tacet_space_categories(space);
     size_t at = 0;
     say(s,
-        "Two values of one record are at distance D = sqrt(sum of (change / unit)^2 over its numbers) + 1 for each "
+        "Two values of one row are at distance D = sqrt(sum of (change / unit)^2 over its numbers) + 1 for each "
         "category that changes. release.csv hides a change at distance 1 at eps = %s, delta = %s",
         six(number, m->eps, true), m->delta > 0 ? "" : "0");
     if (m->delta > 0) {
@@ -74,7 +74,7 @@ static void say_typed(sentence *s, const tacet_manifest *m) {
         say(s, ", at distance %zu at eps = %s", d + 1, six(number, m->eps_at[d], true));
     }
     if (isfinite(m->eps_at[TACET_MANIFEST_DISTANCES - 1])) {
-        say(s, ", and a record that becomes any other at eps = %s",
+        say(s, ", and a row that becomes any other at eps = %s",
             six(number, m->eps_at[TACET_MANIFEST_DISTANCES - 1], true));
     }
     say(s, ". Distance 1 is, alone, a change of ");
@@ -97,6 +97,23 @@ static void say_typed(sentence *s, const tacet_manifest *m) {
     say(s, ".");
 }
 
+/* Whether the claim is about a row or about a person, and what it is of the latter. */
+static void say_person(sentence *s, const tacet_manifest *m) {
+    char eps[DIGITS];
+    char delta[DIGITS];
+    if (m->person_rows == 0) {
+        say(s, " That is a claim about one row: a person who has several is hidden less.");
+        return;
+    }
+    say(s,
+        " A person has at most %zu row%s here%s%s%s: such changes of all of them together are hidden at eps = %s, "
+        "delta "
+        "= %s.",
+        m->person_rows, m->person_rows > 1 ? "s" : "", m->person[0] != '\0' ? " (column " : "", m->person,
+        m->person[0] != '\0' ? ")" : "", six(eps, m->person_eps, true),
+        m->person_delta > 0 ? six(delta, m->person_delta, true) : "0");
+}
+
 char *tacet_manifest_protects(const tacet_manifest *m) {
     char eps[DIGITS];
     char delta[DIGITS];
@@ -110,6 +127,7 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
     }
     if (m->space.count > 0) {
         say_typed(&s, m);
+        say_person(&s, m);
         return s.text;
     }
     char pure[DIGITS];
@@ -122,13 +140,14 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
                        six(pure, tacet_manifest_pure_eps(m), true));
     }
     say(&s,
-        "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or below 1 is hidden by "
+        "Any change of one row that keeps the sum of (change / unit)^2 over its columns at or below 1 is hidden by "
         "release.csv at eps = %s, delta = %s%s; for one column alone that is a change of up to ",
         six(eps, m->eps, true), six(delta, m->delta, true), also);
     for (size_t i = 0; i < m->column_count; i++) {
         say(&s, "%s%s in %s", between(i, m->column_count), six(unit, m->columns[i].unit, false), m->columns[i].name);
     }
     say(&s, ".");
+    say_person(&s, m);
     return s.text;
 }
 

@@ -75,6 +75,15 @@ static tacet_status check_place(const tacet_curate_settings *s, tacet_error *err
     if (s->order != NULL && s->table == NULL) {
         return tacet__fail(err, TACET_INVALID, "the order is that of a table in a database; files have their own");
     }
+    if ((s->person != NULL || s->persons != NULL) != (s->rows_per_person > 0) || (s->records != NULL && s->person) ||
+        (s->records == NULL && s->persons != NULL)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a column that says whose row it is (--person) and how many rows each person may have "
+                           "(--rows-per-person) go together");
+    }
+    if (s->person != NULL && strlen(s->person) >= TACET_MANIFEST_NAME) {
+        return tacet__fail(err, TACET_INVALID, "the name of the person column is too long");
+    }
     if (s->table != NULL && s->ledger == NULL) {
         return tacet__fail(err, TACET_INVALID,
                            "a database has no place for a ledger beside the table: name one, a file or postgresql://…, "
@@ -88,8 +97,8 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     if ((s->data != NULL) == (s->records != NULL)) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
-    if (tacet_curate_law(s->mechanism) == NULL &&
-        (s->records != NULL || s->table != NULL || (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
+    if (tacet_curate_law(s->mechanism) == NULL && (s->records != NULL || s->table != NULL || s->rows_per_person > 0 ||
+                                                   (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
     }
     const tacet_status place = check_place(s, err);
@@ -249,7 +258,7 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
         if (made == TACET_OK) {
             note_noise(job, m);
         }
-        return made;
+        return made != TACET_OK ? made : tacet__curate_person_price(job, m, err);
     }
     const size_t room = job->d > job->dims ? job->d : job->dims;
     double *lower = TACET__ZALLOC(double, room);
@@ -287,6 +296,7 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
                  : tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err);
     if (status == TACET_OK) {
         note_noise(job, m);
+        status = tacet__curate_person_price(job, m, err);
     }
 done:
     free(lower);
@@ -303,20 +313,26 @@ static bool adds_up(const tacet_curate_settings *s) {
 }
 
 /* What release and outputs cost together, unless the caller sets a budget. */
-static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_error *err) {
-    *eps = s->budget_eps > 0 ? s->budget_eps
-           : adds_up(s)      ? s->eps + (s->outputs_private ? s->outputs.eps : 0)
-                             : s->eps * (1 + ROUNDING);
-    if (s->budget_eps > 0 || adds_up(s) || !s->outputs_private) {
-        return TACET_OK;
+static tacet_status budget(tacet_ledger_settings *out, const tacet_curate_settings *s, tacet_error *err) {
+    const double each = (double)(s->rows_per_person > 1 ? s->rows_per_person : 1);
+    const double answers = s->outputs_private ? each * s->outputs.eps : 0;
+    tacet_charge price;
+    double measured = 0;
+    tacet_charge_init(&price);
+    tacet_status status = form_of(s)->law != NULL ? tacet__curate_price(&price, s, err) : TACET_OK;
+    const bool priced = form_of(s)->law != NULL && status == TACET_OK;
+    out->delta = s->budget_delta > 0 ? s->budget_delta : priced && adds_up(s) ? price.delta : s->delta;
+    out->eps = s->budget_eps > 0 ? s->budget_eps
+               : !priced         ? s->eps * (1 + ROUNDING)
+               : adds_up(s)      ? price.eps + answers
+                                 : price.eps * (1 + ROUNDING);
+    if (status != TACET_OK || s->budget_eps > 0 || !priced || adds_up(s) || answers == 0) {
+        return status;
     }
-    double release = 0;
-    double outputs = 0;
-    tacet_status status = tacet_gdp_mu(&release, s->eps, s->delta, err);
-    status = status != TACET_OK ? status : tacet_gdp_from_pure(&outputs, s->outputs.eps, err);
-    const double delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
-    status = status != TACET_OK ? status : tacet_gdp_eps(eps, hypot(release, outputs) * (1 + ROUNDING), delta, err);
-    *eps *= 1 + ROUNDING;
+    status = tacet_gdp_from_pure(&measured, answers, err);
+    status = status != TACET_OK ? status
+                                : tacet_gdp_eps(&out->eps, hypot(price.mu, measured) * (1 + ROUNDING), out->delta, err);
+    out->eps *= 1 + ROUNDING;
     return status;
 }
 
@@ -324,7 +340,6 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     tacet_ledger_settings settings;
     tacet_ledger_settings_defaults(&settings);
-    settings.delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
     if (adds_up(s)) {
         settings.accounting = TACET_ACCOUNTING_BASIC;
     }
@@ -332,7 +347,7 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && job->ledger_there;
     /* How many values may be asked for is the desk's to say, and may grow: none of them is covered, whatever their
      * number. */
-    tacet_status status = budget(&settings.eps, s, err);
+    tacet_status status = budget(&settings, s, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_open(job, &settings, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
     if (status == TACET_OK && s->seeded) {
@@ -439,6 +454,7 @@ static void drop(tacet__curate *job) {
     tacet__sketch_clear(&job->as_numbers);
     sodium_memzero(job->sketch_key, sizeof job->sketch_key);
     free(job->matrix);
+    tacet__curate_drop_persons(job);
     free(job->column_at);
     free(job->starts);
     free(job->tags);

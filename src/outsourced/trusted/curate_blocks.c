@@ -48,8 +48,8 @@ typedef struct line {
     size_t taken;
     pthread_mutex_t turns; /* all below, and the threads' spare buffers */
     pthread_cond_t turned;
-    size_t capacity, tag_capacity; /* of job->starts and tags */
-    size_t written;                /* blocks */
+    size_t capacity, tag_capacity, people_capacity; /* of job->starts, tags and people */
+    size_t written;                                 /* blocks */
     bool writing;
     size_t size, hurried; /* bytes written, and those of them on their way to the disk: whoever writes */
     lines *slots[THREADS_MOST * SLOTS_A_THREAD]; /* of block k: slots[k % slot_count]; NULL: not there yet */
@@ -73,7 +73,9 @@ typedef struct worker {
     double *released;                   /* and what becomes of them */
     size_t room;                        /* records */
     lines *spare;                       /* buffers that hold nothing */
-    tacet__sketching *seen;             /* when checking text that is sketched as numbers, too */
+    uint64_t *people;                   /* whose the records are, when checking */
+    size_t people_room;
+    tacet__sketching *seen; /* when checking text that is sketched as numbers, too */
 } worker;
 
 static void drop_buffers(worker *w) {
@@ -144,7 +146,7 @@ static bool going(line *l) {
 }
 
 /* Keeps the count of block k; counts become starts when all are known. */
-static tacet_status keep_count(const worker *w, size_t k, size_t records, tacet_error *err) {
+static tacet_status keep_count(worker *w, size_t k, size_t records, tacet_error *err) {
     line *l = w->shared;
     (void)pthread_mutex_lock(&l->turns);
     bool kept = tacet__grow((void **)&l->job->starts, &l->capacity, k + 1, sizeof *l->job->starts);
@@ -156,6 +158,19 @@ static tacet_status keep_count(const worker *w, size_t k, size_t records, tacet_
     }
     if (kept && l->job->keyed) {
         memcpy(l->job->tags[k], w->tag, sizeof w->tag);
+    }
+    if (kept && l->job->persons != NULL) {
+        const size_t before = l->people_capacity;
+        kept = tacet__grow((void **)&l->job->people, &l->people_capacity, k + 1, sizeof *l->job->people);
+        for (size_t i = before; i < l->people_capacity && kept; i++) {
+            l->job->people[i] = NULL;
+        }
+        l->job->people_blocks = l->people_capacity;
+        if (kept) { /* the array becomes the job's */
+            l->job->people[k] = w->people;
+            w->people = NULL;
+            w->people_room = 0;
+        }
     }
     (void)pthread_mutex_unlock(&l->turns);
     return kept ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", k + 1);
@@ -269,7 +284,7 @@ static tacet_status take_text(worker *w, bool *found, tacet_error *err) {
     for (; l->reached < job->source.file_count; l->reached++) {
         tacet_csv **csv = &l->csv[l->reached];
         if (*csv == NULL) {
-            status = tacet__curate_open(csv, l->columns + l->reached * job->d, job, l->reached, err);
+            status = tacet__curate_open(csv, l->columns + l->reached * (job->d + 1), job, l->reached, err);
         }
         if (status == TACET_OK && (w->block == NULL || w->file != l->reached)) {
             tacet_csv_close(w->block);
@@ -313,6 +328,14 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
     if (status == TACET_OK && job->keyed) {
         tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->d * sizeof *out);
     }
+    for (size_t i = 0; i < w->count && status == TACET_OK && job->persons != NULL && w->shared->table == NULL; i++) {
+        if (!tacet__grow((void **)&w->people, &w->people_room, i + 1, sizeof *w->people)) {
+            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", w->count);
+            break;
+        }
+        const uint64_t *who = &job->settings->persons[w->first + i];
+        w->people[i] = tacet__persons_hash(job->persons, who, sizeof *who);
+    }
     *records = w->count;
     return status;
 }
@@ -320,7 +343,7 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
 static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     *records = 0;
-    const size_t *columns = w->shared->columns + w->file * job->d;
+    const size_t *columns = w->shared->columns + w->file * (job->d + 1);
     if (job->source.numbers) {
         return copy(w, k, records, err);
     }
@@ -331,6 +354,10 @@ static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err
     }
     const tacet_status status = make_room(w, err);
     const bool all = w->shared->table != NULL || job->sketched;
+    if (status == TACET_OK && job->persons != NULL && w->shared->table == NULL) {
+        return tacet__curate_person_rows(job, w->block, columns, w->records, &w->people, &w->people_room, records,
+                                         all ? w->room : 0, err);
+    }
     if (status == TACET_OK && job->settings->space != NULL) {
         return tacet__curate_typed_rows(job, w->block, columns, w->records, records, all ? w->room : 0, err);
     }
@@ -360,12 +387,15 @@ static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) 
 static tacet_status release(worker *w, size_t k, size_t records, tacet_error *err) {
     line *l = w->shared;
     const tacet__curate *job = l->job;
-    if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k] ||
+    if (k >= job->blocks || records != tacet__curate_block_rows(job, k) ||
         (job->keyed && sodium_memcmp(job->tags[k], w->tag, sizeof w->tag) != 0)) {
         return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
     }
     lines *s = NULL;
-    tacet_status status = draw(w, k, records, err);
+    if (job->kept != NULL) {
+        records = tacet__curate_keep_rows(job, w->records != NULL ? w->records : w->raw->values, k, records);
+    }
+    tacet_status status = records > 0 ? draw(w, k, records, err) : TACET_OK;
     status = status != TACET_OK ? status : await_lines(&s, w, k, err);
     if (s != NULL) {
         s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
@@ -460,6 +490,7 @@ static tacet_status run(line *l, tacet_error *err) {
     }
     for (size_t i = 0; i < count; i++) {
         drop_buffers(&workers[i]);
+        free(workers[i].people);
         tacet__sketching_free(workers[i].seen);
         drop_lines(workers[i].spare);
         tacet_csv_close(workers[i].block);
@@ -493,7 +524,7 @@ tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *
               .turned = PTHREAD_COND_INITIALIZER,
               .failed = SIZE_MAX};
     const size_t files = job->source.numbers ? 1 : job->source.file_count;
-    l.columns = TACET__ZALLOC(size_t, files * job->d);
+    l.columns = TACET__ZALLOC(size_t, files * (job->d + 1));
     l.csv = TACET__ZALLOC(tacet_csv *, files);
     tacet_status status = TACET_OK;
     if (l.columns == NULL || l.csv == NULL) {

@@ -4,6 +4,7 @@
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
 
 #include "dp/noise/mint.h"
+#include "io/csv/persons.h"
 #include "io/file/folder.h"
 #include "outsourced/trusted/curate_source.h"
 
@@ -21,8 +22,13 @@ typedef struct tacet__curate {
     int decimals;   /* of released numbers; -1: 17 digits */
     size_t *starts; /* blocks + 1 of them: the first record of each block of the table; known after the first pass */
     size_t blocks;
-    unsigned char (*tags)[TACET__MINT_TAG];        /* of each block, by the first pass; NULL: not made */
-    size_t *column_at;                             /* where the inputs are in a record, of each file of text */
+    unsigned char (*tags)[TACET__MINT_TAG]; /* of each block, by the first pass; NULL: not made */
+    size_t *column_at;       /* where the inputs are in a record, of each file of text, and after them the person */
+    tacet__persons *persons; /* where rows are counted by persons; NULL: they are not */
+    size_t people_blocks;
+    uint64_t **people;   /* of each block whose rows it has, by the first pass; NULL once they are counted */
+    size_t *read_starts; /* the first record of each block as it is read, where some are passed over; or NULL */
+    unsigned char *kept; /* of each record that is read, whether it is released: a bit; or NULL */
     unsigned char settings_hash[TACET_MINT_BYTES]; /* of the manifest that will be written */
     bool drawing;                                  /* not a rehearsal */
     bool keyed;                                    /* mint has a key: tags are made, and compared in the second pass */
@@ -79,7 +85,8 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
  * column of what cannot be released: not finite, not whole, in no level, missing. */
 tacet_status tacet__curate_number_rows(const tacet__curate *job, double *out, size_t first, size_t count,
                                        tacet_error *err);
-/* Opens one of its files of text and finds the inputs' columns. `columns` has room for d places. */
+/* Opens one of its files of text and finds the columns of the inputs, and of the person. `columns` has room for d + 1
+ * places. */
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, size_t file,
                                 tacet_error *err);
 /* Bounds and units of the settings as arrays; d is set. */
@@ -88,9 +95,31 @@ void tacet__curate_columns(tacet__curate *job);
 void tacet__curate_scale(const tacet__curate *job, double *records, size_t count);
 /* Typed records into what is to be released: the numbers of all of them, then the levels of all of them. */
 void tacet__curate_split(const tacet__curate *job, double *out, const double *records, size_t count);
+/* The current record of a block, typed. */
+tacet_status tacet__curate_typed_row(const tacet__curate *job, const tacet_csv *block, const size_t *columns,
+                                     double *record, tacet_error *err);
 /* Up to `most` further typed records of a block, and how many there were; NULL: they are read and only counted. */
 tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns,
                                       double *records, size_t *got, size_t most, tacet_error *err);
+/* Up to `most` further records of a block, typed or numbers, and whose they are (in *people, which grows); most = 0:
+ * one place will do for all, and they are only counted. */
+tacet_status tacet__curate_person_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns,
+                                       double *records, uint64_t **people, size_t *room, size_t *got, size_t most,
+                                       tacet_error *err);
+/* Which records of the table are released, once all blocks were read: the first of each person. */
+tacet_status tacet__curate_choose_rows(tacet__curate *job, tacet_error *err);
+/* Of the records of block k those that are released, moved together; how many there are. */
+size_t tacet__curate_keep_rows(const tacet__curate *job, double *records, size_t k, size_t count);
+/* How many records block k has as it is read. */
+static inline size_t tacet__curate_block_rows(const tacet__curate *job, size_t k) {
+    const size_t *starts = job->read_starts != NULL ? job->read_starts : job->starts;
+    return starts[k + 1] - starts[k];
+}
+/* What the release costs: of a row, or of all rows of a person. The mechanism is settled, and has noise. */
+tacet_status tacet__curate_price(tacet_charge *out, const tacet_curate_settings *settings, tacet_error *err);
+/* The same of a person, into the manifest. */
+tacet_status tacet__curate_person_price(const tacet__curate *job, tacet_manifest *manifest, tacet_error *err);
+void tacet__curate_drop_persons(tacet__curate *job);
 /* Whether the space can be released, and the mechanism of it: numbers with noise, levels by randomised response. */
 tacet_status tacet__curate_typed_check(const tacet_curate_settings *settings, tacet_error *err);
 tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err);

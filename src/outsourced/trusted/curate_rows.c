@@ -34,6 +34,10 @@ tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__c
     for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
         status = tacet_csv_find(*out, &columns[i], column_name(job, i), err);
     }
+    columns[job->d] = 0;
+    if (status == TACET_OK && job->persons != NULL) {
+        status = tacet_csv_find(*out, &columns[job->d], job->settings->person, err);
+    }
     if (status != TACET_OK) {
         tacet_csv_close(*out);
         *out = NULL;
@@ -101,14 +105,21 @@ tacet_status tacet__curate_number_rows(const tacet__curate *job, double *out, si
 }
 
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
-    const char *names[TACET_MANIFEST_COLUMNS];
+    const char *names[TACET_MANIFEST_COLUMNS + 1];
     for (size_t i = 0; i < job->d; i++) {
         names[i] = column_name(job, i);
     }
+    names[job->d] = job->settings->person;
     job->sketched = job->drawing && tacet__curate_counts(job->settings);
     tacet_status status = job->sketched ? tacet__registry_key(job->sketch_key, err) : TACET_OK;
     status = status != TACET_OK ? status : tacet__source_open(&job->source, job->settings, names, job->d, err);
+    if (status == TACET_OK && job->settings->rows_per_person > 0) {
+        status = tacet__persons_open(&job->persons, job->settings->rows_per_person, err);
+    }
     status = status != TACET_OK ? status : tacet__curate_blocks(job, NULL, NULL, err);
+    if (status == TACET_OK && job->persons != NULL) {
+        status = tacet__curate_choose_rows(job, err);
+    }
     return status == TACET_OK && job->rows == 0
                ? tacet__fail(err, TACET_PARSE, "%s: the table has no records", tacet__curate_table(job))
                : status;
@@ -172,7 +183,12 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
         at += (size_t)snprintf(text->covered + at, sizeof text->covered - at, "%s%s", i == 0 ? "" : ",",
                                column_name(job, i));
     }
-    at = (size_t)snprintf(text->records, sizeof text->records, "each record, a move by up to distance 1 in units of ");
+    at = (size_t)snprintf(text->records, sizeof text->records,
+                          job->persons != NULL
+                              ? "each person, all of their rows (at most %zu), each row a move by up to "
+                                "distance 1 in units of "
+                              : "each row, a move by up to distance 1 in units of ",
+                          job->settings->rows_per_person);
     for (size_t i = 0; i < job->d && at < sizeof text->records; i++) {
         at += (size_t)snprintf(text->records + at, sizeof text->records - at, "%s%s=%.17g", i == 0 ? "" : ",",
                                column_name(job, i), column_unit(job, i));
@@ -186,7 +202,7 @@ static void digest_job(const tacet__curate *job, unsigned char out[TACET_MINT_BY
     (void)crypto_generichash_init(&state, (const unsigned char *)PURPOSE, sizeof PURPOSE, TACET_MINT_BYTES);
     (void)crypto_generichash_update(&state, job->settings_hash, sizeof job->settings_hash);
     const size_t files = job->source.numbers ? 1 : job->source.file_count;
-    for (size_t i = 0; i < files * job->d; i++) {
+    for (size_t i = 0; i < files * (job->d + 1); i++) {
         const uint64_t at = htole64(job->column_at[i]);
         (void)crypto_generichash_update(&state, (const unsigned char *)&at, sizeof at);
     }
@@ -243,6 +259,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .data = data,
                            .mint = job->keyed ? &job->mint : NULL,
                            .ticket = job->ticket,
+                           .rows_each = job->settings->rows_per_person,
                            .what = text.what,
                            .to_whom = job->settings->to_whom,
                            .covered_fields = text.covered,

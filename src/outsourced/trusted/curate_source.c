@@ -47,7 +47,7 @@ tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings 
         out->file_count = 1;
         out->files = TACET__ZALLOC(char *, 1);
         const bool named = out->files != NULL && (out->files[0] = strdup(settings->table)) != NULL;
-        status = named ? tacet__source_database(out, settings, columns, width, err)
+        status = named ? tacet__source_database(out, settings, columns, width + (settings->person != NULL), err)
                        : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a table");
     } else {
         status = open_files(out, settings, err);

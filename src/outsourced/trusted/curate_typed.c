@@ -43,9 +43,24 @@ void tacet__curate_split(const tacet__curate *job, double *out, const double *re
     }
 }
 
+tacet_status tacet__curate_typed_row(const tacet__curate *job, const tacet_csv *block, const size_t *columns,
+                                     double *record, tacet_error *err) {
+    for (size_t i = 0; i < job->d; i++) {
+        size_t length = 0;
+        tacet_error why = {0};
+        const char *text = tacet_csv_field(block, columns[i], &length);
+        const tacet_status status =
+            tacet_space_cell(&job->settings->space->columns[i], &record[i], NULL, text, length, &why);
+        if (status != TACET_OK) {
+            return tacet__fail(err, status, "%s: line %llu: %s", tacet_csv_input(block),
+                               (unsigned long long)tacet_csv_line(block), why.message);
+        }
+    }
+    return TACET_OK;
+}
+
 tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns,
                                       double *records, size_t *got, size_t most, tacet_error *err) {
-    const tacet_space *space = job->settings->space;
     bool found = false;
     tacet_status status = TACET_OK;
     *got = 0;
@@ -54,15 +69,9 @@ tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block
             return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
         }
         double *record = records + (most > 0 ? *got * job->d : 0);
-        for (size_t i = 0; i < job->d; i++) {
-            size_t length = 0;
-            tacet_error why = {0};
-            const char *text = tacet_csv_field(block, columns[i], &length);
-            status = tacet_space_cell(&space->columns[i], &record[i], NULL, text, length, &why);
-            if (status != TACET_OK) {
-                return tacet__fail(err, status, "%s: line %llu: %s", tacet_csv_input(block),
-                                   (unsigned long long)tacet_csv_line(block), why.message);
-            }
+        status = tacet__curate_typed_row(job, block, columns, record, err);
+        if (status != TACET_OK) {
+            return status;
         }
         ++*got;
     }

@@ -12,8 +12,10 @@
 #include "dp/ledger/minted.h"
 #include "dp/mechanisms/report.h"
 #include "dp/noise/mint.h"
+#include "dp/open/charge_rows.h"
 #include "dp/open/ledger_view.h"
 #include "io/file/folder.h"
+#include "outsourced/trusted/evaluate.h"
 #include "registry/registry.h"
 
 #include <errno.h>
@@ -89,6 +91,7 @@ static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t
     if (desk->manifest.outputs_private) {
         const tacet_ldp *ldp = &desk->manifest.outputs;
         tacet_charge_pure(&q->charge, ldp->eps);
+        (void)tacet__charge_rows(&q->charge, desk->manifest.person_rows, true, NULL); /* pure: it cannot fail */
         q->charge.mechanism = tacet_ldp_name(ldp->kind);
         q->charge.covered_fields = "measured value";
         q->charge.uncovered_fields = "row number";
@@ -183,27 +186,32 @@ tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_
 /* The column of measured values; an empty cell is NaN. */
 static tacet_status read_values(tacet_desk *desk, tacet_csv *csv, size_t column, tacet_error *err) {
     tacet_space_column cell;
+    tacet__persons *persons = NULL;
+    size_t person = 0;
     bool found = false;
     size_t n = 0;
-    tacet_status status = TACET_OK;
+    tacet_status status = tacet__release_persons(&persons, &person, csv, &desk->manifest, err);
     tacet_space_column_init(&cell);
     (void)snprintf(cell.name, sizeof cell.name, "%.60s", tacet_csv_name(csv, column));
     cell.missing = TACET_SPACE_FLAG;
-    while (status == TACET_OK && (status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
+    while (status == TACET_OK && (status = tacet__persons_next(persons, csv, person, &found, err)) == TACET_OK &&
+           found) {
         tacet_error why = {0};
         size_t length = 0;
         double value = 0;
         const char *text = tacet_csv_field(csv, column, &length);
         status = tacet_space_cell(&cell, &value, NULL, text, length, &why);
         if (status != TACET_OK) {
-            return tacet__fail(err, status, "%s: line %llu: %s", desk->data, (unsigned long long)tacet_csv_line(csv),
-                               why.message);
+            (void)tacet__fail(err, status, "%s: line %llu: %s", desk->data, (unsigned long long)tacet_csv_line(csv),
+                              why.message);
+            break;
         }
         if (n < desk->manifest.rows) {
             desk->values[n] = value;
         }
         n++;
     }
+    tacet__persons_close(persons);
     return status == TACET_OK && n != desk->manifest.rows
                ? tacet__fail(err, TACET_PARSE,
                              "%s has %zu records, the release has %zu: not the table it was made from", desk->data, n,

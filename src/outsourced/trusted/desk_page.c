@@ -251,8 +251,8 @@ static void question(tacet__desk_page *page, const tacet__request *request, tace
     }
     json_t *record = json_array();
     tacet_error err = {0};
-    if (page->s.data != NULL &&
-        tacet_desk_record(page->s.data, page->s.id, reply.row, add_cell, record, &err) != TACET_OK) {
+    if (page->s.data != NULL && tacet_desk_record(tacet_desk_manifest(page->s.desk), page->s.data, page->s.id,
+                                                  reply.row, add_cell, record, &err) != TACET_OK) {
         json_decref(record);
         tacet__problem(response, 503, NULL, err.message);
         return;

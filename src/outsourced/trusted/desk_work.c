@@ -36,7 +36,7 @@ static tacet_status measure(const tacet_desk *desk, double *value, size_t row, t
                    : told;
     }
     char *text = NULL;
-    tacet_status status = tacet__record_text(&text, desk->data, row, err);
+    tacet_status status = tacet__record_text(&text, &desk->manifest, desk->data, row, err);
     if (status == TACET_OK) {
         status = tacet__evaluate(value, desk->evaluate, text, desk->seconds, err);
         sodium_memzero(text, strlen(text));

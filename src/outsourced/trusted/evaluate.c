@@ -39,20 +39,24 @@ static tacet_status append_field(tacet_blob *text, const char *field, size_t len
     return status != TACET_OK ? status : tacet_blob_append(text, last ? "\n" : ",", 1, err);
 }
 
-tacet_status tacet__record_text(char **out, const char *data, size_t row, tacet_error *err) {
+tacet_status tacet__record_text(char **out, const tacet_manifest *manifest, const char *data, size_t row,
+                                tacet_error *err) {
     tacet_csv *csv = NULL;
+    tacet__persons *persons = NULL;
+    size_t person = 0;
     tacet_blob text;
     bool found = true;
     *out = NULL;
     tacet_blob_init(&text);
     tacet_status status = tacet_csv_open_file(&csv, data, NULL, err);
     const size_t columns = status == TACET_OK ? tacet_csv_columns(csv) : 0;
+    status = status != TACET_OK ? status : tacet__release_persons(&persons, &person, csv, manifest, err);
     for (size_t i = 0; i < columns && status == TACET_OK; i++) {
         const char *name = tacet_csv_name(csv, i);
         status = append_field(&text, name, strlen(name), i + 1 == columns, err);
     }
     for (size_t k = 0; k <= row && status == TACET_OK; k++) {
-        status = tacet_csv_next(csv, &found, err);
+        status = tacet__persons_next(persons, csv, person, &found, err);
         if (status == TACET_OK && !found) {
             status = tacet__fail(err, TACET_NOT_FOUND, "%s: there is no record %zu", data, row);
         }
@@ -71,6 +75,7 @@ tacet_status tacet__record_text(char **out, const char *data, size_t row, tacet_
         sodium_memzero(text.data, text.size);
     }
     tacet_blob_clear(&text);
+    tacet__persons_close(persons);
     tacet_csv_close(csv);
     return status;
 }

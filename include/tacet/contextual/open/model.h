@@ -45,14 +45,16 @@ typedef struct tacet_contextual_parts {
     double logistic_lo, logistic_scale; /* scale 0: the mean is the sum itself; above 0: as said at the head */
     bool minimize; /* the sum is of the negated reward: predictions are negated back, and the best is the least */
     /* What is claimed of it. */
-    bool is_private;        /* false: seeded noise; for tests and simulations */
-    double eps, delta;      /* of the whole model */
-    uint64_t rounds;        /* records learnt from */
-    double range[2];        /* of rewards: means are given within it; both 0: not said */
-    double predicted_error; /* root mean square; measured: as large as the releases say, else as believed */
-    bool measured;          /* whether the next two are there */
-    double outcome_error;   /* root mean square of outcome less prediction, on rows that were held out */
-    double outcome_bound;   /* with probability 95 % not more than this */
+    bool is_private;                 /* false: seeded noise; for tests and simulations */
+    double eps, delta;               /* of the whole model */
+    size_t person_rows;              /* where the claim is about persons: at most so many rows of each; 0: about rows */
+    double person_eps, person_delta; /* then: of all of them together */
+    uint64_t rounds;                 /* rows learnt from */
+    double range[2];                 /* of rewards: means are given within it; both 0: not said */
+    double predicted_error;          /* root mean square; measured: as large as the releases say, else as believed */
+    bool measured;                   /* whether the next two are there */
+    double outcome_error;            /* root mean square of outcome less prediction, on rows that were held out */
+    double outcome_bound;            /* with probability 95 % not more than this */
     tacet_contextual_value recommended, logged; /* the rule of the model, and the one that made the log */
     /* What the coordinates are: the embedding of a record of this space, whose first columns are the action. NULL: they
      * are plain numbers. */

@@ -21,9 +21,13 @@ typedef struct tacet_contextual_log tacet_contextual_log;
 typedef struct tacet_contextual_question {
     const tacet_space *space; /* action columns, then context columns */
     size_t action_columns;
-    const char *reward;     /* name of a column */
-    const char *propensity; /* name of a column of P(action | context); NULL: none */
-    tacet_kernel_kind kind; /* SE or MATERN */
+    const char *reward;      /* name of a column */
+    const char *propensity;  /* name of a column of P(action | context); NULL: none */
+    const char *person;      /* name of a column that says whose row it is, which never leaves; NULL: none */
+    const uint64_t *persons; /* of rows in memory instead: a number for each, equal ones are one person's; NULL: none */
+    size_t rows_per_person;  /* with either: the first so many rows of each are learnt from, and the charge is for all
+                                of them; 0: rows count by themselves */
+    tacet_kernel_kind kind;  /* SE or MATERN */
     unsigned matern_p;
     const double *lengthscales; /* in the columns' units (log: a factor; category: changes of level) */
     size_t lengthscale_count;   /* 0: 0.3 of the width, 1 for a category; 1: of all numeric columns; or one a column */

@@ -64,6 +64,10 @@ typedef struct tacet_manifest {
     char entry_hash[TACET_MANIFEST_HASH];   /* hex */
     char new_budget[TACET_MANIFEST_REASON]; /* why rows that were released before got another budget; empty: they did
                                                not */
+    /* Where the claim is about persons: */
+    char person[TACET_MANIFEST_NAME]; /* the column that says whose row it is; empty: it has no name */
+    size_t person_rows;               /* at most so many rows of each are here; 0: rows count by themselves */
+    double person_eps, person_delta;  /* of all of them together */
 } tacet_manifest;
 
 /* Everything zero; nothing owned. */

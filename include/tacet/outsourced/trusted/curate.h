@@ -32,12 +32,17 @@ typedef struct tacet_curate_settings {
     const double *records; /* a table in memory, one record after the other, in the order of the columns:
                               numbers in their own units, indices of levels, days; NaN: missing */
     size_t record_count;
-    const char *table;                    /* in a database: NAME or SCHEMA.NAME, a table or view; then `ledger` is
-                                             required. All of it is of one snapshot */
-    const char *order;                    /* the column by which its records are numbered; NULL: as they are stored */
-    const char *folder;                   /* receives release.csv and manifest.json; made when missing */
-    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder; of a table in
-                                             memory: in the registry, where the same records find it again */
+    const uint64_t *persons; /* of records in memory, with rows_per_person: a number for each, equal ones are one
+                                person's; otherwise NULL */
+    const char *table;       /* in a database: NAME or SCHEMA.NAME, a table or view; then `ledger` is
+                                required. All of it is of one snapshot */
+    const char *order;       /* the column by which its records are numbered; NULL: as they are stored */
+    const char *person;     /* a column that says whose row it is, which never leaves; NULL: rows count by themselves */
+    size_t rows_per_person; /* with it, or with persons: the first so many rows of each are released, and the charge is
+                               for all of them; the others are passed over. 0: rows count by themselves */
+    const char *folder;     /* receives release.csv and manifest.json; made when missing */
+    const char *ledger;     /* file; NULL: beside the table, and linked from the folder; of a table in
+                               memory: in the registry, where the same records find it again */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
     const tacet_space

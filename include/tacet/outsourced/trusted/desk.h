@@ -88,11 +88,12 @@ TACET_API tacet_status tacet_desk_decline(tacet_desk *desk, const char *ticket, 
 /* The k-th pending query in the order asked; NOT_FOUND past the last. */
 TACET_API tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticket[TACET_DESK_TICKET], size_t *row,
                                           tacet_error *err);
-/* Tells the cells of a record to whoever measures it, that of the column `id` first (NULL: in the order of the table);
- * they are gone after the call. No record of that number: none. NOT_FOUND: the file, the column. PARSE, IO. */
+/* Tells the cells of a row of the release (of a table all of whose rows were released: `manifest` may be NULL) to
+ * whoever measures it, that of the column `id` first (NULL: in the order of the table); they are gone after the call.
+ * No record of that number: none. NOT_FOUND: the file, the column. PARSE, IO. */
 typedef void (*tacet_desk_cell)(void *user, const char *name, const char *text, size_t length);
-TACET_API tacet_status tacet_desk_record(const char *data, const char *id, size_t row, tacet_desk_cell told, void *user,
-                                         tacet_error *err);
+TACET_API tacet_status tacet_desk_record(const tacet_manifest *manifest, const char *data, const char *id, size_t row,
+                                         tacet_desk_cell told, void *user, tacet_error *err);
 /* Queries made so far. */
 TACET_API size_t tacet_desk_made(tacet_desk *desk);
 TACET_API tacet_status tacet_desk_total(tacet_desk *desk, tacet_ledger_totals *out, tacet_error *err);

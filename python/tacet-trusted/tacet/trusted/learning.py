@@ -11,7 +11,7 @@ from tacet.errors import InvalidValue
 from tacet.model import Model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
-from tacet.trusted.outsourced import _CSpace, _texts
+from tacet.trusted.outsourced import _CSpace, _texts, persons_of
 
 
 def learn(
@@ -24,6 +24,8 @@ def learn(
     propensity: str | None = None,
     reward_range: tuple[float, float] = (0.0, 1.0),
     delta: float = 0.0,
+    person: str | None = None,
+    rows_per_person: int = 0,
     ledger: str | Path | None = None,
     budget: float = 0.0,
     ticket: str = "model",
@@ -38,6 +40,9 @@ def learn(
     action had) are columns of the table. Nothing of it may be fitted on the rows. Without a `ledger` it lies in the
     registry of this machine, where the same rows find it again. `out` receives the model as a file. Ctrl-C ends it
     early: what was charged by then is drawn, the same, by the next call with this ticket.
+
+    With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are learnt from
+    and the charge is for all of them: the claim is then about persons.
 
     >>> model = learn(df, space=space, action="variant", reward="bought", propensity="p", eps=1)   # doctest: +SKIP
     >>> model.best(age=60)                                                                          # doctest: +SKIP
@@ -55,6 +60,8 @@ def learn(
     question.action_columns, question.kind = len(actions), lib.TACET_KERNEL_SE
     question.settings.reward_lower, question.settings.reward_upper = reward_range
     question.settings.eps, question.settings.delta, question.settings.gaussian = eps, delta, delta > 0
+    people = persons_of(table, person)
+    question.persons, question.rows_per_person = people, rows_per_person
     flag = ffi.new("bool *")
     question.settings.stop = flag
     entry = ffi.new("tacet_contextual_entry *")

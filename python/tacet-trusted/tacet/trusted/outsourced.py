@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._native import Handle, interruptible
+from tacet._table import columns_of, is_missing
 from tacet.errors import InvalidValue, StateError
 from tacet.ledger import Ledger
 from tacet.modeler import Manifest
@@ -77,6 +78,22 @@ def tacet_python_progress(fraction: float, user: Any) -> None:
         watch.stop[0] = True
 
 
+def persons_of(table: Any, person: str | None) -> Any:
+    """A number for each row, the same for rows of one person; NULL: rows count by themselves."""
+    if person is None:
+        return ffi.NULL
+    columns = columns_of(table)
+    if columns is None or person not in columns:
+        raise InvalidValue(f"the table has no column '{person}'")
+    seen: dict[Any, int] = {}
+    numbers = []
+    for value in columns[person]:
+        if is_missing(value):
+            raise InvalidValue(f"column '{person}': row {len(numbers)} (counted from 0) is empty, but every row belongs to a person")
+        numbers.append(seen.setdefault(str(value).strip(), len(seen)))
+    return ffi.new("uint64_t[]", numbers)
+
+
 def curate(
     table: Any,
     *,
@@ -85,6 +102,8 @@ def curate(
     out: str | Path,
     delta: float | None = None,
     mechanism: str = "auto",
+    person: str | None = None,
+    rows_per_person: int = 0,
     ledger: str | Path | None = None,
     queries: int = 100,
     ticket: str = "release",
@@ -104,6 +123,9 @@ def curate(
     these records with its first release; without a name it lies in the registry of this machine, where the same records
     find it again. Ctrl-C ends it early: what was charged by then is drawn, the same, by the next call with this ticket.
 
+    With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are released and
+    the charge is for all of them: the claim is then about persons. The column itself never leaves.
+
     >>> release = curate(df, space=space, eps=3, out="release/")      # doctest: +SKIP
     >>> release.manifest.noise                                          # doctest: +SKIP
     'age 7.1, sex is kept with probability 0.95'
@@ -120,6 +142,8 @@ def curate(
     native.call(lib.tacet_curate_parse, kind, mechanism.encode())
     settings.mechanism = kind[0]
     settings.records, settings.record_count = ffi.cast("double *", records.address()), len(records)
+    people = persons_of(table, person)
+    settings.persons, settings.rows_per_person = people, rows_per_person
     settings.eps, settings.delta = eps, 0.0 if delta is None else delta
     settings.queries, settings.budget_eps, settings.threads = queries, budget_eps, threads
     settings.progress, settings.user, settings.stop = lib.tacet_python_progress, user, watch.stop

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_charge_rows.c - what several rows of one person cost, each price computed a second time: by adding up, or from
+ * the distributions themselves. Nothing is drawn. */
+#include "support/test.h"
+
+#include "dp/open/charge_rows.h"
+
+#include <math.h>
+#include <tacet/dp/open/calibrate.h>
+
+static tacet_charge one(void) {
+    tacet_charge c;
+    tacet_charge_init(&c);
+    return c;
+}
+
+static void one_row_costs_what_it_costs(void **state) {
+    (void)state;
+    for (size_t rows = 0; rows <= 1; rows++) {
+        tacet_charge c = one();
+        tacet_charge_approx(&c, 1.5, 1e-6);
+        assert_ok(tacet__charge_rows(&c, rows, false, NULL));
+        assert_true(c.eps == 1.5 && c.delta == 1e-6 && c.claim == TACET_CLAIM_APPROX);
+    }
+    tacet_charge c = one();
+    assert_ok(tacet__charge_rows(&c, 7, true, NULL)); /* what is not covered stays so */
+    assert_true(isinf(c.eps) && c.claim == TACET_CLAIM_UNCOVERED);
+}
+
+static void ten_rows_of_pure_eps_cost_ten(void **state) {
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        tacet_charge c = one();
+        tacet_charge_pure(&c, 1);
+        assert_ok(tacet__charge_rows(&c, 10, apart != 0, NULL));
+        assert_true(c.eps == 10 && c.delta == 0 && c.claim == TACET_CLAIM_PURE);
+        tacet_charge_pure(&c, 0.1); /* 3 x 0.1 is no double: never below */
+        assert_ok(tacet__charge_rows(&c, 3, apart != 0, NULL));
+        assert_true(c.eps >= 0.3 && fma(3, 0.1, -c.eps) <= 0);
+    }
+}
+
+static void a_delta_adds_up_apart_and_grows_in_a_group(void **state) {
+    (void)state;
+    tacet_charge c = one();
+    tacet_charge_approx(&c, 0.5, 1e-6);
+    assert_ok(tacet__charge_rows(&c, 4, true, NULL));
+    assert_true(c.eps == 2 && c.delta >= 4e-6 && c.delta < 4.0001e-6);
+    /* P <= e^eps P' + delta, four times over */
+    double delta = 0;
+    for (int k = 0; k < 4; k++) {
+        delta = exp(0.5) * delta + 1e-6;
+    }
+    tacet_charge_approx(&c, 0.5, 1e-6);
+    assert_ok(tacet__charge_rows(&c, 4, false, NULL));
+    assert_true(c.eps == 2 && c.delta >= delta && c.delta < delta * 1.000001);
+    tacet_charge_approx(&c, 2, 1e-6);
+    assert_status(tacet__charge_rows(&c, 10, false, NULL), TACET_INVALID);
+}
+
+/* eps and delta may say more than mu, which is that of the pure eps an l2 mechanism has besides. */
+static void the_smaller_eps_is_told(void **state) {
+    (void)state;
+    tacet_charge c = one();
+    tacet_charge_gaussian(&c, 3, 1, 1e-6);
+    assert_ok(tacet__charge_rows(&c, 4, true, NULL));
+    assert_true(c.claim == TACET_CLAIM_GAUSSIAN && c.eps == 4 && c.delta >= 4e-6 && c.delta < 4.0001e-6 && c.mu >= 6);
+    tacet_charge_gaussian(&c, 3, 1, 1e-6);
+    assert_ok(tacet__charge_rows(&c, 2, false, NULL));
+    assert_true(c.eps == 2 && c.delta >= (1 + exp(1)) * 1e-6 && c.delta < 3.72e-6 && c.mu >= 6);
+}
+
+/* Rows apart are independent Gaussians, so their squares add up; one sum moves by all of them. */
+static void gaussian_noise_composes_or_shifts(void **state) {
+    (void)state;
+    double mu = 0, eps = 0;
+    assert_ok(tacet_gdp_mu(&mu, 1, 1e-5, NULL));
+    for (int apart = 0; apart < 2; apart++) {
+        tacet_charge c = one();
+        const double whole = mu * (apart != 0 ? 3 : 9); /* of nine rows */
+        tacet_charge_gaussian(&c, mu, 1, 1e-5);
+        assert_ok(tacet__charge_rows(&c, 9, apart != 0, NULL)); /* a group of them has a delta of no use: the curve */
+        assert_ok(tacet_gdp_eps(&eps, whole, 1e-5, NULL));
+        assert_true(c.mu >= whole && c.mu < whole * 1.000001);
+        assert_true(c.eps >= eps && c.eps < eps * 1.000001 && c.delta == 1e-5);
+        tacet_charge_zcdp(&c, 0.5, 1, 1e-5);
+        assert_ok(tacet__charge_rows(&c, 9, apart != 0, NULL));
+        assert_true(c.rho >= (apart != 0 ? 4.5 : 40.5) && c.rho < (apart != 0 ? 4.501 : 40.51) && isinf(c.eps));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_row_costs_what_it_costs),
+        cmocka_unit_test(ten_rows_of_pure_eps_cost_ten),
+        cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
+        cmocka_unit_test(the_smaller_eps_is_told),
+        cmocka_unit_test(gaussian_noise_composes_or_shifts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
