@@ -197,6 +197,10 @@ int cli_end(const cli_command *command, tacet_status status, const tacet_error *
 int cli_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Places on a line of the terminal: bytes that continue a UTF-8 sequence take none. */
 int cli_places(const char *text, size_t length);
+/* Of a table or log that was released, to its holder alone. */
+#define CLI_FEW_ROWS                                                                                                   \
+    "this table has too few distinct rows to be known again, unless it is exactly the same: name this ledger with "    \
+    "--ledger for whatever else is released of these people"
 /* A message on stderr, prefixed like the errors. */
 void cli_say(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

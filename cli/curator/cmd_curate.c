@@ -298,6 +298,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     int code = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     s.seeded = s.noise_seed != no_seed;
+    bool few = false;
+    s.few = &few;
     warning words = {.self = self, .lengthscales = a.lengthscale};
     s.before = warn;
     s.user = &words;
@@ -315,6 +317,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     if (code == CLI_EXIT_OK) {
         tacet_curate_take_space(&s, columns, &space);
         code = a.suggest_r ? suggest(&s, self) : release(&s, a.dry_run, self);
+    }
+    if (code == CLI_EXIT_OK && few) {
+        cli_say(self, CLI_FEW_ROWS);
     }
     tacet_space_clear(&space);
     return code;

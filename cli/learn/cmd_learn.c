@@ -250,6 +250,8 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         code = dry_run(log, self);
         goto done;
     }
+    bool few = false;
+    job.entry.few = &few;
     job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : "model";
     if (status == TACET_OK) {
         status = tacet_contextual_log_release(log, &model, &job.entry, &err);
@@ -259,6 +261,9 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     }
     if (status == TACET_OK) {
         report(log, model, out, cli_seconds() - begin);
+        if (few) {
+            cli_say(self, CLI_FEW_ROWS);
+        }
     } else {
         err.status = status;
         code = cli_fail(self, &err);

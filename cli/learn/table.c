@@ -15,7 +15,7 @@ bool learn_table_fits(const learn_job *job) {
     tacet_ab_plan plan;
     return s->method == TACET_CONTEXTUAL_ROBUST && s->rewards == TACET_CONTEXTUAL_SKEWED && !s->gaussian &&
            s->noise_sd == 0 && s->prior_sd == 0 && q->public_contexts == NULL && q->groups == NULL &&
-           q->lengthscale_count == 0 &&
+           q->lengthscale_count == 0 && q->person == NULL &&
            tacet_ab_plan_make(&plan, q->space, q->action_columns, s->reward_lower, s->reward_upper, s->eps, 1, NULL) ==
                TACET_OK;
 }
@@ -89,6 +89,8 @@ int learn_table(const learn_job *job, const char *out, const cli_command *self) 
     char *text = NULL;
     tacet_error err = {0};
     int code = CLI_EXIT_OK;
+    bool few = false;
+    entry.few = &few;
     entry.ticket = entry.ticket != NULL ? entry.ticket : "model";
     tacet_status status = tacet_ab_log_open(&log, job->data, &question, &err);
     if (status == TACET_OK) {
@@ -104,6 +106,9 @@ int learn_table(const learn_job *job, const char *out, const cli_command *self) 
     }
     if (status == TACET_OK) {
         report(model, out, q->propensity != NULL, cli_seconds() - begin);
+        if (few) {
+            cli_say(self, CLI_FEW_ROWS);
+        }
     } else {
         err.status = status;
         code = cli_fail(self, &err);

@@ -3,18 +3,18 @@
  * Ring: trusted. A file for each table and ledger: the table's sketch (sketch.h), the ledger's identity (the hash of
  * its first record, which has a random number in it) and place, and the words that name the release. A lock makes
  * checking and entering one step. The key of the hashes is made once, for this machine and user. Cost: one pass over
- * the table, 33 kB a table released before. */
+ * the table; 16 kB a table released before, and 8 kB a column of it. */
 #include "registry/registry.h"
 
 #include "core/codec.h"
 #include "core/fail.h"
+#include "core/memory.h"
 #include "dp/open/ledger_view.h"
 #include "registry/sketch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <pwd.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -24,17 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double SHARED_MOST = 0.1; /* of the rows */
+static const double SAME = 0.5; /* of the rows: as many make two tables one */
 static const char NAME[] = "tacet table";
-enum {
-    ANEW = 1,   /* its ledger was begun in spite of an earlier one, for a reason that was given */
-    OF_TEXT = 2 /* the numbers of a table that is known by its text, too: for tables that are only numbers */
-};
-enum { VERSION = 1, NAME_BYTES = 16, RECORD_MOST = 1 << 17 };
+enum { ANEW = 1 }; /* its ledger was begun in spite of an earlier one, for a reason that was given */
+enum { VERSION = 2, NAME_BYTES = 16, RECORD_MOST = 1 << 20 };
 
 /* What is known of a release that was made. */
 typedef struct earlier {
-    tacet__sketch sketch;
     unsigned char ledger_id[TACET_HASH_BYTES];
     char ledger[TACET__PATH];
     char what[TACET__PATH];
@@ -228,14 +224,14 @@ static void read_hash(tacet__reader *r, unsigned char out[TACET_HASH_BYTES]) {
     memcpy(out, bytes, TACET_HASH_BYTES);
 }
 
-static tacet_status read_earlier(earlier *e, const char *path, tacet_error *err) {
+static tacet_status read_earlier(earlier *e, tacet__sketch *sketch, const char *path, tacet_error *err) {
     char *bytes = NULL;
     size_t length = 0;
     tacet__reader r;
     tacet_status status = tacet__file_read(&bytes, &length, path, RECORD_MOST, err);
     status = status != TACET_OK ? status : tacet__read_begin(&r, bytes, length, NAME, VERSION, err);
     if (status == TACET_OK) {
-        tacet__sketch_read(&r, &e->sketch);
+        tacet__sketch_read(&r, sketch);
         read_hash(&r, e->ledger_id);
         read_text(&r, e->ledger, sizeof e->ledger);
         read_text(&r, e->what, sizeof e->what);
@@ -262,58 +258,73 @@ static tacet_status refuse(const earlier *e, double shared, tacet_error *err) {
                        strstr(e->ledger, "://") != NULL || access(e->ledger, F_OK) == 0 ? "" : ", which is gone");
 }
 
-/* Every earlier release that shares rows with this table must be charged to the same ledger, unless one of the two
- * ledgers was begun anew for these rows and this one has paid for them before. */
-static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch, const tacet__sketch *numbers,
-                                  const char *ledger, tacet_error *err) {
+/* All releases that were entered: what is known of them, and their tables. */
+typedef struct past {
+    earlier *releases;
+    tacet__shared *tables;
+    size_t count, room, table_room;
+} past;
+
+static void drop_past(past *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        tacet__sketch_clear(&p->tables[i].sketch);
+    }
+    free(p->releases);
+    free(p->tables);
+}
+
+static tacet_status read_past(past *p, const registry *r, tacet_error *err) {
+    char path[TACET__PATH];
+    tacet_status status = TACET_OK;
+    const char *name = NULL;
+    int wrong = 0;
+    DIR *folder = opendir(r->tables);
+    if (folder == NULL) {
+        return tacet__fail(err, TACET_IO, "the registry cannot be read: %s", strerror(errno));
+    }
+    while (status == TACET_OK && (name = next_table(folder, &wrong)) != NULL) {
+        if (!tacet__grow((void **)&p->releases, &p->room, p->count + 1, sizeof *p->releases) ||
+            !tacet__grow((void **)&p->tables, &p->table_room, p->count + 1, sizeof *p->tables)) {
+            status = tacet__fail(err, TACET_NO_MEMORY, "the registry cannot be read");
+            break;
+        }
+        p->tables[p->count] = (tacet__shared){.share = 0};
+        status = tacet__path(path, r->tables, name, err);
+        status =
+            status != TACET_OK ? status : read_earlier(&p->releases[p->count], &p->tables[p->count].sketch, path, err);
+        p->count++;
+    }
+    if (status == TACET_OK && wrong != 0) {
+        status = tacet__fail(err, TACET_IO, "the registry cannot be read: %s", strerror(wrong));
+    }
+    (void)closedir(folder);
+    return status;
+}
+
+/* Every earlier release of this table must be charged to the same ledger, unless one of the two ledgers was begun anew
+ * for these rows and this one has paid for them before. */
+static tacet_status check_past(const past *p, const char *ledger, tacet_error *err) {
     unsigned char id[TACET_HASH_BYTES] = {0};
     const bool there = hash_of(id, ledger, 0, NULL) == TACET_OK;
-    char path[TACET__PATH];
-    earlier *e = calloc(1, sizeof *e);
-    DIR *folder = opendir(r->tables);
     tacet_error refusal = {0};
     bool refused = false;  /* by a ledger */
     bool declared = false; /* by one that was begun anew */
     bool paid = false;     /* this one, for these rows */
     bool anew = false;     /* and it was begun anew */
-    tacet_status status = TACET_OK;
-    if (e != NULL) {
-        e->sketch.rows = calloc(TACET__SKETCH_MOST, sizeof *e->sketch.rows);
-    }
-    if (e == NULL || e->sketch.rows == NULL || folder == NULL) {
-        status = tacet__fail(err, folder == NULL ? TACET_IO : TACET_NO_MEMORY, "the registry cannot be read");
-    }
-    const char *name = NULL;
-    int wrong = 0;
-    while (status == TACET_OK && (name = next_table(folder, &wrong)) != NULL) {
-        status = tacet__path(path, r->tables, name, err);
-        status = status != TACET_OK ? status : read_earlier(e, path, err);
-        double shared = status == TACET_OK ? tacet__sketch_shared(sketch, &e->sketch) : 0;
-        if (status == TACET_OK && numbers != NULL && (e->marks & OF_TEXT) == 0) { /* texts were compared as such */
-            shared = fmax(shared, tacet__sketch_shared(numbers, &e->sketch));
+    for (size_t i = 0; i < p->count; i++) {
+        const earlier *e = &p->releases[i];
+        if (!(p->tables[i].share >= SAME)) {
+            continue;
         }
-        if (shared > SHARED_MOST && there && memcmp(id, e->ledger_id, sizeof id) == 0) {
+        if (there && memcmp(id, e->ledger_id, sizeof id) == 0) {
             paid = true;
             anew = anew || (e->marks & ANEW) != 0;
-        } else if (shared > SHARED_MOST) {
-            (void)refuse(e, shared, &refusal); /* the first one's words stay */
+        } else {
+            (void)refuse(e, p->tables[i].share, &refusal); /* the first one's words stay */
             *((e->marks & ANEW) != 0 ? &declared : &refused) = true;
         }
     }
-    if (status == TACET_OK && wrong != 0) {
-        status = tacet__fail(err, TACET_IO, "the registry cannot be read: %s", strerror(wrong));
-    }
-    if (folder != NULL) {
-        (void)closedir(folder);
-    }
-    if (e != NULL) {
-        free(e->sketch.rows);
-    }
-    free(e);
-    if (status == TACET_OK && ((refused && !anew) || (declared && !paid))) {
-        return tacet__fail(err, TACET_BUDGET, "%s", refusal.message);
-    }
-    return status;
+    return (refused && !anew) || (declared && !paid) ? tacet__fail(err, TACET_BUDGET, "%s", refusal.message) : TACET_OK;
 }
 
 static void write_text(tacet__writer *w, const char *text) {
@@ -343,9 +354,8 @@ static tacet_status write_record(const registry *r, const char *path, const tace
     return status != TACET_OK ? status : tacet__file_publish(part, path, r->tables, err);
 }
 
-static tacet_status enter(const registry *r, const tacet__sketch *sketch, uint64_t marks,
-                          const tacet__registry_release *release, const unsigned char id[TACET_HASH_BYTES],
-                          tacet_error *err) {
+static tacet_status enter(const registry *r, const tacet__sketch *sketch, const tacet__registry_release *release,
+                          const unsigned char id[TACET_HASH_BYTES], tacet_error *err) {
     unsigned char both[2 * TACET_HASH_BYTES];
     unsigned char short_name[NAME_BYTES];
     char name[2 * NAME_BYTES + 1];
@@ -353,7 +363,7 @@ static tacet_status enter(const registry *r, const tacet__sketch *sketch, uint64
     tacet_blob blob;
     tacet__writer w;
     char *real = realpath(release->ledger, NULL);
-    memcpy(both, sketch->bytes, TACET_HASH_BYTES);
+    memcpy(both, sketch->identity, TACET_HASH_BYTES);
     memcpy(both + TACET_HASH_BYTES, id, TACET_HASH_BYTES);
     (void)crypto_generichash(short_name, sizeof short_name, both, sizeof both, r->key, sizeof r->key);
     (void)sodium_bin2hex(name, sizeof name, short_name, sizeof short_name);
@@ -365,7 +375,7 @@ static tacet_status enter(const registry *r, const tacet__sketch *sketch, uint64
     write_text(&w, release->what);
     write_text(&w, release->ticket);
     tacet__write_u64(&w, (uint64_t)time(NULL) / 86400);
-    tacet__write_u64(&w, marks | (release->new_budget != NULL ? ANEW : 0));
+    tacet__write_u64(&w, release->new_budget != NULL ? ANEW : 0);
     tacet_status status = tacet__write_end(&w, err);
     status = status != TACET_OK ? status : tacet__path(path, r->tables, name, err);
     if (status == TACET_OK && (release->new_budget != NULL || access(path, F_OK) != 0)) { /* the first one stays */
@@ -409,47 +419,36 @@ tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, cons
     return status;
 }
 
-tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_error *err) {
-    registry r;
-    if (sodium_init() < 0) {
-        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
-    }
-    const tacet_status status = open_registry(&r, err);
-    memcpy(out, r.key, TACET__SKETCH_KEY);
-    close_registry(&r);
-    return status;
-}
-
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err) {
     registry r;
-    tacet__sketch made = {.rows = NULL};
-    const bool given = release->rows == NULL && release->file_count == 0;
-    const tacet__sketch *sketch = given ? release->numbers : &made;
-    const tacet__sketch *numbers = given ? NULL : release->numbers;
+    past before = {.count = 0};
+    tacet__sketch sketch = {.rows = 0};
+    bool few = false;
     unsigned char id[TACET_HASH_BYTES];
     *out = NULL;
     if (sodium_init() < 0) {
         return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
     }
     tacet_status status = open_registry(&r, err);
-    if (status == TACET_OK && !given) {
-        status = release->rows != NULL ? tacet__sketch_rows(&made, release->rows, 0, r.key, err)
-                                       : tacet__sketch_files(&made, release->files, release->file_count, 0, r.key, err);
-    }
     if (release->new_budget == NULL) {
-        status = status != TACET_OK ? status : check_earlier(&r, sketch, numbers, release->ledger, err);
+        status = status != TACET_OK ? status : read_past(&before, &r, err);
     }
+    status = status != TACET_OK
+                 ? status
+                 : tacet__sketch_table(&sketch, &few, before.tables, before.count, &release->rows, r.key, err);
+    status = status != TACET_OK ? status : check_past(&before, release->ledger, err);
     status = status != TACET_OK ? status : open_anchored(out, &r, id, release->ledger, settings, err);
-    status = status != TACET_OK ? status : enter(&r, sketch, 0, release, id, err);
-    if (numbers != NULL) {
-        status = status != TACET_OK ? status : enter(&r, numbers, OF_TEXT, release, id, err);
-    }
+    status = status != TACET_OK ? status : enter(&r, &sketch, release, id, err);
     if (status != TACET_OK) {
         tacet_ledger_close(*out);
         *out = NULL;
     }
-    tacet__sketch_clear(&made);
+    if (status == TACET_OK && release->few != NULL) {
+        *release->few = few;
+    }
+    tacet__sketch_clear(&sketch);
+    drop_past(&before);
     close_registry(&r);
     return status;
 }
@@ -457,15 +456,16 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
 tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *rows, tacet_error *err) {
     static const char LEDGERS[] = "ledgers", SUFFIX[] = ".db";
     registry r;
-    tacet__sketch sketch = {.rows = NULL};
+    tacet__sketch sketch = {.rows = 0};
+    bool few = false;
     char folder[TACET__PATH];
     char name[2 * NAME_BYTES + sizeof SUFFIX];
     tacet_status status = open_registry(&r, err);
     status = status != TACET_OK ? status : tacet__path(folder, r.folder, LEDGERS, err);
     status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
-    status = status != TACET_OK ? status : tacet__sketch_rows(&sketch, rows, 0, r.key, err);
+    status = status != TACET_OK ? status : tacet__sketch_table(&sketch, &few, NULL, 0, rows, r.key, err);
     if (status == TACET_OK) {
-        (void)sodium_bin2hex(name, sizeof name, sketch.bytes, NAME_BYTES);
+        (void)sodium_bin2hex(name, sizeof name, sketch.identity, NAME_BYTES);
         memcpy(name + 2 * (size_t)NAME_BYTES, SUFFIX, sizeof SUFFIX);
         status = tacet__path(out, folder, name, err);
     }

@@ -12,14 +12,11 @@
 
 /* A release that is about to be made. */
 typedef struct tacet__registry_release {
-    const char *const *files; /* of records; or: */
-    size_t file_count;
-    const tacet__rows *rows;      /* the records themselves; or neither: */
-    const tacet__sketch *numbers; /* their sketch under the registry's key. Of files: of what is released of them, as
-                                   * numbers; or NULL */
-    const char *ledger;           /* the ledger it is going to be charged to; need not be there yet */
-    const char *what;             /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
-    const char *ticket;           /* of it */
+    tacet__rows rows;       /* its table */
+    bool *few;              /* may be NULL; set where the table has too few distinct rows to be known again */
+    const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
+    const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
+    const char *ticket;     /* of it */
     const char *new_budget; /* the reason why rows that were released before get another budget; NULL: they do not */
 } tacet__registry_release;
 
@@ -27,12 +24,9 @@ typedef struct tacet__registry_release {
  * there is no such place; nothing can be released without it. */
 tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err);
 
-/* The key of its sketches, made when there is none. DENIED, IO, CORRUPT. */
-tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_error *err);
-
 /* Opens the ledger (settings->anchor is set here: a file of the registry that has its head), and enters the table as
- * released under it, durably, before it returns OK. BUDGET: more than a tenth of its rows, or of an earlier table's,
- * was released before under another ledger, or under one that is gone; names that release. Nothing is made then.
+ * released under it, durably, before it returns OK. BUDGET: half of its rows, or of an earlier table's, were released
+ * before under another ledger, or under one that is gone; names that release. Nothing is made then.
  * Otherwise as tacet_ledger_open, and IO, DENIED, NO_MEMORY. */
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err);
@@ -43,7 +37,7 @@ tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, cons
                                     tacet_error *err);
 
 /* Where the ledger of a table in memory lies unless somebody names one: ledgers/HASH.db in the registry's folder, which
- * is made. The same rows in the same order have the same. DENIED, IO, NO_MEMORY. */
+ * is made. The same rows in any order have the same. DENIED, IO, NO_MEMORY. */
 tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *rows, tacet_error *err);
 
 /* Whether the ledger has an entry of this number and hash (64 hex digits). NOT_FOUND: it has not, or is not there. */

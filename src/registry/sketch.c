@@ -1,453 +1,426 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sketch.c - bottom-k sketches of the rows of a table.
- * Ring: trusted. Source: Broder, "On the resemblance and containment of documents" (1997), section 4; Cohen, Kaplan,
- * "Summarizing data using bottom-k sketches" (2007). Differs: of the rows that both sketches can speak of (hashes up to
- * the smaller of their two largest), counts what they share, so that tables of different sizes can be compared.
- * Hashes are keyed (SipHash-2-4). The table as a whole is known by the number of its rows and the sums of their hashes
- * and of the squares of these, whatever their order: so several threads each take a part of it, and no byte is hashed
- * twice. Cost: one pass, O(k) memory a thread. */
+/* sketch.c - samples of the rows of a table, by which it is known again.
+ * Ring: trusted. Source: bottom-k samples, Cohen, Kaplan, "Summarizing data using bottom-k sketches" (2007); the share
+ * of rows that a second table of the same law would have by chance, Good, "The population frequencies of species"
+ * (1953). Differs: the sample has the hash of each cell, so that two tables can be compared on the columns both have,
+ * in any order. A cell counts as a number where it is one, else as its text. The hash of a row is the sum of its cells'
+ * (each keyed, with its column's name in it), so that it can be had of any columns. Cost: one pass, a hash
+ * (SipHash-2-4) a cell, a search in each sample a row. */
 #include "registry/sketch.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/number.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { READ_BYTES = 1 << 16, ROOM = 2 * TACET__SKETCH_MOST, THREADS_MOST = 8, PART_BYTES = 1 << 20 };
+enum { HASH = 0, REPEATS = 1, CELLS = 2 }; /* places of an entry */
+enum { ROOM = 2 * TACET__SKETCH_ROWS };
+/* A second table of the same law would have about 1 - ONCE of its rows by chance, which must be well below the half
+ * that makes two tables one. */
+static const double ONCE = 0.75;
 
-/* A part of the table, and what one thread knows of it. */
-struct tacet__sketching {
-    unsigned char row_key[crypto_shorthash_KEYBYTES];
-    uint64_t found[ROOM]; /* hashes up to `limit`, in no order, some twice */
-    size_t count;
+/* The distinct rows with the smallest hashes, and how often each was there: exact, since a row that is once left out
+ * stays out. */
+typedef struct sample {
+    uint64_t *entries;
+    size_t stride, held;
     uint64_t limit;
-    uint64_t rows, sum, squares; /* of all hashes; modulo 2^64 */
-    bool full;
-    char *line; /* the row that is being read, its blanks and quotes left out */
-    size_t length, capacity;
-    bool header; /* it is the first one */
-    int fd;
-    size_t begin, end;        /* the rows that begin there: places in the file, or numbers of rows in memory */
-    const tacet__rows *table; /* of numbers */
-    int wrong;                /* errno, or 0 */
-    pthread_t thread;
-    bool started;
-};
-typedef struct tacet__sketching sketching;
+} sample;
 
-static int ascending(const void *a, const void *b) {
+/* An earlier table on the columns both have. */
+typedef struct rival {
+    size_t ours[TACET__SKETCH_COLUMNS]; /* which of ours these are */
+    size_t columns;                     /* below 2: not compared */
+    sample theirs;                      /* its rows there */
+    uint64_t *seen;                     /* how often each of them is here */
+    sample here;                        /* our rows there */
+} rival;
+
+/* What is known of the table that is looked at. */
+typedef struct looking {
+    const tacet__rows *rows;
+    unsigned char key[crypto_shorthash_KEYBYTES];
+    uint64_t names[TACET__SKETCH_COLUMNS]; /* ascending */
+    size_t columns;
+    size_t place[TACET__SKETCH_COLUMNS]; /* of each in the file, or among the numbers */
+    sample all;                          /* with cells */
+    rival *rivals;
+    size_t rival_count;
+    uint64_t count, sum, squares; /* of rows and of their hashes; modulo 2^64 */
+} looking;
+
+/* --- samples ------------------------------------------------------------------------------------------------------ */
+
+static bool make_sample(sample *s, size_t cells) {
+    *s = (sample){.stride = CELLS + cells, .limit = UINT64_MAX};
+    s->entries = TACET__ZALLOC(uint64_t, ROOM * s->stride);
+    return s->entries != NULL;
+}
+
+static int by_hash(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a;
     const uint64_t y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* The smallest ones, once each. */
-static void squeeze(sketching *s) {
-    qsort(s->found, s->count, sizeof *s->found, ascending);
+/* Once each, the smallest ones. */
+static void squeeze(sample *s) {
     size_t kept = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (kept == 0 || s->found[kept - 1] != s->found[i]) {
-            s->found[kept++] = s->found[i];
+    qsort(s->entries, s->held, s->stride * sizeof *s->entries, by_hash);
+    for (size_t i = 0; i < s->held; i++) {
+        uint64_t *last = s->entries + (kept > 0 ? kept - 1 : 0) * s->stride;
+        const uint64_t *entry = s->entries + i * s->stride;
+        if (kept > 0 && last[HASH] == entry[HASH]) {
+            last[REPEATS] += entry[REPEATS];
+        } else {
+            memmove(s->entries + kept++ * s->stride, entry, s->stride * sizeof *entry);
         }
     }
-    if (kept > TACET__SKETCH_MOST) {
-        kept = TACET__SKETCH_MOST;
-        s->full = true;
-        s->limit = s->found[kept - 1];
+    if (kept > TACET__SKETCH_ROWS) {
+        kept = TACET__SKETCH_ROWS;
+        s->limit = s->entries[(kept - 1) * s->stride + HASH];
     }
-    s->count = kept;
+    s->held = kept;
 }
 
-static void add_row(sketching *s, const void *row, size_t size) {
-    unsigned char bytes[crypto_shorthash_BYTES];
+static void add_entry(sample *s, uint64_t hash, const uint64_t *cells) {
+    if (hash > s->limit) {
+        return;
+    }
+    uint64_t *entry = s->entries + s->held++ * s->stride;
+    entry[HASH] = hash;
+    entry[REPEATS] = 1;
+    if (cells != NULL) {
+        memcpy(entry + CELLS, cells, (s->stride - CELLS) * sizeof *entry);
+    }
+    if (s->held == ROOM) {
+        squeeze(s);
+    }
+}
+
+/* Of all rows, those that are there once: as many of the rows of a second such table would be new. */
+static double once(const sample *s) {
+    double all = 0;
+    double single = 0;
+    for (size_t i = 0; i < s->held; i++) {
+        const uint64_t repeats = s->entries[i * s->stride + REPEATS];
+        all += (double)repeats;
+        single += repeats == 1 ? 1 : 0;
+    }
+    return all > 0 ? single / all : 0;
+}
+
+/* --- cells and rows ----------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_bytes(const looking *l, const void *bytes, size_t size) {
+    unsigned char out[crypto_shorthash_BYTES];
     uint64_t hash = 0;
-    (void)crypto_shorthash(bytes, row, size, s->row_key);
-    memcpy(&hash, bytes, sizeof hash);
-    s->rows++;
-    s->sum += hash;
-    s->squares += hash * hash;
-    if (hash <= s->limit) {
-        s->found[s->count++] = hash;
-        if (s->count == ROOM) {
-            squeeze(s);
-        }
-    }
+    (void)crypto_shorthash(out, bytes, size, l->key);
+    memcpy(&hash, out, sizeof hash);
+    return hash;
 }
 
-static void end_row(sketching *s) {
-    if (s->length > 0 && !s->header) {
-        add_row(s, s->line, s->length);
-    }
-    s->header = s->header && s->length == 0;
-    s->length = 0;
+static uint64_t hash_name(const looking *l, const char *name) {
+    return hash_bytes(l, name, strlen(name));
 }
 
-/* Whether blanks or quotes are among the bytes. */
-static bool has_others(const char *bytes, size_t count) {
-    static const char OTHERS[] = {' ', '\t', '\r', '"'};
-    for (size_t i = 0; i < sizeof OTHERS; i++) {
-        if (memchr(bytes, OTHERS[i], count) != NULL) {
-            return true;
-        }
-    }
-    return false;
+static uint64_t hash_number(const looking *l, size_t column, double x) {
+    const double plain = x == 0 ? 0 : x; /* -0 is 0 */
+    uint64_t both[2] = {l->names[column], 0};
+    memcpy(&both[1], &plain, sizeof plain);
+    return hash_bytes(l, both, sizeof both);
 }
 
-static bool add_bytes(sketching *s, const char *bytes, size_t count) {
-    if (!tacet__grow((void **)&s->line, &s->capacity, s->length + count, 1)) {
-        return false;
+/* 55.5, 55.50 and 5.55e1 are one cell. */
+static uint64_t hash_text(const looking *l, size_t column, const char *text, size_t length) {
+    double x = 0;
+    if (tacet__number_parse(&x, text, length) == TACET__NUMBER_OK) {
+        return hash_number(l, column, x);
     }
-    for (size_t i = 0; i < count; i++) {
-        const char c = bytes[i];
-        if (c != ' ' && c != '\t' && c != '\r' && c != '"') {
-            s->line[s->length++] = c;
-        }
+    for (; length > 0 && strchr(" \t", text[0]) != NULL; length--) {
+        text++;
     }
-    return true;
+    while (length > 0 && strchr(" \t", text[length - 1]) != NULL) {
+        length--;
+    }
+    const uint64_t three[3] = {l->names[column], 1, hash_bytes(l, text, length)};
+    return hash_bytes(l, three, sizeof three);
 }
 
-/* Rows of the bytes at place `at` of the file; *done when one begins behind the part. A row that is plain is hashed
- * where it lies. */
-static bool take_bytes(sketching *s, size_t at, const char *bytes, size_t count, bool *begun, bool *done) {
-    const bool plain = !has_others(bytes, count);
-    for (size_t i = 0; i < count;) {
-        const char *feed = memchr(bytes + i, '\n', count - i);
-        const size_t size = feed != NULL ? (size_t)(feed - bytes) - i : count - i;
-        if (!*begun && at + i >= s->end) {
-            *done = true;
-            return true;
-        }
-        *begun = true;
-        if (feed != NULL && plain && s->length == 0 && size > 0 && !s->header) {
-            add_row(s, bytes + i, size);
-        } else if (!add_bytes(s, bytes + i, size)) {
-            return false;
-        } else if (feed != NULL) {
-            end_row(s);
-        }
-        *begun = feed == NULL;
-        i += size + (feed != NULL);
+static void see_row(looking *l, const uint64_t *cells) {
+    uint64_t hash = 0;
+    for (size_t c = 0; c < l->columns; c++) {
+        hash += cells[c];
     }
-    return true;
-}
-
-/* The bytes of a part, from the first row that begins in it. */
-static void *read_part(void *user) {
-    sketching *s = user;
-    char *bytes = TACET__ZALLOC(char, READ_BYTES);
-    size_t at = s->begin > 0 ? s->begin - 1 : 0;
-    bool skipping = s->begin > 0; /* to behind the first line feed: the row before is another part's */
-    bool begun = false;
-    bool done = false;
-    s->wrong = bytes == NULL ? ENOMEM : 0;
-    while (s->wrong == 0 && !done) {
-        const ssize_t got = pread(s->fd, bytes, READ_BYTES, (off_t)at);
-        if (got <= 0) {
-            s->wrong = got < 0 && errno != EINTR ? errno : 0;
-            done = got == 0;
+    l->count++;
+    l->sum += hash;
+    l->squares += hash * hash;
+    add_entry(&l->all, hash, cells);
+    for (size_t i = 0; i < l->rival_count; i++) {
+        rival *r = &l->rivals[i];
+        uint64_t part = 0;
+        if (r->columns < 2) {
             continue;
         }
-        const char *feed = skipping ? memchr(bytes, '\n', (size_t)got) : NULL;
-        const size_t skip = !skipping ? 0 : feed != NULL ? (size_t)(feed - bytes) + 1 : (size_t)got;
-        skipping = skipping && feed == NULL;
-        if (!take_bytes(s, at + skip, bytes + skip, (size_t)got - skip, &begun, &done)) {
-            s->wrong = ENOMEM;
+        for (size_t c = 0; c < r->columns; c++) {
+            part += cells[r->ours[c]];
         }
-        at += (size_t)got;
-    }
-    end_row(s);
-    squeeze(s);
-    if (bytes != NULL) {
-        sodium_memzero(bytes, READ_BYTES);
-    }
-    free(bytes);
-    return NULL;
-}
-
-static void *hash_rows(void *user) {
-    sketching *s = user;
-    const tacet__rows *t = s->table;
-    double *some = t->numbers == NULL ? TACET__ALIGNED(double, t->step * t->width) : NULL;
-    s->wrong = t->numbers == NULL && some == NULL ? ENOMEM : 0;
-    const size_t step = t->numbers == NULL ? t->step : s->end - s->begin;
-    for (size_t at = s->begin; at < s->end && s->wrong == 0; at += step) {
-        const size_t now = s->end - at < step ? s->end - at : step;
-        const double *rows = t->numbers != NULL ? t->numbers + at * t->width : some;
-        if (t->numbers == NULL && t->read(t->user, some, at, now, NULL) != TACET_OK) {
-            s->wrong = EIO;
-        }
-        for (size_t i = 0; i < now && s->wrong == 0; i++) {
-            add_row(s, rows + i * t->width, t->width * sizeof *rows);
+        add_entry(&r->here, part, NULL);
+        const uint64_t *at = bsearch(&part, r->theirs.entries, r->theirs.held, r->theirs.stride * sizeof part, by_hash);
+        if (at != NULL) {
+            r->seen[(size_t)(at - r->theirs.entries) / r->theirs.stride]++;
         }
     }
-    if (some != NULL) {
-        sodium_memzero(some, t->step * t->width * sizeof *some);
-    }
-    free(some);
-    squeeze(s);
-    return NULL;
 }
 
-static void drop_parts(sketching *s, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (s[i].line != NULL) {
-            sodium_memzero(s[i].line, s[i].capacity);
+static tacet_status see_files(looking *l, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t f = 0; f < l->rows->files && status == TACET_OK; f++) {
+        uint64_t cells[TACET__SKETCH_COLUMNS];
+        bool found = true;
+        tacet_csv *csv = NULL;
+        status = l->rows->open(&csv, l->rows->user, f, err);
+        for (size_t j = 0; status == TACET_OK && j < tacet_csv_columns(csv); j++) {
+            const uint64_t name = hash_name(l, tacet_csv_name(csv, j));
+            const uint64_t *at = bsearch(&name, l->names, l->columns, sizeof name, by_hash);
+            if (at != NULL) {
+                l->place[at - l->names] = j;
+            }
         }
-        free(s[i].line);
-    }
-    sodium_memzero(s, count * sizeof *s);
-    free(s);
-}
-
-static void set_row_key(sketching *s, const unsigned char key[TACET__SKETCH_KEY]) {
-    static const unsigned char ROWS[] = "rows";
-    (void)crypto_generichash(s->row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
-}
-
-/* `threads` parts of equal size, each like `first`; with 0 as many as there are processors and megabytes. */
-static sketching *divide(size_t *count, const sketching *first, size_t size, size_t bytes, size_t threads,
-                         const unsigned char key[TACET__SKETCH_KEY]) {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t whole = bytes / PART_BYTES;
-    const size_t useful = whole > 0 ? whole : 1;
-    size_t parts = threads > 0 ? threads : processors < 1 ? 1 : (size_t)processors;
-    parts = threads == 0 && useful < parts ? useful : parts;
-    parts = parts < THREADS_MOST ? parts : THREADS_MOST;
-    sketching *s = TACET__ZALLOC(sketching, parts);
-    const size_t step = first->table != NULL && first->table->numbers == NULL ? first->table->step : 1;
-    const size_t each = size / parts / step * step; /* parts of what is read begin where a run does */
-    for (size_t i = 0; i < parts && s != NULL; i++) {
-        s[i] = *first;
-        s[i].limit = UINT64_MAX;
-        s[i].begin = i * each;
-        s[i].end = i + 1 < parts ? (i + 1) * each : size;
-        s[i].header = i == 0;
-        set_row_key(&s[i], key);
-    }
-    *count = parts;
-    return s;
-}
-
-static void gather(sketching *to, const sketching *from) {
-    memcpy(to->found + to->count, from->found, from->count * sizeof *to->found);
-    to->count += from->count; /* each has at most half of the room */
-    to->full = to->full || from->full;
-    to->rows += from->rows;
-    to->sum += from->sum;
-    to->squares += from->squares;
-    squeeze(to);
-}
-
-/* Runs the parts, and gathers them in the first. */
-static int run_parts(sketching *s, size_t count, void *(*part)(void *)) {
-    int wrong = 0;
-    for (size_t i = 1; i < count; i++) {
-        s[i].started = pthread_create(&s[i].thread, NULL, part, &s[i]) == 0;
-    }
-    (void)part(&s[0]);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && s[i].started) {
-            (void)pthread_join(s[i].thread, NULL);
-        } else if (i > 0) {
-            (void)part(&s[i]); /* a thread that cannot be had is done without */
+        while (status == TACET_OK && (status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
+            for (size_t c = 0; c < l->columns; c++) {
+                size_t length = 0;
+                const char *text = tacet_csv_field(csv, l->place[c], &length);
+                cells[c] = hash_text(l, c, text != NULL ? text : "", text != NULL ? length : 0);
+            }
+            see_row(l, cells);
         }
-        wrong = wrong != 0 ? wrong : s[i].wrong;
+        tacet_csv_close(csv);
     }
-    for (size_t i = 1; i < count; i++) {
-        gather(s, &s[i]);
-    }
-    return wrong;
+    return status;
 }
 
-static void keep_sketch(tacet__sketch *out, const sketching *s, const unsigned char key[TACET__SKETCH_KEY]) {
-    const uint64_t whole[] = {htole64(s->rows), htole64(s->sum), htole64(s->squares)};
-    (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)whole, sizeof whole, key,
-                             TACET__SKETCH_KEY);
-    out->count = s->count;
-    out->full = s->full;
-    memcpy(out->rows, s->found, s->count * sizeof *out->rows);
-}
-
-static tacet_status fail(int wrong, const char *path, tacet_error *err) {
-    return wrong == ENOMEM ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
-           : wrong == ESPIPE
-               ? tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file", path)
-           : wrong == ENOENT ? tacet__fail(err, TACET_NOT_FOUND, "%s: cannot be read: %s", path, strerror(wrong))
-                             : tacet__fail(err, TACET_IO, "%s: cannot be read: %s", path, strerror(wrong));
-}
-
-/* One file's parts, added to `total`; errno, or 0. Of a pipe the rows are gone once they were read: its sketch would be
- * that of no table, which is known to nobody. */
-static int add_file(sketching *total, const char *path, size_t threads, const unsigned char key[TACET__SKETCH_KEY]) {
-    struct stat st;
-    size_t parts = 0;
-    const sketching first = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (first.fd < 0 || fstat(first.fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        const int wrong = first.fd < 0 ? errno : ESPIPE;
-        if (first.fd >= 0) {
-            (void)close(first.fd);
+/* Levels and dates as a CSV has them, so that a table in memory and its export are one. */
+static void see_numbers(looking *l) {
+    const tacet__rows *t = l->rows;
+    uint64_t cells[TACET__SKETCH_COLUMNS];
+    for (size_t i = 0; i < t->count; i++) {
+        const double *row = t->numbers + i * t->width;
+        for (size_t c = 0; c < l->columns; c++) {
+            const size_t at = l->place[c];
+            const tacet_space_column *k = t->space != NULL && at < t->space->count ? &t->space->columns[at] : NULL;
+            char text[TACET_SPACE_NAME] = "";
+            if (k != NULL && (k->kind == TACET_SPACE_CATEGORY || k->kind == TACET_SPACE_DATE) && isfinite(row[at])) {
+                tacet_space_text(k, text, row[at]);
+            }
+            cells[c] =
+                isnan(row[at]) || text[0] != '\0' ? hash_text(l, c, text, strlen(text)) : hash_number(l, c, row[at]);
         }
-        return wrong;
+        see_row(l, cells);
     }
-    sketching *s = divide(&parts, &first, (size_t)st.st_size, (size_t)st.st_size, threads, key);
-    const int wrong = s == NULL ? ENOMEM : run_parts(s, parts, read_part);
-    (void)close(first.fd);
-    if (s != NULL) {
-        gather(total, s);
-        drop_parts(s, parts);
-    }
-    return wrong;
 }
 
-static int begin_sketch(tacet__sketch *out, sketching **total) {
+/* --- which columns ------------------------------------------------------------------------------------------------ */
+
+/* Of several files the columns that all have; of many those with the smallest hashes, which are the same in any table
+ * that has them. */
+static tacet_status find_columns(looking *l, tacet_error *err) {
+    const tacet__rows *t = l->rows;
+    uint64_t *names = NULL;
+    size_t count = 0;
+    tacet_status status = TACET_OK;
+    for (size_t f = 0; f < (t->files > 0 ? t->files : 1) && status == TACET_OK; f++) {
+        tacet_csv *csv = NULL;
+        status = t->files > 0 ? t->open(&csv, t->user, f, err) : TACET_OK;
+        const size_t columns = status != TACET_OK ? 0 : t->files > 0 ? tacet_csv_columns(csv) : t->columns;
+        uint64_t *own = TACET__ZALLOC(uint64_t, columns + 1);
+        for (size_t j = 0; j < columns && own != NULL; j++) {
+            own[j] = hash_name(l, t->files > 0 ? tacet_csv_name(csv, j) : t->names[j]);
+        }
+        tacet_csv_close(csv);
+        if (own == NULL) {
+            free(names);
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
+        }
+        qsort(own, columns, sizeof *own, by_hash);
+        size_t kept = 0;
+        for (size_t j = 0; j < columns; j++) {
+            const bool twice = j > 0 && own[j] == own[j - 1];
+            if (!twice && (f == 0 || bsearch(&own[j], names, count, sizeof *own, by_hash) != NULL)) {
+                own[kept++] = own[j];
+            }
+        }
+        free(names);
+        names = own;
+        count = kept;
+    }
+    l->columns = count < TACET__SKETCH_COLUMNS ? count : TACET__SKETCH_COLUMNS;
+    for (size_t c = 0; c < l->columns; c++) {
+        l->names[c] = names[c];
+        for (size_t j = 0; t->files == 0 && j < t->columns; j++) {
+            l->place[c] = hash_name(l, t->names[j]) == names[c] ? j : l->place[c];
+        }
+    }
+    free(names);
+    return status;
+}
+
+/* An earlier table's sample on the columns that both have. */
+static bool meet(rival *r, const looking *l, const tacet__sketch *s) {
+    size_t theirs[TACET__SKETCH_COLUMNS];
+    for (size_t c = 0; c < l->columns; c++) {
+        const uint64_t *at = bsearch(&l->names[c], s->names, s->columns, sizeof *at, by_hash);
+        if (at != NULL) {
+            theirs[r->columns] = (size_t)(at - s->names);
+            r->ours[r->columns++] = c;
+        }
+    }
+    r->seen = TACET__ZALLOC(uint64_t, TACET__SKETCH_ROWS);
+    if (r->seen == NULL || !make_sample(&r->theirs, 0) || !make_sample(&r->here, 0)) {
+        return false;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const uint64_t *entry = s->entries + i * (CELLS + s->columns);
+        uint64_t part = 0;
+        for (size_t c = 0; c < r->columns; c++) {
+            part += entry[CELLS + theirs[c]];
+        }
+        uint64_t *place = r->theirs.entries + r->theirs.held++ * r->theirs.stride;
+        place[HASH] = part;
+        place[REPEATS] = entry[REPEATS];
+    }
+    squeeze(&r->theirs);
+    return true;
+}
+
+/* The rows that both have, as a multiset, of the rows of the smaller one. */
+static double share_of(rival *r, const looking *l, const tacet__sketch *s) {
+    double all = 0;
+    double both = 0;
+    squeeze(&r->here);
+    if (r->columns < 2 || once(&r->here) < ONCE || once(&r->theirs) < ONCE) {
+        return 0;
+    }
+    for (size_t i = 0; i < r->theirs.held; i++) {
+        const double theirs = (double)r->theirs.entries[i * r->theirs.stride + REPEATS];
+        all += theirs;
+        both += fmin(theirs, (double)r->seen[i]);
+    }
+    const double rows = all > 0 ? both / all * (double)s->rows : 0;
+    return fmin(1, rows / fmax(1, (double)(s->rows < l->count ? s->rows : l->count)));
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+static void name_table(tacet__sketch *out, const looking *l, const unsigned char key[TACET__SKETCH_KEY]) {
+    crypto_generichash_state state;
+    const uint64_t whole[] = {htole64(l->count), htole64(l->sum), htole64(l->squares)};
+    (void)crypto_generichash_init(&state, key, TACET__SKETCH_KEY, sizeof out->identity);
+    (void)crypto_generichash_update(&state, (const unsigned char *)l->names, l->columns * sizeof *l->names);
+    (void)crypto_generichash_update(&state, (const unsigned char *)whole, sizeof whole);
+    (void)crypto_generichash_final(&state, out->identity, sizeof out->identity);
+}
+
+static bool keep_sketch(tacet__sketch *out, looking *l, const unsigned char key[TACET__SKETCH_KEY]) {
+    squeeze(&l->all);
+    out->rows = l->count;
+    out->columns = l->columns;
+    out->count = l->all.held;
+    out->names = TACET__ZALLOC(uint64_t, l->columns + 1);
+    out->entries = TACET__ZALLOC(uint64_t, l->all.held * l->all.stride + 1);
+    if (out->names == NULL || out->entries == NULL) {
+        return false;
+    }
+    memcpy(out->names, l->names, l->columns * sizeof *out->names);
+    memcpy(out->entries, l->all.entries, l->all.held * l->all.stride * sizeof *out->entries);
+    name_table(out, l, key);
+    return true;
+}
+
+static void drop(looking *l) {
+    for (size_t i = 0; i < l->rival_count && l->rivals != NULL; i++) {
+        free(l->rivals[i].theirs.entries);
+        free(l->rivals[i].here.entries);
+        free(l->rivals[i].seen);
+    }
+    free(l->rivals);
+    free(l->all.entries);
+    sodium_memzero(l, sizeof *l);
+}
+
+tacet_status tacet__sketch_table(tacet__sketch *out, bool *few, tacet__shared *earlier, size_t count,
+                                 const tacet__rows *rows, const unsigned char key[TACET__SKETCH_KEY],
+                                 tacet_error *err) {
+    static const unsigned char CELL_KEY[] = "cells";
+    looking l = {.rows = rows, .rival_count = count};
     memset(out, 0, sizeof *out);
-    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
-    *total = TACET__ZALLOC(sketching, 1);
-    if (*total != NULL) {
-        (*total)->limit = UINT64_MAX;
+    (void)crypto_generichash(l.key, sizeof l.key, CELL_KEY, sizeof CELL_KEY, key, TACET__SKETCH_KEY);
+    tacet_status status = find_columns(&l, err);
+    l.rivals = TACET__ZALLOC(rival, count + 1);
+    bool good = l.rivals != NULL && make_sample(&l.all, l.columns);
+    for (size_t i = 0; i < count && good; i++) {
+        good = meet(&l.rivals[i], &l, &earlier[i].sketch);
     }
-    return *total == NULL || out->rows == NULL ? ENOMEM : 0;
-}
-
-static tacet_status end_sketch(tacet__sketch *out, sketching *total, int wrong, const char *path,
-                               const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
-    if (wrong == 0) {
-        keep_sketch(out, total, key);
-    } else {
+    if (status == TACET_OK && good && rows->files > 0) {
+        status = see_files(&l, err);
+    } else if (status == TACET_OK && good) {
+        see_numbers(&l);
+    }
+    good = good && (status != TACET_OK || keep_sketch(out, &l, key));
+    if (status == TACET_OK && !good) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
+    }
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        const bool same = memcmp(earlier[i].sketch.identity, out->identity, sizeof out->identity) == 0;
+        earlier[i].share = same ? 1 : share_of(&l.rivals[i], &l, &earlier[i].sketch);
+    }
+    *few = status == TACET_OK && (l.columns < 2 || once(&l.all) < ONCE);
+    drop(&l);
+    if (status != TACET_OK) {
         tacet__sketch_clear(out);
     }
-    if (total != NULL) {
-        drop_parts(total, 1);
-    }
-    return wrong == 0 ? TACET_OK : fail(wrong, path, err);
+    return status;
 }
 
-tacet_status tacet__sketch_files(tacet__sketch *out, const char *const *paths, size_t count, size_t threads,
-                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
-    sketching *total = NULL;
-    const char *path = "";
-    int wrong = begin_sketch(out, &total);
-    for (size_t i = 0; i < count && wrong == 0; i++) {
-        path = paths[i];
-        wrong = add_file(total, path, threads, key);
-    }
-    return end_sketch(out, total, wrong, path, key, err);
+void tacet__sketch_write(tacet__writer *w, const tacet__sketch *s) {
+    tacet__write_bytes(w, s->identity, sizeof s->identity);
+    tacet__write_u64(w, s->rows);
+    tacet__write_size(w, s->columns);
+    tacet__write_size(w, s->count);
+    tacet__write_u64s(w, s->names, s->columns);
+    tacet__write_u64s(w, s->entries, s->count * (CELLS + s->columns));
 }
 
-tacet_status tacet__sketch_rows(tacet__sketch *out, const tacet__rows *rows, size_t threads,
-                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
-    size_t parts = 0;
-    sketching *total = NULL;
-    const sketching first = {.table = rows};
-    int wrong = begin_sketch(out, &total);
-    sketching *s = wrong == 0
-                       ? divide(&parts, &first, rows->count, rows->count * rows->width * sizeof(double), threads, key)
-                       : NULL;
-    wrong = wrong != 0 ? wrong : s == NULL ? ENOMEM : run_parts(s, parts, hash_rows);
-    if (s != NULL) {
-        gather(total, s);
-        drop_parts(s, parts);
-    }
-    return end_sketch(out, total, wrong, "a table of numbers", key, err);
-}
-
-tacet__sketching *tacet__sketching_begin(const unsigned char key[TACET__SKETCH_KEY]) {
-    sketching *s = TACET__ZALLOC(sketching, 1);
-    if (s != NULL) {
-        s->limit = UINT64_MAX;
-        set_row_key(s, key);
-    }
-    return s;
-}
-
-void tacet__sketching_add(tacet__sketching *s, const double *rows, size_t count, size_t width) {
-    for (size_t i = 0; i < count; i++) {
-        add_row(s, rows + i * width, width * sizeof *rows);
-    }
-}
-
-void tacet__sketching_gather(tacet__sketching *to, tacet__sketching *from) {
-    squeeze(to);
-    squeeze(from);
-    gather(to, from);
-}
-
-tacet_status tacet__sketching_end(tacet__sketch *out, tacet__sketching *s, const unsigned char key[TACET__SKETCH_KEY],
-                                  tacet_error *err) {
-    memset(out, 0, sizeof *out);
-    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
-    if (out->rows == NULL) {
-        return fail(ENOMEM, "", err);
-    }
-    squeeze(s);
-    keep_sketch(out, s, key);
-    return TACET_OK;
-}
-
-void tacet__sketching_free(tacet__sketching *s) {
-    if (s != NULL) {
-        drop_parts(s, 1);
-    }
-}
-
-void tacet__sketch_write(tacet__writer *w, const tacet__sketch *sketch) {
-    tacet__write_bytes(w, sketch->bytes, sizeof sketch->bytes);
-    tacet__write_u64(w, sketch->full);
-    tacet__write_size(w, sketch->count);
-    tacet__write_u64s(w, sketch->rows, sketch->count);
-}
-
-void tacet__sketch_read(tacet__reader *r, tacet__sketch *sketch) {
+void tacet__sketch_read(tacet__reader *r, tacet__sketch *s) {
     const unsigned char *bytes = NULL;
-    if (tacet__read_bytes(r, &bytes) != sizeof sketch->bytes || r->failed) {
+    memset(s, 0, sizeof *s);
+    if (tacet__read_bytes(r, &bytes) != sizeof s->identity || r->failed) {
         r->failed = true;
         return;
     }
-    memcpy(sketch->bytes, bytes, sizeof sketch->bytes);
-    sketch->full = tacet__read_u64(r) != 0;
-    sketch->count = tacet__read_size(r, TACET__SKETCH_MOST);
-    tacet__read_u64s(r, sketch->rows, sketch->count);
+    memcpy(s->identity, bytes, sizeof s->identity);
+    s->rows = tacet__read_u64(r);
+    const size_t columns = tacet__read_size(r, TACET__SKETCH_COLUMNS);
+    const size_t count = tacet__read_size(r, TACET__SKETCH_ROWS);
+    s->names = TACET__ZALLOC(uint64_t, columns + 1);
+    s->entries = TACET__ZALLOC(uint64_t, count * (CELLS + columns) + 1);
+    if (r->failed || s->names == NULL || s->entries == NULL) {
+        r->failed = true;
+        return;
+    }
+    s->columns = columns;
+    s->count = count;
+    tacet__read_u64s(r, s->names, columns);
+    tacet__read_u64s(r, s->entries, count * (CELLS + columns));
 }
 
-void tacet__sketch_clear(tacet__sketch *sketch) {
-    free(sketch->rows);
-    memset(sketch, 0, sizeof *sketch);
-}
-
-/* The largest hash of which a sketch can say whether the table has it. */
-static uint64_t reach(const tacet__sketch *s) {
-    return s->full ? s->rows[s->count - 1] : UINT64_MAX;
-}
-
-double tacet__sketch_shared(const tacet__sketch *a, const tacet__sketch *b) {
-    const uint64_t end = reach(a) < reach(b) ? reach(a) : reach(b);
-    size_t i = 0;
-    size_t j = 0;
-    size_t both = 0;
-    if (memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0) {
-        return 1;
-    }
-    while (i < a->count && j < b->count && a->rows[i] <= end && b->rows[j] <= end) {
-        both += a->rows[i] == b->rows[j];
-        const bool first = a->rows[i] <= b->rows[j];
-        const bool second = b->rows[j] <= a->rows[i];
-        i += first;
-        j += second;
-    }
-    while (i < a->count && a->rows[i] <= end) {
-        i++;
-    }
-    while (j < b->count && b->rows[j] <= end) {
-        j++;
-    }
-    const size_t fewer = i < j ? i : j;
-    return fewer > 0 ? (double)both / (double)fewer : 0;
+void tacet__sketch_clear(tacet__sketch *s) {
+    free(s->names);
+    free(s->entries);
+    memset(s, 0, sizeof *s);
 }

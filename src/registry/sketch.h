@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.h - a table as few numbers: enough to know it again, and to tell how many rows it shares with another one.
- * Ring: trusted. Keyed hashes: without the key they tell nothing of the rows. */
+ * Ring: trusted. Keyed hashes: without the key they tell nothing of the rows. README.md has what is compared. */
 #ifndef TACET_SRC_REGISTRY_SKETCH_H
 #define TACET_SRC_REGISTRY_SKETCH_H
 
@@ -9,50 +9,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/core/status.h>
+#include <tacet/io/csv.h>
+#include <tacet/space/space.h>
 
-enum { TACET__SKETCH_MOST = 4096, TACET__SKETCH_KEY = 32, TACET__SKETCH_HASH = 32 };
+enum { TACET__SKETCH_ROWS = 1024, TACET__SKETCH_COLUMNS = 64, TACET__SKETCH_KEY = 32, TACET__SKETCH_HASH = 32 };
 
-typedef struct tacet__sketch {
-    unsigned char bytes[TACET__SKETCH_HASH]; /* keyed hash of all its rows, whatever their order */
-    size_t count;                            /* of `rows` */
-    bool full;                               /* there are more distinct rows than these */
-    uint64_t *rows; /* the smallest keyed hashes of distinct rows, ascending; TACET__SKETCH_MOST places, owned */
-} tacet__sketch;
-
-/* A table of numbers: in memory, one row after the other, or read in runs of up to `step` rows that begin at a multiple
- * of it, by several threads at a time. */
+/* A table to look at: files of text, or numbers in memory. */
 typedef struct tacet__rows {
-    const double *numbers; /* NULL: by `read` */
-    size_t width, count;
-    size_t step;
-    tacet_status (*read)(const void *user, double *out, size_t first, size_t count, tacet_error *err);
+    size_t files; /* 0: numbers */
+    tacet_status (*open)(tacet_csv **out, const void *user, size_t file, tacet_error *err);
     const void *user;
+    const double *numbers;    /* one row after the other */
+    size_t width, count;      /* places of a row; rows */
+    const char *const *names; /* of its columns */
+    size_t columns;           /* at most width */
+    const tacet_space *space; /* what the first of them are; NULL: plain numbers */
 } tacet__rows;
 
-/* Reads the files once, one after the other, as one table, each in `threads` parts (0: as many as are worth it; the
- * outcome is the same). A row is a line but a file's first, without blanks and quotes around its cells. NOT_FOUND, IO,
- * NO_MEMORY; INVALID: one of them is no regular file; *out is then cleared. */
-tacet_status tacet__sketch_files(tacet__sketch *out, const char *const *paths, size_t count, size_t threads,
-                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
-/* The same of numbers: a row is their bytes. */
-tacet_status tacet__sketch_rows(tacet__sketch *out, const tacet__rows *rows, size_t threads,
-                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
-/* The same of rows of numbers that come a few at a time, in any order; several threads each begin one, gathered in the
- * end. */
-typedef struct tacet__sketching tacet__sketching;
-tacet__sketching *tacet__sketching_begin(const unsigned char key[TACET__SKETCH_KEY]); /* NULL: out of memory */
-void tacet__sketching_add(tacet__sketching *sketching, const double *rows, size_t count, size_t width);
-/* Adds what `from` has seen; `from` stays to be freed. */
-void tacet__sketching_gather(tacet__sketching *to, tacet__sketching *from);
-tacet_status tacet__sketching_end(tacet__sketch *out, tacet__sketching *sketching,
-                                  const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
-void tacet__sketching_free(tacet__sketching *sketching); /* NULL is allowed */
+typedef struct tacet__sketch {
+    unsigned char identity[TACET__SKETCH_HASH]; /* of all rows and columns, whatever their order */
+    uint64_t rows;                              /* of the table */
+    size_t columns, count;                      /* of the sample, and its distinct rows */
+    uint64_t *names;                            /* hashes of the columns' names, ascending */
+    uint64_t *entries; /* of each row of the sample: its hash, how often it is there, and the hashes of its cells */
+} tacet__sketch;
+
+/* A table that was seen before, and how much of it is in the one that is looked at. */
+typedef struct tacet__shared {
+    tacet__sketch sketch; /* of the former; owned */
+    double share;         /* of the smaller table's rows, on the columns both have; 1 also: the same table */
+} tacet__shared;
+
+/* Reads the table once, and tells each earlier one's share. *few: too few of its rows are there once only, so that
+ * another table of the same kind would have most of them by chance: it is known again as a whole, or not at all.
+ * NOT_FOUND, IO, PARSE, NO_MEMORY; *out is then cleared. */
+tacet_status tacet__sketch_table(tacet__sketch *out, bool *few, tacet__shared *earlier, size_t count,
+                                 const tacet__rows *rows, const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
 void tacet__sketch_clear(tacet__sketch *sketch);
-/* Of the distinct rows of either table, the larger part that is in the other one; estimated from those rows whose
- * hashes both sketches would hold. 1 for the same rows. */
-double tacet__sketch_shared(const tacet__sketch *a, const tacet__sketch *b);
-/* In a stored state. A sketch that is read has its `rows` already. */
+/* In a stored state. What is read is the sketch's own, cleared by the caller whether it fails or not. */
 void tacet__sketch_write(tacet__writer *writer, const tacet__sketch *sketch);
 void tacet__sketch_read(tacet__reader *reader, tacet__sketch *sketch);
 

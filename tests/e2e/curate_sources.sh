@@ -15,7 +15,7 @@ curate() { # curate CODE DATA COLUMNS FOLDER OPTIONS...
     "$tacet" curate --data "$data" --inputs "$columns" --bounds "$bounds" --radius 3 --eps 2 --out "$out" "$@" >said 2>err || code=$?
     [ "$code" = "$want" ] || fail "curate $data: exit code $code, expected $want: $(cat err)"
 }
-awk 'BEGIN { srand(3); print "id,x,y"; for (i = 0; i < 30000; i++) printf "%d,%.1f,%.1f\n", i, int(200 * rand()) / 2, int(200 * rand()) / 2 }' >t.csv
+awk 'BEGIN { srand(3); print "id,x,y"; for (i = 0; i < 30000; i++) printf "%d,%.3f,%.3f\n", i, 100 * rand(), 100 * rand() }' >t.csv
 head -n 12001 t.csv >a.csv
 { echo y,x; sed -n '12002,$p' t.csv | awk -F, -v OFS=, '{ print $3, $2 }'; } >b.csv
 for mechanism in gaussian laplace; do

@@ -44,8 +44,12 @@ static int teardown(void **test) {
 
 static tacet_status enter(const char *ledger, tacet_error *err) {
     static const double ROWS[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    const tacet__rows rows = {.numbers = ROWS, .width = 2, .count = 4};
-    const tacet__registry_release release = {.rows = &rows, .ledger = ledger, .what = "rows", .ticket = "t"};
+    static const char *const NAMES[] = {"a", "b"};
+    const tacet__registry_release release = {
+        .rows = {.numbers = ROWS, .width = 2, .count = 4, .names = NAMES, .columns = 2},
+        .ledger = ledger,
+        .what = "rows",
+        .ticket = "t"};
     tacet_ledger_settings settings;
     tacet_ledger *book = NULL;
     tacet_ledger_settings_defaults(&settings);

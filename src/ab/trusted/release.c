@@ -6,8 +6,8 @@
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "registry/ledger_beside.h"
 #include "dp/ledger/seal.h"
+#include "registry/ledger_beside.h"
 #include "registry/registry.h"
 
 #include <tacet/dp/mechanism.h>
@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <tacet/io/csvfile.h>
 #include <unistd.h>
 
 static const char PROOF[] = "src/ab/README.md, one table";
@@ -51,13 +53,40 @@ static void derive(entered *e, const tacet_ab_log *l, const unsigned char key[TA
     (void)sodium_bin2hex(e->rows, sizeof e->rows, hash, sizeof hash);
 }
 
+static tacet_status open_file(tacet_csv **out, const void *user, size_t file, tacet_error *err) {
+    struct stat st;
+    (void)file;
+    *out = NULL;
+    return stat(user, &st) == 0 && !S_ISREG(st.st_mode) /* a pipe is empty the second time */
+               ? tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file",
+                             (const char *)user)
+               : tacet_csv_open_file(out, user, NULL, err);
+}
+
+/* The log as the registry looks at it. */
+static tacet__rows rows_of(const tacet_ab_log *l, const char *names[TACET_SPACE_COLUMNS + 1]) {
+    if (l->path != NULL) {
+        return (tacet__rows){.files = 1, .open = open_file, .user = l->path};
+    }
+    for (size_t i = 0; i < l->space.count; i++) {
+        names[i] = l->space.columns[i].name;
+    }
+    names[l->space.count] = l->reward;
+    return (tacet__rows){.numbers = l->rows,
+                         .width = l->space.count + 1,
+                         .count = l->plan.rows,
+                         .names = names,
+                         .columns = l->space.count + 1,
+                         .space = &l->space};
+}
+
 static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_contextual_entry *entry,
                                 tacet_error *err) {
     char beside[TACET__PATH];
     unsigned char key[TACET__SEAL_KEY] = {0};
     tacet_ledger_settings settings;
-    const tacet__rows rows = {.numbers = l->rows, .width = l->space.count + 1, .count = l->plan.rows};
-    const char *const files[] = {l->path};
+    const char *names[TACET_SPACE_COLUMNS + 1];
+    const tacet__rows rows = rows_of(l, names);
     memset(e, 0, sizeof *e);
     if (entry->seeded) {
         memcpy(key, &entry->seed, sizeof entry->seed);
@@ -77,9 +106,8 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
     settings.delta = 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
-    const tacet__registry_release release = {.files = files,
-                                             .file_count = 1,
-                                             .rows = l->path == NULL ? &rows : NULL,
+    const tacet__registry_release release = {.rows = rows,
+                                             .few = entry->few,
                                              .ledger = path,
                                              .what = "table of rewards",
                                              .ticket = entry->ticket,

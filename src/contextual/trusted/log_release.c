@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/dp/open/calibrate.h>
+#include <tacet/io/csvfile.h>
 #include <unistd.h>
 
 enum { CHOICES_MOST = 10000 };
@@ -299,12 +300,41 @@ static const char *covered(entered *e, const tacet_contextual_log *l) {
     return e->covered;
 }
 
+static tacet_status open_log_file(tacet_csv **out, const void *user, size_t file, tacet_error *err) {
+    struct stat st;
+    (void)file;
+    *out = NULL;
+    /* A pipe is empty the second time, and would be known to nobody. */
+    return stat(user, &st) == 0 && !S_ISREG(st.st_mode)
+               ? tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file",
+                             (const char *)user)
+               : tacet_csv_open_file(out, user, NULL, err);
+}
+
+/* The log as the registry looks at it. */
+static tacet__rows rows_of(const tacet_contextual_log *l, const char *names[TACET_SPACE_COLUMNS + 2]) {
+    if (l->path != NULL) {
+        return (tacet__rows){.files = 1, .open = open_log_file, .user = l->path};
+    }
+    for (size_t i = 0; i < l->space.count; i++) {
+        names[i] = l->space.columns[i].name;
+    }
+    names[l->space.count] = l->reward;
+    names[l->space.count + 1] = l->propensity;
+    return (tacet__rows){.numbers = l->rows,
+                         .width = l->width,
+                         .count = l->count,
+                         .names = names,
+                         .columns = l->space.count + (l->propensity[0] != '\0' ? 2 : 1),
+                         .space = &l->space};
+}
+
 static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet_contextual_entry *entry,
                           tacet_error *err) {
     char beside[TACET__PATH];
     tacet_ledger_settings settings;
-    const tacet__rows rows = {.numbers = l->rows, .width = l->width, .count = l->count};
-    const char *const files[] = {l->path};
+    const char *names[TACET_SPACE_COLUMNS + 2];
+    const tacet__rows rows = rows_of(l, names);
     *e = (entered){0};
     if (entry->seeded) {
         return tacet_noise_open_seeded(&e->noise, entry->seed, 0, err);
@@ -327,9 +357,8 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
     settings.delta = l->settings.gaussian ? price.delta : 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
-    const tacet__registry_release release = {.files = files,
-                                             .file_count = 1,
-                                             .rows = l->path == NULL ? &rows : NULL,
+    const tacet__registry_release release = {.rows = rows,
+                                             .few = entry->few,
                                              .ledger = path,
                                              .what = "model or choice",
                                              .ticket = entry->ticket,

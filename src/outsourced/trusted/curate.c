@@ -451,8 +451,6 @@ static void drop(tacet__curate *job) {
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->book);
     tacet__source_close(&job->source);
-    tacet__sketch_clear(&job->as_numbers);
-    sodium_memzero(job->sketch_key, sizeof job->sketch_key);
     free(job->matrix);
     tacet__curate_drop_persons(job);
     free(job->column_at);

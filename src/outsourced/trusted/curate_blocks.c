@@ -75,7 +75,6 @@ typedef struct worker {
     lines *spare;                       /* buffers that hold nothing */
     uint64_t *people;                   /* whose the records are, when checking */
     size_t people_room;
-    tacet__sketching *seen; /* when checking text that is sketched as numbers, too */
 } worker;
 
 static void drop_buffers(worker *w) {
@@ -96,10 +95,9 @@ static tacet_status make_room(worker *w, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     const bool drawing = w->shared->table != NULL;
     const bool memory = job->source.numbers;
-    const bool all = drawing || job->sketched;
-    const size_t numbers = memory ? job->source.block : all ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
+    const size_t numbers = memory ? job->source.block : drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
     /* Typed cells may be empty: then a record is up to half as long. */
-    const size_t room = all && !memory && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
+    const size_t room = drawing && !memory && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
     if (room <= w->room) {
         return TACET_OK;
     }
@@ -353,7 +351,7 @@ static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err
         tacet__mint_tag(&job->mint, w->tag, k, text, size);
     }
     const tacet_status status = make_room(w, err);
-    const bool all = w->shared->table != NULL || job->sketched;
+    const bool all = w->shared->table != NULL;
     if (status == TACET_OK && job->persons != NULL && w->shared->table == NULL) {
         return tacet__curate_person_rows(job, w->block, columns, w->records, &w->people, &w->people_room, records,
                                          all ? w->room : 0, err);
@@ -417,9 +415,6 @@ static void *work(void *user) {
             break;
         }
         status = status != TACET_OK ? status : parse(w, k, &records, &err);
-        if (status == TACET_OK && w->seen != NULL) {
-            tacet__sketching_add(w->seen, w->records, records, l->job->d);
-        }
         if (status == TACET_OK) {
             status = l->table == NULL ? keep_count(w, k, records, &err) : release(w, k, records, &err);
         }
@@ -450,26 +445,13 @@ static void drop_lines(lines *s) {
     }
 }
 
-/* What the threads saw, as one. */
-static tacet_status end_sketch(worker *workers, size_t count, tacet__curate *job, tacet_error *err) {
-    for (size_t i = 1; i < count; i++) {
-        tacet__sketching_gather(workers[0].seen, workers[i].seen);
-    }
-    return tacet__sketching_end(&job->as_numbers, workers[0].seen, job->sketch_key, err);
-}
-
 static tacet_status run(line *l, tacet_error *err) {
     worker workers[THREADS_MOST] = {{.shared = l}};
     const size_t count = thread_count(l->job);
     tacet_status status = TACET_OK;
     l->slot_count = count * SLOTS_A_THREAD;
-    const bool sketching = l->table == NULL && l->job->sketched;
     for (size_t i = 0; i < count; i++) {
         workers[i].shared = l;
-        workers[i].seen = sketching ? tacet__sketching_begin(l->job->sketch_key) : NULL;
-        if (sketching && workers[i].seen == NULL) {
-            fail_block(l, 0, TACET_NO_MEMORY, &(tacet_error){.message = "out of memory for a sketch"});
-        }
     }
     for (size_t i = 1; i < count; i++) { /* a thread that cannot be had is done without */
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
@@ -482,8 +464,6 @@ static tacet_status run(line *l, tacet_error *err) {
     }
     if (l->status != TACET_OK) {
         status = tacet__fail(err, l->status, "%s", l->err.message);
-    } else if (sketching) {
-        status = end_sketch(workers, count, l->job, err);
     }
     for (size_t i = 0; i < l->slot_count; i++) {
         drop_lines(l->slots[i]);
@@ -491,7 +471,6 @@ static tacet_status run(line *l, tacet_error *err) {
     for (size_t i = 0; i < count; i++) {
         drop_buffers(&workers[i]);
         free(workers[i].people);
-        tacet__sketching_free(workers[i].seen);
         drop_lines(workers[i].spare);
         tacet_csv_close(workers[i].block);
     }

@@ -34,9 +34,6 @@ typedef struct tacet__curate {
     bool keyed;                                    /* mint has a key: tags are made, and compared in the second pass */
     tacet_mint mint;                               /* of the release, if it is private and drawn */
     tacet__source source;
-    unsigned char sketch_key[TACET__SKETCH_KEY]; /* the registry's; where `sketched` */
-    bool sketched;                               /* the table's numbers, by the first pass */
-    tacet__sketch as_numbers;
     bool ledger_there; /* it was there before this run */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];

@@ -44,6 +44,23 @@ static tacet_status beside_first(char out[TACET__PATH], const char *data, tacet_
     return status;
 }
 
+/* The table as the registry looks at it: all columns of files; of what is in memory, those that are released. */
+static tacet__rows rows_of(const tacet__curate *job, const char *names[TACET_MANIFEST_COLUMNS]) {
+    const tacet_curate_settings *s = job->settings;
+    if (s->records == NULL) {
+        return (tacet__rows){.files = job->source.file_count, .open = tacet__source_csv, .user = &job->source};
+    }
+    for (size_t i = 0; i < job->d; i++) {
+        names[i] = s->space != NULL ? s->space->columns[i].name : s->columns[i].name;
+    }
+    return (tacet__rows){.numbers = s->records,
+                         .width = job->d,
+                         .count = s->record_count,
+                         .names = names,
+                         .columns = job->d,
+                         .space = s->space};
+}
+
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     struct stat st;
@@ -52,7 +69,8 @@ tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
         return status != TACET_OK ? status : copy(job->ledger, s->ledger, "", err);
     }
     if (s->records != NULL) {
-        const tacet__rows rows = {.numbers = s->records, .width = job->d, .count = s->record_count};
+        const char *names[TACET_MANIFEST_COLUMNS];
+        const tacet__rows rows = rows_of(job, names);
         status = tacet__registry_ledger(job->ledger, &rows, err);
     } else {
         status = beside_first(job->ledger, s->data, err);
@@ -120,14 +138,13 @@ tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_se
     char *folder = realpath(s->folder, NULL);
     (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
     free(folder);
-    const tacet__registry_release release = {
-        .files = (const char *const *)job->source.files,
-        .file_count = job->source.numbers || job->source.spool >= 0 ? 0 : job->source.file_count,
-        .numbers = job->sketched ? &job->as_numbers : NULL,
-        .ledger = job->ledger,
-        .what = what,
-        .ticket = job->ticket,
-        .new_budget = s->new_budget};
+    const char *names[TACET_MANIFEST_COLUMNS];
+    const tacet__registry_release release = {.rows = rows_of(job, names),
+                                             .few = s->few,
+                                             .ledger = job->ledger,
+                                             .what = what,
+                                             .ticket = job->ticket,
+                                             .new_budget = s->new_budget};
     return tacet__registry_open(&job->book, &release, settings, err);
 }
 

@@ -29,8 +29,7 @@ static double column_unit(const tacet__curate *job, size_t i) {
 
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, size_t file,
                                 tacet_error *err) {
-    tacet_status status = job->source.spool >= 0 ? tacet__spool_open(out, &job->source, err)
-                                                 : tacet_csv_open_file(out, job->source.files[file], NULL, err);
+    tacet_status status = tacet__source_csv(out, &job->source, file, err);
     for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
         status = tacet_csv_find(*out, &columns[i], column_name(job, i), err);
     }
@@ -110,9 +109,7 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
         names[i] = column_name(job, i);
     }
     names[job->d] = job->settings->person;
-    job->sketched = job->drawing && tacet__curate_counts(job->settings);
-    tacet_status status = job->sketched ? tacet__registry_key(job->sketch_key, err) : TACET_OK;
-    status = status != TACET_OK ? status : tacet__source_open(&job->source, job->settings, names, job->d, err);
+    tacet_status status = tacet__source_open(&job->source, job->settings, names, job->d, err);
     if (status == TACET_OK && job->settings->rows_per_person > 0) {
         status = tacet__persons_open(&job->persons, job->settings->rows_per_person, err);
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tacet/io/csvfile.h>
 #include <unistd.h>
 
 static tacet_status check_file(const char *path, size_t *bytes, tacet_error *err) {
@@ -77,6 +78,7 @@ tacet_status tacet__source_read(const void *source, double *out, size_t first, s
     return TACET_OK;
 }
 
-tacet__rows tacet__source_rows(const tacet__source *s) {
-    return (tacet__rows){.width = s->width, .count = s->count, .step = s->block, .read = tacet__source_read, .user = s};
+tacet_status tacet__source_csv(tacet_csv **out, const void *source, size_t file, tacet_error *err) {
+    const tacet__source *s = source;
+    return s->spool >= 0 ? tacet__spool_open(out, s, err) : tacet_csv_open_file(out, s->files[file], NULL, err);
 }

@@ -38,7 +38,7 @@ tacet_status tacet__spool_open(tacet_csv **out, const tacet__source *source, tac
 void tacet__source_close(tacet__source *source);
 /* Records first … first + count - 1, at most a block and beginning where one does. */
 tacet_status tacet__source_read(const void *source, double *out, size_t first, size_t count, tacet_error *err);
-/* The same table for the registry. */
-tacet__rows tacet__source_rows(const tacet__source *source);
+/* One of its files of text, from its beginning. */
+tacet_status tacet__source_csv(tacet_csv **out, const void *source, size_t file, tacet_error *err);
 
 #endif

@@ -83,6 +83,8 @@ typedef struct tacet_contextual_entry {
     const char *new_budget; /* a reason to begin a new budget for rows that were released before; NULL: none */
     double budget;          /* of a ledger that is made; 0: this release's eps */
     const char *ticket, *to_whom;
+    bool *few;   /* may be NULL; set where the log has too few distinct rows for this machine to know it again under
+                    another name. It depends on the rows, and is for their holder */
     bool seeded; /* seeded noise and no ledger: NOT PRIVATE, for tests */
     uint64_t seed;
 } tacet_contextual_entry;

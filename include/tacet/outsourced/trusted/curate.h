@@ -60,6 +60,9 @@ typedef struct tacet_curate_settings {
     const char *to_whom;     /* who receives the release */
     const char *ticket;      /* names this release in the ledger */
     const char *new_budget;  /* why rows that were released before get another budget; NULL: they do not */
+    bool *few;               /* may be NULL; set where the table has too few distinct rows for this machine to know it
+                                again under another name: what else is released of these people must then name this
+                                ledger. It depends on the records, and is for their holder */
     bool accept_not_private; /* published only: the caller knows */
     bool seeded;             /* for tests: reproducible noise, stamped not private */
     uint64_t noise_seed;

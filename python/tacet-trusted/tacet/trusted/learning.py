@@ -11,7 +11,7 @@ from tacet.errors import InvalidValue
 from tacet.model import Model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
-from tacet.trusted.outsourced import _CSpace, _texts, persons_of
+from tacet.trusted.outsourced import _CSpace, _texts, persons_of, warn_few
 
 
 def learn(
@@ -69,9 +69,12 @@ def learn(
     for name, text in named.items():
         setattr(entry, name, text)
     entry.budget = budget
+    few = ffi.new("bool *")
+    entry.few = few
     with _CSpace(ordered) as raw_space:
         question.space = raw_space
         text = interruptible(lambda: _released(rows, question, entry), flag)
+    warn_few(few)
     if out is not None:
         Path(out).write_text(text, encoding="utf-8")
     return Model(text)

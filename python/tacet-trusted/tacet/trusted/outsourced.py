@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -78,6 +79,16 @@ def tacet_python_progress(fraction: float, user: Any) -> None:
         watch.stop[0] = True
 
 
+def warn_few(few: Any) -> None:
+    """Tells the holder of the rows that this machine will not know them again."""
+    if few[0]:
+        warnings.warn(
+            "this table has too few distinct rows to be known again, unless it is exactly the same: name this ledger for "
+            "whatever else is released of these people",
+            stacklevel=3,
+        )
+
+
 def persons_of(table: Any, person: str | None) -> Any:
     """A number for each row, the same for rows of one person; NULL: rows count by themselves."""
     if person is None:
@@ -142,6 +153,8 @@ def curate(
     native.call(lib.tacet_curate_parse, kind, mechanism.encode())
     settings.mechanism = kind[0]
     settings.records, settings.record_count = ffi.cast("double *", records.address()), len(records)
+    few = ffi.new("bool *")
+    settings.few = few
     people = persons_of(table, person)
     settings.persons, settings.rows_per_person = people, rows_per_person
     settings.eps, settings.delta = eps, 0.0 if delta is None else delta
@@ -155,6 +168,7 @@ def curate(
         manifest = ffi.new("tacet_manifest *")
         watch.run(lambda: native.call(lib.tacet_curate_run, manifest, settings))
         lib.tacet_manifest_clear(manifest)
+    warn_few(few)
     return Release(out)
 
 
