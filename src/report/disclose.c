@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/ab/open/model.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/core/version.h>
 
@@ -138,19 +139,29 @@ tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool ht
     return finish(out, &p, err);
 }
 
+static tacet_status find_receipt(const tacet_receipt *r, const char *path, tacet_error *err) {
+    tacet__ledger_report report;
+    tacet__ledger_view *view = NULL;
+    const tacet_status status = r->in_ledger ? tacet__ledger_load(&view, &report, path, r->entry_hash, err) : TACET_OK;
+    tacet__ledger_view_close(view);
+    return status;
+}
+
 /* Whether every release that a model names is an entry of the ledger. */
 static tacet_status find_receipts(const char *model_text, const char *path, tacet_error *err) {
     tacet_contextual_model *model = NULL;
-    tacet__ledger_report report;
-    tacet_status status = tacet_contextual_model_decode(&model, model_text, strlen(model_text), err);
-    for (size_t i = 0; status == TACET_OK && i < tacet_contextual_model_parts(model)->receipt_count; i++) {
-        const tacet_receipt *r = &tacet_contextual_model_parts(model)->receipts[i];
-        tacet__ledger_view *view = NULL;
-        if (r->in_ledger) {
-            status = tacet__ledger_load(&view, &report, path, r->entry_hash, err);
-            tacet__ledger_view_close(view);
-        }
+    tacet_ab_model *table = NULL;
+    const size_t length = strlen(model_text);
+    const bool is_table = tacet_ab_model_is(model_text, length);
+    tacet_status status = is_table ? tacet_ab_model_decode(&table, model_text, length, err)
+                                   : tacet_contextual_model_decode(&model, model_text, length, err);
+    for (size_t i = 0; status == TACET_OK && is_table && i < tacet_ab_model_facts(table)->receipt_count; i++) {
+        status = find_receipt(&tacet_ab_model_facts(table)->receipts[i], path, err);
     }
+    for (size_t i = 0; status == TACET_OK && !is_table && i < tacet_contextual_model_parts(model)->receipt_count; i++) {
+        status = find_receipt(&tacet_contextual_model_parts(model)->receipts[i], path, err);
+    }
+    tacet_ab_model_free(table);
     tacet_contextual_model_free(model);
     return status;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/ab/open/model.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/core/version.h>
 #include <tacet/dp/open/law.h>
@@ -266,7 +267,46 @@ static void know_log(json_t *known, const tacet_disclosure *d, const tacet_conte
         "else keeps the model.");
 }
 
+/* One table of a log of categories: the same, but that a whole row is covered. */
+static tacet_status know_table(json_t *known, const tacet_disclosure *d, tacet_error *err) {
+    tacet_ab_model *model = NULL;
+    const tacet_status status = tacet_ab_model_decode(&model, d->model, strlen(d->model), err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    if (f->receipt_count == 0 || tacet_law_find(f->receipts[0].mechanism) == NULL) {
+        tacet_ab_model_free(model);
+        return tacet__fail(err, TACET_INVALID, "the model names no release");
+    }
+    const tacet_contextual_parts p = {.is_private = f->is_private,
+                                      .eps = f->plan.eps,
+                                      .rounds = f->plan.rows,
+                                      .range = {f->plan.lo, f->plan.hi},
+                                      .space = f->space,
+                                      .action_columns = f->plan.action_columns,
+                                      .receipts = f->receipts,
+                                      .receipt_count = f->receipt_count};
+    know_log(known, d, &p);
+    say(known, "product_type", "a table of rewards over actions and contexts, and whatever is computed from it");
+    say(known, "privacy_unit", "%s", f->is_private ? "one row of the log" : "none");
+    say(known, "unprotected_quantities",
+        "That a row is in the log and the number of rows are not hidden. Nor is what the model says of people in "
+        "general.");
+    if (f->is_private) {
+        say(known, "adjacency",
+            "The model hardly changes when one row, its action, contexts and reward, is replaced by "
+            "any other.");
+    }
+    say(known, "label_guess", "one row's action, contexts and reward, and that they are one of two things,");
+    tacet_ab_model_free(model);
+    return TACET_OK;
+}
+
 static tacet_status know_model(json_t *known, const tacet_disclosure *d, tacet_error *err) {
+    if (tacet_ab_model_is(d->model, strlen(d->model))) {
+        return know_table(known, d, err);
+    }
     tacet_contextual_model *model = NULL;
     tacet_status status = tacet_contextual_model_decode(&model, d->model, strlen(d->model), err);
     if (status != TACET_OK) {

@@ -24,6 +24,9 @@ static const double GRID_LEAST = 0.0125; /* of the unit u = p (1 - p); each furt
 /* Prior weight of the scale of cells' own effects, a factor e^slope for each doubling. With none, noise is taken for
  * effects of actions that are not there (README.md, "Model"). */
 static const double OWN_SLOPE = 0.6;
+/* Few successes a cell scatter with long tails of their own (excess kurtosis 1/successes, less where noise covers it),
+ * which must not be taken for a few large effects: above this mean, own effects are Gaussian. */
+static const double KURTOSIS_MOST = 0.2;
 /* Gauss-Laguerre: a Laplace number of scale b is Gaussian with variance 2 b^2 x, x exponential. */
 static const double LAYER_X[LAYERS] = {0.26356031971814, 1.41340305910652, 3.59642577104072, 7.08581000585884,
                                        12.6408008442758};
@@ -49,6 +52,7 @@ typedef struct chain {
     size_t own, shape;    /* scale of the cells' own effects */
     double *beta, *mean, *L, *h, *fit, *g, *residual;
     double noise_var; /* 2 b^2 (1 - p)^2 */
+    size_t shapes;    /* that own effects may have: the Gaussian alone, or all */
 } chain;
 
 static double grid(const chain *k, size_t i) {
@@ -249,7 +253,7 @@ static void draw_own(chain *k) {
         for (size_t s = 0; s < GRID; s++) {
             density[s] = exp(density[s] - most);
         }
-        for (size_t shape = 0; shape < SHAPES; shape++) {
+        for (size_t shape = 0; shape < k->shapes; shape++) {
             for (size_t s = 0; s < GRID; s++) {
                 const size_t up = s + SHAPE[shape].rise < GRID ? s + SHAPE[shape].rise : GRID - 1;
                 logs[shape * GRID + s] +=
@@ -257,10 +261,10 @@ static void draw_own(chain *k) {
             }
         }
     }
-    for (size_t i = 0; i < GRID * SHAPES; i++) {
+    for (size_t i = 0; i < GRID * k->shapes; i++) {
         logs[i] += OWN_SLOPE * (double)(i % GRID);
     }
-    const size_t chosen = choose(k->rng, logs, GRID * SHAPES);
+    const size_t chosen = choose(k->rng, logs, GRID * k->shapes);
     k->shape = chosen / GRID;
     k->own = chosen % GRID;
     for (size_t i = 0; i < d->K; i++) {
@@ -361,6 +365,12 @@ static tacet_status init(chain *k, const tacet__ab_data *d, tacet_simrng *rng, t
     for (size_t a = 0; a < d->A; a++) {
         k->omega_total[a] = k->noise_var;
     }
+    double kurtosis = 0;
+    for (size_t i = 0; i < d->K; i++) {
+        const double sampling = d->n[i] * k->u, share = sampling / (k->V[i] + k->omega[i]);
+        kurtosis += share * share / sampling / (double)d->K;
+    }
+    k->shapes = kurtosis > KURTOSIS_MOST ? 1 : SHAPES;
     return TACET_OK;
 }
 
