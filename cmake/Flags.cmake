@@ -6,6 +6,13 @@ target_compile_options(tacet_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversi
   -Wmissing-prototypes -Wvla -fno-math-errno -fno-trapping-math -ffp-contract=off)
 # -fno-trapping-math: nobody reads the exception flags, and loops with comparisons become vector code; values are IEEE.
 # -ffp-contract=off: the same source gives the same doubles from gcc and clang, whatever the processor.
+# Hardening: canaries where a function has arrays, checked library calls (they need an optimiser), and nothing that the
+# loader writes to stays writable. tests/boundary/hardening.sh reads the result from the ELF headers.
+target_compile_options(tacet_flags INTERFACE -fstack-protector-strong)
+target_link_options(tacet_flags INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TACET_SANITIZE)
+  target_compile_options(tacet_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
 if(TACET_WERROR)
   target_compile_options(tacet_flags INTERFACE -Werror)
 endif()

@@ -62,8 +62,8 @@ def _arguments(library: str, include: list[str], folder: list[str], run: list[st
         "library_dirs": folder,
         "runtime_library_dirs": [] if os.environ.get("TACET_NO_RUNPATH") else run,
         "libraries": [library],
-        "extra_compile_args": ["-O2", *flags],
-        "extra_link_args": flags,
+        "extra_compile_args": ["-O2", "-fstack-protector-strong", *flags],
+        "extra_link_args": ["-Wl,-z,relro,-z,now", *flags],
     }
 
 

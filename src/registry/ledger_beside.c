@@ -28,8 +28,8 @@ void tacet__ticket_name(char out[TACET__TICKET_NAME + 1], const char *ticket) {
 void tacet__beside_note(const char *beside, const char *ledger) {
     struct stat st;
     char *real = realpath(ledger, NULL);
-    if (real != NULL && lstat(beside, &st) != 0) {
-        (void)symlink(real, beside); /* fails when something appeared there meanwhile, too */
+    if (real != NULL && lstat(beside, &st) != 0 && symlink(real, beside) != 0) {
+        /* Something appeared there meanwhile: then that is the note. */
     }
     free(real);
 }

@@ -63,7 +63,6 @@ static void test_tampering(void **state) {
         "DROP TABLE record",
         "ALTER TABLE record RENAME COLUMN body TO content",
     };
-    char dump[4096];
     for (size_t i = 0; i < sizeof TAMPERED / sizeof TAMPERED[0]; i++) {
         unsigned char head[TACET_HASH_BYTES];
         make_ledger(head);
@@ -76,10 +75,11 @@ static void test_tampering(void **state) {
             sqlite3_prepare_v2(db, "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'", -1, &row, NULL),
             SQLITE_OK);
         while (sqlite3_step(row) == SQLITE_ROW) {
-            (void)snprintf(dump, sizeof dump, "DROP TRIGGER %s;", (const char *)sqlite3_column_text(row, 0));
-            strncat(drop, dump, sizeof drop - strlen(drop) - 1);
-            (void)snprintf(dump, sizeof dump, "%s;", (const char *)sqlite3_column_text(row, 1));
-            strncat(restore, dump, sizeof restore - strlen(restore) - 1);
+            const size_t dropped = strlen(drop), restored = strlen(restore);
+            (void)snprintf(drop + dropped, sizeof drop - dropped, "DROP TRIGGER %s;",
+                           (const char *)sqlite3_column_text(row, 0));
+            (void)snprintf(restore + restored, sizeof restore - restored, "%s;",
+                           (const char *)sqlite3_column_text(row, 1));
         }
         (void)sqlite3_finalize(row);
         assert_int_equal(sqlite3_exec(db, drop, NULL, NULL, NULL), SQLITE_OK);

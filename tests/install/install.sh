@@ -83,6 +83,13 @@ while read -r header; do
     fi
 done <"$tmp/headers"
 
+# What tests/boundary/hardening.sh asks of the build tree, of what is installed.
+if [ -z "$extra" ] && command -v readelf >/dev/null; then
+    . "$source/tests/support/elf.sh"
+    find "$prefix/bin" "$libdir" -type f \( -perm -100 -o -name '*.so*' \) | while read -r file; do elf_check "$file"; done >"$tmp/wrong"
+    [ ! -s "$tmp/wrong" ] || { cat "$tmp/wrong"; exit 1; }
+fi
+
 # The installed front door finds the programs beside it.
 [ "$("$prefix/bin/tacet" --version)" = "tacet $(pkg-config --modversion tacet)" ]
 for program in "$build"/bin/tacet-*; do

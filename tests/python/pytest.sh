@@ -30,6 +30,11 @@ esac
 tmp=$(TMPDIR=$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 "$source/tools/python" "$build"
+if command -v readelf >/dev/null; then
+    . "$source/tests/support/elf.sh"
+    find "$build/python" -name '*.so' | while read -r file; do elf_check "$file"; done >"$tmp/wrong"
+    [ ! -s "$tmp/wrong" ] || { cat "$tmp/wrong"; exit 1; }
+fi
 cd "$source/python"
 LD_PRELOAD="$preload" TMPDIR="$tmp" HOME="$tmp" TACET_BIN="$build/bin" PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 \
     "$python" -m pytest -q -p no:cacheprovider -k "$chosen" tests

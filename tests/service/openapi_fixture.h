@@ -129,8 +129,10 @@ static void start_server(const char *rate) {
         for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
             (void)close(fd);
         }
-        (void)freopen("/dev/null", "w", stdout);
-        (void)freopen("/dev/null", "w", stderr); /* the failures that are provoked */
+        /* Silent: failures are provoked. */
+        if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) {
+            _exit(127);
+        }
         (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",
                     "--busy-ms", "100", "--rate", rate, "--ready-file", ready, (char *)NULL);
         _exit(127);
