@@ -283,6 +283,16 @@ static void test_bad_settings(void **state) {
     assert_null(server);
     settings.listen = "nonsense";
     assert_status(tacet__server_start(&server, &settings, NULL), TACET_INVALID);
+    settings.key = f->server_pem.key;
+    static const char *const NO_PORTS[] = {"127.0.0.1:99999", "127.0.0.1:65536", "127.0.0.1:-1",   "127.0.0.1:+80",
+                                           "127.0.0.1: 80",   "127.0.0.1:",      "127.0.0.1:http", "127.0.0.1:8443x"};
+    for (size_t i = 0; i < sizeof NO_PORTS / sizeof *NO_PORTS; i++) {
+        settings.listen = NO_PORTS[i];
+        tacet_error_clear(&err);
+        assert_status(tacet__server_start(&server, &settings, &err), TACET_INVALID);
+        assert_null(server);
+        assert_non_null(strstr(err.message, "1 to 65535"));
+    }
     tacet__client_defaults(&ask);
     ask.url = "http://127.0.0.1:1";
     assert_status(tacet__client_open(&client, &ask, NULL), TACET_INVALID);

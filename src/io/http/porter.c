@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -32,6 +33,12 @@ static const double ARRIVAL_BURST = 5000;
 
 /* --- the listening socket ----------------------------------------------------------------------------------------- */
 
+/* Digits that name a port: 0 (any free one) to 65535. getaddrinfo takes larger numbers modulo 65536. */
+static bool is_port(const char *text) {
+    const size_t length = strspn(text, "0123456789");
+    return length > 0 && length <= 5 && text[length] == '\0' && strtoul(text, NULL, 10) <= 65535;
+}
+
 /* "host:port" or "[v6]:port" into a socket address. */
 static tacet_status resolve(struct sockaddr_storage *address, socklen_t *size, const char *listen, tacet_error *err) {
     char host[256];
@@ -39,6 +46,10 @@ static tacet_status resolve(struct sockaddr_storage *address, socklen_t *size, c
     size_t length = colon != NULL ? (size_t)(colon - listen) : 0;
     if (colon == NULL || length == 0 || length >= sizeof host) {
         return tacet__fail(err, TACET_INVALID, "'%s' is not HOST:PORT", listen);
+    }
+    if (!is_port(colon + 1)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "cannot listen on '%s': a port is a number from 1 to 65535, or 0 for any", listen);
     }
     const size_t bracket = listen[0] == '[' && listen[length - 1] == ']' ? 1 : 0;
     length -= 2 * bracket;
