@@ -257,11 +257,11 @@ double central_env_top(const central_env *env) {
     return top;
 }
 
-tacet_status central_env_create(central_env **out, const central_world *world, uint64_t seed, uint64_t trial,
-                                tacet_error *err) {
-    *out = NULL;
+tacet_status central_world_check(const central_world *world, tacet_error *err) {
     const size_t columns = world->dim + world->binary + world->category;
-    if (world->drawn && (columns == 0 || columns > CENTRAL_ENV_MOST_COLUMNS || world->category == 1 ||
+    const size_t widest = world->dim > world->binary ? world->dim : world->binary; /* the sum may have wrapped */
+    if (world->drawn && (columns == 0 || columns > CENTRAL_ENV_MOST_COLUMNS || widest > CENTRAL_ENV_MOST_COLUMNS ||
+                         world->category > CENTRAL_ENV_MOST_COLUMNS || world->category == 1 ||
                          !(world->lo >= 0 && world->lo < world->hi && world->hi <= 1))) {
         return tacet__fail(err, TACET_INVALID, "1 to %d columns, a category of 2 or more, means between 0 and 1",
                            CENTRAL_ENV_MOST_COLUMNS);
@@ -270,6 +270,16 @@ tacet_status central_env_create(central_env **out, const central_world *world, u
         ((world->dim > 0 || world->drawn) && !(world->lengthscale > 0 && world->noise >= 0))) {
         return tacet__fail(err, TACET_INVALID, "at most %d coordinates, a positive lengthscale, no negative noise",
                            CENTRAL_ENV_MOST_DIM);
+    }
+    return TACET_OK;
+}
+
+tacet_status central_env_create(central_env **out, const central_world *world, uint64_t seed, uint64_t trial,
+                                tacet_error *err) {
+    *out = NULL;
+    const tacet_status possible = central_world_check(world, err);
+    if (possible != TACET_OK) {
+        return possible;
     }
     central_env *env = calloc(1, sizeof *env);
     const bool paper = world->dim == 0 && !world->drawn;

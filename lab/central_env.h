@@ -78,8 +78,11 @@ tacet_status central_world_features_create(tacet_features **out, central_world *
 /* Quadrature Fourier features of `order` nodes a coordinate. */
 tacet_status central_world_qff(tacet_features **out, const central_world *world, size_t order, tacet_error *err);
 
-/* The `trial`-th function of a seed. INVALID: a dimension above CENTRAL_ENV_MOST_DIM, a lengthscale that is not
- * positive, negative noise. NO_MEMORY. */
+/* Whether there can be such a world; before anything else is asked of it. INVALID: a dimension above
+ * CENTRAL_ENV_MOST_DIM, more than CENTRAL_ENV_MOST_COLUMNS columns, a lengthscale that is not positive, negative
+ * noise. */
+tacet_status central_world_check(const central_world *world, tacet_error *err);
+/* The `trial`-th function of a seed. INVALID: as central_world_check. NO_MEMORY. */
 tacet_status central_env_create(central_env **out, const central_world *world, uint64_t seed, uint64_t trial,
                                 tacet_error *err);
 void central_env_free(central_env *env);

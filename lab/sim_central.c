@@ -243,12 +243,12 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
 }
 
 static tacet_status prepare(simulation *s, size_t features, tacet_error *err) {
-    if (s->algorithm == RANDOM) {
-        return TACET_OK;
+    tacet_status status = central_world_check(&s->world, err);
+    if (status != TACET_OK || s->algorithm == RANDOM) {
+        return status;
     }
     const tacet_domain domain = central_world_domain(&s->world);
-    tacet_status status =
-        central_world_features_create(&s->features, &s->world, s->algorithm == PUBLISHED, features, err);
+    status = central_world_features_create(&s->features, &s->world, s->algorithm == PUBLISHED, features, err);
     if (status == TACET_OK && s->algorithm == SHIPPED) {
         status = tacet_central_map_create(&s->map, s->features, &domain, tacet_features_dim(s->features), 0, 1, err);
     }

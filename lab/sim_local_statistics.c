@@ -186,6 +186,10 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
 }
 
 static tacet_status prepare(simulation *s, tacet_error *err) {
+    const tacet_status possible = central_world_check(&s->world, err);
+    if (possible != TACET_OK) {
+        return possible;
+    }
     const tacet_domain domain = central_world_domain(&s->world);
     const size_t features = central_world_features(&s->world);
     tacet_status status = central_world_features_create(&s->features, &s->world, s->published, features, err);
