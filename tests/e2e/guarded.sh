@@ -9,6 +9,10 @@ chmod 777 "$work"
 mkfifo -m 666 "$work/value"
 as=
 [ "$(id -u)" != 0 ] || as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+# The build tree may lie in a folder that the other user cannot enter.
+mkdir -m 755 "$work/bin"
+cp "$TACET_BIN/tacet" "$TACET_BIN/tacet-device" "$work/bin"
+TACET_BIN=$work/bin
 # As another user than root, who owns all of /proc anyway; a program whose memory is closed belongs to root there.
 # shellcheck disable=SC2086
 HOME=$work TACET_STATE=$work/state $as "$TACET_BIN/tacet" device report --ticket t --reward - --range 0:1 --eps 1 --ledger "$work/phone.db" \
