@@ -403,6 +403,49 @@ static void indices(void **state) {
     tacet_noise_close(ask.noise);
 }
 
+/* Rewards that jump from one end of the range to the other: a smooth posterior overshoots beside the jumps, and what
+ * the model states does not, whichever way it looks. Seeded noise, so nothing here is left to chance. */
+static void a_model_states_means_within_the_range_of_rewards(void **state) {
+    tacet_central_fixed_settings s = settings_for_tests();
+    s.eps = 50;
+    s.rounds = 600;
+    double points[POINTS];
+    for (size_t i = 0; i < POINTS; i++) {
+        points[i] = (double)i / (POINTS - 1);
+    }
+    for (int minimize = 0; minimize < 2; minimize++) {
+        const tacet_ask ask = test_ask(17, 0);
+        tacet_kernel *kernel = test_kernel("se", 1, 0.2);
+        tacet_policy *policy = NULL;
+        s.reward_lo = minimize ? -5 : -3; /* of the negated reward where it minimizes */
+        s.reward_hi = minimize ? 3 : 5;
+        assert_ok(tacet_central_fixed_policy_points(&policy, kernel, points, 1, POINTS, 12, &s, &ask, NULL));
+        const tacet_round round = {0};
+        for (size_t t = 0; t < 600; t++) {
+            tacet_suggestion at;
+            assert_ok(tacet_policy_suggest(policy, &at, &round, NULL));
+            const bool high = at.index < POINTS / 2;
+            assert_ok(tacet_policy_observe(policy, at.ticket, high ? s.reward_hi : s.reward_lo, NULL));
+        }
+        const double lower = 0, upper = 1;
+        const tacet_contextual_parts about = {.lower = &lower, .upper = &upper, .minimize = minimize != 0};
+        tacet_contextual_model *model = NULL;
+        double means[POINTS];
+        size_t best = 0, at_end = 0;
+        assert_ok(tacet_central_fixed_model(&model, policy, kernel, &about, NULL));
+        assert_ok(tacet_contextual_predict(model, &best, means, points, POINTS, NULL, NULL));
+        for (size_t i = 0; i < POINTS; i++) {
+            assert_true(means[i] >= -3 && means[i] <= 5);
+            at_end += means[i] == -3 || means[i] == 5;
+        }
+        assert_true(at_end > 0); /* some would have gone beyond */
+        tacet_contextual_model_free(model);
+        tacet_policy_free(policy);
+        tacet_kernel_free(kernel);
+        tacet_noise_close(ask.noise);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(learns),
                                        cmocka_unit_test(first_batch_by_horizon),
@@ -412,6 +455,7 @@ int main(void) {
                                        cmocka_unit_test(failing_allocations),
                                        cmocka_unit_test(conformance),
                                        cmocka_unit_test(any_order),
-                                       cmocka_unit_test(indices)};
+                                       cmocka_unit_test(indices),
+                                       cmocka_unit_test(a_model_states_means_within_the_range_of_rewards)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -349,26 +349,28 @@ static tacet_status expand(tacet_contextual_model **out, const fixed *f, const t
         tacet_central_fixed_guarantee(f->study, &g);
         tacet__gemv(false, block->count, block->m, range, block->A, block->count, tacet_central_fixed_theta(f->study),
                     0, weights);
-        const tacet_contextual_parts parts = {.action_dim = block->d,
-                                              .lower = lower,
-                                              .upper = upper,
-                                              .kind = kernel->kind,
-                                              .matern_p = kernel->matern_p,
-                                              .lengthscales = scales,
-                                              .nodes = nodes,
-                                              .weights = weights,
-                                              .count = block->count,
-                                              .offset = f->lo + 0.5 * range,
-                                              .minimize = about->minimize,
-                                              .space = about->space,
-                                              .action_columns = about->space != NULL ? about->space->count : 0,
-                                              .listed = about->listed,
-                                              .listed_count = about->listed_count,
-                                              .is_private = g.proven,
-                                              .eps = f->eps,
-                                              .delta = f->delta,
-                                              .rounds = tacet_central_fixed_ended(f->study),
-                                              .predicted_error = error};
+        const tacet_contextual_parts parts = {
+            .action_dim = block->d,
+            .lower = lower,
+            .upper = upper,
+            .kind = kernel->kind,
+            .matern_p = kernel->matern_p,
+            .lengthscales = scales,
+            .nodes = nodes,
+            .weights = weights,
+            .count = block->count,
+            .offset = f->lo + 0.5 * range,
+            .minimize = about->minimize,
+            .space = about->space,
+            .action_columns = about->space != NULL ? about->space->count : 0,
+            .listed = about->listed,
+            .listed_count = about->listed_count,
+            .is_private = g.proven,
+            .eps = f->eps,
+            .delta = f->delta,
+            .rounds = tacet_central_fixed_ended(f->study),
+            .range = {about->minimize ? -f->hi : f->lo, about->minimize ? -f->lo : f->hi},
+            .predicted_error = error};
         status = tacet_contextual_model_create(out, &parts, err);
     }
     free(nodes);

@@ -67,6 +67,7 @@ static tacet_status expand(tacet_contextual_model **out, const tacet_central_map
                                           .eps = receipt->eps,
                                           .delta = receipt->delta,
                                           .rounds = learnt->rounds,
+                                          .range = {learnt->minimize ? -hi : lo, learnt->minimize ? -lo : hi},
                                           .predicted_error = learnt->error,
                                           .receipts = receipt,
                                           .receipt_count = 1};

@@ -212,11 +212,12 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
         }
         top = means[i] > means[top] ? i : top;
     }
-    for (size_t i = 0; i < n && model->parts.range[0] < model->parts.range[1]; i++) {
-        means[i] = fmin(fmax(means[i], model->parts.range[0]), model->parts.range[1]);
-    }
     for (size_t i = 0; i < n && model->parts.minimize; i++) {
         means[i] = -means[i];
+    }
+    /* After the sign: the range is that of the rewards themselves. */
+    for (size_t i = 0; i < n && model->parts.range[0] < model->parts.range[1]; i++) {
+        means[i] = fmin(fmax(means[i], model->parts.range[0]), model->parts.range[1]);
     }
     *best = top;
     return TACET_OK;
