@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_local.c - `tacet simulate local`: devices and learner of the local model in one process, many times.
+/* sim_local.c - `tacet-lab simulate local`: devices and learner of the local model in one process, many times.
  * Ring: programs. Each trial makes a function, lets the learner choose an arm a round, and reports the reward through
  * the gate's randomiser (exact, from a seeded source: reproducible, hence not private). */
 #include "commands.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_outsourced.c - `tacet simulate outsourced`: the two parties of the outsourced model in one process, many times.
- * Ring: lab. Each trial makes a problem, releases its records as `tacet curate` does (exact noise from a seeded source:
- * reproducible, hence not private), and lets a session as of `tacet modeler run`, which sees only the release, find the
- * best record. What is no product (the published mechanism, no privacy, chance) is played beside it. */
+/* sim_outsourced.c - `tacet-lab simulate outsourced`: the two parties of the outsourced model in one process, many
+ * times. Ring: lab. Each trial makes a problem, releases its records as `tacet curate` does (exact noise from a seeded
+ * source: reproducible, hence not private), and lets a session as of `tacet modeler run`, which sees only the release,
+ * find the best record. What is no product (the published mechanism, no privacy, chance) is played beside it. */
 #include "commands.h"
 #include "outsourced_floor.h"
 #include "outsourced_problem.h"

@@ -45,12 +45,21 @@ static void wrap(const char *text, int column, int indent) {
     putchar('\n');
 }
 
-void cli__help(const cli_command *command, const cli_option *options) {
-    printf("usage: tacet %s %s\n\n", command->name, command->usage);
+static bool is_more(const cli_option *o) {
+    return o->name[0] == '\0' && o->help == NULL;
+}
+
+void cli__help(const cli_command *command, const cli_option *options, bool all) {
+    size_t hidden = 0;
+    printf("usage: %s %s %s\n\n", cli__front(), command->name, command->usage);
     wrap(command->description, 0, 0);
     printf("\nOptions:\n");
     for (size_t i = 0; options[i].name != NULL; i++) {
         const cli_option *o = &options[i];
+        if (hidden > 0 || is_more(o)) {
+            hidden += !all && (is_more(o) || o->name[0] != '\0');
+            continue;
+        }
         if (o->name[0] == '\0') {
             printf("\n%s\n", o->help);
             continue;
@@ -69,6 +78,9 @@ void cli__help(const cli_command *command, const cli_option *options) {
            "                          counts more\n");
     printf("  --json                  one JSON object on stdout; messages stay on stderr\n");
     printf("  --help                  this text\n");
+    if (hidden > 1) {
+        printf("  --help-all              %zu more options\n", hidden - 1);
+    }
     if (command->examples != NULL) {
         printf("\nExamples:\n  ");
         for (const char *c = command->examples; *c != '\0'; c++) {
@@ -114,21 +126,31 @@ static void roff(const char *text) {
     putchar('\n');
 }
 
+/* Words with hyphens between them, as the name of a page has them. */
+static void roff_words(const char *text) {
+    for (; *text != '\0'; text++) {
+        printf(*text == ' ' || *text == '-' ? "\\-" : "%c", *text);
+    }
+}
+
+static void capitals(const char *text) {
+    for (; *text != '\0'; text++) {
+        putchar(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text == ' ' ? '-' : *text);
+    }
+}
+
 void cli__man(const cli_command *command, const cli_option *options) {
-    printf(".TH TACET-");
-    for (const char *c = command->name; *c != '\0'; c++) {
-        putchar(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c == ' ' ? '-' : *c);
-    }
+    printf(".TH ");
+    capitals(cli__front());
+    putchar('-');
+    capitals(command->name);
     printf(" 1 \"\" \"tacet %s\" \"tacet\"\n.SH NAME\n", TACET_VERSION);
-    printf("tacet"); /* the page's own name, as it is looked for: tacet-study-create */
-    for (const char *word = command->name; *word != '\0';) {
-        const size_t length = strcspn(word, " ");
-        printf("\\-%.*s", (int)length, word);
-        word += length + strspn(word + length, " ");
-    }
+    roff_words(cli__front()); /* the page's own name, as it is looked for: tacet-study-create */
+    printf("\\-");
+    roff_words(command->name);
     printf(" \\- ");
     roff(command->summary);
-    printf(".SH SYNOPSIS\n.B tacet ");
+    printf(".SH SYNOPSIS\n.B %s ", cli__front());
     roff(command->name);
     roff(command->usage);
     printf(".SH DESCRIPTION\n");
@@ -138,7 +160,7 @@ void cli__man(const cli_command *command, const cli_option *options) {
         const cli_option *o = &options[i];
         if (o->name[0] == '\0') {
             printf(".SS ");
-            roff(o->help);
+            roff(o->help != NULL ? o->help : "For few people");
             continue;
         }
         printf(".TP\n.B \\-\\-");

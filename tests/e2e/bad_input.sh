@@ -24,7 +24,9 @@ wrong() {
     shift 2
     code=0
     ls -A >"$work/before"
-    timeout 60 "$tacet" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    front=$tacet
+    case $1 in simulate | repro | noise | gp-ucb) front=$tacet-lab ;; esac
+    timeout 60 "$front" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
     ls -A >"$work/after"
     [ "$code" -eq "$want" ] || fail "'$*' exited with $code, expected $want"
     [ ! -s "$work/out" ] || fail "'$*' wrote to stdout"
