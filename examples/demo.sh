@@ -65,7 +65,7 @@ short() { awk -v v="$1" 'BEGIN { printf "%.4g", v }'; }
 
 serve() { # serve RELEASE: sets $url; keys/ must be there
     rm -f ready
-    "$tacet" curator serve --release "$1" --keys keys --data patients.csv --values response --listen 127.0.0.1:0 \
+    "$tacet" curator serve --release "$1" --keys keys --data patients.csv --target response --listen 127.0.0.1:0 \
         --ready-file ready >>log/curator.log 2>&1 &
     served=$!
     tries=0

@@ -83,6 +83,17 @@ for program in "$bin"/tacet-*; do
         sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' "$work/direct" | grep -v '^help$' | sed 's/-/\\-/g' | while read -r option; do
             grep -qF "\\-\\-$option" "$page" || fail "the manual page of '$command' lacks --$option"
         done
+        # What --help leaves out is counted there and shown by --help-all; that leaves out nothing.
+        # shellcheck disable=SC2086
+        expect 0 "$program" $command --help-all
+        cp "$work/out" "$work/all"
+        left=$(sed -n 's/^\([0-9]*\) more options.*/\1/p' "$work/direct")
+        [ $(($(grep -c '^  --' "$work/all") - $(grep -c '^  --' "$work/direct"))) -le "${left:-0}" ] ||
+            fail "'$command --help' leaves out more than it says"
+        # shellcheck disable=SC2086
+        "$program" $command --options | cut -f1 | while read -r option; do
+            grep -q -- "--$option\b" "$work/all" || [ "$option" = help ] || fail "'$command --help-all' does not show --$option"
+        done
         # A wrong option is a usage error, and nothing else happens.
         # shellcheck disable=SC2086
         expect 2 "$program" $command --no-such-option
@@ -102,6 +113,11 @@ else
     echo "groff is not installed: manual pages were not rendered"
 fi
 echo "$checked commands have a help that works"
+expect 0 "$bin/tacet" server --help
+grep -q 'more options.*--help-all' "$work/out" || fail "tacet server --help does not say that there is more"
+! grep -q -- '--address-rate' "$work/out" || fail "tacet server --help shows what few people need"
+expect 0 "$bin/tacet" server --help-all
+grep -q -- '--address-rate' "$work/out" || fail "tacet server --help-all does not show everything"
 
 # Options from a file; the command line counts more; what is wrong there is named with its line.
 printf '# noise of a release\nsensitivity = 33\neps=2\n' >"$work/options"
