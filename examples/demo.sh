@@ -191,8 +191,8 @@ attack() { # attack NAME RELEASE KNOWN: a release that claims privacy and was re
         { cat log/attack.log >&2; exit 1; }
     awk -v which="$2, $3 known" -v yes="$(field "attack-$1.json" succeeded)" -v part="$(field "attack-$1.json" recovered)" \
         -v rms="$(field "attack-$1.json" rms)" -v blind="$(field "attack-$1.json" blind)" 'BEGIN {
-        printf "  %-28s %-9s %5.1f %% rebuilt; error %.3g units (a guess without the release: %.3g)\n", which ":",
-            (yes == "true" ? "SUCCEEDS" : "fails"), 100 * part, rms, blind }'
+        printf "  %-28s %5.1f %% of records read; error %.3g units, %.0f %% of a guess without the release (%.3g)%s\n", which ":",
+            100 * part, rms, 100 * rms / blind, blind, (yes == "true" ? ": EVERYTHING IS READ" : "") }'
 }
 attack published release-published $known
 attack ours release $known

@@ -25,14 +25,16 @@ int cmd_outsourced(int argc, char **argv, const cli_command *self) {
     }
     /* Expected: a release that claims privacy withstands it, the published mechanism does not. */
     const int code = r.succeeded && m.is_private ? CLI_EXIT_FAILED : CLI_EXIT_OK;
-    (void)cli_tell(cli_object("mechanism private rows known succeeded recovered rms blind largest _percent",
+    (void)cli_tell(cli_object("mechanism private rows known succeeded recovered rms blind largest _percent _of",
                               J(m.mechanism), J(m.is_private), J(m.rows), J(known), J(r.succeeded), J(r.recovered),
-                              J(r.rms), J(r.blind), J(r.largest), J(100 * r.recovered)),
+                              J(r.rms), J(r.blind), J(r.largest), J(100 * r.recovered),
+                              J(r.blind > 0 ? 100 * r.rms / r.blind : 0)),
                    "{mechanism} release of {rows} records; the attacker knows {known} of them\n"
                    "  typical error of the rebuilt records   {rms:.3g} (in units of the protected distance)\n"
                    "  the same for a blind guess             {blind:.3g}\n"
                    "  records read exactly                   {_percent:.1f} %\n"
-                   "  the attack {?succeeded|SUCCEEDED: every record can be read}{!succeeded|failed}\n");
+                   "  grade: {?succeeded|EVERY RECORD CAN BE READ}{!succeeded|no record is read; the attacker is left "
+                   "with {_of:.0f} % of the error of a blind guess}\n");
     tacet_manifest_clear(&m);
     return code;
 }

@@ -153,7 +153,6 @@ static void warn(const tacet_manifest *m, void *user) {
 static const char WORDS[] =
     "{folder}/release.csv: {rows} rows, {dims} coordinates each\n{protects}\n"
     "{?_distances|at distance 2: eps = {eps_at.2:^4}; at distance 3: eps = {eps_at.3:^4}\n}"
-    "{?_any|a row that becomes any other within the bounds is hidden at eps = {eps_any_change:^3} only\n}"
     "{?sigma|noise: standard deviation {sigma:_6} per coordinate in scaled units, on a grid of {grid:_6}\n}"
     "noise in the columns' own units: {noise}\nnot protected: {uncovered}\n"
     "{?_outputs|measured values: each randomised with eps {_outputs:^6}, once for a record, which the ledger adds to "
@@ -198,8 +197,8 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     } else {
         cli_add(object, "ledger_entry ledger_hash", J(m->entry), J(m->entry_hash));
     }
-    cli_add(object, "_distances _any _outputs", JB(m->is_private && isfinite(m->eps_at[1]) && !typed),
-            JB(any_change > m->eps && !typed), J(m->outputs_private ? m->outputs.eps : 0));
+    cli_add(object, "_distances _outputs", JB(m->is_private && isfinite(m->eps_at[1]) && !typed),
+            J(m->outputs_private ? m->outputs.eps : 0));
     free(protects);
     free(noise);
     free(uncovered);

@@ -48,12 +48,15 @@ static void waiting(const char *why, void *user) {
 
 static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger, double seconds) {
     const tacet_modeler_knowledge *k = &r->knowledge;
+    char *claim = tacet_manifest_claim(m);
     json_t *out =
         cli_object("rows values best_row best_value ended modeler unmeasurable release", JL(r->rows, r->count),
                    JL(r->values, r->count), J(r->best_row), J(r->best_value), J(tacet_session_end_name(r->end)),
                    J(r->method), J(r->failed_count > 0 ? JL(r->failed, r->failed_count) : json_array()),
-                   J(cli_object("mechanism private eps delta sigma", J(m->mechanism), J(m->is_private), J(m->eps),
-                                J(m->delta), J(m->sigma))));
+                   J(cli_object("mechanism private eps delta eps_any_change sigma claim", J(m->mechanism),
+                                J(m->is_private), J(m->eps), J(m->delta), J(m->eps_at[TACET_MANIFEST_DISTANCES - 1]),
+                                J(m->sigma), J(claim != NULL ? claim : ""))));
+    free(claim);
     if (r->predicted) {
         cli_add(out, "recommended_row recommended_mean recommended_sd", J(r->recommended_row), J(r->recommended_mean),
                 J(r->recommended_sd));
@@ -151,8 +154,8 @@ static const char WORDS[] =
     "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g} +- {recommended_sd:.2g}\n}}"
     "asked           {_asked} rows (modeler: {modeler})\n"
     "{?_failed|not measurable  {_failed} rows; others were asked instead\n}"
-    "the release     {!release.private|" TACET_MANIFEST_STAMP "}{?release.private|eps = {release.eps:^6}, delta = "
-    "{release.delta:^6}; measured values are {?_outputs|randomised}{!_outputs|not protected}}\n"
+    "the release     {!release.private|" TACET_MANIFEST_STAMP "}{?release.private|{release.claim} Measured values are "
+    "{?_outputs|randomised}{!_outputs|not protected}.}\n"
     "{?ledger|the ledger      {ledger.entries} entries, eps {ledger.spent_eps:^6} spent of {ledger.budget_eps:^6}; "
     "{ledger.queries_left} queries left\n}";
 

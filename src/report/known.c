@@ -106,6 +106,7 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "product_kind", "Dataset"); /* a word of the registry */
     say(known, "product_type", "noisy records for outsourced optimization, with measured values on request");
     say(known, "variant", "%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
+    char *claim = tacet_manifest_claim(m);
     say(known, "privacy_unit", "%s",
         !m->is_private       ? "none"
         : m->person_rows > 0 ? "one person: all of their rows, each moved by up to one unit of its columns"
@@ -142,7 +143,8 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "label_guess",
         m->person_rows > 0 ? "one person, and that each of their rows has one of two values a unit apart,"
                            : "one row, and that it has one of two values a unit apart,");
-    say(known, "label_more", "Three units apart it can be more.");
+    say(known, "label_more", "%s", claim != NULL ? claim : "");
+    free(claim);
     say(known, "label_keeps",
         "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was spent. The "
         "modeler keeps the release and the values measured for it.");

@@ -385,7 +385,7 @@ static bool add_audit(json_t *sections, const json_t *result) {
 }
 
 static bool add_attack(json_t *sections, const json_t *result) {
-    static const char *const COLUMNS[] = {"mechanism",           "attack succeeded",       "part rebuilt",
+    static const char *const COLUMNS[] = {"mechanism",           "every record read",      "part read",
                                           "error of the attack", "error of a blind guess", NULL};
     static const char *const FIELDS[] = {"mechanism", "succeeded", "recovered", "rms", "blind", NULL};
     return add_row(sections, "attacks", "Rebuilding records from a release", COLUMNS, cells(result, FIELDS));

@@ -10,7 +10,7 @@ printf 'age\n20\n50\n70\n' >"$work/a.csv"
 awk -v said="$(number eps_any_change "$work/json")" -v is="$(number eps "$work/far")" \
     'BEGIN { exit !(is > 160 && said >= is && said < 1.001 * is) }' || fail "of any change it says $(number eps_any_change "$work/json")"
 "$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/s" --ledger "$work/s.ledger" --new-budget "a test" >"$work/said" 2>"$work/err"
-said=$(sed -n 's/.*becomes any other within the bounds is hidden at eps = \([0-9]*\) only$/\1/p' "$work/said")
+said=$(sed -n 's/.*by one unit .*becoming any other, only at eps = \([0-9.]*[0-9]\)\..*/\1/p' "$work/said")
 awk -v said="$said" -v is="$(number eps "$work/far")" 'BEGIN { exit !(said >= is && said < is + 1) }' || fail "$(cat "$work/said")"
 # Where laplace has less noise it says so, to people on stderr, to programs in a field; and it is what laplace then has.
 grep -q '^tacet curate: note: --mechanism laplace would need a standard deviation of 0.471 instead of 1.39 per coordinate, and no delta$' "$work/err" ||
@@ -35,4 +35,11 @@ awk -v said="$(number eps_any_change "$work/json")" 'BEGIN { exit !(said >= 3 &&
 # What is not private promises nothing for any change.
 "$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$work/n" --seed 1 --ledger "$work/n.ledger" --new-budget "a test" --json 2>/dev/null >"$work/json"
 grep -q '"eps_any_change":null' "$work/json" || fail "seeded noise promises something"
+# The README's first screen has the sentence that its own example prints.
+awk -f "$TACET_SOURCE/examples/patients.awk" >"$work/patients.csv"
+"$tacet" curate --data "$work/patients.csv" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
+    --eps 3 --queries 40 --out "$work/p" --dry-run >"$work/said"
+claim=$(sed -n 's/^\(The release hides .*only at eps = [0-9.]*[0-9]\.\).*/\1/p' "$work/said")
+[ -n "$claim" ] || fail "no sentence in $(cat "$work/said")"
+head -n 40 "$TACET_SOURCE/README.md" | tr '\n' ' ' | tr -s ' ' | grep -qF "$claim" || fail "README.md does not say: $claim"
 echo "what is said is what holds"

@@ -20,7 +20,7 @@ JSON
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --out dry --dry-run >out 2>err
 [ ! -e dry ] && [ ! -e t.csv.ledger.db ] || fail "a dry run left something"
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --queries 38 --out r >out 2>err || fail "no release: $(cat err)"
-for words in 'at distance 2 at eps = 6' 'at distance 3 at eps = 9' 'becomes any other' 'a factor of 1.2 in dose' '30 days in seen' \
+for words in 'at distance 2 it is eps = 6' 'at distance 3 it is eps = 9' 'becoming any other' 'a factor of 1.2 in dose' '30 days in seen' \
     'group kept with probability 0.87' 'not protected'; do grep -q "$words" out || fail "it does not say '$words': $(cat out)"; done
 [ "$(head -n 1 r/release.csv)" = row,z1,z2,z3,l1,l2 ] || fail "the header: $(head -n 1 r/release.csv)"
 "$bin/tacet" ledger show --ledger r/ledger.db | grep -q '1 entries' || fail "more than one entry"

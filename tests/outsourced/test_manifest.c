@@ -172,8 +172,8 @@ static void test_laplace(void **state) {
     tacet_manifest_clear(&out);
     free(text);
     text = tacet_manifest_protects(&m);
-    assert_non_null(
-        strstr(text, "at eps = 0.1, delta = 0 (a change k times as large, k above 1, at k times this eps);"));
+    assert_non_null(strstr(text, "at eps = 0.1, delta = 0"));
+    assert_non_null(strstr(text, "one k times as large, k above 1, is hidden at k times its eps."));
     free(text);
     m.scale = NAN;
     assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
@@ -235,14 +235,14 @@ static void test_sentences(void **state) {
     m.eps = 1.2345674;
     m.delta = 1.00000001e-5;
     text = tacet_manifest_protects(&m);
-    assert_non_null(strstr(text, "by release.csv at eps = 1.23457, delta = 1.00001e-05;"));
+    assert_non_null(strstr(text, ") at eps = 1.23457, delta = 1.00001e-05;"));
     assert_non_null(strstr(text, "0.666666 in age"));
     free(text);
     m.eps = 1.2345614;
     columns[0].unit = 1;
     text = tacet_manifest_protects(&m);
     assert_non_null(strstr(text, "eps = 1.23457,"));
-    assert_non_null(strstr(text, "up to 1 in age"));
+    assert_non_null(strstr(text, "alone: 1 in age"));
     free(text);
     /* As many columns as are allowed, with the longest names: cut, never overrun. */
     tacet_manifest_column *many = calloc(TACET_MANIFEST_COLUMNS, sizeof *many);
@@ -257,6 +257,32 @@ static void test_sentences(void **state) {
     assert_true(strlen(text) < 65536);
     free(text);
     free(many);
+}
+
+/* eps of one unit and eps of any change stand in one sentence; where they are the same there is one. */
+static void the_claim_has_both_numbers(void **state) {
+    tacet_manifest m = example();
+    columns[0].unit = 5;
+    m.delta = 0;
+    m.eps = 3;
+    m.eps_at[TACET_MANIFEST_DISTANCES - 1] = 85.60001;
+    char *text = tacet_manifest_claim(&m);
+    assert_string_equal(text,
+                        "The release hides a change of one row by one unit (alone: 5 in "
+                        "age or 0.333333 in \xc3\xa4rger \"x\") at eps = 3, delta = 0, and any other change within the "
+                        "bounds, up to one row becoming any other, only at eps = 85.6001.");
+    char *more = tacet_manifest_protects(&m);
+    assert_memory_equal(more, text, strlen(text));
+    free(more);
+    free(text);
+    m.eps_at[TACET_MANIFEST_DISTANCES - 1] = 3;
+    text = tacet_manifest_claim(&m);
+    assert_non_null(strstr(text, "hides any change of one row within the bounds at eps = 3,"));
+    free(text);
+    m.eps_at[TACET_MANIFEST_DISTANCES - 1] = NAN;
+    text = tacet_manifest_claim(&m);
+    assert_non_null(strstr(text, "of any other change it says nothing"));
+    free(text);
 }
 
 static void test_projection_matrix(void **state) {
@@ -346,6 +372,7 @@ int main(void) {
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_unwritable),
         cmocka_unit_test(test_sentences),
+        cmocka_unit_test(the_claim_has_both_numbers),
         cmocka_unit_test(test_projection_matrix),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(settings_that_hide_little_or_much_are_warned_of),

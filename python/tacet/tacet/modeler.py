@@ -39,6 +39,8 @@ class Manifest:
             self.delta: float = raw.delta
             self.sigma: float = raw.sigma
             self.private: bool = raw.is_private
+            self.eps_any_change: float = raw.eps_at[3]
+            self.claim = native.take(lib.tacet_manifest_claim(raw))
             self.protects = native.take(lib.tacet_manifest_protects(raw))
             self.noise = native.take(lib.tacet_manifest_noise(raw))
             self.uncovered = native.take(lib.tacet_manifest_uncovered(raw))
@@ -52,7 +54,7 @@ class Manifest:
     def _facts(self) -> list[tuple[str, str]]:
         return [
             ("mechanism", self.fields["mechanism"]),
-            ("guarantee", guarantee(self) if self.private else "NOT DIFFERENTIALLY PRIVATE"),
+            ("guarantee", f"{guarantee(self)}. {self.claim}" if self.private else "NOT DIFFERENTIALLY PRIVATE"),
             ("rows", str(self.rows)),
             ("questions", str(self.queries)),
             ("noise", self.noise),
@@ -61,7 +63,7 @@ class Manifest:
         ]  # fmt: skip
 
     def __repr__(self) -> str:
-        said = guarantee(self) if self.private else "NOT DIFFERENTIALLY PRIVATE"
+        said = f"{guarantee(self)}. {self.claim}" if self.private else "NOT DIFFERENTIALLY PRIVATE"
         return f"Manifest({self.rows} rows, {said})"
 
     def _repr_html_(self) -> str:

@@ -58,27 +58,15 @@ static void say_amount(sentence *s, const tacet_space_column *c, double amount, 
     }
 }
 
-static void say_typed(sentence *s, const tacet_manifest *m) {
+/* What a move at distance 1 is in one column alone: "5 in age, 2 in bmi or 10 in dose". */
+static void say_units(sentence *s, const tacet_manifest *m) {
     const tacet_space *space = &m->space;
     char number[DIGITS];
-    const size_t categories = tacet_space_categories(space);
     size_t at = 0;
-    say(s,
-        "Two values of one row are at distance D = sqrt(sum of (change / unit)^2 over its numbers) + 1 for each "
-        "category that changes. release.csv hides a change at distance 1 at eps = %s, delta = %s",
-        six(number, m->eps, true), m->delta > 0 ? "" : "0");
-    if (m->delta > 0) {
-        say(s, "%s", six(number, m->delta, true));
+    for (size_t i = 0; space->count == 0 && i < m->column_count; i++) {
+        say(s, "%s%s in %s", between(i, m->column_count), six(number, m->columns[i].unit, false), m->columns[i].name);
     }
-    for (size_t d = 1; d + 1 < TACET_MANIFEST_DISTANCES && isfinite(m->eps_at[d]); d++) {
-        say(s, ", at distance %zu at eps = %s", d + 1, six(number, m->eps_at[d], true));
-    }
-    if (isfinite(m->eps_at[TACET_MANIFEST_DISTANCES - 1])) {
-        say(s, ", and a row that becomes any other at eps = %s",
-            six(number, m->eps_at[TACET_MANIFEST_DISTANCES - 1], true));
-    }
-    say(s, ". Distance 1 is, alone, a change of ");
-    const size_t total = m->column_count + categories;
+    const size_t total = m->column_count + tacet_space_categories(space);
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
         if (c->kind != TACET_SPACE_CATEGORY) {
@@ -94,7 +82,6 @@ static void say_typed(sentence *s, const tacet_manifest *m) {
             say(s, "%swhether %s is missing", between(at++, total), c->name);
         }
     }
-    say(s, ".");
 }
 
 /* Whether the claim is about a row or about a person, and what it is of the latter. */
@@ -114,40 +101,73 @@ static void say_person(sentence *s, const tacet_manifest *m) {
         m->person_delta > 0 ? six(delta, m->person_delta, true) : "0");
 }
 
-char *tacet_manifest_protects(const tacet_manifest *m) {
+/* Both numbers, side by side, wherever a guarantee of a release is told: eps is that of a move by one unit, and nobody
+ * may take it for that of any change. */
+static void say_claim(sentence *s, const tacet_manifest *m) {
     char eps[DIGITS];
     char delta[DIGITS];
-    char unit[DIGITS];
+    char far[DIGITS];
+    const double any = m->eps_at[TACET_MANIFEST_DISTANCES - 1];
+    (void)six(eps, m->eps, true);
+    (void)snprintf(delta, sizeof delta, "%s", m->delta > 0 ? six(far, m->delta, true) : "0");
+    if (any <= m->eps) {
+        say(s,
+            "The release hides any change of one row within the bounds at eps = %s, delta = "
+            "%s.",
+            eps, delta);
+        return;
+    }
+    say(s, "The release hides a change of one row by one unit (alone: ");
+    say_units(s, m);
+    say(s, ") at eps = %s, delta = %s", eps, delta);
+    if (isfinite(any)) {
+        say(s, ", and any other change within the bounds, up to one row becoming any other, only at eps = %s.",
+            six(far, any, true));
+    } else {
+        say(s, "; of any other change it says nothing.");
+    }
+}
+
+char *tacet_manifest_claim(const tacet_manifest *m) {
     sentence s = {.text = malloc(SENTENCE)};
     if (!m->is_private) {
         say(&s, tacet_manifest_law(m) == NULL
                     ? "Nothing is protected: whoever knows a few records can compute all the others from this release."
                     : "Nothing is protected: the noise was drawn from a seed, for tests only.");
-        return s.text;
+    } else {
+        say_claim(&s, m);
     }
+    return s.text;
+}
+
+/* What lies between one unit and any change. */
+static void say_distances(sentence *s, const tacet_manifest *m) {
+    char number[DIGITS];
     if (m->space.count > 0) {
-        say_typed(&s, m);
+        say(s, " One unit is distance 1, where two values of one row are at distance sqrt(sum of (change / unit)^2 "
+               "over its numbers) + 1 for each category that changes");
+        for (size_t d = 1; d + 1 < TACET_MANIFEST_DISTANCES && isfinite(m->eps_at[d]); d++) {
+            say(s, "%s at distance %zu it is eps = %s", d > 1 ? "," : ";", d + 1, six(number, m->eps_at[d], true));
+        }
+    } else {
+        say(s, " One unit is a change that keeps the sum of (change / unit)^2 over the columns at or below 1");
+        if (is_pure(m)) {
+            say(s, "; one k times as large, k above 1, is hidden at k times its eps");
+        } else if (isfinite(tacet_manifest_pure_eps(m))) {
+            say(s, "; it is hidden at eps = %s with delta = 0, too, and one k times as large at k times that",
+                six(number, tacet_manifest_pure_eps(m), true));
+        }
+    }
+    say(s, ".");
+}
+
+char *tacet_manifest_protects(const tacet_manifest *m) {
+    sentence s = {.text = tacet_manifest_claim(m)};
+    s.at = s.text != NULL ? strlen(s.text) : 0;
+    if (m->is_private) {
+        say_distances(&s, m);
         say_person(&s, m);
-        return s.text;
     }
-    char pure[DIGITS];
-    char also[4 * DIGITS] = "";
-    if (is_pure(m)) {
-        (void)snprintf(also, sizeof also, " (a change k times as large, k above 1, at k times this eps)");
-    } else if (isfinite(tacet_manifest_pure_eps(m))) {
-        (void)snprintf(also, sizeof also,
-                       " (and at eps = %s with delta = 0; a change k times as large at k times that)",
-                       six(pure, tacet_manifest_pure_eps(m), true));
-    }
-    say(&s,
-        "Any change of one row that keeps the sum of (change / unit)^2 over its columns at or below 1 is hidden by "
-        "release.csv at eps = %s, delta = %s%s; for one column alone that is a change of up to ",
-        six(eps, m->eps, true), six(delta, m->delta, true), also);
-    for (size_t i = 0; i < m->column_count; i++) {
-        say(&s, "%s%s in %s", between(i, m->column_count), six(unit, m->columns[i].unit, false), m->columns[i].name);
-    }
-    say(&s, ".");
-    say_person(&s, m);
     return s.text;
 }
 

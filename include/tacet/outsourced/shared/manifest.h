@@ -84,7 +84,10 @@ TACET_API const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
  * where there is none. */
 TACET_API double tacet_manifest_pure_eps(const tacet_manifest *m);
 
-/* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
+/* The guarantee in one sentence with both of its numbers: eps of a move by one unit, and of any change. Whoever tells
+ * the eps of a release tells it in these words. From malloc, NULL when out of memory. */
+TACET_API char *tacet_manifest_claim(const tacet_manifest *manifest);
+/* The same, and what lies between the two; what is not protected. From malloc, NULL when out of memory. */
 TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
 /* How large the noise is, in the columns' own units: "age 7, income a factor of 1.9; sex is kept with probability
  * 0.88".
