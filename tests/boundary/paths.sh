@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# paths.sh - every file outside the gate that hands something to a draw is named in tests/sensitivity/README.md, with the test
+# that searches how far one record moves what it hands over; and every file named there does so. Which files those are is
+# computed from the symbols of the built objects.
+set -eu
+root=${TACET_SOURCE:-$(dirname "$0")/../..}
+build=${TACET_BUILD:?}
+[ -d "$build/src/CMakeFiles/tacet_trusted.dir" ] || { echo "paths: no objects of the trusted ring"; exit 77; }
+draws='tacet_mechanism_run|tacet_table_open|tacet__report_draw|tacet__report_draw_among|tacet_tally_choose|tacet_tally_release'
+page=$root/tests/sensitivity/README.md
+
+# paths BUILD: files below src, without the gate itself and the audits, that refer to a draw.
+paths() {
+    find "$1/src/CMakeFiles" -name '*.c.o' | while read -r object; do
+        file=$(echo "$object" | sed 's,.*\.dir/\(.*\)\.o$,\1,')
+        case $file in dp/* | audit/*) continue ;; esac
+        [ -f "$root/src/$file" ] || continue # of a file that was deleted since
+        ! nm -u "$object" | grep -qwE "$draws" || echo "$file"
+    done | sort -u
+}
+found=$(paths "$build")
+[ -n "$found" ] || { echo "paths: nothing hands anything to a draw, which cannot be"; exit 1; }
+named=$(sed -n 's/^| `\([^`]*\.c\)` | `[a-z0-9._]*` |$/\1/p' "$page" | sort -u)
+for file in $found; do
+    echo "$named" | grep -qxF "$file" || { echo "paths: src/$file hands something to a draw, and no test of sensitivity is named for it"; exit 1; }
+done
+for file in $named; do
+    echo "$found" | grep -qxF "$file" || { echo "paths: src/$file is named in tests/sensitivity/README.md, and hands nothing to a draw"; exit 1; }
+    test=$(sed -n "s,^| \`$file\` | \`\(.*\)\` |\$,\1,p" "$page")
+    [ -f "$root/tests/${test%%.*}/test_${test#*.}.c" ] || { echo "paths: no test $test, of src/$file"; exit 1; }
+done
+echo "paths: $(echo "$found" | wc -l) files hand something to a draw, each with its test of sensitivity"

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_reports.c - how far one round moves what studies let go of it: the releases of contextual epochs, and what a
+ * device reports of a reward and of a vector. Rounds are replaced by others found by search: extreme contexts, rewards
+ * outside their range, NaN, reports that never come. */
+#include "sensitivity/recorder.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/contextual/trusted/epochs.h>
+#include <tacet/core/simrng.h>
+#include <tacet/local/trusted/device.h>
+#include <tacet/local/trusted/statistics_device.h>
+
+/* --- contextual epochs ------------------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 1200, ACTIONS = 5 };
+
+typedef struct round_of {
+    double context, reward[ACTIONS];
+    bool reported;
+} round_of;
+
+static void play(const round_of *rounds, recording *into, const recording *replay) {
+    static const double LOWER[2] = {0, 10}, UPPER[2] = {4, 12}, LIST[ACTIONS] = {0, 1, 2, 3, 4};
+    tacet_contextual_space space;
+    tacet_contextual_epochs_settings settings;
+    tacet_policy *policy = NULL;
+    tacet_noise *noise = NULL;
+    tacet_contextual_space_defaults(&space);
+    space.lower = LOWER;
+    space.upper = UPPER;
+    tacet_contextual_epochs_settings_defaults(&settings);
+    settings.rounds = ROUNDS;
+    settings.first = 250;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 3, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "study", .what = "w", .to_whom = "x"};
+    assert_ok(tacet_contextual_epochs_create(&policy, &space, LIST, ACTIONS, &settings, &ask, NULL));
+    recorder_begin(into, replay);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        const tacet_round round = {.context = &rounds[i].context, .context_dim = 1};
+        tacet_suggestion s = {0};
+        assert_ok(tacet_policy_suggest(policy, &s, &round, NULL));
+        if (rounds[i].reported) { /* NaN is refused by the service; everything else comes in */
+            assert_ok(tacet_policy_observe(policy, s.ticket, rounds[i].reward[s.index], NULL));
+        }
+    }
+    recorder_end();
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+}
+
+static void any_round(round_of *r, tacet_simrng *rng) {
+    const double u = tacet_simrng_uniform(rng), v = tacet_simrng_uniform(rng);
+    r->context = u < 0.3 ? 10 : u < 0.6 ? 12 : 10 + 2 * v;
+    r->reported = tacet_simrng_uniform(rng) < 0.85;
+    for (size_t a = 0; a < ACTIONS; a++) {
+        const double w = tacet_simrng_uniform(rng);
+        r->reward[a] = w < 0.3 ? -1 : w < 0.6 ? 1 : w < 0.7 ? 1e12 : w < 0.8 ? -1e12 : 2 * w - 1;
+    }
+}
+
+static void test_a_round_of_contextual_epochs_moves_one_release(void **state) {
+    round_of *rounds = calloc(ROUNDS, sizeof *rounds);
+    recording first, second, third;
+    movement m = {0};
+    tacet_simrng rng;
+    (void)state;
+    assert_non_null(rounds);
+    tacet_simrng_init(&rng, 4, 4);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        rounds[i].context = 10 + 2 * tacet_simrng_uniform(&rng);
+        rounds[i].reported = tacet_simrng_uniform(&rng) < 0.95;
+        for (size_t a = 0; a < ACTIONS; a++) {
+            rounds[i].reward[a] = 0.5 * cos((double)a - rounds[i].context) + 0.2 * (tacet_simrng_uniform(&rng) - 0.5);
+        }
+    }
+    play(rounds, &first, NULL);
+    for (size_t i = 0; i < 50; i++) {
+        const size_t at = (size_t)(tacet_simrng_uniform(&rng) * ROUNDS);
+        const round_of kept = rounds[at];
+        any_round(&rounds[at], &rng);
+        play(rounds, &second, &first);
+        any_round(&rounds[at], &rng);
+        play(rounds, &third, &first);
+        movement_add(&m, &first, &second);
+        movement_add(&m, &second, &third);
+        rounds[at] = kept;
+        recording_clear(&second);
+        recording_clear(&third);
+    }
+    print_message("epochs: %zu draws, eps %.4f of 1, %g draws by one round\n", m.draws, m.eps, m.moved);
+    assert_true(m.draws >= 3 && m.eps <= 1 + 1e-9 && m.eps >= 0.9);
+    recording_clear(&first);
+    free(rounds);
+}
+
+/* --- devices ----------------------------------------------------------------------------------------------------- */
+
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
+                            double *report, tacet_error *err) {
+    (void)user, (void)ticket, (void)ldp, (void)mint, (void)err;
+    *answered = false;
+    *report = 0;
+    return TACET_OK;
+}
+
+static tacet_status commit(void *user, const char *ticket, double report, tacet_error *err) {
+    (void)user, (void)ticket, (void)report, (void)err;
+    return TACET_OK;
+}
+
+/* A report reads its reward through the clip alone: whatever the two rewards, no further apart than the range. */
+static void test_a_reward_reaches_its_report_through_the_clip(void **state) {
+    static const double REWARDS[] = {-7, 3, -2, 1e300, -1e300, INFINITY, -INFINITY, 0.3};
+    const tacet_device_store store = {.reserve = reserve, .commit = commit};
+    movement m = {0};
+    tacet_ldp ldp;
+    (void)state;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1.5, -7, 3, NULL));
+    for (size_t i = 0; i < 64; i++) {
+        recording runs[2];
+        for (size_t k = 0; k < 2; k++) {
+            tacet_device *device = NULL;
+            tacet_device_answer answer;
+            assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+            recorder_begin(&runs[k], k == 0 ? NULL : &runs[0]);
+            assert_ok(tacet_device_report(device, &answer, "t", REWARDS[k == 0 ? i % 8 : i / 8], NULL));
+            recorder_end();
+            tacet_device_close(device);
+        }
+        movement_add(&m, &runs[0], &runs[1]);
+        recording_clear(&runs[0]);
+        recording_clear(&runs[1]);
+    }
+    assert_int_equal(m.draws, 1);
+    assert_true(m.eps == 1.5);
+}
+
+/* The vector that a device reports of a round: any two points and rewards. */
+static void test_a_vector_of_a_round_moves_by_its_bound(void **state) {
+    static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
+    tacet_features *features = NULL;
+    tacet_central_map *map = NULL;
+    tacet_statistics_device *device = NULL;
+    tacet_kernel *kernel = test_kernel("se", 2, 1);
+    tacet_noise *noise = NULL;
+    tacet_simrng rng;
+    movement m = {0};
+    (void)state;
+    tacet_simrng_init(&rng, 8, 8);
+    assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 12, 20, NULL));
+    assert_ok(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL));
+    assert_ok(tacet_statistics_device_create(&device, map, 1, 1e-5, NULL));
+    assert_ok(tacet_noise_open_seeded(&noise, 1, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    for (size_t i = 0; i < 3000; i++) {
+        recording runs[2];
+        for (size_t k = 0; k < 2; k++) {
+            tacet_release *release = NULL;
+            const double angle = 6.283185307179586 * tacet_simrng_uniform(&rng);
+            const double r = 2 * sqrt(tacet_simrng_uniform(&rng)), u = tacet_simrng_uniform(&rng);
+            const double x[2] = {r * cos(angle), r * sin(angle)};
+            recorder_begin(&runs[k], k == 0 ? NULL : &runs[0]);
+            assert_ok(tacet_statistics_device_report(device, &release, &ask, x,
+                                                     u < 0.4   ? 0
+                                                     : u < 0.8 ? 1
+                                                               : 50 * (u - 0.9),
+                                                     NULL));
+            recorder_end();
+            tacet_release_free(release);
+        }
+        movement_add(&m, &runs[0], &runs[1]);
+        recording_clear(&runs[0]);
+        recording_clear(&runs[1]);
+    }
+    print_message("statistics: share %.3f\n", m.share[0]);
+    assert_true(m.draws == 1 && m.share[0] >= 0.8);
+    tacet_noise_close(noise);
+    tacet_statistics_device_free(device);
+    tacet_central_map_free(map);
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_round_of_contextual_epochs_moves_one_release),
+        cmocka_unit_test(test_a_reward_reaches_its_report_through_the_clip),
+        cmocka_unit_test(test_a_vector_of_a_round_moves_by_its_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
