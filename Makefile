@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makefile - a thin front for CMake. `make help` lists the targets.
-# What is missing on a Debian system is installed by tools/setup, which every build target runs first.
+# What is missing on a Debian system is installed by tools/setup, which every build target runs first: what programs are
+# built from for all of them, what tests need for those that test.
 SHELL := /bin/sh
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 BUILD := build
 .DEFAULT_GOAL := all
+.NOTPARALLEL: # two targets must not install packages at once; what takes time runs in parallel by itself
 DATA ?= ../shared/data
-.PHONY: all help quick reference symbols reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan \
+.PHONY: all help quick reference symbols reproduction setup setup-tests setup-dev configure build programs demo check check-asan check-ubsan check-tsan \
         check-valgrind check-browser bench space-studies space-tables peers coverage fuzz soak mutants prove lint format install clean python
 
 help:
-	@echo "make all            install what is missing, configure, build into build/bin"
-	@echo "make demo           the main job end to end"
+	@echo "make all            install what is missing, configure, build into build/bin (tests too, where libcmocka is there)"
+	@echo "make demo           the main job end to end; builds the programs alone"
 	@echo "make demo-live      both parties of the demo, kept running: a desk and a page to watch the search"
-	@echo "make check          build and run every test; closes with 'N passed, M failed'"
+	@echo "make check          build and run every test; closes with 'N passed, M failed', and why any were skipped"
 	@echo "make quick          the unit tests that take a moment each; a room alone: ctest --test-dir build -L gate"
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
 	@echo "make check-browser  the pages in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
@@ -44,26 +46,31 @@ help:
 
 setup:
 	@tools/setup
+setup-tests:
+	@tools/setup --with-tests
 setup-dev:
 	@tools/setup --with-dev
 
-build: setup
+configure: setup
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
 	@rm -f $(BUILD).configure.log
+build: configure
 	@cmake --build $(BUILD) -j $(JOBS) -- --no-print-directory -s
+programs: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target programs -- --no-print-directory -s
 all: build
 
-demo: build
+demo: programs
 	@examples/demo.sh
 
 .PHONY: demo-live
-demo-live: build
+demo-live: programs
 	@examples/demo-live.sh
 
-check: build
+check: setup-tests build
 	@tools/check $(BUILD) $(JOBS)
 
-quick: build
+quick: setup-tests build
 	@ctest --test-dir $(BUILD) -j $(JOBS) -L quick --output-on-failure | tail -n 4
 
 check-asan check-ubsan check-tsan: check-%: setup-dev
@@ -74,10 +81,10 @@ check-asan check-ubsan check-tsan: check-%: setup-dev
 check-valgrind: setup-dev build
 	@TACET_VALGRIND=1 tools/check $(BUILD) $(JOBS)
 
-check-browser: build
+check-browser: setup-tests build
 	@TACET_BIN=$(CURDIR)/$(BUILD)/bin /usr/bin/python3 tests/browser/run.py
 
-bench: build
+bench: setup-tests build
 	@bench/run
 
 space-studies: build
@@ -90,7 +97,7 @@ peers: build
 	@bench/peers/run --markdown docs/benchmarks.md
 
 reproduction: build
-	@build/bin/tacet repro all --quick --data $(DATA) --out build/reproduction --markdown docs/reproduction.md
+	@build/bin/tacet-lab repro all --quick --data $(DATA) --out build/reproduction --markdown docs/reproduction.md
 
 robustness: build
 	@tools/robustness --out build/robustness --markdown docs/robustness.md
@@ -119,10 +126,10 @@ wheels:
 wheels-check: wheels
 	@tools/wheels-check
 
-soak: build
+soak: setup-tests build
 	@tools/soak $(BUILD)
 
-mutants: setup
+mutants: setup-tests
 	@tools/mutants
 
 prove:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_curate.c - a release of 1,000,000 x 10 records against drawing ten million exact noise values on one thread, in
- * the same run; against `tacet noise gaussian`, which draws as many and prints them; and the most memory the process
- * ever held. What a release does besides drawing is to read the table twice (checked before anything is spent, then
- * drawn), to print every number and to hash the text. The first ratio is of elapsed time, with as many threads as there
- * are processors, and suffers from other work on the machine; the second is of processor time, which does not. Best of
- * three runs each. Ring: programs. */
+ * the same run; against `tacet-lab noise gaussian`, which draws as many and prints them; and the most memory the
+ * process ever held. What a release does besides drawing is to read the table twice (checked before anything is spent,
+ * then drawn), to print every number and to hash the text. The first ratio is of elapsed time, with as many threads as
+ * there are processors, and suffers from other work on the machine; the second is of processor time, which does not.
+ * Best of three runs each. Ring: programs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +129,8 @@ static void release(spent *best, tacet_manifest *m, const char *folder, const ta
     }
 }
 
-/* Releases and draws RUNS times with one mechanism; returns the best second of `tacet noise`, for the Gaussian only. */
+/* Releases and draws RUNS times with one mechanism; returns the best second of `tacet-lab noise`, for the Gaussian
+ * only. */
 static double compare(spent *curate, spent *draws, const char *self, const char *folder,
                       const tacet_curate_settings *s) {
     double printed = INFINITY;
@@ -184,10 +185,10 @@ int main(int argc, char **argv) {
     s.delta = delta;
     const double printed = compare(&curate, &draws, argv[0], folder, &s);
     (void)getrusage(RUSAGE_SELF, &usage);
-    printf(
-        "  %.2f times the time of tacet noise gaussian, which prints them; %.1f million numbers a second of processor "
-        "time; %.0f MiB resident\n",
-        curate.elapsed / printed, 1e-6 * D * RECORDS / curate.processor, (double)usage.ru_maxrss / 1024);
+    printf("  %.2f times the time of tacet-lab noise gaussian, which prints them; %.1f million numbers a second of "
+           "processor "
+           "time; %.0f MiB resident\n",
+           curate.elapsed / printed, 1e-6 * D * RECORDS / curate.processor, (double)usage.ru_maxrss / 1024);
     double *table = make_table();
     s.data = NULL;
     s.records = table;

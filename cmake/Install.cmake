@@ -53,6 +53,9 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/tacet-config-version.cmake 
 install(FILES ${CMAKE_BINARY_DIR}/tacet-config.cmake ${CMAKE_BINARY_DIR}/tacet-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tacet)
 
+# What `make demo` builds: no tests, no fuzzers, no benchmarks, no shared libraries.
+add_custom_target(programs DEPENDS ${TACET_PROGRAMS})
+
 # Manual pages come from the programs themselves: `tacet-gate calibrate --man`.
 add_custom_target(man ALL COMMAND ${PROJECT_SOURCE_DIR}/tools/man ${CMAKE_BINARY_DIR} DEPENDS ${TACET_PROGRAMS}
   COMMENT "Manual pages")

@@ -65,7 +65,7 @@ short() { awk -v v="$1" 'BEGIN { printf "%.4g", v }'; }
 
 serve() { # serve RELEASE: sets $url; keys/ must be there
     rm -f ready
-    "$tacet" curator serve --release "$1" --keys keys --data patients.csv --values response --listen 127.0.0.1:0 \
+    "$tacet" curator serve --release "$1" --keys keys --data patients.csv --target response --listen 127.0.0.1:0 \
         --ready-file ready >>log/curator.log 2>&1 &
     served=$!
     tries=0
@@ -125,7 +125,7 @@ echo "eps $(short "$(field ledger.json eps)") of $(short "$(field ledger.json bu
 
 step "4. The same search over Gaussian noise, without protection, by chance, and over the published mechanism"
 # shellcheck disable=SC2086
-"$tacet" gp-ucb --data patients.csv --inputs $inputs --target response --queries $queries --lengthscale $lengthscales $prior \
+"$tacet-lab" gp-ucb --data patients.csv --inputs $inputs --target response --queries $queries --lengthscale $lengthscales $prior \
     --beta-scale 0.2 --allow-duplicates --json >nonprivate.json 2>log/nonprivate.log || { cat log/nonprivate.log >&2; exit 1; }
 # For comparison only, so these are not charged to the table: its budget is spent. A hospital decides for one of the two
 # private releases, beforehand (tacet curate --dry-run).

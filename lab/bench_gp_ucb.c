@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_gp_ucb.c - `tacet bench gp-ucb`: the incremental GP against the bandwidth of memory.
+/* bench_gp_ucb.c - `tacet-lab bench gp-ucb`: the incremental GP against the bandwidth of memory.
  * Ring: programs; made-up data. Round t must read the t - 1 columns of V there are, 8 n (t - 1) bytes; the yardstick is
  * one dgemv over as many columns, T times; the line says which processor's dgemv, since OpenBLAS takes a slow one where
  * it does not know the processor (bench/run names one that fits). */

@@ -16,11 +16,11 @@
  * and one category of `category` values (as so many coordinates of which one is 2^-1/2, the others 0: two different
  * values are 1 apart), drawn as 1,000 random Fourier features, brought to [lo, hi] by its least and largest value on
  * 4,000 points (every point there is, where they are fewer). Arms are drawn from these points; rewards are Bernoulli,
- * or the mean plus normal noise clipped to [0, 1] where `noise` is above 0. `tacet simulate central` draws functions of
- * binary columns alone with lengthscale 4, so that the columns' effects nearly add up, from 0.15 to 0.85, while the
- * learner believes a lengthscale of 1: arms at random then lose 0.27 a round, as in the problem the learners were made
- * for, of which no more is known. With a lengthscale of 0.5 or 2, given to the learner, corners are far harder. Ring:
- * programs; made-up data. */
+ * or the mean plus normal noise clipped to [0, 1] where `noise` is above 0. `tacet-lab simulate central` draws
+ * functions of binary columns alone with lengthscale 4, so that the columns' effects nearly add up, from 0.15 to 0.85,
+ * while the learner believes a lengthscale of 1: arms at random then lose 0.27 a round, as in the problem the learners
+ * were made for, of which no more is known. With a lengthscale of 0.5 or 2, given to the learner, corners are far
+ * harder. Ring: programs; made-up data. */
 #ifndef TACET_LAB_CENTRAL_ENV_H
 #define TACET_LAB_CENTRAL_ENV_H
 

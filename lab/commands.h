@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.h - the commands of tacet-lab, one file each. */
+/* commands.h - the commands of tacet-lab, one file each; plan.h has that of tacet-plan. */
 #ifndef TACET_LAB_COMMANDS_H
 #define TACET_LAB_COMMANDS_H
 
@@ -11,8 +11,10 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self);
 int lab_sim_local(int argc, char **argv, const cli_command *self);
 int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);
 int lab_sim_ab(int argc, char **argv, const cli_command *self);
+int lab_gp_ucb(int argc, char **argv, const cli_command *self);
+int lab_choose(int argc, char **argv, const cli_command *self);
+int lab_noise(int argc, char **argv, const cli_command *self);
 int lab_repro(int argc, char **argv, const cli_command *self);
-int lab_plan(int argc, char **argv, const cli_command *self);
 int lab_sim_contextual(int argc, char **argv, const cli_command *self);
 int lab_sim_tune(int argc, char **argv, const cli_command *self);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contextual_levels.c - a trial of `tacet simulate contextual --law levels`: an A/B log of four variants and three
+/* contextual_levels.c - a trial of `tacet-lab simulate contextual --law levels`: an A/B log of four variants and three
  * device types, rewards of two values.
  * Ring: programs; made-up data, seeded noise. Each cell has a rate; in a gap world the best variant of each type is
  * ahead of all others by the gap. The log goes through the same release as `tacet learn` makes of a file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contextual_regret.c - a trial of `tacet simulate contextual --policy NAME`: cumulative regret of a study.
+/* contextual_regret.c - a trial of `tacet-lab simulate contextual --policy NAME`: cumulative regret of a study.
  * Ring: programs; made-up data, seeded noise. The product's own policy is asked round by round: 33 equispaced actions
  * on [0, 1] (or four variants and three device types), contexts from the law, rewards noisy. Regret is the sum over
  * rounds of the best mean reward in the round's context less that of the action taken. */

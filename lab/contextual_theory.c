@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contextual_theory.c - Lemma 6.3 (the sup-error of Lemma 4.3) and Theorem 8.2 of Pavlovic, Salgia and Zhao 2025 with
- * their constants, beside which `tacet simulate contextual --algorithm published` and `tacet repro bounds` put what is
- * measured. Ring: programs. Readings: F is the largest absolute value of an eigenfunction that the data can resolve (T
- * lambda_j >= tau), measured on a grid, since no F bounds all of them on a box; sqrt(162 B^3/13 F^2) is sqrt(162 B^3
- * F^2/13), the larger for F >= 1; that T exceeds the two thresholds is not checked. Cost: a grid of features. */
+ * their constants, beside which `tacet-lab simulate contextual --algorithm published` and `tacet-lab repro bounds` put
+ * what is measured. Ring: programs. Readings: F is the largest absolute value of an eigenfunction that the data can
+ * resolve (T lambda_j >= tau), measured on a grid, since no F bounds all of them on a box; sqrt(162 B^3/13 F^2) is
+ * sqrt(162 B^3 F^2/13), the larger for F >= 1; that T exceeds the two thresholds is not checked. Cost: a grid of
+ * features. */
 #include "contextual_trial.h"
 
 #include "core/fail.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contextual_trial.c - a trial of `tacet simulate contextual`, from the draw of its function to its error.
+/* contextual_trial.c - a trial of `tacet-lab simulate contextual`, from the draw of its function to its error.
  * Ring: programs. Source: Pavlovic, Salgia, Zhao 2025 (USCA), eq. (1) for the error; `faithful` draws their random
  * approximating set anew in each trial. Differs: what does not depend on data (features, plan, certificates) is taken
  * from the simulation, not made again. */

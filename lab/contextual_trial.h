@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contextual_trial.h - one trial of `tacet simulate contextual`: a function, a log, what an algorithm learns from it,
- * its error.
+/* contextual_trial.h - one trial of `tacet-lab simulate contextual`: a function, a log, what an algorithm learns from
+ * it, its error.
  *
  * The function is 20 kernel functions with random centres, of norm 1 in the kernel's space; actions and contexts are
  * uniform, rewards noisy and clipped to [-1, 1]. The error is eq. (1) of the USCA paper: the mean over contexts of the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local_problem.h - what `tacet simulate local` plays on: functions of an RKHS on a grid, or a table of measured arms.
+/* local_problem.h - what `tacet-lab simulate local` plays on: functions of an RKHS on a grid, or a table of measured
+ * arms.
  */
 #ifndef TACET_LAB_LOCAL_PROBLEM_H
 #define TACET_LAB_LOCAL_PROBLEM_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - tacet-lab: seeded experiments on made-up data. Ring: none; nothing it touches is private. */
+/* main.c - tacet-lab: seeded experiments on made-up data, the unprotected reference, and what only papers need.
+ * Ring: none, but that gp-ucb and choose read the table they are given: so the program is guarded as a trusted one. */
 #include "commands.h"
 
 static const cli_command COMMANDS[] = {
@@ -8,9 +9,9 @@ static const cli_command COMMANDS[] = {
      "Makes a problem, releases its records by a mechanism, lets a modeler that sees only the release query rows, and "
      "prints the simple regret (distance of the best queried record from the best of all) with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate outsourced --eps 3.004166 --delta 1e-5 --trials 100 --json\n"
-     "tacet simulate outsourced --mechanism published --trials 100\n"
-     "tacet simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimize",
+     "tacet-lab simulate outsourced --eps 3.004166 --delta 1e-5 --trials 100 --json\n"
+     "tacet-lab simulate outsourced --mechanism published --trials 100\n"
+     "tacet-lab simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimize",
      lab_sim_outsourced},
     {"bench gp-ucb", "GP-UCB against the speed of memory", "[--n N] [--d D] [--queries T] [options]",
      "Runs GP-UCB on a made-up problem and, in turn, a plain dgemv over the same bytes of V that the model must read: "
@@ -18,7 +19,7 @@ static const cli_command COMMANDS[] = {
      "counts, so that a busy machine disturbs both alike.\n\n"
      "JSON: seconds (all of GP-UCB: making the model, suggestions, observations), stream_seconds, ratio, peak_bytes "
      "(of the process, GP-UCB alone), allowed_bytes (1.2 x 8 n T and the data).",
-     "tacet bench gp-ucb --n 100000 --d 5 --queries 200 --json", lab_bench_gp_ucb},
+     "tacet-lab bench gp-ucb --n 100000 --d 5 --queries 200 --json", lab_bench_gp_ucb},
     {"simulate central", "joint-DP bandits on made-up users, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
      "Each round is a user with a decision set of arms (points of the ball of radius 2 in the plane), one of them "
@@ -27,15 +28,17 @@ static const cli_command COMMANDS[] = {
      "shipped releases growing batches, each shaped to tell most (decode: two vectors of a stream); published is the "
      "algorithm of the paper, with its own noise or the proven one; nonprivate and random are the two ends.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
-     "tacet simulate central --algorithm published --calibration published --trials 4",
+     "tacet-lab simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
+     "tacet-lab simulate central --algorithm published --calibration published --trials 4",
      lab_sim_central},
     {"simulate local-statistics", "bandits whose users add their own noise, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
-     "The problem of 'tacet simulate central', but nobody is trusted: each user scores the arms by the public model, "
+     "The problem of 'tacet-lab simulate central', but nobody is trusted: each user scores the arms by the public "
+     "model, "
      "and reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_statistics},
+     "tacet-lab simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json",
+     lab_sim_local_statistics},
     {"simulate local", "local privacy: randomised rewards, learner, regret: many seeded trials",
      "[--algorithm NAME] [--mechanism NAME] [--parameters NAME] [options]",
      "Each round the learner plays an arm and a device reports its reward, clipped and randomised. Prints the "
@@ -43,10 +46,10 @@ static const cli_command COMMANDS[] = {
      "literal parameters are those of the published theorems, tight the smallest for which their proofs (or better "
      "ones) hold, orderwise drops constants as published experiments do, tuned has no guarantee.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate local --eps 1 --trials 10 --json\n"
-     "tacet simulate local --algorithm tgp --mechanism laplace --parameters literal\n"
-     "tacet simulate local --algorithm moma --mechanism none --noise student3 --parameters orderwise\n"
-     "tacet simulate local --scenario stocks --kernel precomputed --data DIR --range true",
+     "tacet-lab simulate local --eps 1 --trials 10 --json\n"
+     "tacet-lab simulate local --algorithm tgp --mechanism laplace --parameters literal\n"
+     "tacet-lab simulate local --algorithm moma --mechanism none --noise student3 --parameters orderwise\n"
+     "tacet-lab simulate local --scenario stocks --kernel precomputed --data DIR --range true",
      lab_sim_local},
     {"simulate tune", "settings chosen on private records: many seeded trials", "[options]",
      "Tunes made-up problems, or tables of real ones, with the product's own code and seeded noise, and says how far the "
@@ -62,8 +65,8 @@ static const cli_command COMMANDS[] = {
      "the log, and prints the expected error: best reward in a context less the reward of the chosen action, averaged "
      "over contexts and trials, with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate contextual --law skew --rounds 5000 --eps 1 --trials 20 --seed 1 --json\n"
-     "tacet simulate contextual --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
+     "tacet-lab simulate contextual --law skew --rounds 5000 --eps 1 --trials 20 --seed 1 --json\n"
+     "tacet-lab simulate contextual --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
      lab_sim_contextual},
     {"simulate ab", "A/B logs: the rule learnt from one noisy table, many seeded trials",
      "[--world NAME] [--rows T] [--eps E] [options]",
@@ -71,7 +74,7 @@ static const cli_command COMMANDS[] = {
      "rule. Prints the share of the possible uplift over even play, beside noisy counts of the same table, the same "
      "without noise and the best single action; how often 95 % intervals cover, and how wide they are.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate ab --world main --trials 60 --seed 1 --json", lab_sim_ab},
+     "tacet-lab simulate ab --world main --trials 60 --seed 1 --json", lab_sim_ab},
     {"repro", "the papers' tables and figures beside ours", "NAME | list | items | bounds | all [options]",
      "Runs a table or figure of one of the four papers: the paper's value, ours as published, ours as shipped with the "
      "guarantee that really holds, standard errors. 'list' names them, 'all' runs all of them, 'bounds' puts the "
@@ -79,31 +82,52 @@ static const cli_command COMMANDS[] = {
      "Uses all processors; results depend on settings and seed alone. With --out the results of finished cells are "
      "kept, and a run that was interrupted goes on.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet repro list\n"
-     "tacet repro outsourced-table-1 --trials 50 --seed 1 --json\n"
-     "tacet repro central-figure-1 --quick --report joint.html\n"
-     "tacet repro all --quick --data DIR --out results --markdown reproduction.md",
+     "tacet-lab repro list\n"
+     "tacet-lab repro outsourced-table-1 --trials 50 --seed 1 --json\n"
+     "tacet-lab repro central-figure-1 --quick --report joint.html\n"
+     "tacet-lab repro all --quick --data DIR --out results --markdown reproduction.md",
      lab_repro},
-    {"plan", "expected regret against eps, before anything is spent", "--model NAME [options]",
-     "States a problem (candidates, coordinates, lengthscale, noise, queries or rounds, trust model) and simulates it "
-     "on made-up functions at several eps, with random choices and the non-private reference on the same functions "
-     "beside it: a table, a chart with --report, and advice in a sentence.\n\n"
-     "An eps is called better than random when the mean gain over random, function by function, exceeds two of its "
-     "standard errors (one-sided, false alarms about 2.5 % for each eps), and close to non-private when it keeps 90 % "
-     "of the non-private gain. The non-private reference of the outsourced model is the same modeler on rows whose "
-     "noise is negligible (eps = 100).\n\n"
-     "Nothing is read and nothing is spent; what is planned with is made up.",
-     "tacet plan --model outsourced --candidates 2000 --dim 3 --lengthscale 0.2 --queries 40 --eps 0.5,1,2,4,8 "
-     "--report plan.html\n"
-     "tacet plan --model outsourced --mechanism laplace --dim 2 --eps 0.5,1,2,4\n"
-     "tacet plan --model central --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
-     "tacet plan --model local --rounds 20000 --eps 0.5,1,2 --json",
-     lab_plan},
+    {"gp-ucb", "plain GP-UCB over a table; unprotected, the reference",
+     "--data FILE --inputs A,B --target Y --lengthscale L --queries T [options]",
+     "Finds the row of a table with the largest target by asking for few of them: GP-UCB with a Gaussian process over "
+     "the inputs. The targets of rows not asked are used for nothing but the regret at the end (and for --fit).\n\n"
+     "UNPROTECTED: this command reads every record and protects nothing. It is the reference for the private "
+     "methods.\n\n"
+     "Round t asks the row with the largest mean + sqrt(beta_t) sd, beta_t = 2 ln(n t^2 pi^2/(6 d)), d = half of "
+     "--delta-ucb, t from 1. Rows are numbered from 0; ties go to the lowest row.\n\n"
+     "JSON: rows (in the order asked), values, best_row (best measured), simple_regret (best target in the table less "
+     "the best one measured), seconds, model_best_row (best posterior mean), the settings used, and protection.",
+     "tacet-lab gp-ucb --data F.csv --inputs x1,x2 --target y --kernel se --lengthscale 6.25 --noise-var 1e-5 "
+     "--queries 50\n"
+     "tacet-lab gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json",
+     lab_gp_ucb},
+    {"choose", "one private action for one context, charged each time",
+     "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",
+     "The published algorithm (exponential mechanism with a certified supremum) or its range calibration, which is "
+     "two to six times as sharp at the same eps. Each choice spends eps; for several predictions 'tacet learn' is "
+     "better. Numeric columns only.\n\n"
+     "What must be public is as in 'tacet learn'.",
+     "tacet-lab choose --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
+     "--lengthscale 1.5,20 --eps 1 --context 44",
+     lab_choose},
+    {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
+     "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "
+     "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), "
+     "discrete-laplace (mass on the multiples), knorm (one vector of N coordinates with density exp(-|v|/S), "
+     "rounded), or bit (1 with probability exp(-S), else 0).\n\n"
+     "The grid is a power of two, S / 2^B or the next one below, and is named on stderr; every value is a whole "
+     "multiple of it, exactly. Draws come from the operating system's entropy and differ from run to run unless "
+     "--seed is given, which is for tests and is stamped not private.",
+     "tacet-lab noise gaussian --scale 2.5 --count 1000000 --format f64le > draws\n"
+     "tacet-lab noise laplace --scale 1 --count 10 --grid-bits 4\n"
+     "tacet-lab noise bit --scale 0.5 --count 20 --seed 7 --json",
+     lab_noise},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 const cli_program PROGRAM = {
     .name = "tacet-lab",
-    .summary = "Experiments on made-up problems.",
-    .ring = "none (made-up data only)",
+    .summary = "Experiments: made-up problems, the papers' tables, unprotected references.",
+    .ring = "trusted (gp-ucb and choose read a table; all else is made up)",
     .commands = COMMANDS,
+    .front = "tacet-lab",
 };

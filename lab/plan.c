@@ -13,7 +13,6 @@
  * more than 90 % of what the non-private reference gains over random, by 2.5 standard errors of the paired difference.
  * By as much below, it is not close; between, it is open, and the eps from which on all are close lies in an
  * interval. */
-#include "commands.h"
 #include "common/space.h"
 #include "plan.h"
 #include "repro.h"

@@ -3,6 +3,7 @@
 #ifndef TACET_LAB_PLAN_H
 #define TACET_LAB_PLAN_H
 
+#include "common/cli.h"
 #include "runs.h"
 
 typedef struct plan_problem {
@@ -17,6 +18,8 @@ typedef struct plan_problem {
 } plan_problem;
 
 typedef enum plan_player { PLAN_PRIVATE, PLAN_RANDOM, PLAN_NONPRIVATE } plan_player;
+
+int lab_plan(int argc, char **argv, const cli_command *self); /* the command */
 
 plan_problem plan_defaults(void);
 /* Fills what was not given by what suits the model. */

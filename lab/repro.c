@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repro.c - `tacet repro`: the papers' tables and figures beside ours.
+/* repro.c - `tacet-lab repro`: the papers' tables and figures beside ours.
  * Ring: programs. One engine for all: it makes the plan of an entry, runs the cells that no earlier run has left, each
  * over all processors, keeps their results, and prints. The results depend on settings and seed alone. */
 #include "commands.h"
@@ -455,7 +455,7 @@ typedef struct outputs {
 
 /* The command as it was typed, for the document: without paths of outputs. */
 static void remember(outputs *out, int argc, char **argv) {
-    size_t at = (size_t)snprintf(out->command, sizeof out->command, "tacet repro");
+    size_t at = (size_t)snprintf(out->command, sizeof out->command, "tacet-lab repro");
     for (int i = 1; i < argc && at < sizeof out->command; i++) {
         at += (size_t)snprintf(out->command + at, sizeof out->command - at, " %s", argv[i]);
     }
@@ -546,7 +546,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (names == 0) {
-        return cli_usage(self, "which one? 'tacet repro list' names them");
+        return cli_usage(self, "which one? 'tacet-lab repro list' names them");
     }
     if (strcmp(name, "list") == 0) {
         return list();
@@ -572,7 +572,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     const repro_entry **entries = TACET__ZALLOC(const repro_entry *, most);
     const size_t count = entries != NULL ? wanted(entries, name, &o, self) : 0;
     if (count == 0) {
-        code = cli_usage(self, "no table or figure '%s'; 'tacet repro list' names them", name);
+        code = cli_usage(self, "no table or figure '%s'; 'tacet-lab repro list' names them", name);
     } else if (count == 1 && entries[0]->needs_data && o.data == NULL) {
         code = cli_usage(self, "%s needs --data DIR", name);
     } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repro_bounds.c - what the papers' theorems say in numbers, beside what is measured: `tacet repro bounds`.
+/* repro_bounds.c - what the papers' theorems say in numbers, beside what is measured: `tacet-lab repro bounds`.
  * Ring: programs; made-up functions, seeded: nothing here is private. Constants that a paper leaves in its O() count as
  * 1 where the row says "order", and are left out where it says "at least". Cost: some seconds. */
 #include "repro.h"
@@ -575,11 +575,12 @@ static tacet_status contextual(bounds *b, size_t T, double eps, tacet_error *err
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
     bounds b = {.file = file, .rows = json_array(), .trials = trials > 0 && trials < DRAWS ? trials : 3};
     if (file != NULL) {
-        fprintf(file, "\n## The theorems in numbers\n\nPrinted by `tacet repro bounds`. Where two things are named, "
-                      "the first is the\n"
-                      "bound, the second what is measured beside it.\n\n"
-                      "| paper | what / beside it | setting | bound | beside | |\n"
-                      "| --- | --- | --- | --- | --- | --- |\n");
+        fprintf(file,
+                "\n## The theorems in numbers\n\nPrinted by `tacet-lab repro bounds`. Where two things are named, "
+                "the first is the\n"
+                "bound, the second what is measured beside it.\n\n"
+                "| paper | what / beside it | setting | bound | beside | |\n"
+                "| --- | --- | --- | --- | --- | --- |\n");
     }
     tacet_status status = outsourced(&b, err);
     status = status != TACET_OK ? status : choices_of_m(&b, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs.h - the simulations as functions: a request with every setting in it, an outcome with one number per trial.
- * `tacet repro` and `tacet plan` are made of them. Ring: programs; made-up data or public tables, seeded noise. */
+ * `tacet-lab repro` and `tacet plan` are made of them. Ring: programs; made-up data or public tables, seeded noise. */
 #ifndef TACET_LAB_RUNS_H
 #define TACET_LAB_RUNS_H
 
@@ -80,7 +80,7 @@ tacet_status lab_run(lab_outcome *out, const lab_request *request, tacet_error *
 /* Every setting in words: equal texts are equal requests. A table enters by name and content. */
 tacet_status lab_request_key(char *out, size_t size, const lab_request *request, tacet_error *err);
 
-/* One for each model, beside its `tacet simulate` command. */
+/* One for each model, beside its `tacet-lab simulate` command. */
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_central.c - `tacet simulate central`: regret of joint-DP bandits on made-up users.
+/* sim_central.c - `tacet-lab simulate central`: regret of joint-DP bandits on made-up users.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "central_domain.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_contextual.c - `tacet simulate contextual`: contextual choices learnt from made-up logs, many times.
+/* sim_contextual.c - `tacet-lab simulate contextual`: contextual choices learnt from made-up logs, many times.
  * Ring: programs. What does not depend on data (features, plan, certificates) is made once, here; contextual_trial.c
  * has the trials. Noise is exact but seeded: reproducible, hence not private. */
 #include "commands.h"

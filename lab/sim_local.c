@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_local.c - `tacet simulate local`: devices and learner of the local model in one process, many times.
+/* sim_local.c - `tacet-lab simulate local`: devices and learner of the local model in one process, many times.
  * Ring: programs. Each trial makes a function, lets the learner choose an arm a round, and reports the reward through
  * the gate's randomiser (exact, from a seeded source: reproducible, hence not private). */
 #include "commands.h"
@@ -460,15 +460,12 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          false},
         {"lengthscale", CLI_DOUBLE, &w.lengthscale, "L", "Default 0.2.", false},
         {"arms", CLI_SIZE, &w.arms, "N", "Default 100.", false},
-        {"support", CLI_SIZE, &s.support, "P", "Kernels in a function. Default 100.", false},
         {"noise", CLI_STRING, &w.noise, "NAME",
          "Of a reward: uniform in ±1, normal, student3, weibull (tails exp(-x^(1/theta))) or pareto (finite moments up "
          "to 1 + 1.5 alpha). Default uniform.",
          false},
         {"theta", CLI_DOUBLE, &s.theta, "TH", "weibull: of the tails; tgp truncates by it. Default 1.", false},
         {"alpha", CLI_DOUBLE, &s.alpha, "A", "pareto: moma is told the moment of order 1 + A. Default 1.", false},
-        {"noise-range", CLI_DOUBLE, &s.unbounded, "R",
-         "Not uniform: rewards are clipped to f's range widened by this. Default 1.", false},
         {"noise-delta", CLI_DOUBLE, &s.tail_delta, "D",
          "normal, weibull: that range instead, which no reward of a run leaves with probability 1 - D.", false},
         {"", CLI_FLAG, NULL, NULL, "Device", false},
@@ -490,15 +487,9 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          "Reports that are out at a time: each comes N rounds late. Default 0.", false},
         {"pending", CLI_STRING, &w.pending, "NAME",
          "ucb, of rounds whose reports are out: plain, factor or ignored. Default plain.", false},
-        {"ladder", CLI_SIZE, &s.local.ladder, "K",
-         "ucb: lengthscales averaged over, 1 or 5 (1/4 to 4 times). Default 5 for tuned, 1 for the others.", false},
         {"believed-lengthscale", CLI_DOUBLE, &s.believed_scale, "L", "The learner's. Default: the function's.", false},
         {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
         {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},
-        {"lambda", CLI_DOUBLE, &s.local.lambda, "L", "Regularisation. Default: by the parameters.", false},
-        {"lanes", CLI_SIZE, &s.local.lanes, "K", "moma: lanes. Default: by the parameters.", false},
-        {"width-scale", CLI_DOUBLE, &s.local.width_scale, "F", "Factor on the widths. Default 1.", false},
-        {"accuracy", CLI_DOUBLE, &s.local.accuracy, "E", "ata, moma: of the Nyström embedding. Default 0.1.", false},
         {"", CLI_FLAG, NULL, NULL, "Experiment", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 10.", false},
         {"first", CLI_SIZE, &s.first, "K", "Number of the first trial: other functions, same seed. Default 0.", false},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_local_statistics.c - `tacet simulate local-statistics`: regret when every device adds its own noise.
+/* sim_local_statistics.c - `tacet-lab simulate local-statistics`: regret when every device adds its own noise.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "central_env.h"
@@ -265,10 +265,6 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
         {"first", CLI_SIZE, &s.first, "N", "Reports before the first model; default 20.", false},
-        {"growth", CLI_DOUBLE, &s.growth, "G", "The model is refreshed when reports grew by so much; 1.05.", false},
-        {"typical-reward", CLI_DOUBLE, &s.learner.typical_reward, "Y",
-         "What an unseen arm is taken to return; default 0.5.", false},
-        {"anywhere", CLI_DOUBLE, &s.learner.anywhere, "P", "Share of the guessed law that is spread evenly.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int exit_code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {

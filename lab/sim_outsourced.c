@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_outsourced.c - `tacet simulate outsourced`: the two parties of the outsourced model in one process, many times.
- * Ring: lab. Each trial makes a problem, releases its records as `tacet curate` does (exact noise from a seeded source:
- * reproducible, hence not private), and lets a session as of `tacet modeler run`, which sees only the release, find the
- * best record. What is no product (the published mechanism, no privacy, chance) is played beside it. */
+/* sim_outsourced.c - `tacet-lab simulate outsourced`: the two parties of the outsourced model in one process, many
+ * times. Ring: lab. Each trial makes a problem, releases its records as `tacet curate` does (exact noise from a seeded
+ * source: reproducible, hence not private), and lets a session as of `tacet modeler run`, which sees only the release,
+ * find the best record. What is no product (the published mechanism, no privacy, chance) is played beside it. */
 #include "commands.h"
 #include "outsourced_floor.h"
 #include "outsourced_problem.h"
@@ -493,7 +493,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("data", &table.data, "FILE", "csv: the table."),
         CLI_OPT("inputs", &table.inputs, "A,B", "csv, --table: the input columns."),
         CLI_OPT("target", &table.target, "C", "csv, --table: the column to maximize."),
-        CLI_OPT("scales", &table.scales, "S,T", "csv: divide each input by this first. Default: half its range."),
         CLI_OPT("log", &table.log_target, NULL, "csv: take the logarithm of the target."),
         CLI_OPT("minimize", &table.minimize, NULL, "csv, --table: look for the smallest target."),
         CLI_OPT("standardize", &table.standardize, NULL, "csv: bring the target to mean 0, variance 1."),
@@ -520,11 +519,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
                 "Default auto."),
         {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; --table: 40.", false},
         CLI_OPT("initial", &s.initial, "N", "Of these, random ones at the start. Default 0."),
-        CLI_OPT("chains", &m->chains, "P", "latent: Markov chains."),
-        CLI_OPT("candidates", &m->candidates, "Q", "latent: positions tried per move."),
-        CLI_OPT("moves", &m->moves, "M", "latent: moves per measurement and chain."),
-        CLI_OPT("explore", &m->explore, "F", "latent: share of the queries spent exploring."),
-        CLI_OPT("kappa", &m->kappa, "K", "latent: width of the upper confidence bound."),
         CLI_OPT("beta-scale", &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1."),
         CLI_HEADING("Experiment"),
         {"trials", CLI_COUNT, &trials, "N", "Default 100; --table: 12.", false},

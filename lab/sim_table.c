@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_table.c - `tacet simulate outsourced --table`: a real table through the product's own curator and the product's
- * own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial releases the
- * records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over that of as
- * many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a plain Gaussian
- * process (refit each round under the same prior, best draw, expected improvement of the function) on the same release,
- * and on the records themselves. Bounds are the table's own: a simulation may. */
+/* sim_table.c - `tacet-lab simulate outsourced --table`: a real table through the product's own curator and the
+ * product's own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial
+ * releases the records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over
+ * that of as many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a
+ * plain Gaussian process (refit each round under the same prior, best draw, expected improvement of the function) on
+ * the same release, and on the records themselves. Bounds are the table's own: a simulation may. */
 #include "sim_table.h"
 
 #include "outsourced_release.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_table.h - `tacet simulate outsourced --table`: the whole product on a real table. Ring: lab. */
+/* sim_table.h - `tacet-lab simulate outsourced --table`: the whole product on a real table. Ring: lab. */
 #ifndef TACET_LAB_SIM_TABLE_H
 #define TACET_LAB_SIM_TABLE_H
 

@@ -5,7 +5,7 @@
 # skipped, and said. Single-threaded linear algebra on both sides; processor time, so that other work on the machine does not count.
 #
 # Optimisation: functions of a Gaussian process (random cosine features, standard library only) on points of the unit square; GP-UCB with the
-# kernel, noise and beta_t of `tacet gp-ucb`. scikit-learn fits and predicts anew each round, which is how its interface is used; the numpy one
+# kernel, noise and beta_t of `tacet-lab gp-ucb`. scikit-learn fits and predicts anew each round, which is how its interface is used; the numpy one
 # is the textbook: a Cholesky factor of all observations and a triangular solve for all points, each round. Both must ask the same rows as tacet,
 # and it is checked. Optuna's default sampler (TPE) proposes points, of which the nearest of the domain is measured.
 import argparse
@@ -151,7 +151,7 @@ def optimisation(tacet, folder, rows, queries, trials):
         points, values = make_table(path, rows, seed)
         best = max(values)
         ours = by_tacet(tacet, path, queries)
-        runs = {"tacet gp-ucb": ours, "tacet gp-ucb, beta x 0.2": by_tacet(tacet, path, queries, 0.2), "by chance": by_chance(rows, queries, seed)}
+        runs = {"tacet-lab gp-ucb": ours, "tacet-lab gp-ucb, beta x 0.2": by_tacet(tacet, path, queries, 0.2), "by chance": by_chance(rows, queries, seed)}
         if numpy is not None:
             runs["numpy, textbook"] = by_numpy(points, values, queries)
         if numpy is not None and sklearn is not None:
@@ -224,7 +224,7 @@ def document(args, found, drawn):
              "Optuna's sampler and chance, which need none. beta_t is that of the theory, which explores more than so few queries can use, except where it says otherwise. Nothing here is private; it is the reference that private methods are compared with. tacet's time",
              "includes starting the program and reading the table.", "",
              "| method | time over tacet's | regret (standard error) | rows asked that tacet asked too |", "| --- | --- | --- | --- |"]
-    ours = found["tacet gp-ucb"]
+    ours = found["tacet-lab gp-ucb"]
     for name, entry in found.items():
         ratio = "" if name == "by chance" else "%.1f" % (entry["seconds"] / ours["seconds"])
         lines.append("| %s | %s | %.4f (%.4f) | %.0f %% |" % (name, ratio, entry["mean"], entry["se"], 100 * entry["same"]))
@@ -243,7 +243,7 @@ def document(args, found, drawn):
 def main():
     parser = argparse.ArgumentParser(description="the same jobs with tacet and with Python packages, as ratios")
     here = os.path.dirname(os.path.abspath(__file__))
-    parser.add_argument("--tacet", default=os.path.join(here, "..", "..", "build", "bin", "tacet"))
+    parser.add_argument("--tacet", default=os.path.join(here, "..", "..", "build", "bin", "tacet-lab"))
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--queries", type=int, default=60)
     parser.add_argument("--trials", type=int, default=10)
@@ -255,7 +255,7 @@ def main():
             print("%s: not installed, skipped" % name)
     with tempfile.TemporaryDirectory() as folder:
         found = optimisation(args.tacet, folder, args.rows, args.queries, args.trials)
-    ours = found["tacet gp-ucb"]
+    ours = found["tacet-lab gp-ucb"]
     print("optimisation: %d points, %d queries, %d functions" % (args.rows, args.queries, args.trials))
     for name, entry in found.items():
         print("  %-25s time over tacet's %6.2f   regret %.4f (%.4f)   same rows %.2f" %

@@ -75,6 +75,9 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         CLI_OPT("delta", &claim.delta, "D", "claimed delta (default 1e-5; pure mechanisms are audited at 0)"),
         CLI_OPT("runs", &settings.runs, "N",
                 "runs per world and direction of the guess (default 1000000); half as many more choose the event"),
+        CLI_OPT("bundle", &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json"),
+        CLI_OPT("list", &list_only, NULL, "print the targets and stop"),
+        CLI_MORE,
         CLI_OPT("confidence", &settings.confidence, "C", "of the lower bound (default 0.98)"),
         CLI_OPT("threads", &settings.threads, "N", "default: as many as there are processors"),
         CLI_OPT("seed", &settings.seed, "S", "reproducible noise instead of the operating system's"),
@@ -89,8 +92,6 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         CLI_OPT("interrupted", &shipped.interrupted, NULL,
                 "kill every release before it is committed, and repeat it; --runs of one answer (default 40000 of "
                 "curate, 2000 of the others)"),
-        CLI_OPT("bundle", &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json"),
-        CLI_OPT("list", &list_only, NULL, "print the targets and stop"),
         {0},
     };
     const char *name = NULL;

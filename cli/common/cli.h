@@ -51,7 +51,8 @@ typedef struct cli_spans {
 } cli_spans;
 
 typedef struct cli_option {
-    const char *name; /* without the dashes; NULL ends the table. A name of "" is a heading whose help is its title. */
+    const char *name; /* without the dashes; NULL ends the table. A name of "" is a heading whose help is its title;
+                       * without a title it is CLI_MORE. */
     cli_kind kind;
     void *target;     /* holds the default before parsing */
     const char *meta; /* what the value is called in the help: "FILE", "E"; NULL for flags */
@@ -82,12 +83,15 @@ typedef struct cli_option {
     { name, CLI_LIST, target, meta, help, true }
 #define CLI_HEADING(title)                                                                                             \
     { "", CLI_FLAG, NULL, NULL, title, false }
+/* What follows is for few people: --help-all shows it, and --help says that there is more. */
+#define CLI_MORE                                                                                                       \
+    { "", CLI_FLAG, NULL, NULL, NULL, false }
 
 typedef struct cli_command cli_command;
 typedef int cli_run(int argc, char **argv, const cli_command *self);
 
 struct cli_command {
-    const char *name;        /* as typed after `tacet`: "gp-ucb", "ledger show" */
+    const char *name;        /* as typed after `tacet`: "predict", "ledger show" */
     const char *summary;     /* one line, for the list of commands and the NAME section */
     const char *usage;       /* what follows the name: "--data FILE --inputs A,B [options]" */
     const char *description; /* paragraphs separated by a blank line */
@@ -101,6 +105,7 @@ typedef struct cli_program {
     const char *ring;            /* "gate", "open", …: what it may see; printed by --help */
     const cli_command *commands; /* ended by a NULL name */
     const char *elsewhere;       /* a command of the same group in a program that sees less, for its help; NULL: none */
+    const char *front;           /* what is typed before a command; NULL: "tacet" */
 } cli_program;
 
 /* What main() runs; every program has one. */
@@ -187,7 +192,7 @@ void cli_fill(const json_t *object, const char *text);
  * filled in; NULL: nothing. Returns CLI_EXIT_OK. */
 int cli_tell(json_t *object, const char *text);
 
-/* "tacet gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
+/* "tacet-lab gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
 int cli_fail(const cli_command *command, const tacet_error *err);
 /* The same for a failure that can only come of the options: INVALID is a usage error (2). */
 int cli_refuse(const cli_command *command, const tacet_error *err);

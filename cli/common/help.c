@@ -45,30 +45,65 @@ static void wrap(const char *text, int column, int indent) {
     putchar('\n');
 }
 
-void cli__help(const cli_command *command, const cli_option *options) {
-    printf("usage: tacet %s %s\n\n", command->name, command->usage);
+static bool is_more(const cli_option *o) {
+    return o->name[0] == '\0' && o->help == NULL;
+}
+
+/* Columns that are described by options are so in several commands alike: 'space check' explains how. */
+static bool is_column(const cli_command *command, const cli_option *o) {
+    return o->kind == CLI_LIST && o->meta != NULL && strncmp(o->meta, "A=", 2) == 0 &&
+           strcmp(command->name, "space check") != 0;
+}
+
+static void show_columns(const cli_command *command, const cli_option *options) {
+    char names[256] = "";
+    size_t length = 0;
+    for (const cli_option *o = options; o->name != NULL && length < sizeof names; o++) {
+        if (is_column(command, o)) {
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s--%s", length > 0 ? " " : "", o->name);
+        }
+    }
+    printf("  %s\n%*s", names, INDENT, "");
+    wrap("columns without a space file, A=…: as 'tacet space check --help' explains them", INDENT, INDENT);
+}
+
+static void show_option(const cli_option *o) {
+    const char *meta = o->meta != NULL ? o->meta : "";
+    printf("  --%s%s%s", o->name, meta[0] != '\0' ? " " : "", meta);
+    int column = 4 + cli_places(o->name, strlen(o->name)) + (meta[0] != '\0') + cli_places(meta, strlen(meta));
+    if (column >= INDENT) {
+        putchar('\n');
+        column = 0;
+    }
+    printf("%*s", INDENT - column, "");
+    wrap(o->help, INDENT, INDENT);
+}
+
+void cli__help(const cli_command *command, const cli_option *options, bool all) {
+    size_t hidden = 0;
+    bool more = false, columns = false;
+    printf("usage: %s %s %s\n\n", cli__front(), command->name, command->usage);
     wrap(command->description, 0, 0);
     printf("\nOptions:\n");
     for (size_t i = 0; options[i].name != NULL; i++) {
         const cli_option *o = &options[i];
-        if (o->name[0] == '\0') {
+        more = more || is_more(o);
+        if (more && !all) {
+            hidden += o->name[0] != '\0';
+        } else if (o->name[0] == '\0' && !is_more(o)) {
             printf("\n%s\n", o->help);
-            continue;
+        } else if (o->name[0] != '\0' && !is_column(command, o)) {
+            show_option(o);
+        } else if (o->name[0] != '\0' && !columns) {
+            columns = true;
+            show_columns(command, options);
         }
-        const char *meta = o->meta != NULL ? o->meta : "";
-        printf("  --%s%s%s", o->name, meta[0] != '\0' ? " " : "", meta);
-        int column = 4 + cli_places(o->name, strlen(o->name)) + (meta[0] != '\0') + cli_places(meta, strlen(meta));
-        if (column >= INDENT) {
-            putchar('\n');
-            column = 0;
-        }
-        printf("%*s", INDENT - column, "");
-        wrap(o->help, INDENT, INDENT);
     }
-    printf("  --config FILE           options from a file, 'name = value' a line; the command line\n"
-           "                          counts more\n");
-    printf("  --json                  one JSON object on stdout; messages stay on stderr\n");
-    printf("  --help                  this text\n");
+    if (hidden > 0) {
+        printf("\n%zu more options, for few people: '%s %s --help-all'.\n", hidden, cli__front(), command->name);
+    }
+    printf("\nIn every command: --json prints one JSON object on stdout, messages stay on stderr; --config FILE\n"
+           "takes options from a file, 'name = value' a line, and the command line counts more.\n");
     if (command->examples != NULL) {
         printf("\nExamples:\n  ");
         for (const char *c = command->examples; *c != '\0'; c++) {
@@ -114,21 +149,31 @@ static void roff(const char *text) {
     putchar('\n');
 }
 
+/* Words with hyphens between them, as the name of a page has them. */
+static void roff_words(const char *text) {
+    for (; *text != '\0'; text++) {
+        printf(*text == ' ' || *text == '-' ? "\\-" : "%c", *text);
+    }
+}
+
+static void capitals(const char *text) {
+    for (; *text != '\0'; text++) {
+        putchar(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text == ' ' ? '-' : *text);
+    }
+}
+
 void cli__man(const cli_command *command, const cli_option *options) {
-    printf(".TH TACET-");
-    for (const char *c = command->name; *c != '\0'; c++) {
-        putchar(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c == ' ' ? '-' : *c);
-    }
+    printf(".TH ");
+    capitals(cli__front());
+    putchar('-');
+    capitals(command->name);
     printf(" 1 \"\" \"tacet %s\" \"tacet\"\n.SH NAME\n", TACET_VERSION);
-    printf("tacet"); /* the page's own name, as it is looked for: tacet-study-create */
-    for (const char *word = command->name; *word != '\0';) {
-        const size_t length = strcspn(word, " ");
-        printf("\\-%.*s", (int)length, word);
-        word += length + strspn(word + length, " ");
-    }
+    roff_words(cli__front()); /* the page's own name, as it is looked for: tacet-study-create */
+    printf("\\-");
+    roff_words(command->name);
     printf(" \\- ");
     roff(command->summary);
-    printf(".SH SYNOPSIS\n.B tacet ");
+    printf(".SH SYNOPSIS\n.B %s ", cli__front());
     roff(command->name);
     roff(command->usage);
     printf(".SH DESCRIPTION\n");
@@ -138,7 +183,7 @@ void cli__man(const cli_command *command, const cli_option *options) {
         const cli_option *o = &options[i];
         if (o->name[0] == '\0') {
             printf(".SS ");
-            roff(o->help);
+            roff(o->help != NULL ? o->help : "For few people");
             continue;
         }
         printf(".TP\n.B \\-\\-");

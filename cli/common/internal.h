@@ -5,7 +5,10 @@
 
 #include "common/cli.h"
 
-void cli__help(const cli_command *command, const cli_option *options);
+/* What is typed before a command: "tacet", or a program of its own. */
+const char *cli__front(void);
+/* `all`: with what stands behind CLI_MORE. */
+void cli__help(const cli_command *command, const cli_option *options, bool all);
 void cli__man(const cli_command *command, const cli_option *options);
 /* One line an option, for the completion of shells: name, what its value is called, the first sentence of its help,
  * with tabs between them. */

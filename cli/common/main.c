@@ -16,6 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *front = "tacet";
+
+const char *cli__front(void) {
+    return front;
+}
+
 static void list(const cli_program *program, FILE *out) {
     fprintf(out, "usage: %s COMMAND [options]\n\n%s\nRing: %s.\n\nCommands:\n", program->name, program->summary,
             program->ring);
@@ -66,7 +72,7 @@ static bool group(const cli_program *program, int argc, char **argv, int *code) 
         return false;
     }
     if (help) {
-        printf("usage: tacet %s COMMAND [options]\n\nCommands:\n", argv[1]);
+        printf("usage: %s %s COMMAND [options]\n\nCommands:\n", front, argv[1]);
     } else if (argc > 2) {
         cli_nearest search;
         cli_nearest_begin(&search, argv[2], strlen(argv[2]));
@@ -77,12 +83,13 @@ static bool group(const cli_program *program, int argc, char **argv, int *code) 
             }
         }
         if (search.best != NULL) {
-            fprintf(stderr, "tacet %s: no command '%s'; did you mean '%s'? There are:", argv[1], argv[2], search.best);
+            fprintf(stderr, "%s %s: no command '%s'; did you mean '%s'? There are:", front, argv[1], argv[2],
+                    search.best);
         } else {
-            fprintf(stderr, "tacet %s: no command '%s':", argv[1], argv[2]);
+            fprintf(stderr, "%s %s: no command '%s':", front, argv[1], argv[2]);
         }
     } else {
-        fprintf(stderr, "tacet %s: which one?", argv[1]);
+        fprintf(stderr, "%s %s: which one?", front, argv[1]);
     }
     for (const cli_command *c = program->commands; c->name != NULL; c++) {
         const char *second = second_word(c, argv[1]);
@@ -96,7 +103,8 @@ static bool group(const cli_program *program, int argc, char **argv, int *code) 
         if (program->elsewhere != NULL) {
             printf("  %s\n", program->elsewhere);
         }
-        printf("\n'tacet %s COMMAND --help' explains one of them; 'tacet --help' lists all there are.\n", argv[1]);
+        printf("\n'%s %s COMMAND --help' explains one of them; '%s --help' lists all there are.\n", front, argv[1],
+               front);
     }
     *code = help ? CLI_EXIT_OK : CLI_EXIT_USAGE;
     return true;
@@ -149,6 +157,7 @@ static void guard(const cli_program *program) {
 #endif
 
 int cli_main(const cli_program *program, int argc, char **argv) {
+    front = program->front != NULL ? program->front : front;
     guard(program);
     const char *threads = getenv("TACET_THREADS");
     const long count = threads != NULL ? strtol(threads, NULL, 10) : 1;
@@ -193,14 +202,14 @@ int cli_main(const cli_program *program, int argc, char **argv) {
 
 static void say(const cli_command *command, const char *format, va_list args) {
     cli_progress_end();
-    fprintf(stderr, "tacet %s: ", command->name);
+    fprintf(stderr, "%s %s: ", front, command->name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
 }
 
 int cli_fail(const cli_command *command, const tacet_error *err) {
     cli_progress_end();
-    fprintf(stderr, "tacet %s: %s\n", command->name,
+    fprintf(stderr, "%s %s: %s\n", front, command->name,
             err->message[0] != '\0' ? err->message : tacet_status_text(err->status));
     return err->status == TACET_BUDGET ? CLI_EXIT_BUDGET : CLI_EXIT_FAILED;
 }
@@ -219,7 +228,7 @@ int cli_usage(const cli_command *command, const char *format, ...) {
     va_start(args, format);
     say(command, format, args);
     va_end(args);
-    fprintf(stderr, "'tacet %s --help' explains the options.\n", command->name);
+    fprintf(stderr, "'%s %s --help' explains the options.\n", front, command->name);
     return CLI_EXIT_USAGE;
 }
 

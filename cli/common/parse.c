@@ -357,8 +357,8 @@ bool cli_parse(const cli_command *command, const cli_option *options, int argc, 
             only_positional = true;
         } else if (strcmp(argv[i], "--json") == 0) {
             json_wanted = true;
-        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            cli__help(command, options);
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help-all") == 0) {
+            cli__help(command, options, strcmp(argv[i], "--help-all") == 0);
             *exit_code = CLI_EXIT_OK;
             return false;
         } else if (strcmp(argv[i], "--man") == 0) {

@@ -37,9 +37,9 @@ static const cli_command COMMANDS[] = {
      "certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep the rest.",
      "tacet curator init --dir study/ --host localhost,127.0.0.1", keys_curator},
     {"curator serve", "hand out the release and answer queries over HTTPS",
-     "--release DIR --keys DIR --data FILE (--values COLUMN | --evaluate CMD | --person) [options]",
+     "--release DIR --keys DIR --data FILE (--target COLUMN | --evaluate CMD | --person) [options]",
      "Serves the release made by 'tacet curate' and answers the modeler's queries, each once, each entered in the "
-     "ledger before its answer leaves. The measured value comes from a column of the table (--values), from a command "
+     "ledger before its answer leaves. The measured value comes from a column of the table (--target), from a command "
      "that gets the record as CSV (header and line) on its standard input and prints one number (--evaluate), or from "
      "a person ('tacet curator pending', 'tacet curator answer'). A command that fails is told to the modeler as "
      "failed; with private outputs it is answered by noise about a stand-in, and only the log tells.\n\n"
@@ -48,7 +48,7 @@ static const cli_command COMMANDS[] = {
      "token in KEYS/desk.token.\n\n"
      "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM). "
      "docs/PROTOCOL.md describes the wire.",
-     "tacet curator serve --release release/ --keys study/ --data patients.csv --values response\n"
+     "tacet curator serve --release release/ --keys study/ --data patients.csv --target response\n"
      "tacet curator serve --release release/ --keys study/ --data patients.csv --evaluate ./run-test.sh",
      cmd_serve},
     {"curator desk", "answer the modeler's questions at the keyboard",

@@ -66,16 +66,16 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
         CLI_OPT("reward", &text, "Y", "The reward; - reads it from stdin."),
         CLI_OPT("failed", &failed, NULL,
                 "There is no reward: an ordinary report about the middle of the range, so that nothing shows."),
+        CLI_NEED("range", &range, "LO:HI", "Public range of the reward; what lies outside is clipped."),
+        CLI_NEED("eps", &eps, "E", "Of this report; 2^-10 to 32."),
+        CLI_NEED("ledger", &r.ledger, "FILE", "The device's memory and account."),
+        CLI_OPT("budget", &r.budget, "E", "Creates the ledger: eps of all reports together."),
+        SERVICE_OPTIONS(r.address, false),
         CLI_OPT("point", &point, "X,Y",
                 "A study of decision sets that stay on the devices: the point that was played. With --server; the "
                 "report is of point and reward, with pure eps, by the mechanism sphere."),
-        CLI_NEED("range", &range, "LO:HI", "Public range of the reward; what lies outside is clipped."),
-        CLI_NEED("eps", &eps, "E", "Of this report; 2^-10 to 32."),
         CLI_OPT("mechanism", &mechanism, "NAME", "hybrid (default) or laplace."),
-        CLI_NEED("ledger", &r.ledger, "FILE", "The device's memory and account."),
-        CLI_OPT("budget", &r.budget, "E", "Creates the ledger: eps of all reports together."),
         CLI_OPT("to", &r.to_whom, "WHOM", "Who receives the reports, for the ledger. Default server."),
-        SERVICE_OPTIONS(r.address, false),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     double reward = 0;

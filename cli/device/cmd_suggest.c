@@ -44,7 +44,6 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
     char *text = NULL;
     tacet_error err = {0};
     const cli_option options[] = {
-        SERVICE_OPTIONS(address, true),
         CLI_OPT("key", &key, "TEXT",
                 "Names this request: asking again with it gives the same suggestion. Default: a fresh one for this "
                 "call, which covers its own retries."),
@@ -52,6 +51,7 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
             "set", &set, "FILE",
             "A study of decision sets that stay on the devices: this device's arms, a CSV. The arm is chosen here."),
         CLI_OPT("columns", &columns, "A,B", "Which of its columns are coordinates."),
+        SERVICE_OPTIONS(address, true),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = tacet_device_service_open(&server, &address, &err);

@@ -11,7 +11,8 @@ cli_run cmd_suggest, cmd_report;
 
 enum { SERVICE_PATIENCE = 30 };
 
-/* For the tables of options. `needed`: whether the command is nothing without a server. */
+/* For the ends of the tables of options, where what few people need stands. `needed`: whether the command is nothing
+ * without a server. */
 #define SERVICE_OPTIONS(address, needed)                                                                               \
     {"server", CLI_STRING, &(address).server, "URL", "The suggestion service: https://host:port.", needed},            \
         {"study", CLI_STRING, &(address).study, "NAME", "The study, with --server.", needed},                          \
@@ -22,6 +23,7 @@ enum { SERVICE_PATIENCE = 30 };
          "PEM of the authority that signed the server's certificate, with --server.",                                  \
          needed},                                                                                                      \
         {"token-file", CLI_STRING, &(address).token_file, "FILE", "Holds the device's token, with --server.", needed}, \
+        CLI_MORE,                                                                                                      \
         CLI_OPT("patience", &(address).patience, "S", "Seconds to go on asking while the server is away. Default 30.")
 
 #endif

@@ -5,6 +5,6 @@
 
 #include "common/cli.h"
 
-cli_run cmd_calibrate, cmd_noise;
+cli_run cmd_calibrate;
 
 #endif

@@ -32,20 +32,8 @@ static const cli_command COMMANDS[] = {
      "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1\n"
      "tacet calibrate range --theta 0.5 --tail-a 2 --tail-b 50 --rounds 10000 --delta 1e-6 --lo 0 --hi 1",
      cmd_calibrate},
-    {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
-     "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "
-     "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), "
-     "discrete-laplace (mass on the multiples), knorm (one vector of N coordinates with density exp(-|v|/S), "
-     "rounded), or bit (1 with probability exp(-S), else 0).\n\n"
-     "The grid is a power of two, S / 2^B or the next one below, and is named on stderr; every value is a whole "
-     "multiple of it, exactly. Draws come from the operating system's entropy and differ from run to run unless "
-     "--seed is given, which is for tests and is stamped not private.",
-     "tacet noise gaussian --scale 2.5 --count 1000000 --format f64le > draws\n"
-     "tacet noise laplace --scale 1 --count 10 --grid-bits 4\n"
-     "tacet noise bit --scale 0.5 --count 20 --seed 7 --json",
-     cmd_noise},
     {0},
 };
 
 const cli_program PROGRAM = {
-    .name = "tacet-gate", .summary = "Exact noise and its calibration.", .ring = "gate", .commands = COMMANDS};
+    .name = "tacet-gate", .summary = "Calibration of exact noise.", .ring = "gate", .commands = COMMANDS};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.h - the commands of tacet-learn, and what they share: options that say what is asked of a log. */
+/* commands.h - the commands of tacet-learn, and what they and `tacet-lab choose` share: options that say what is asked
+ * of a log. */
 #ifndef TACET_CLI_LEARN_COMMANDS_H
 #define TACET_CLI_LEARN_COMMANDS_H
 
@@ -8,7 +9,7 @@
 
 #include <tacet/contextual/trusted/log.h>
 
-cli_run learn_learn, learn_choose, learn_actions;
+cli_run learn_learn, learn_actions;
 
 enum { JOB_OPTIONS = 44 }; /* shared ones, with room for those of a command */
 

@@ -40,15 +40,6 @@ static const cli_command COMMANDS[] = {
      "tacet learn --data ab.csv --actions variant --contexts device --reward click --range 0:1 --levels "
      "'variant=A|B|C,device=phone|tablet|desktop' --out model.json",
      learn_learn},
-    {"choose", "one private action for one context, charged each time",
-     "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",
-     "The published algorithm (exponential mechanism with a certified supremum) or its range calibration, which is "
-     "two to six times as sharp at the same eps. Each choice spends eps; for several predictions 'tacet learn' is "
-     "better. Numeric columns only.\n\n"
-     "What must be public is as in 'tacet learn'.",
-     "tacet choose --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
-     "--lengthscale 1.5,20 --eps 1 --context 44",
-     learn_choose},
     {0},
 };
 

@@ -263,8 +263,6 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
         CLI_OPT("noise-var", &s.noise_var, "V",
                 "of a measurement, in the values' own units (default: not known; latent, eiv: 1e-4)"),
         CLI_OPT("mean", &s.mean, "M", "(default 0)"),
-        CLI_OPT("fit", &s.fit, NULL, "latent or eiv, fitted once to the first rows, knowing the release's noise"),
-        CLI_OPT("ard", &s.ard, NULL, "one lengthscale per coordinate"),
         CLI_OPT("beta-scale", &s.beta_scale, "F", "factor on GP-UCB's beta_t (eiv; default 1)"),
         CLI_OPT("delta-ucb", &s.delta_ucb, "D", "of GP-UCB (default 0.05)"),
         CLI_HEADING("Search:"),
@@ -274,7 +272,7 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
         CLI_OPT("first", &a.first, "ROW,…", "rows to measure first"),
         CLI_OPT("initial", &initial, "N",
                 "random rows to measure before the model chooses (default 10, a quarter of the queries at most; "
-                "latent, eiv: 0, with --fit 10)"),
+                "latent, eiv: 0)"),
         CLI_OPT("warm", &a.warm, "FILE", "values known already: a CSV with the columns row and value; not asked again"),
         CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
         {0},

@@ -104,15 +104,16 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         CLI_OPT("study", &r.study, "NAME", "The study it is for. Default: all of them."),
         CLI_OPT("label", &r.label, "TEXT", "Says later whose it is."),
         CLI_OPT("days", &r.days, "N", "With --role or --renew: how long it is good. Default: until it is withdrawn."),
+        CLI_OPT("list", &list, NULL, "List the tokens there are: number, role, study, end, label."),
+        CLI_OPT("renew", &renew, "N",
+                "Make a token like number N in its place: the same role, study and label, another text."),
+        CLI_OPT("drop", &drop, "N", "Withdraw token number N; servers notice within 5 seconds."),
+        CLI_MORE,
         CLI_OPT(
             "open-most", &r.open_most, "N",
             "With --role: tickets it may have open in a study. Default: three quarters of what a central study may."),
         CLI_OPT("rounds-most", &r.rounds_most, "N", "With --role: rounds it may take of a study. Default: all."),
-        CLI_OPT("list", &list, NULL, "List the tokens there are: number, role, study, end, label."),
-        CLI_OPT("renew", &renew, "N",
-                "Make a token like number N in its place: the same role, study and label, another text."),
         CLI_OPT("grace", &grace, "S", "With --renew: how many seconds the old text is good for still. Default 0."),
-        CLI_OPT("drop", &drop, "N", "Withdraw token number N; servers notice within 5 seconds."),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);

@@ -12,6 +12,8 @@
 /* Entries of a cli_option table. */
 #define SERVING_OPTIONS(settings, log_format, ready)                                                                   \
     CLI_OPT("listen", &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one."),               \
+        CLI_OPT("log", &(log_format), "FORMAT", "Lines on stderr: text (default) or json."),                           \
+        CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers."), CLI_MORE,         \
         CLI_OPT(                                                                                                       \
             "peers", &(settings).peers, "HOST:PORT",                                                                   \
             "Where the other servers of this store reach this one: each study is then kept by one of them, and the "   \
@@ -28,9 +30,7 @@
                 "A login on the board ends when nothing was asked for so long. Default 30."),                          \
         CLI_OPT(                                                                                                       \
             "busy-ms", &(settings).store.busy_ms, "MS",                                                                \
-            "How long to wait for the store's lock. Requests are answered within 2 s all the same. Default 10000."),   \
-        CLI_OPT("log", &(log_format), "FORMAT", "Lines on stderr: text (default) or json."),                           \
-        CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers.")
+            "How long to wait for the store's lock. Requests are answered within 2 s all the same. Default 10000.")
 
 /* Opens the log on stderr, for the life of the process, and blocks SIGINT, SIGTERM and SIGHUP; before any thread is
  * started. False: all is said, and *code is the program's exit code. */

@@ -22,29 +22,26 @@ static const entry TABLE[] = {
     {"curator", "tacet-curator", "trusted", "serve a release and answer queries: init, serve, pending, answer"},
     {"space", "tacet-curator", "trusted", "typed public columns: draft, check"},
     {"modeler", "tacet-modeler", "open", "optimise over a release: run"},
-    {"gp-ucb", "tacet-plain", "trusted", "plain GP-UCB over a table; unprotected, the reference"},
     {"device", "tacet-device", "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
     {"server", "tacet-server", "trusted", "the suggestion service over HTTPS; init makes its keys"},
     {"study", "tacet-server", "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …"},
     {"store", "tacet-server", "trusted", "where the studies are kept: init, check, backup"},
     {"collector", "tacet-collector", "open", "the suggestion service for local studies alone"},
     {"learn", "tacet-learn", "trusted", "a private log in, a model of which action suits which context out"},
-    {"choose", "tacet-learn", "trusted", "one private action for one context, from a private log"},
     {"tune", "tacet-tune", "trusted", "settings chosen on private records: eps a record, whatever is tried"},
     {"predict", "tacet-predict", "open", "the best action in a context, from a released model"},
     {"calibrate", "tacet-gate", "gate", "noise for a budget, or the budget a noise spends"},
-    {"noise", "tacet-gate", "gate", "raw exact noise on stdout, for anyone to test"},
     {"ledger", "tacet-ledger", "open",
      "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys"},
     {"disclose", "tacet-ledger", "open", "what a privacy officer asks: a registry's entry, or a label"},
     {"audit", "tacet-audit", "audit", "attack a mechanism; a lower bound on its epsilon"},
-    {"simulate", "tacet-lab", "-", "made-up problems: outsourced, central, local, local-statistics, contextual"},
-    {"plan", "tacet-lab", "-", "expected regret against eps, before anything is spent"},
-    {"repro", "tacet-lab", "-", "the papers' tables and figures beside ours"},
-    {"bench", "tacet-lab", "-", "one part against the limit of the machine: gp-ucb"},
+    {"plan", "tacet-plan", "-", "expected regret against eps, before anything is spent"},
     {"report", "tacet-report", "open", "one self-contained HTML file from result JSON"},
     {0},
 };
+
+/* What is for experiments and not for work is a program of its own. */
+static const char *const LAB[] = {"simulate", "repro", "bench", "noise", "gp-ucb", "choose", NULL};
 
 static void help(FILE *out) {
     fprintf(out, "usage: tacet COMMAND [options]\n\n"
@@ -55,7 +52,7 @@ static void help(FILE *out) {
     }
     fprintf(out,
             "\nThe second column is the ring a command runs in: trusted commands may hold raw data, open ones see\n"
-            "releases only, and they are different programs.\n\n"
+            "releases only, and they are different programs. Experiments are in tacet-lab.\n\n"
             "'tacet COMMAND --help' explains one of them; 'tacet --version' prints the version.\n"
             "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the privacy budget.\n");
 }
@@ -117,6 +114,12 @@ int main(int argc, char **argv) {
     for (const entry *e = TABLE; e->word != NULL; e++) {
         if (strcmp(e->word, argv[1]) == 0) {
             return become(e, argv);
+        }
+    }
+    for (const char *const *word = LAB; *word != NULL; word++) {
+        if (strcmp(*word, argv[1]) == 0) {
+            fprintf(stderr, "tacet: '%s' is in tacet-lab: 'tacet-lab %s --help'\n", *word, *word);
+            return 2;
         }
     }
     cli_nearest search;

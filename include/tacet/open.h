@@ -30,7 +30,6 @@
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
-#include <tacet/gp/fit.h>
 #include <tacet/gp/gp.h>
 #include <tacet/gp/gp_ucb.h>
 #include <tacet/gp/kernel.h>
@@ -49,7 +48,6 @@
 #include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/shared/manifest.h>
 #include <tacet/outsourced/shared/typed.h>
-#include <tacet/plain/search.h>
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/space/space.h>

@@ -49,7 +49,6 @@
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
-#include <tacet/gp/fit.h>
 #include <tacet/gp/gp.h>
 #include <tacet/gp/gp_ucb.h>
 #include <tacet/gp/kernel.h>
@@ -79,7 +78,6 @@
 #include <tacet/outsourced/trusted/published.h>
 #include <tacet/outsourced/trusted/serve.h>
 #include <tacet/outsourced/trusted/space_check.h>
-#include <tacet/plain/search.h>
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/service/open/keys.h>

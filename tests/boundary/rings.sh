@@ -22,7 +22,7 @@ violations() {
             if (p[1] == "core" || p[1] == "gp" || p[1] == "space") return "core"
             if (p[1] == "io") return p[2] == "http" ? "http" : p[2] == "postgres" ? p[2] : "io"
             if (p[1] == "dp") return p[2] == "open" ? "shared" : "gate"
-            if (p[1] == "report" || p[1] == "plain") return "open"
+            if (p[1] == "report") return "open"
             if (p[1] == "pages") return "pages"
             if (p[1] == "registry" || p[1] == "subtotal") return "trusted"
             if (p[1] == "audit") return "audit"

@@ -28,6 +28,7 @@ static const cli_option OPTIONS[] = {{"flag", CLI_FLAG, &got.flag, NULL, "switch
                                      {"eps", CLI_DOUBLE, &got.eps, "E", "privacy", false},
                                      {"most", CLI_COUNT, &got.most, "N", "at the most", false},
                                      {"seed-number", CLI_U64, &got.seed, "S", "which", false},
+                                     CLI_MORE,
                                      CLI_OPT("names", &got.names, "A,B", "names"),
                                      {"each", CLI_EACH, &got.each, "A", "one more", false},
                                      CLI_OPT("reals", &got.reals, "X,Y", "numbers"),
@@ -167,7 +168,7 @@ static void test_positional(void **state) {
 
 static void test_help_and_man(void **state) {
     assert_int_equal(PARSE("--help"), CLI_EXIT_OK);
-    static const char *const names[] = {"flag", "text", "real", "count", "seed-number", "json"};
+    static const char *const names[] = {"flag", "text", "real", "count", "seed-number"};
     char text[64];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         (void)snprintf(text, sizeof text, "\n  --%s", names[i]);
@@ -175,6 +176,13 @@ static void test_help_and_man(void **state) {
     }
     assert_non_null(strstr(out, "usage: tacet try out --count N [options]\n"));
     assert_non_null(strstr(out, "\nNumbers:\n"));
+    assert_non_null(strstr(out, "\n6 more options, for few people: 'tacet try out --help-all'.\n"));
+    assert_null(strstr(out, "--names"));
+    assert_int_equal(PARSE("--help-all"), CLI_EXIT_OK);
+    assert_non_null(strstr(out, "\n  --names A,B"));
+    assert_non_null(strstr(out, "\n  --flag"));
+    assert_null(strstr(out, "more options"));
+    assert_int_equal(PARSE("--help"), CLI_EXIT_OK);
     assert_non_null(strstr(out, "tacet try out --count 3"));
     assert_int_equal(PARSE("--man"), CLI_EXIT_OK);
     assert_int_equal(strncmp(out, ".TH TACET-TRY-OUT 1", 19), 0);

@@ -24,7 +24,9 @@ wrong() {
     shift 2
     code=0
     ls -A >"$work/before"
-    timeout 60 "$tacet" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    front=$tacet
+    case $1 in simulate | repro | noise | gp-ucb) front=$tacet-lab ;; esac
+    timeout 60 "$front" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
     ls -A >"$work/after"
     [ "$code" -eq "$want" ] || fail "'$*' exited with $code, expected $want"
     [ ! -s "$work/out" ] || fail "'$*' wrote to stdout"
@@ -88,7 +90,7 @@ wrong 3 'budget' curate --data people.csv --inputs age --bounds age=18:90 --unit
 wrong 1 'manifest.json' audit outsourced --release folder --data people.csv --known 5
 wrong 2 "no target 'foo'" audit foo
 wrong 2 'TICKET' curator answer q abc --release folder
-wrong 1 'server.pem' curator serve --release folder --keys none --data people.csv --values response
+wrong 1 'server.pem' curator serve --release folder --keys none --data people.csv --target response
 wrong 1 'ca.pem' modeler run --url https://127.0.0.1:1 --keys folder --state s --queries 3 --lengthscale 1
 wrong 2 'sigma' calibrate gaussian --eps 1
 wrong 2 'delta must be' calibrate gaussian --eps 1 --delta 1

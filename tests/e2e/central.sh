@@ -8,7 +8,7 @@ field() { # JSON object on stdin, name of a number in "regret"
     sed -n "s/.*\"regret\":{[^}]*\"$1\":\([-0-9.e+]*\).*/\1/p"
 }
 regret() {
-    "$tacet" simulate "$@" --json | field mean
+    "$tacet-lab" simulate "$@" --json | field mean
 }
 below() { # value, limit, what
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a < b) }' || { echo "$3: regret $1 is not below $2"; exit 1; }
@@ -32,15 +32,15 @@ for player in shipped nonprivate; do
     below 80 "$(regret central --world drawn --dim 2 --algorithm $player --eps 100 --rounds 400 --trials 12 --seed 3 --permute)" "$player, values permuted"
 done
 # The published algorithm on a product domain: additive quadrature features, and a curve with its standard errors.
-"$tacet" simulate central --scenario michalewicz10 --algorithm published --eps 10 --delta 0.1 --rounds 60 --trials 2 --json |
+"$tacet-lab" simulate central --scenario michalewicz10 --algorithm published --eps 10 --delta 0.1 --rounds 60 --trials 2 --json |
     grep -q '"regret_by_tenth":\[[0-9.]*,.*"regret_by_tenth_se":\[[0-9.]*,' || { echo "no curve on a product domain"; exit 1; }
 below "$(regret central --scenario michalewicz10 --algorithm published --eps 1000 --delta 0.1 --rounds 400 --trials 2 --seed 3)" 275 "published on michalewicz10"
-"$tacet" simulate central --algorithm published --calibration published --eps 10 --delta 0.1 --rounds 40 --trials 1 --json |
+"$tacet-lab" simulate central --algorithm published --calibration published --eps 10 --delta 0.1 --rounds 40 --trials 1 --json |
     grep -q '"guarantee_of_the_noise":{"proven":true,"eps":[0-9]\.[0-9]' ||
     { echo "the published noise is not stamped with its real guarantee"; exit 1; }
 # A horizon that is not known: whatever comes later, the first 40 rounds are the same; and there is something to learn.
 unknown() {
-    "$tacet" simulate central --algorithm published --unknown-horizon --eps 1000 --trials 2 --seed 3 --json "$@"
+    "$tacet-lab" simulate central --algorithm published --unknown-horizon --eps 1000 --trials 2 --seed 3 --json "$@"
 }
 half=$(unknown --rounds 80 | sed -n 's/.*"regret_by_tenth":\[\([^]]*\)\].*/\1/p' | cut -d, -f5)
 [ "${half:-none}" = "$(unknown --rounds 40 | field mean)" ] || { echo "the rounds to come change those before"; exit 1; }
@@ -49,7 +49,7 @@ half=$(unknown --rounds 80 | sed -n 's/.*"regret_by_tenth":\[\([^]]*\)\].*/\1/p'
 below "$(unknown --rounds 400 | field mean)" "$(regret central --algorithm random --rounds 400 --trials 2 --seed 3)" "unknown horizon"
 refused() {
     status=0
-    "$tacet" simulate "$@" >/dev/null 2>&1 || status=$?
+    "$tacet-lab" simulate "$@" >/dev/null 2>&1 || status=$?
     [ "$status" -ne 0 ] || { echo "not refused: $*"; exit 1; }
 }
 refused central --algorithm other

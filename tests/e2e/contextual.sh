@@ -79,7 +79,7 @@ cmp -s "$work/before" "$work/after" || fail "a staged release was entered under 
 # shellcheck disable=SC2086
 expect 3 $learn "$@" --eps 1 --out "$work/other.json" --ticket other
 [ ! -e "$work/other.json" ] || fail "a refused release left a model"
-expect 3 "$bin/tacet" choose "$@" --eps 1 --context 54 --grid 9
+expect 3 "$bin/tacet-lab" choose "$@" --eps 1 --context 54 --grid 9
 # Nor does the log by another name, nor one whose first release named a ledger.
 ln -s log.csv "$work/alias.csv"
 # shellcheck disable=SC2086
@@ -122,16 +122,16 @@ cmp -s "$work/s1.json" "$work/s2.json" || fail "the same seed gave another model
 
 # One choice, both ways; the second choice has no budget left.
 for algorithm in range published; do
-    expect 0 "$bin/tacet" choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$work/$algorithm.ledger" --new-budget "a test" --json
+    expect 0 "$bin/tacet-lab" choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$work/$algorithm.ledger" --new-budget "a test" --json
     grep -q '"private":true' "$work/out" || fail "the choice is not stamped private"
-    expect 3 "$bin/tacet" choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$work/$algorithm.ledger"
+    expect 3 "$bin/tacet-lab" choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$work/$algorithm.ledger"
 done
 # A ticket answers one context: again the same choice, for another context none.
-expect 0 "$bin/tacet" choose "$@" --eps 1 --context 54 --grid 9 --ledger "$work/one.ledger" --ticket visit --new-budget "a test"
-expect 0 "$bin/tacet" choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$work/one.ledger" --ticket visit --new-budget "a test"
-expect 1 "$bin/tacet" choose "$@" --eps 1 --context 60 --grid 9 --ledger "$work/one.ledger" --ticket visit
-expect 1 "$bin/tacet" choose "$@" --context 91 --ledger "$work/none.ledger" --new-budget "a test"
-expect 2 "$bin/tacet" choose "$@" --ledger "$work/none.ledger"
+expect 0 "$bin/tacet-lab" choose "$@" --eps 1 --context 54 --grid 9 --ledger "$work/one.ledger" --ticket visit --new-budget "a test"
+expect 0 "$bin/tacet-lab" choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$work/one.ledger" --ticket visit --new-budget "a test"
+expect 1 "$bin/tacet-lab" choose "$@" --eps 1 --context 60 --grid 9 --ledger "$work/one.ledger" --ticket visit
+expect 1 "$bin/tacet-lab" choose "$@" --context 91 --ledger "$work/none.ledger" --new-budget "a test"
+expect 2 "$bin/tacet-lab" choose "$@" --ledger "$work/none.ledger"
 
 # Actions to try: within bounds, distinct, reproducible by seed.
 expect 0 "$bin/tacet" learn actions --bounds 2:3,-1:0 --count 50
@@ -207,7 +207,7 @@ grep -q WARNING "$work/err" && fail "uniform actions are warned of"
 # shellcheck disable=SC2086
 expect 0 $learn "$@" --seed 1 --out "$work/even.json"
 cmp -s "$work/public.json" "$work/even.json" && fail "the law of contexts does not matter"
-expect 0 "$bin/tacet" choose "$@" --public-contexts "$work/public.csv" --seed 1 --context 54 --grid 9 --json
+expect 0 "$bin/tacet-lab" choose "$@" --public-contexts "$work/public.csv" --seed 1 --context 54 --grid 9 --json
 # Predictions: contexts outside, a file that is no model.
 expect 1 "$bin/tacet" predict --model "$work/model.json" --context 17
 expect 2 "$bin/tacet" predict --model "$work/model.json"
@@ -248,19 +248,19 @@ grep -q 'device: 1 of 20000 rows have no level, the first is row 4' "$work/err" 
 
 # The simulation, small: the same seed repeats; staged beats the published algorithm, which beats choosing blindly.
 error() { sed -n 's/.*"error":{"mean":\([0-9.e-]*\),"se".*/\1/p' "$work/out"; }
-expect 0 "$bin/tacet" simulate contextual --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
+expect 0 "$bin/tacet-lab" simulate contextual --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
 staged=$(error)
-expect 0 "$bin/tacet" simulate contextual --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
+expect 0 "$bin/tacet-lab" simulate contextual --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
 [ "$staged" = "$(error)" ] || fail "the same seed gave another error"
-expect 0 "$bin/tacet" simulate contextual --algorithm range --rounds 1000 --trials 4 --seed 1 --json
+expect 0 "$bin/tacet-lab" simulate contextual --algorithm range --rounds 1000 --trials 4 --seed 1 --json
 range=$(error)
-expect 0 "$bin/tacet" simulate contextual --algorithm published --rounds 1000 --trials 4 --seed 1 --json
+expect 0 "$bin/tacet-lab" simulate contextual --algorithm published --rounds 1000 --trials 4 --seed 1 --json
 published=$(error)
-expect 0 "$bin/tacet" simulate contextual --algorithm uniform --rounds 1000 --trials 4 --seed 1 --json
+expect 0 "$bin/tacet-lab" simulate contextual --algorithm uniform --rounds 1000 --trials 4 --seed 1 --json
 awk -v s="$staged" -v r="$range" -v p="$published" -v u="$(error)" 'BEGIN { exit !(s > 0 && s < r && r < p / 2 && p < u) }' ||
     fail "staged $staged, range $range, published $published, uniform $(error)"
-expect 0 "$bin/tacet" simulate contextual --algorithm faithful --rounds 300 --eps 10 --trials 2 --seed 1 --json
+expect 0 "$bin/tacet-lab" simulate contextual --algorithm faithful --rounds 300 --eps 10 --trials 2 --seed 1 --json
 grep -q '"approximating_points":' "$work/out" || fail "the size of the approximating set is not reported"
-expect 2 "$bin/tacet" simulate contextual --eps 0
-expect 1 "$bin/tacet" simulate contextual --kernel linear
+expect 2 "$bin/tacet-lab" simulate contextual --eps 0
+expect 1 "$bin/tacet-lab" simulate contextual --kernel linear
 echo "learn, choose, suggest and predict do what they say"

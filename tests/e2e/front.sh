@@ -25,6 +25,11 @@ quiet_out "an unknown command"
 grep -q "no command 'no-such-command'" "$work/err" || fail "an unknown command is not named"
 expect 2 "$bin/tacet" help no-such-command
 ! grep -q 'did you mean' "$work/err" || fail "a name is offered that nobody would have meant"
+for word in simulate repro bench noise gp-ucb choose; do
+    expect 2 "$bin/tacet" "$word" --help
+    grep -q "'$word' is in tacet-lab" "$work/err" || fail "tacet $word does not say where it is"
+    "$bin/tacet-lab" --commands | grep -q "^$word" || fail "tacet-lab has no $word"
+done
 expect 2 "$bin/tacet" calibarte
 grep -q "did you mean 'calibrate'" "$work/err" || fail "the nearest command is not offered"
 expect 2 "$bin/tacet" ledger shwo
@@ -43,6 +48,8 @@ checked=0
 for program in "$bin"/tacet-*; do
     [ -x "$program" ] || continue
     name=$(basename "$program")
+    front=tacet
+    [ "$name" != tacet-lab ] || front=tacet-lab # its commands are typed after its own name
     expect 2 "$program"
     quiet_out "$name without a command"
     expect 2 "$program" no-such-command
@@ -60,21 +67,32 @@ for program in "$bin"/tacet-*; do
         expect 0 "$program" $command --help
         quiet_err "$name $command --help"
         cp "$work/out" "$work/direct"
-        head -n 1 "$work/direct" | grep -q "^usage: tacet $command " || fail "the usage line of '$command' is not 'tacet $command …'"
+        head -n 1 "$work/direct" | grep -q "^usage: $front $command " || fail "the usage line of '$command' is not '$front $command …'"
         # What the usage line says can be typed.
         # shellcheck disable=SC2086
-        expect 0 "$bin/tacet" $command --help
-        cmp -s "$work/out" "$work/direct" || fail "'tacet $command --help' is not the help of $name $command"
+        expect 0 "$bin/$front" $command --help
+        cmp -s "$work/out" "$work/direct" || fail "'$front $command --help' is not the help of $name $command"
         # shellcheck disable=SC2086
-        expect 0 "$bin/tacet" help $command
+        [ "$front" != tacet ] || expect 0 "$bin/tacet" help $command
         cmp -s "$work/out" "$work/direct" || fail "'tacet help $command' is not its help"
         # Every option has words, in the help and in the manual.
         awk '/^  --/ { if (NF < 2 + ($2 ~ /^[A-Z]/)) { getline; if ($0 !~ /^ +[^ ]/) exit 1 } }' "$work/direct" ||
             fail "an option of '$command' has no explanation"
-        page="$(dirname "$bin")/man/tacet-$(echo "$command" | tr ' ' '-').1"
+        page="$(dirname "$bin")/man/$front-$(echo "$command" | tr ' ' '-').1"
         [ -s "$page" ] || fail "no manual page for '$command'"
         sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' "$work/direct" | grep -v '^help$' | sed 's/-/\\-/g' | while read -r option; do
             grep -qF "\\-\\-$option" "$page" || fail "the manual page of '$command' lacks --$option"
+        done
+        # What --help leaves out is counted there and shown by --help-all; that leaves out nothing.
+        # shellcheck disable=SC2086
+        expect 0 "$program" $command --help-all
+        cp "$work/out" "$work/all"
+        left=$(sed -n 's/^\([0-9]*\) more options.*/\1/p' "$work/direct")
+        [ $(($(grep -c '^  --' "$work/all") - $(grep -c '^  --' "$work/direct"))) -le "${left:-0}" ] ||
+            fail "'$command --help' leaves out more than it says"
+        # shellcheck disable=SC2086
+        "$program" $command --options | cut -f1 | while read -r option; do
+            grep -q -- "--$option\b" "$work/all" || [ "$option" = help ] || fail "'$command --help-all' does not show --$option"
         done
         # A wrong option is a usage error, and nothing else happens.
         # shellcheck disable=SC2086
@@ -95,6 +113,11 @@ else
     echo "groff is not installed: manual pages were not rendered"
 fi
 echo "$checked commands have a help that works"
+expect 0 "$bin/tacet" server --help
+grep -q 'more options.*--help-all' "$work/out" || fail "tacet server --help does not say that there is more"
+! grep -q -- '--address-rate' "$work/out" || fail "tacet server --help shows what few people need"
+expect 0 "$bin/tacet" server --help-all
+grep -q -- '--address-rate' "$work/out" || fail "tacet server --help-all does not show everything"
 
 # Options from a file; the command line counts more; what is wrong there is named with its line.
 printf '# noise of a release\nsensitivity = 33\neps=2\n' >"$work/options"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gp_ucb.sh - `tacet gp-ucb` and bad input: the exit code, a message that names what is wrong, nothing on stdout.
+# gp_ucb.sh - `tacet-lab gp-ucb` and bad input: the exit code, a message that names what is wrong, nothing on stdout.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 failed=0
@@ -11,7 +11,7 @@ refuse() {
     pattern=$2
     shift 2
     got=0
-    "$tacet" gp-ucb "$@" --json >out 2>err || got=$?
+    "$tacet-lab" gp-ucb "$@" --json >out 2>err || got=$?
     if [ "$got" != "$code" ] || [ -s out ] || ! grep -Eq "$pattern" err; then
         echo "gp-ucb $*: exit $got (expected $code), stdout $(wc -c <out) bytes, stderr:"
         cat err
@@ -77,18 +77,18 @@ refuse 2 'no-such' --data good.csv $m --no-such-option
 # The same table as a stream, with everything real files have; rows count from 0, ties to the lowest.
 { printf '\357\273\277'; sed 's/$/\r/; s/^1,/"1",/' good.csv; } >real.csv
 for file in good.csv real.csv; do
-    "$tacet" gp-ucb --data $file $m --json 2>err | grep -q '"rows":\[0,' || failed=1
+    "$tacet-lab" gp-ucb --data $file $m --json 2>err | grep -q '"rows":\[0,' || failed=1
     grep -q UNPROTECTED err || failed=1
 done
-"$tacet" gp-ucb --data - $m --json <good.csv 2>err | grep -q '"protection":"unprotected"' || failed=1
+"$tacet-lab" gp-ucb --data - $m --json <good.csv 2>err | grep -q '"protection":"unprotected"' || failed=1
 # Duplicates when allowed, several measurements of the same inputs always, more queries than rows with repeats.
-"$tacet" gp-ucb --data duplicate.csv $m --allow-duplicates --json 2>err >out && grep -q '"n":5' out || failed=1
-"$tacet" gp-ucb --data remeasured.csv $m --noise-var 0 --json 2>err >out && grep -q '"n":5' out || failed=1
-"$tacet" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 9 --repeats --json 2>err >out || failed=1
+"$tacet-lab" gp-ucb --data duplicate.csv $m --allow-duplicates --json 2>err >out && grep -q '"n":5' out || failed=1
+"$tacet-lab" gp-ucb --data remeasured.csv $m --noise-var 0 --json 2>err >out && grep -q '"n":5' out || failed=1
+"$tacet-lab" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 9 --repeats --json 2>err >out || failed=1
 # All rows asked: the best one was measured.
-"$tacet" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 4 --json 2>err >out
+"$tacet-lab" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 4 --json 2>err >out
 grep -q '"best_row":1,"best_value":2.0,"simple_regret":0.0' out || failed=1
-"$tacet" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 4 --minimize 2>err >out
+"$tacet-lab" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 4 --minimize 2>err >out
 grep -q 'best measured row   3, value 0, simple regret 0' out || failed=1
 grep -q 'unprotected' out || failed=1
 }

@@ -15,7 +15,7 @@ curate() { # curate FOLDER OPTIONS...
 }
 serve() { # serve FOLDER
     rm -f "$work/ready"
-    "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
+    "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0 \
         --ready-file "$work/ready" >/dev/null 2>"$work/err" &
     server=$!
     await "$work/ready"

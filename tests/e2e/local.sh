@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# local.sh - `tacet simulate local`: the order of the learners, real ranges, refusals.
+# local.sh - `tacet-lab simulate local`: the order of the learners, real ranges, refusals.
 set -eu
 bin=${TACET_BIN:?}
-run() { "$bin/tacet" simulate local --trials 4 --rounds 4000 --arms 40 --seed 3 --json "$@"; }
+run() { "$bin/tacet-lab" simulate local --trials 4 --rounds 4000 --arms 40 --seed 3 --json "$@"; }
 mean() { sed 's/.*"relative_regret":{"mean":\([^,]*\),.*/\1/; s/.*"relative_regret": {"mean": \([^,]*\),.*/\1/'; }
 below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }' || { echo "$3: $1 is not below $2"; exit 1; }; }
 
@@ -28,12 +28,12 @@ below "$(run --algorithm moma $heavy | mean)" "$(run --algorithm ata $heavy | me
 
 # With them no width of ucb holds: refused without a device that clips, and with one it is for the clipped reward.
 few="--trials 1 --rounds 100 --arms 10 --noise student3"
-words=$("$bin/tacet" simulate local $few --mechanism none 2>&1) && { echo "accepted: student3, ucb, tight"; exit 1; }
+words=$("$bin/tacet-lab" simulate local $few --mechanism none 2>&1) && { echo "accepted: student3, ucb, tight"; exit 1; }
 echo "$words" | grep -q 'does not hold for student3' || { echo "no reason: $words"; exit 1; }
 for json in "" --json; do
-    "$bin/tacet" simulate local $few $json 2>&1 >/dev/null | grep -q 'nothing is proven' || { echo "no warning"; exit 1; }
+    "$bin/tacet-lab" simulate local $few $json 2>&1 >/dev/null | grep -q 'nothing is proven' || { echo "no warning"; exit 1; }
 done
-if "$bin/tacet" simulate local $few --parameters tuned 2>&1 >/dev/null | grep -q 'proven'; then
+if "$bin/tacet-lab" simulate local $few --parameters tuned 2>&1 >/dev/null | grep -q 'proven'; then
     echo "a warning of widths that nobody claims"
     exit 1
 fi
@@ -43,7 +43,7 @@ weibull="--noise weibull --theta 1 --mechanism none --algorithm tgp"
 below "$(run $weibull --parameters orderwise | mean)" 0.9 "tgp that knows the tails"
 run --noise pareto --alpha 0.5 --mechanism none --algorithm moma --parameters orderwise | grep -q '"norm_over_bound"'
 for other in ucb tgp ata; do
-    ! "$bin/tacet" simulate local --trials 1 --rounds 200 --arms 10 --noise pareto --alpha 0.5 --mechanism none \
+    ! "$bin/tacet-lab" simulate local --trials 1 --rounds 200 --arms 10 --noise pareto --alpha 0.5 --mechanism none \
         --algorithm $other --parameters orderwise 2>/dev/null || { echo "accepted: $other without a variance"; exit 1; }
 done
 run --noise normal --noise-delta 1e-6 | grep -q '"clipped": *0[.0]*,' || { echo "rewards beyond the range"; exit 1; }
@@ -58,7 +58,7 @@ run | grep -q '"private": *false' || { echo "seeded noise is not stamped"; exit 
 # Refused, with the reason.
 for bad in "--mechanism laplace" "--algorithm nothing" "--mechanism nothing" "--noise nothing" "--eps 0" "--range 1" \
     "--range 3:1" "--rounds 0" "--kernel precomputed" "--scenario light" "--delta 2" "--trials 0"; do
-    if "$bin/tacet" simulate local --trials 1 --rounds 100 --arms 10 $bad >/dev/null 2>"${TMPDIR:-/tmp}/local.$$"; then
+    if "$bin/tacet-lab" simulate local --trials 1 --rounds 100 --arms 10 $bad >/dev/null 2>"${TMPDIR:-/tmp}/local.$$"; then
         echo "accepted: $bad"
         exit 1
     fi

@@ -7,7 +7,7 @@ awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i
 "$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 20 --out "$work/release" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/other" >/dev/null
-"$TACET_BIN/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
+"$TACET_BIN/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0 \
     --ready-file "$work/ready" >/dev/null 2>&1 &
 server=$!
 await "$work/ready"

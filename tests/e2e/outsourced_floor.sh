@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# outsourced_floor.sh - `tacet simulate outsourced`: curves with standard errors, and the modeler that knows the objective, below
+# outsourced_floor.sh - `tacet-lab simulate outsourced`: curves with standard errors, and the modeler that knows the objective, below
 # which nobody comes. Branin, 961 records; seeds fixed, nothing statistical.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need python3
-sim() { "$TACET_BIN/tacet" simulate outsourced --scenario branin --trials 4 --queries 10 --seed 5 --json "$@"; }
+sim() { "$TACET_BIN/tacet-lab" simulate outsourced --scenario branin --trials 4 --queries 10 --seed 5 --json "$@"; }
 sim --modeler known --eps 1 >"$work/known"
 sim --modeler known --eps 1000 >"$work/clear"
 sim --mechanism random >"$work/random"

@@ -4,12 +4,12 @@
 # ask the rows that ours asks: two implementations that share no code.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need python3
-small="--tacet $TACET_BIN/tacet --rows 150 --queries 12 --trials 2 --draws 20000"
+small="--tacet $TACET_BIN/tacet-lab --rows 150 --queries 12 --trials 2 --draws 20000"
 # shellcheck disable=SC2086
 "$TACET_SOURCE/bench/peers/run" $small --markdown "$work/doc.md" >"$work/out" 2>&1 || fail "it fails"
-grep -q 'tacet gp-ucb .*same rows 1.00' "$work/out" || fail "no line of ours"
+grep -q 'tacet-lab gp-ucb .*same rows 1.00' "$work/out" || fail "no line of ours"
 grep -q 'gaussian .*time over' "$work/out" || fail "no noise"
-grep -q '^| tacet gp-ucb | 1.0 |' "$work/doc.md" || fail "no document"
+grep -q '^| tacet-lab gp-ucb | 1.0 |' "$work/doc.md" || fail "no document"
 for peer in 'numpy, textbook' 'scikit-learn'; do
     if grep -q "^  $peer" "$work/out"; then
         grep -q "^  $peer .*same rows 1.00" "$work/out" || fail "$peer asks other rows"

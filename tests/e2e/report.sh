@@ -8,8 +8,8 @@ for colour in $colours; do
     grep -q "$colour" "$TACET_SOURCE/src/report/chart.c" || { echo "report.sh: $colour of web/app.css is not in src/report/chart.c" >&2 && exit 1; }
 done
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
-"$tacet" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism nonprivate --json >"$work/a.json" 2>/dev/null
-"$tacet" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism random --json >"$work/b.json" 2>/dev/null
+"$tacet-lab" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism nonprivate --json >"$work/a.json" 2>/dev/null
+"$tacet-lab" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism random --json >"$work/b.json" 2>/dev/null
 "$tacet" report --in "$work/a.json" --in="$work/b.json" --out "$work/r.html" --svg "$work/svg" --json >"$work/out"
 grep -q '"charts":1' "$work/out" || fail "two simulations do not share one chart"
 grep -q 'outsourced grid nonprivate' "$work/r.html" || fail "a series has no name"

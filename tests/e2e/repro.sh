@@ -6,22 +6,22 @@
 rows() { # JSON of a result on stdin: its rows, without what depends on the clock or on what was kept
     sed 's/.*"rows":\(.*\),"findings".*/\1/; s/"kept":[a-z]*//g'
 }
-"$tacet" repro list >"$work/list"
+"$tacet-lab" repro list >"$work/list"
 for name in outsourced-table-1 outsourced-table-12 outsourced-figure-2 outsourced-figure-3 central-figure-1 central-figure-2 \
     central-table-1 local-figure-2 local-figure-3 contextual-rate bounds items; do
     grep -q "^  $name " "$work/list" || fail "$name is not in the list"
 done
 here=$(dirname "$0")/../..
-"$tacet" repro items | awk -F'|' '/^\| (outsourced|central|contextual|local) / { gsub(/ /, "", $6); print $6 }' >"$work/where"
+"$tacet-lab" repro items | awk -F'|' '/^\| (outsourced|central|contextual|local) / { gsub(/ /, "", $6); print $6 }' >"$work/where"
 [ "$(wc -l <"$work/where")" -gt 50 ] || fail "the items of the papers are missing"
 while read -r path; do
     [ -e "$here/$path" ] || fail "an item of the papers is said to be in $path, which is not there"
 done <"$work/where"
-"$tacet" repro bounds --trials 1 >"$work/bounds"
+"$tacet-lab" repro bounds --trials 1 >"$work/bounds"
 [ "$(grep -c '^| outsourced ' "$work/bounds")" = 9 ] || fail "not nine rows of the outsourced theorems"
 # The constants of the theorems, written out once more: what is printed, from gamma_T, F and max f as printed; gamma_T of
 # the contextual paper from the eigenvalues of the kernel on a line, whose products are those of the square.
-"$tacet" simulate contextual --algorithm published --rounds 1000 --trials 1 --json >"$work/theory"
+"$tacet-lab" simulate contextual --algorithm published --rounds 1000 --trials 1 --json >"$work/theory"
 python3 - "$work/bounds" "$work/theory" <<'PY' || fail "a theorem's number is wrong"
 import json, math, sys
 from math import log, sqrt
@@ -82,28 +82,28 @@ awk -F'|' '/gamma_T: greedy/ { n++; if ($5 + 0 < $6 + 0) bad = 1 } /beta_T sqrt/
     END { exit !(n == 8 && !bad) }' "$work/bounds" || fail "a bound is below what it bounds"
 [ "$(grep -c '^  outsourced-table-' "$work/list")" = 12 ] || fail "not twelve tables of the outsourced paper"
 
-"$tacet" repro outsourced-table-10 --trials 2 --json --out "$work/a" --report "$work/r.html" >"$work/one" 2>/dev/null
+"$tacet-lab" repro outsourced-table-10 --trials 2 --json --out "$work/a" --report "$work/r.html" >"$work/one" 2>/dev/null
 grep -q '"repro":"outsourced-table-10"' "$work/one" || fail "no result"
 grep -q 'NOT differentially private' "$work/one" || fail "the published mechanism is not called what it is"
 grep -q '"paper":0.53' "$work/one" || fail "the paper's value is missing"
 grep -q '</svg>' "$work/r.html" || fail "the report has no chart"
-"$tacet" repro outsourced-table-10 --trials 2 --threads 1 --json >"$work/two" 2>/dev/null
+"$tacet-lab" repro outsourced-table-10 --trials 2 --threads 1 --json >"$work/two" 2>/dev/null
 [ "$(rows <"$work/one")" = "$(rows <"$work/two")" ] || fail "the number of threads changes the result"
-! [ "$(rows <"$work/one")" = "$("$tacet" repro outsourced-table-10 --trials 2 --seed 2 --json 2>/dev/null | rows)" ] ||
+! [ "$(rows <"$work/one")" = "$("$tacet-lab" repro outsourced-table-10 --trials 2 --seed 2 --json 2>/dev/null | rows)" ] ||
     fail "the seed changes nothing"
 
-"$tacet" repro central-figure-1 --trials 1 --rounds 24 >"$work/central" 2>/dev/null
+"$tacet-lab" repro central-figure-1 --trials 1 --rounds 24 >"$work/central" 2>/dev/null
 grep -q 'really gives eps' "$work/central" || fail "the guarantee of the published noise is not told"
-"$tacet" repro central-table-1 --trials 1 --rounds 60 >"$work/table" 2>/dev/null
+"$tacet-lab" repro central-table-1 --trials 1 --rounds 60 >"$work/table" 2>/dev/null
 grep -q '^eps = 0.1 *3324 ' "$work/table" || fail "Table 1 lacks the paper's values"
-"$tacet" repro local-figure-2 --trials 1 --rounds 300 >"$work/local" 2>/dev/null
+"$tacet-lab" repro local-figure-2 --trials 1 --rounds 300 >"$work/local" 2>/dev/null
 grep -q 'need --data' "$work/local" || fail "panels without data are not named"
-"$tacet" repro contextual-rate --quick --trials 1 --markdown "$work/contextual.md" >/dev/null 2>&1
+"$tacet-lab" repro contextual-rate --quick --trials 1 --markdown "$work/contextual.md" >/dev/null 2>&1
 grep -q '^| T = 10000 | O(' "$work/contextual.md" || fail "the markdown has no table"
 
 # Killed once a cell is kept: the next run finds it, and ends with the numbers of a run in one go.
-"$tacet" repro outsourced-table-11 --trials 6 --json --threads 1 >"$work/whole" 2>/dev/null
-"$tacet" repro outsourced-table-11 --trials 6 --json --threads 1 --out "$work/k" >/dev/null 2>&1 &
+"$tacet-lab" repro outsourced-table-11 --trials 6 --json --threads 1 >"$work/whole" 2>/dev/null
+"$tacet-lab" repro outsourced-table-11 --trials 6 --json --threads 1 --out "$work/k" >/dev/null 2>&1 &
 pid=$!
 tries=0
 while [ ! -s "$work/k/results.jsonl" ] && [ "$tries" -lt 600 ]; do
@@ -114,17 +114,17 @@ kill -9 "$pid" 2>/dev/null || true
 wait "$pid" 2>/dev/null || true
 [ -s "$work/k/results.jsonl" ] || fail "no cell was kept"
 printf '{"key": "torn' >>"$work/k/results.jsonl"
-"$tacet" repro outsourced-table-11 --trials 6 --json --out "$work/k" >"$work/resumed" 2>"$work/err"
+"$tacet-lab" repro outsourced-table-11 --trials 6 --json --out "$work/k" >"$work/resumed" 2>"$work/err"
 grep -q 'cells were there already' "$work/err" || fail "the resumed run began anew"
 [ "$(rows <"$work/whole")" = "$(rows <"$work/resumed")" ] || fail "the resumed run ends with other numbers"
-"$tacet" repro outsourced-table-11 --trials 6 --json --out "$work/k" 2>"$work/err" >"$work/again"
+"$tacet-lab" repro outsourced-table-11 --trials 6 --json --out "$work/k" 2>"$work/err" >"$work/again"
 grep -q '\([0-9][0-9]*\) of \1 cells' "$work/err" || fail "a finished run ran again"
-"$tacet" repro outsourced-table-11 --trials 5 --out "$work/k" 2>"$work/err" >/dev/null
+"$tacet-lab" repro outsourced-table-11 --trials 5 --out "$work/k" 2>"$work/err" >/dev/null
 ! grep -q 'there already' "$work/err" || fail "results of other settings were taken"
 
 refused() {
     code=0
-    "$tacet" repro "$@" >/dev/null 2>&1 || code=$?
+    "$tacet-lab" repro "$@" >/dev/null 2>&1 || code=$?
     [ "$code" = 2 ] || fail "exit code $code for: $*"
 }
 refused

@@ -5,7 +5,7 @@
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need python3
 root=$(cd "$(dirname "$0")/../.." && pwd)
-"$root/tools/robustness" --quick --tacet "$TACET_BIN/tacet" --out "$work/out" --markdown "$work/page.md" >"$work/log" 2>&1 ||
+"$root/tools/robustness" --quick --tacet "$TACET_BIN/tacet-lab" --out "$work/out" --markdown "$work/page.md" >"$work/log" 2>&1 ||
     fail "a world fails, or a learner is worse than chance there"
 for title in Outsourced 'Contextual: a model' 'Contextual: a study' 'Central: decision' 'Central: fixed' Local; do
     grep -q "^## $title" "$work/page.md" || fail "the page has no section '$title'"

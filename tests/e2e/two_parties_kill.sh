@@ -36,7 +36,7 @@ field() { # field NAME FILE: an array or number of a one-line JSON object
     sed -n "s/.*\"$1\":\(\[[^]]*\]\|[^,}]*\).*/\1/p" "$2"
 }
 
-serve calm 127.0.0.1:0 --values y
+serve calm 127.0.0.1:0 --target y
 await "$work/ready"
 model calm
 wait "$modeler" || fail "the undisturbed run failed"

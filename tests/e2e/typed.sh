@@ -52,7 +52,7 @@ code=0; "$bin/tacet" curate --data bad.csv --space space.json --eps 3 --mechanis
 # Searched over TLS, with two more queries than the release was made for. Rows at random have a mean response of -0.1; the last ten that the model chose must be far above: in
 # six runs their mean was between 0.58 and 0.92.
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
-"$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --values response --queries 40 --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
+"$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --target response --queries 40 --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
 server=$!
 await address
 "$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state state --queries 40 --json >result 2>err || fail "no search: $(cat err)"

@@ -19,7 +19,7 @@ for unit in tacet-server tacet-collector; do
     fi
     # Every option of ExecStart is one of the command's.
     for option in $(sed -n 's/^ExecStart=//p' "$file" | tr ' ' '\n' | grep '^--'); do
-        "${TACET_BIN:?}/$unit" "${unit#tacet-}" --help | grep -q -- "$option " || fail "$file: $unit has no $option"
+        "${TACET_BIN:?}/$unit" "${unit#tacet-}" --help-all | grep -q -- "$option " || fail "$file: $unit has no $option"
     done
 done
 # What docs/deployment.md says of paths and addresses is what the units have; installed, they start the installed programs.

@@ -68,7 +68,7 @@ made() { # made N: so many queries were entered, and the service is alive
     has "\"queries_made\":$1,"
 }
 
-serve --release "$work/release" --data "$work/data.csv" --values y
+serve --release "$work/release" --data "$work/data.csv" --target y
 
 # The probes of a balancer need no token, and a request of two lengths is refused: the same room as the other services.
 [ "$(request "$url/v1/live")" = 200 ] || fail "the curator is not live"
@@ -182,7 +182,7 @@ post 200 '{"ticket":"t-1","row":3}'
 made 6
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
-serve --release "$work/release" --data "$work/data.csv" --values y
+serve --release "$work/release" --data "$work/data.csv" --target y
 post 200 '{"ticket":"t-1","row":3}'
 cmp -s "$work/body" "$work/first" || fail "the answer changed over a crash"
 post 403 '{"ticket":"t-7","row":7}'

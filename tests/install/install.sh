@@ -97,7 +97,9 @@ for program in "$build"/bin/tacet-*; do
     name=$(basename "$program")
     "$prefix/bin/$name" --help >"$tmp/help" || { echo "$name is not installed or does not run"; exit 1; }
     "$prefix/bin/$name" --commands | while read -r command; do
-        page="tacet-$(echo "$command" | tr ' ' '-').1"
+        front=tacet
+        [ "$name" != tacet-lab ] || front=tacet-lab
+        page="$front-$(echo "$command" | tr ' ' '-').1"
         [ -s "$prefix/share/man/man1/$page" ] || { echo "no manual page $page"; exit 1; }
     done
 done

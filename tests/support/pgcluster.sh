@@ -24,7 +24,7 @@ for folder in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin /usr/local/pgsql/bin; d
 done
 if [ -z "$bin" ] && command -v initdb >/dev/null 2>&1; then bin=$(dirname "$(command -v initdb)"); fi
 if [ -z "$bin" ]; then
-    [ -z "${TACET_CI:-}" ] || fail "PostgreSQL is not installed, and TACET_CI is set: run tools/setup"
+    [ -z "${TACET_CI:-}" ] || fail "PostgreSQL is not installed, and TACET_CI is set: run tools/setup --with-tests"
     echo "skipped: PostgreSQL is not installed (package postgresql)"
     exit 77
 fi

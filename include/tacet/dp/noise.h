@@ -4,8 +4,8 @@
  *   minted  private. Keyed by a reservation in the ledger (tacet/dp/mint.h) and to be had from nowhere else: there is
  * no function here that opens one. Mechanisms, tables, streams and devices make theirs themselves. seeded reproducible;
  * whatever it touches is stamped "not private". For tests and simulations. sample  keyed by the operating system, for
- * looking at samplers (`tacet noise`, audits, benchmarks): whatever would make a release of it refuses. One thread at a
- * time per object. None converts to or from tacet_simrng. */
+ * looking at samplers (`tacet-lab noise`, audits, benchmarks): whatever would make a release of it refuses. One thread
+ * at a time per object. None converts to or from tacet_simrng. */
 #ifndef TACET_DP_NOISE_H
 #define TACET_DP_NOISE_H
 

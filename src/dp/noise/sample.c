@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample.c - the samplers by name, for whoever looks at what they draw (`tacet noise`). Ring: gate.
+/* sample.c - the samplers by name, for whoever looks at what they draw (`tacet-lab noise`). Ring: gate.
  * Reads no data; a source that samples makes no release. Cost: that of the sampler. */
 #include "dp/noise/sampler.h"
 

@@ -17,7 +17,6 @@
 enum {
     LADDER_FIRST = 10, /* random first rows of the ladder, where the budget has four times as many */
     LADDER_WARM = 4,   /* however many values are known already: what chance would do is told from them */
-    FIT_FIRST = 10,    /* of a fit */
     FAILED_IN_A_ROW = 10
 };
 
@@ -182,7 +181,7 @@ static void tell_model(tacet_session_result *out, tacet__session *r) {
         k->next_mean = sign * k->next_mean * r->scale + r->shift;
         k->next_sd *= r->scale;
     }
-    out->lengthscale = r->lengthscales[0];
+    out->lengthscale = r->lengthscale;
     out->signal_var = r->signal_var;
     out->noise_var = r->noise_var;
     out->mean = r->mean;
@@ -297,13 +296,13 @@ static json_t *settings_json(const tacet_session_settings *s, const char *manife
         (void)json_array_append_new(first, json_pack("[If]", (json_int_t)s->warm_rows[i], s->warm_values[i]));
     }
     /* Numbers as text: they must compare equal after a round trip through the file. */
-    return json_pack("{ss ss ss so so so so sb sb sb sb sb sI so so sI so}", "release", hex, "method", s->method,
-                     "kernel", s->kernel, "lengthscale", json_sprintf("%.17g", s->lengthscale), "signal_var",
+    return json_pack("{ss ss ss so so so so sb sb sb sI so so sI so}", "release", hex, "method", s->method, "kernel",
+                     s->kernel, "lengthscale", json_sprintf("%.17g", s->lengthscale), "signal_var",
                      json_sprintf("%.17g", s->signal_var), "noise_var", json_sprintf("%.17g", s->noise_var), "mean",
-                     json_sprintf("%.17g", s->mean), "fit", (int)s->fit, "ard", (int)s->ard, "minimize",
-                     (int)s->minimize, "log", (int)s->log_target, "standardize", (int)s->standardize, "initial",
-                     (json_int_t)s->initial, "beta_scale", json_sprintf("%.17g", s->beta_scale), "delta_ucb",
-                     json_sprintf("%.17g", s->delta_ucb), "seed", (json_int_t)s->seed, "first", first);
+                     json_sprintf("%.17g", s->mean), "minimize", (int)s->minimize, "log", (int)s->log_target,
+                     "standardize", (int)s->standardize, "initial", (json_int_t)s->initial, "beta_scale",
+                     json_sprintf("%.17g", s->beta_scale), "delta_ucb", json_sprintf("%.17g", s->delta_ucb), "seed",
+                     (json_int_t)s->seed, "first", first);
 }
 
 static tacet_status open_journal(tacet__session *r, const char *manifest_text, tacet_error *err) {
@@ -327,7 +326,7 @@ static size_t initial_of(const tacet__session *r) {
         return r->s->initial;
     }
     if (!r->ladder) {
-        return r->s->fit ? FIT_FIRST : 0;
+        return 0;
     }
     const size_t quarter = (r->s->queries + 3) / 4;
     const size_t most = quarter < LADDER_FIRST ? quarter : LADDER_FIRST;
@@ -388,11 +387,10 @@ static tacet_status prepare(tacet__session *r, tacet_error *err) {
     r->raw = TACET__ZALLOC(double, m->rows);
     r->random = TACET__ZALLOC(double, m->rows);
     r->chosen = TACET__ZALLOC(double, m->rows);
-    r->lengthscales = TACET__ZALLOC(double, r->d);
     r->low = TACET__ZALLOC(double, r->d);
     r->high = TACET__ZALLOC(double, r->d);
     if (r->taken == NULL || r->order == NULL || r->raw == NULL || r->random == NULL || r->chosen == NULL ||
-        r->lengthscales == NULL || r->low == NULL || r->high == NULL) {
+        r->low == NULL || r->high == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
     }
     take_box(r);
@@ -404,7 +402,7 @@ static tacet_status prepare(tacet__session *r, tacet_error *err) {
 static tacet_status rehearse(tacet__session *r, tacet_error *err) {
     tacet_session_settings plain = *r->s;
     const tacet_session_settings *settings = r->s;
-    plain.fit = plain.standardize = false;
+    plain.standardize = false;
     plain.lengthscale = r->ladder || plain.lengthscale > 0 ? plain.lengthscale : 1;
     r->s = &plain;
     const tacet_status status = tacet__session_model(r, err);
@@ -447,7 +445,6 @@ static void clear(tacet__session *r) {
     free(r->failed);
     free(r->random);
     free(r->chosen);
-    free(r->lengthscales);
     free(r->low);
     free(r->high);
     free(r->map);

@@ -30,8 +30,8 @@ typedef struct tacet__session {
     size_t chosen_count;
     size_t initial; /* random first rows */
     bool ladder;
-    double shift, scale;  /* model value = sign (g(y) - shift) / scale */
-    double *lengthscales; /* d */
+    double shift, scale; /* model value = sign (g(y) - shift) / scale */
+    double lengthscale;
     double signal_var, noise_var, mean;
     double *low, *high; /* public box in scaled units; NULL: unknown */
     /* The model, over the rows that can be measured. */

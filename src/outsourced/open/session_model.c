@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session_model.c - the policy of a session: which method, from what was measured so far.
- * Ring: open. Source: Kharkovskii, Dai, Low 2020, Algorithm 2, with the modelers of README.md. Shift, scale and a fit
+ * Ring: open. Source: Kharkovskii, Dai, Low 2020, Algorithm 2, with the modelers of README.md. Shift and scale
  * come from the rows that were measured before the model chose for the first time, so that a session that goes on makes
  * the model it had. Where a row cannot be measured, the model is made anew over the others. */
 #include "outsourced/open/session_internal.h"
@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/gp/fit.h>
 
 static const double USUAL_NOISE = 1e-4; /* variance of a measurement, for latent and eiv */
 
@@ -41,13 +40,13 @@ tacet_status tacet__session_method(tacet__session *r, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    const bool prior = s->fit || s->lengthscale > 0;
+    const bool prior = s->lengthscale > 0;
     r->ladder = method == TACET_MODELER_LADDER || (method == TACET_MODELER_AUTO && !prior);
     if (r->ladder && prior) {
-        return tacet__fail(err, TACET_INVALID, "the ladder takes no lengthscale and fits by itself");
+        return tacet__fail(err, TACET_INVALID, "the ladder takes no lengthscale: it learns it");
     }
     if (!r->ladder && !prior) {
-        return tacet__fail(err, TACET_INVALID, "%s needs a lengthscale above 0, or to fit one", s->method);
+        return tacet__fail(err, TACET_INVALID, "%s needs a lengthscale above 0", s->method);
     }
     if (!(s->lengthscale >= 0 && isfinite(s->lengthscale)) || !(s->signal_var > 0 && isfinite(s->signal_var)) ||
         !(isnan(s->noise_var) || (s->noise_var >= 0 && isfinite(s->noise_var)))) {
@@ -86,64 +85,14 @@ static tacet_status kernel_of(tacet_kernel_spec *spec, const tacet__session *r, 
     const tacet_status status = tacet_kernel_parse(spec, r->s->kernel, err);
     spec->d = r->d;
     spec->signal_var = r->signal_var;
-    spec->lengthscales = r->lengthscales;
-    spec->lengthscale_count = r->s->ard ? r->d : 1;
+    spec->lengthscales = &r->lengthscale;
+    spec->lengthscale_count = 1;
     return status;
 }
 
-/* A few times the widest released coordinate: beyond it a function is flat here. */
-static double widest(const tacet__session *r) {
-    double low = INFINITY;
-    double high = -INFINITY;
-    for (size_t i = 0; i < r->m->rows * r->d; i++) {
-        low = fmin(low, r->rows[i]);
-        high = fmax(high, r->rows[i]);
-    }
-    return fmax(3 * (high - low), 2 * r->m->sigma);
-}
-
-/* Hyper-parameters by maximum likelihood, knowing the noise of the release. */
-static tacet_status fit(tacet__session *r, size_t count, tacet_error *err) {
-    tacet_fit_settings settings;
-    tacet_fit_result result;
-    double *X = TACET__ALIGNED(double, count * r->d);
-    double *y = TACET__ALIGNED(double, count);
-    tacet_status status = TACET_OK;
-    if (X == NULL || y == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory fitting");
-        goto done;
-    }
-    for (size_t i = 0; i < count; i++) {
-        memcpy(X + i * r->d, r->rows + r->order[i] * r->d, r->d * sizeof *X);
-        y[i] = tacet__session_target(r, r->raw[i]);
-    }
-    tacet_fit_settings_defaults(&settings);
-    status = kernel_of(&settings.kernel, r, err);
-    settings.noise_var = r->noise_var > 0 ? r->noise_var : 1e-3;
-    if (r->m->sigma > 0) {
-        /* What lies below the noise of the release cannot be seen in it: a few values would fit it all the same. */
-        settings.lengthscale.low = r->m->sigma;
-        settings.lengthscale.high = widest(r);
-        settings.input_sd = r->spread != NULL ? r->spread : &r->m->sigma;
-        settings.input_sd_count = r->spread != NULL ? r->d : 1;
-    }
-    status = status != TACET_OK ? status : tacet_fit(&result, r->lengthscales, &settings, X, r->d, count, y, err);
-    if (status == TACET_OK) {
-        r->signal_var = result.signal_var;
-        r->noise_var = result.noise_var;
-        r->mean = result.mean;
-    }
-done:
-    free(X);
-    free(y);
-    return status;
-}
-
-/* What the model is made from, before a fit. */
+/* What the model is made from. */
 static void reset_parameters(tacet__session *r) {
-    for (size_t i = 0; i < r->d; i++) {
-        r->lengthscales[i] = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
-    }
+    r->lengthscale = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
     r->signal_var = r->s->signal_var;
     /* Private outputs come with noise of their own, and how much is public. */
     r->noise_var = (isnan(r->s->noise_var) ? (r->ladder ? 0 : USUAL_NOISE) : r->s->noise_var) +
@@ -279,9 +228,6 @@ tacet_status tacet__session_model(tacet__session *r, tacet_error *err) {
     r->base = r->base == SIZE_MAX ? r->known : r->base;
     reset_parameters(r);
     tacet_status status = r->base > 0 ? standardize(r, r->base, err) : TACET_OK;
-    if (status == TACET_OK && r->s->fit && r->base > 0) {
-        status = fit(r, r->base, err);
-    }
     status = status != TACET_OK ? status : keep_measurable(r, err);
     /* First as it was: it then chooses what it chose. Where it would not, because the budget is another or the machine
      * is, the rows are taken as they came. To the ladder it is all one. */

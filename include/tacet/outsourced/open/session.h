@@ -31,7 +31,6 @@ typedef struct tacet_session_settings {
     double lengthscale; /* 0: not known; auto then takes ladder */
     double signal_var, mean;
     double noise_var; /* of a measurement; NaN: not known (latent and eiv: 1e-4) */
-    bool fit, ard;    /* fit: latent or eiv, their parameters fitted once, to the first rows */
     /* The search. */
     bool minimize, log_target, standardize;
     size_t queries;      /* rows to measure in all; a session that is gone on with may have another number */

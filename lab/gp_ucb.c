@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - tacet-plain: optimisation without any protection, the reference for the private methods.
- * Ring: trusted (it reads raw records), though it links only what an open program may. The search is
- * src/plain/search.c. */
-#include "common/cli.h"
+/* gp_ucb.c - `tacet-lab gp-ucb`: optimisation without any protection, the reference for the private methods.
+ * Ring: none; whatever table it is given, it reads as it is. The search is table_search.c. */
+#include "commands.h"
+#include "table_search.h"
 
 #include <stdio.h>
-#include <tacet/plain/search.h>
 
 /* What the run is about, checked. */
 typedef struct run {
-    tacet_plain_settings s;
+    lab_search_settings s;
     cli_names inputs;
     cli_reals lengthscales; /* none: to be fitted */
     cli_wholes first;
@@ -17,7 +16,7 @@ typedef struct run {
 } run;
 
 static bool parse(run *r, int argc, char **argv, int *code) {
-    tacet_plain_settings *o = &r->s;
+    lab_search_settings *o = &r->s;
     const cli_option table[] = {
         CLI_NEED_LIST("data", &o->data, "FILE",
                       "CSV with a header row; several, separated by commas, are one table; - reads standard input"),
@@ -48,21 +47,20 @@ static bool parse(run *r, int argc, char **argv, int *code) {
         CLI_HEADING("Large tables:"),
         CLI_OPT("single", &o->single, NULL,
                 "keep the model in single precision: half the memory; see src/gp/README.md for what that does"),
-        CLI_OPT("journal", &o->journal, "FILE", "write every round there, and go on from what is there already"),
         {0},
     };
     return cli_parse(r->self, table, argc, argv, NULL, NULL, code);
 }
 
 static tacet_status check_options(run *r, tacet_error *err) {
-    tacet_plain_settings *o = &r->s;
+    lab_search_settings *o = &r->s;
     o->inputs = r->inputs.at;
     o->d = r->inputs.count;
     o->lengthscales = r->lengthscales.at;
     o->lengthscale_count = r->lengthscales.count;
     o->first = r->first.at;
     o->first_count = r->first.count;
-    return tacet_plain_check(o, err);
+    return lab_search_check(o, err);
 }
 
 static void say(const char *text, void *user) {
@@ -74,8 +72,8 @@ static void progress(size_t asked, size_t queries, double best, void *user) {
     cli_progress((double)asked / (double)queries, "%zu of %zu rows asked, best %.6g", asked, queries, best);
 }
 
-static void print(const run *job, const tacet_plain_result *r, double seconds) {
-    const tacet_plain_settings *s = &job->s;
+static void print(const run *job, const lab_search_result *r, double seconds) {
+    const lab_search_settings *s = &job->s;
     if (r->model.jittered > 0) {
         cli_say(job->self,
                 "%zu of %zu measurements were nearly determined by earlier ones and got extra noise (at most %.3g)",
@@ -98,13 +96,13 @@ static void print(const run *job, const tacet_plain_result *r, double seconds) {
 
 static int search(run *r) {
     int code = CLI_EXIT_OK;
-    tacet_plain *plain = NULL;
-    tacet_plain_result result;
+    lab_search *plain = NULL;
+    lab_search_result result;
     tacet_error err = {0};
     cli_say(r->self, "UNPROTECTED: every record is read as it is; nothing here is private");
-    tacet_status status = tacet_plain_open(&plain, &r->s, &err);
+    tacet_status status = lab_search_open(&plain, &r->s, &err);
     const double start = cli_seconds();
-    status = status != TACET_OK ? status : tacet_plain_run(plain, &result, &err);
+    status = status != TACET_OK ? status : lab_search_run(plain, &result, &err);
     cli_progress_end();
     if (status == TACET_OK) {
         print(r, &result, cli_seconds() - start);
@@ -112,15 +110,15 @@ static int search(run *r) {
         err.status = status;
         code = cli_refuse(r->self, &err);
     }
-    tacet_plain_close(plain);
+    lab_search_close(plain);
     return code;
 }
 
-static int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
+int lab_gp_ucb(int argc, char **argv, const cli_command *self) {
     run r = {.self = self};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
-    tacet_plain_defaults(&r.s);
+    lab_search_defaults(&r.s);
     r.s.say = say;
     r.s.progress = progress;
     r.s.user = (void *)(uintptr_t)self;
@@ -129,28 +127,3 @@ static int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
     }
     return code;
 }
-
-static const cli_command COMMANDS[] = {
-    {"gp-ucb", "plain GP-UCB over a table; unprotected, the reference",
-     "--data FILE --inputs A,B --target Y --lengthscale L --queries T [options]",
-     "Finds the row of a table with the largest target by asking for few of them: GP-UCB with a Gaussian process over "
-     "the inputs. The targets of rows not asked are used for nothing but the regret at the end (and for --fit).\n\n"
-     "UNPROTECTED: this command reads every record and protects nothing. It is the reference for the private "
-     "methods.\n\n"
-     "Round t asks the row with the largest mean + sqrt(beta_t) sd, beta_t = 2 ln(n t^2 pi^2/(6 d)), d = half of "
-     "--delta-ucb, t from 1. Rows are numbered from 0; ties go to the lowest row.\n\n"
-     "JSON: rows (in the order asked), values, best_row (best measured), simple_regret (best target in the table less "
-     "the best one measured), seconds, model_best_row (best posterior mean), the settings used, and protection.",
-     "tacet gp-ucb --data F.csv --inputs x1,x2 --target y --kernel se --lengthscale 6.25 --noise-var 1e-5 --queries "
-     "50\n"
-     "tacet gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json",
-     cmd_gp_ucb},
-    {0},
-};
-
-const cli_program PROGRAM = {
-    .name = "tacet-plain",
-    .summary = "Optimisation without protection: the reference for everything private.",
-    .ring = "trusted",
-    .commands = COMMANDS,
-};

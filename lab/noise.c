@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_noise.c - `tacet noise`: the samplers' draws on stdout.
- * Ring: gate. Reads no data. */
-#include "gate/commands.h"
+/* noise.c - `tacet-lab noise`: the samplers' draws on stdout. Ring: none; it reads no data. */
+#include "commands.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -91,7 +90,7 @@ static int run(request *r, const cli_wholes *seed, const cli_command *self) {
     return code;
 }
 
-int cmd_noise(int argc, char **argv, const cli_command *self) {
+int lab_noise(int argc, char **argv, const cli_command *self) {
     request r = {.format = FORMAT_CSV};
     size_t bits = TACET_SAMPLER_GRID_BITS;
     double scale = 0;

@@ -4,7 +4,7 @@
  * Differs: the best point ever evaluated is kept, so a search that ends in rounding still counts; parameters on a
  * bound, jitter and singular evaluations are reported. The starts are a function of the seed. Cost: starts x
  * evaluations, each O(n^3 + n^2 d). */
-#include "gp/fit_internal.h"
+#include "likelihood.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -18,8 +18,8 @@
 static const double FTOL = 1e-10; /* relative change of the likelihood at which a start has converged */
 static const double EDGE = 1e-6;  /* of a bound, in the logarithm: a parameter this close lies on it */
 
-void tacet_fit_settings_defaults(tacet_fit_settings *settings) {
-    *settings = (tacet_fit_settings){.noise_var = 0.1, .starts = 8, .seed = 1, .most_evaluations = 200};
+void lab_fit_settings_defaults(lab_fit_settings *settings) {
+    *settings = (lab_fit_settings){.noise_var = 0.1, .starts = 8, .seed = 1, .most_evaluations = 200};
     tacet_kernel_spec_defaults(&settings->kernel);
 }
 
@@ -32,7 +32,7 @@ typedef struct coordinate {
 } coordinate;
 
 typedef struct search {
-    tacet__likelihood *likelihood;
+    lab_likelihood *likelihood;
     coordinate *coordinates; /* params */
     double *params;          /* all of them, fixed ones included */
     double *grad;
@@ -42,20 +42,20 @@ typedef struct search {
     double *high;
     size_t count;  /* all */
     size_t moving; /* free ones */
-    tacet__likelihood_value value;
+    lab_likelihood_value value;
     bool found;
     size_t start;
-    tacet_fit_result result;
+    lab_fit_result result;
     tacet_status fatal;
     tacet_error *err;
 } search;
 
-static bool bad_range(tacet_fit_range r) {
+static bool bad_range(lab_fit_range r) {
     const bool from_data = r.low == 0 && r.high == 0;
     return !from_data && !(r.low > 0 && r.high >= r.low && isfinite(r.high));
 }
 
-static tacet_status check(const tacet_fit_settings *s, const double *X, size_t ldx, size_t n, const double *y,
+static tacet_status check(const lab_fit_settings *s, const double *X, size_t ldx, size_t n, const double *y,
                           tacet_error *err) {
     if (n < 2) {
         return tacet__fail(err, TACET_INVALID, "%zu values are too few to fit a kernel", n);
@@ -115,8 +115,8 @@ static double span(const double *X, size_t ldx, size_t n, size_t c) {
 }
 
 /* Bounds `given` or scale * [low, high]; starts within scale * [start_low, start_high]. */
-static coordinate make(tacet_fit_range given, double scale, double low, double high, double start_low,
-                       double start_high, double first, bool fixed) {
+static coordinate make(lab_fit_range given, double scale, double low, double high, double start_low, double start_high,
+                       double first, bool fixed) {
     const bool from_data = given.low == 0 && given.high == 0;
     coordinate c = {.low = log(from_data ? scale * low : given.low),
                     .high = log(from_data ? scale * high : given.high),
@@ -130,7 +130,7 @@ static coordinate make(tacet_fit_range given, double scale, double low, double h
     return c;
 }
 
-static void lay_out(search *s, const tacet_fit_settings *settings, const double *X, size_t ldx, size_t n,
+static void lay_out(search *s, const lab_fit_settings *settings, const double *X, size_t ldx, size_t n,
                     const double *y) {
     const size_t lengthscales = s->count - 2;
     const double power = variance(y, n);
@@ -157,9 +157,9 @@ static double objective(unsigned dimension, const double *x, double *grad, void 
     for (size_t p = 0, f = 0; p < s->count; p++) {
         s->params[p] = s->coordinates[p].fixed ? s->coordinates[p].first : x[f++];
     }
-    tacet__likelihood_value value = {0};
+    lab_likelihood_value value = {0};
     const tacet_status status =
-        tacet__likelihood_eval(s->likelihood, &value, grad != NULL ? s->grad : NULL, s->params, NULL);
+        lab_likelihood_eval(s->likelihood, &value, grad != NULL ? s->grad : NULL, s->params, NULL);
     s->result.evaluations++;
     if (status != TACET_OK) {
         if (status == TACET_NUMERIC) {
@@ -186,7 +186,7 @@ static double objective(unsigned dimension, const double *x, double *grad, void 
     return -value.log_likelihood;
 }
 
-static tacet_status run(search *s, const tacet_fit_settings *settings, tacet_error *err) {
+static tacet_status run(search *s, const lab_fit_settings *settings, tacet_error *err) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, settings->seed, 0);
     nlopt_opt opt = s->moving > 0 ? nlopt_create(NLOPT_LD_LBFGS, (unsigned)s->moving) : NULL;
@@ -221,7 +221,7 @@ static tacet_status run(search *s, const tacet_fit_settings *settings, tacet_err
     return s->fatal == TACET_OK ? TACET_OK : tacet__fail(err, s->fatal, "the search could not evaluate the likelihood");
 }
 
-static void finish(search *s, tacet_fit_result *out, double *lengthscales) {
+static void finish(search *s, lab_fit_result *out, double *lengthscales) {
     const size_t count = s->count - 2;
     for (size_t p = 0; p < s->count; p++) {
         const coordinate *c = &s->coordinates[p];
@@ -250,8 +250,8 @@ static bool allocate(search *s) {
            s->low != NULL && s->high != NULL;
 }
 
-tacet_status tacet_fit(tacet_fit_result *out, double *lengthscales, const tacet_fit_settings *settings, const double *X,
-                       size_t ldx, size_t n, const double *y, tacet_error *err) {
+tacet_status lab_fit(lab_fit_result *out, double *lengthscales, const lab_fit_settings *settings, const double *X,
+                     size_t ldx, size_t n, const double *y, tacet_error *err) {
     search s = {0};
     tacet_kernel *kernel = NULL; /* made once, so that a bad specification is named before the search */
     tacet_status status = check(settings, X, ldx, n, y, err);
@@ -259,12 +259,12 @@ tacet_status tacet_fit(tacet_fit_result *out, double *lengthscales, const tacet_
         status = tacet_kernel_create(&kernel, &settings->kernel, err);
     }
     if (status == TACET_OK) {
-        status = tacet__likelihood_create(&s.likelihood, settings, X, ldx, n, y, err);
+        status = lab_likelihood_create(&s.likelihood, settings, X, ldx, n, y, err);
     }
     if (status != TACET_OK) {
         goto done;
     }
-    s.count = tacet__likelihood_params(s.likelihood);
+    s.count = lab_likelihood_params(s.likelihood);
     if (!allocate(&s)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory fitting %zu parameters", s.count);
         goto done;
@@ -285,7 +285,7 @@ tacet_status tacet_fit(tacet_fit_result *out, double *lengthscales, const tacet_
         finish(&s, out, lengthscales);
     }
 done:
-    tacet__likelihood_free(s.likelihood);
+    lab_likelihood_free(s.likelihood);
     tacet_kernel_free(kernel);
     free(s.coordinates);
     free(s.params);

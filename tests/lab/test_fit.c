@@ -4,10 +4,10 @@
 #include "support/dense.h"
 #include "support/test.h"
 
-#include <tacet/gp/fit.h>
+#include "fit.h"
 #include <tacet/core/simrng.h>
 
-#include "gp/fit_internal.h"
+#include "likelihood.h"
 
 enum { N = 18, D = 3, MOST = 120 };
 
@@ -21,27 +21,27 @@ static void points(double *X, double *y, size_t n, size_t d, uint64_t seed) {
     }
 }
 
-static void check_gradient(const tacet_fit_settings *settings, const double *X, const double *y, const double *at) {
-    tacet__likelihood *l = NULL;
-    assert_ok(tacet__likelihood_create(&l, settings, X, D, N, y, NULL));
-    const size_t count = tacet__likelihood_params(l);
+static void check_gradient(const lab_fit_settings *settings, const double *X, const double *y, const double *at) {
+    lab_likelihood *l = NULL;
+    assert_ok(lab_likelihood_create(&l, settings, X, D, N, y, NULL));
+    const size_t count = lab_likelihood_params(l);
     double params[8];
     double grad[8];
-    tacet__likelihood_value value;
+    lab_likelihood_value value;
     memcpy(params, at, count * sizeof *params);
-    assert_ok(tacet__likelihood_eval(l, &value, grad, params, NULL));
+    assert_ok(lab_likelihood_eval(l, &value, grad, params, NULL));
     for (size_t p = 0; p < count; p++) {
         const double h = 1e-5;
-        tacet__likelihood_value up;
-        tacet__likelihood_value down;
+        lab_likelihood_value up;
+        lab_likelihood_value down;
         params[p] = at[p] + h;
-        assert_ok(tacet__likelihood_eval(l, &up, NULL, params, NULL));
+        assert_ok(lab_likelihood_eval(l, &up, NULL, params, NULL));
         params[p] = at[p] - h;
-        assert_ok(tacet__likelihood_eval(l, &down, NULL, params, NULL));
+        assert_ok(lab_likelihood_eval(l, &down, NULL, params, NULL));
         params[p] = at[p];
         assert_close(grad[p], (up.log_likelihood - down.log_likelihood) / (2 * h), 1e-6);
     }
-    tacet__likelihood_free(l);
+    lab_likelihood_free(l);
 }
 
 static void gradients(void **state) {
@@ -56,8 +56,8 @@ static void gradients(void **state) {
     const double iso[3] = {-0.5, 0.3, -1.5};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         for (int variant = 0; variant < 8; variant++) {
-            tacet_fit_settings s;
-            tacet_fit_settings_defaults(&s);
+            lab_fit_settings s;
+            lab_fit_settings_defaults(&s);
             assert_ok(tacet_kernel_parse(&s.kernel, names[k], NULL));
             s.kernel.d = D;
             s.kernel.lengthscales = l;
@@ -95,26 +95,26 @@ static void likelihood_is_the_dense_one(void **state) {
         }
     }
     const double params[3] = {log(0.6), log(1.5), log(0.2)};
-    tacet_fit_settings s;
-    tacet_fit_settings_defaults(&s);
+    lab_fit_settings s;
+    lab_fit_settings_defaults(&s);
     s.kernel.d = D;
     s.fix_mean = true;
     s.mean = -0.3;
-    tacet__likelihood *l = NULL;
-    tacet__likelihood_value value;
-    assert_ok(tacet__likelihood_create(&l, &s, X, D, N, y, NULL));
-    assert_ok(tacet__likelihood_eval(l, &value, NULL, params, NULL));
+    lab_likelihood *l = NULL;
+    lab_likelihood_value value;
+    assert_ok(lab_likelihood_create(&l, &s, X, D, N, y, NULL));
+    assert_ok(lab_likelihood_eval(l, &value, NULL, params, NULL));
     assert_close(value.log_likelihood, dense_gp_likelihood(K, N, -0.3, each, y, noise, N), 1e-10);
-    tacet__likelihood_free(l);
+    lab_likelihood_free(l);
     /* The profiled mean is where the dense likelihood is largest. */
     s.fix_mean = false;
-    assert_ok(tacet__likelihood_create(&l, &s, X, D, N, y, NULL));
-    assert_ok(tacet__likelihood_eval(l, &value, NULL, params, NULL));
+    assert_ok(lab_likelihood_create(&l, &s, X, D, N, y, NULL));
+    assert_ok(lab_likelihood_eval(l, &value, NULL, params, NULL));
     const double best = dense_gp_likelihood(K, N, value.mean, each, y, noise, N);
     assert_close(value.log_likelihood, best, 1e-10);
     assert_true(dense_gp_likelihood(K, N, value.mean + 1e-3, each, y, noise, N) < best);
     assert_true(dense_gp_likelihood(K, N, value.mean - 1e-3, each, y, noise, N) < best);
-    tacet__likelihood_free(l);
+    lab_likelihood_free(l);
 }
 
 /* A draw from N(mean, K) by the recursion f_i | f_<i, without the library. */
@@ -167,49 +167,49 @@ static void finds_what_made_the_data(void **state) {
     const double truth[2] = {0.15, 0.8};
     const double begin[2] = {1, 1};
     sample(X, y, MOST, truth, 2, 0.01, 3, 5);
-    tacet_fit_settings s;
-    tacet_fit_settings_defaults(&s);
+    lab_fit_settings s;
+    lab_fit_settings_defaults(&s);
     s.kernel.d = 2;
     s.kernel.lengthscales = begin;
     s.kernel.lengthscale_count = 2;
     double l[2];
-    tacet_fit_result r;
-    assert_ok(tacet_fit(&r, l, &s, X, 2, MOST, y, NULL));
+    lab_fit_result r;
+    assert_ok(lab_fit(&r, l, &s, X, 2, MOST, y, NULL));
     /* At least as likely as the truth, and near it: 120 values pin a lengthscale to some 15 per cent. */
-    tacet__likelihood *likelihood = NULL;
-    tacet__likelihood_value value;
+    lab_likelihood *likelihood = NULL;
+    lab_likelihood_value value;
     const double at_truth[4] = {log(truth[0]), log(truth[1]), log(2), log(0.01)};
-    assert_ok(tacet__likelihood_create(&likelihood, &s, X, 2, MOST, y, NULL));
-    assert_ok(tacet__likelihood_eval(likelihood, &value, NULL, at_truth, NULL));
+    assert_ok(lab_likelihood_create(&likelihood, &s, X, 2, MOST, y, NULL));
+    assert_ok(lab_likelihood_eval(likelihood, &value, NULL, at_truth, NULL));
     assert_true(r.log_likelihood >= value.log_likelihood);
     const double at_best[4] = {log(l[0]), log(l[1]), log(r.signal_var), log(r.noise_var)};
     double grad[4];
-    assert_ok(tacet__likelihood_eval(likelihood, &value, grad, at_best, NULL));
+    assert_ok(lab_likelihood_eval(likelihood, &value, grad, at_best, NULL));
     assert_close(value.log_likelihood, r.log_likelihood, 1e-9);
     for (size_t p = 0; p < 4; p++) {
         assert_close(grad[p], 0, 0.01); /* stationary */
     }
-    tacet__likelihood_free(likelihood);
+    lab_likelihood_free(likelihood);
     assert_close(log(l[0] / truth[0]), 0, 0.3);
     assert_close(log(l[1] / truth[1]), 0, 0.5);
     assert_close(log(r.noise_var / 0.01), 0, 0.5);
     assert_true(r.converged >= 1 && r.at_bound == 0 && r.jitter == 0 && r.evaluations > 10);
     /* The same again gives the same bits. */
     double again[2];
-    tacet_fit_result r2;
-    assert_ok(tacet_fit(&r2, again, &s, X, 2, MOST, y, NULL));
+    lab_fit_result r2;
+    assert_ok(lab_fit(&r2, again, &s, X, 2, MOST, y, NULL));
     assert_memory_equal(l, again, sizeof l);
     assert_memory_equal(&r, &r2, sizeof r);
     /* Fixed ones stay. */
     s.fix_lengthscales = s.fix_noise_var = true;
     s.kernel.lengthscales = truth;
     s.noise_var = 0.01;
-    assert_ok(tacet_fit(&r, l, &s, X, 2, MOST, y, NULL));
+    assert_ok(lab_fit(&r, l, &s, X, 2, MOST, y, NULL));
     assert_close(l[0], truth[0], 1e-15);
     assert_close(r.noise_var, 0.01, 1e-15);
     s.fix_signal_var = true;
     s.kernel.signal_var = 2;
-    assert_ok(tacet_fit(&r, l, &s, X, 2, MOST, y, NULL));
+    assert_ok(lab_fit(&r, l, &s, X, 2, MOST, y, NULL));
     assert_int_equal(r.evaluations, 1);
     assert_close(r.mean, 3, 1.5);
 }
@@ -229,20 +229,20 @@ static void knows_the_input_noise(void **state) {
         for (size_t i = 0; i < (size_t)MOST * 2; i++) {
             X[i] += sd * tacet_simrng_normal(&rng);
         }
-        tacet_fit_settings s;
-        tacet_fit_settings_defaults(&s);
+        lab_fit_settings s;
+        lab_fit_settings_defaults(&s);
         s.kernel.d = 2;
         s.kernel.lengthscales = &begin;
         s.starts = 4;
         s.fix_noise_var = true; /* of the measurements: known too */
         s.noise_var = 1e-4;
         double l = 0;
-        tacet_fit_result r;
-        assert_ok(tacet_fit(&r, &l, &s, X, 2, MOST, y, NULL));
+        lab_fit_result r;
+        assert_ok(lab_fit(&r, &l, &s, X, 2, MOST, y, NULL));
         plain_error += fabs(log(l / truth[0])) / 4;
         s.input_sd = &sd;
         s.input_sd_count = 1;
-        assert_ok(tacet_fit(&r, &l, &s, X, 2, MOST, y, NULL));
+        assert_ok(lab_fit(&r, &l, &s, X, 2, MOST, y, NULL));
         known_error += fabs(log(l / truth[0])) / 4;
     }
     assert_true(known_error < 0.3);
@@ -255,14 +255,14 @@ static void singular_is_reported(void **state) {
     points(X, y, N, 1, 3);
     memcpy(X + N, X, N * sizeof *X); /* every point twice, without noise */
     memcpy(y + N, y, N * sizeof *y);
-    tacet_fit_settings s;
-    tacet_fit_settings_defaults(&s);
+    lab_fit_settings s;
+    lab_fit_settings_defaults(&s);
     s.fix_noise_var = true;
     s.noise_var = 0;
     s.starts = 2;
     double l = 0;
-    tacet_fit_result r;
-    assert_ok(tacet_fit(&r, &l, &s, X, 1, 2 * N, y, NULL));
+    lab_fit_result r;
+    assert_ok(lab_fit(&r, &l, &s, X, 1, 2 * N, y, NULL));
     assert_true(r.jitter > 0);
     assert_true(isfinite(r.log_likelihood) && l > 0);
 }
@@ -271,16 +271,16 @@ static void bad_input(void **state) {
     double X[N];
     double y[N];
     points(X, y, N, 1, 4);
-    tacet_fit_settings good;
-    tacet_fit_settings_defaults(&good);
-    tacet_fit_settings s = good;
+    lab_fit_settings good;
+    lab_fit_settings_defaults(&good);
+    lab_fit_settings s = good;
     double l = 0;
-    tacet_fit_result r;
+    lab_fit_result r;
 #define REFUSED(change, status)                                                                                        \
     do {                                                                                                               \
         s = good;                                                                                                      \
         change;                                                                                                        \
-        assert_status(tacet_fit(&r, &l, &s, X, 1, N, y, NULL), status);                                                \
+        assert_status(lab_fit(&r, &l, &s, X, 1, N, y, NULL), status);                                                  \
     } while (0)
     const double zero = 0;
     const double sd = 0.1;
@@ -296,19 +296,19 @@ static void bad_input(void **state) {
     REFUSED(s.fix_mean = true; s.mean = NAN, TACET_INVALID);
     REFUSED(s.kernel.kind = TACET_KERNEL_LINEAR; s.input_sd = &sd; s.input_sd_count = 1, TACET_UNSUPPORTED);
     s = good;
-    assert_status(tacet_fit(&r, &l, &s, X, 1, 1, y, NULL), TACET_INVALID);
+    assert_status(lab_fit(&r, &l, &s, X, 1, 1, y, NULL), TACET_INVALID);
     y[3] = NAN;
-    assert_status(tacet_fit(&r, &l, &s, X, 1, N, y, NULL), TACET_INVALID);
+    assert_status(lab_fit(&r, &l, &s, X, 1, N, y, NULL), TACET_INVALID);
     y[3] = 0;
     X[2] = INFINITY;
-    assert_status(tacet_fit(&r, &l, &s, X, 1, N, y, NULL), TACET_INVALID);
+    assert_status(lab_fit(&r, &l, &s, X, 1, N, y, NULL), TACET_INVALID);
     X[2] = 0;
     for (size_t i = 0; i < N; i++) {
         y[i] = 4;
     }
     tacet_error err;
     tacet_error_clear(&err);
-    assert_status(tacet_fit(&r, &l, &s, X, 1, N, y, &err), TACET_INVALID);
+    assert_status(lab_fit(&r, &l, &s, X, 1, N, y, &err), TACET_INVALID);
     assert_non_null(strstr(err.message, "equal"));
     assert_true(l == 0);
 }
@@ -317,16 +317,16 @@ static void survives_lack_of_memory(void **state) {
     double X[N];
     double y[N];
     points(X, y, N, 1, 6);
-    tacet_fit_settings s;
-    tacet_fit_settings_defaults(&s);
+    lab_fit_settings s;
+    lab_fit_settings_defaults(&s);
     const double sd = 0.05;
     s.input_sd = &sd;
     s.input_sd_count = 1;
     s.starts = 1;
     s.most_evaluations = 2;
     double l = 0;
-    tacet_fit_result r;
-    assert_each_alloc_fails(tacet_fit(&r, &l, &s, X, 1, N, y, NULL), l == 0);
+    lab_fit_result r;
+    assert_each_alloc_fails(lab_fit(&r, &l, &s, X, 1, N, y, NULL), l == 0);
     assert_true(fail_alloc_last() > 20);
 }
 

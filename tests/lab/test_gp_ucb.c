@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gp_ucb.c - the program `tacet gp-ucb` as a person runs it, its sequence against a dense recomputation written
- * here (Gaussian elimination, kernels written out): same rows, same values, same best row and regret. */
+/* test_gp_ucb.c - the program `tacet-lab gp-ucb` as a person runs it, its sequence against a dense recomputation
+ * written here (Gaussian elimination, kernels written out): same rows, same values, same best row and regret. */
 #include "support/dense.h"
 #include "support/test.h"
 
@@ -38,7 +38,7 @@ static json_t *run(const char *arguments) {
     char command[1400];
     const char *bin = getenv("TACET_BIN");
     assert_non_null(bin);
-    (void)snprintf(command, sizeof command, "'%s/tacet' gp-ucb %s --json 2>/dev/null", bin, arguments);
+    (void)snprintf(command, sizeof command, "'%s/tacet-lab' gp-ucb %s --json 2>/dev/null", bin, arguments);
     /* The command line is made here, of constants and a fresh folder's name. */
     FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_choose.c - tacet choose: one private action for one context, charged each time.
- * Ring: programs (trusted). The published algorithm and its range calibration; for more than one prediction learn a
- * model. */
+/* choose.c - `tacet-lab choose`: one private action for one context, charged each time.
+ * Ring: trusted, unlike most of the lab: the log it is given is real. The published algorithm and its range
+ * calibration; for more than one prediction learn a model. */
+#include "commands.h"
 #include "learn/commands.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void report(const learn_job *job, double tau, const tacet_release *chosen
                    "choice alone}{!private|none: seeded noise}\n");
 }
 
-int learn_choose(int argc, char **argv, const cli_command *self) {
+int lab_choose(int argc, char **argv, const cli_command *self) {
     learn_job job;
     const char *context_text = NULL;
     const char *algorithm = "range";

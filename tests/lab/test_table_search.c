@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_search.c - plain GP-UCB over a table on disk, through the library. tests/cli/test_gp_ucb.c has its rows against
- * a dense recomputation. */
+/* test_table_search.c - plain GP-UCB over a table on disk. test_gp_ucb.c has its rows against a dense recomputation. */
 #include "support/test.h"
 
-#include <tacet/plain/search.h>
+#include "table_search.h"
 
 enum { N = 40, T = 12 };
 
@@ -11,8 +10,8 @@ static const char *const INPUTS[] = {"x"};
 static const double LENGTH = 3;
 
 typedef struct fixture {
-    char data[400], journal[400];
-    tacet_plain_settings s;
+    char data[400];
+    lab_search_settings s;
 } fixture;
 
 static double target(size_t row) {
@@ -22,7 +21,6 @@ static double target(size_t row) {
 static void setup(fixture *f) {
     const char *folder = test_mkdir();
     (void)snprintf(f->data, sizeof f->data, "%s/t.csv", folder);
-    (void)snprintf(f->journal, sizeof f->journal, "%s/t.journal", folder);
     FILE *file = fopen(f->data, "w");
     assert_non_null(file);
     fprintf(file, "x,y\n");
@@ -30,7 +28,7 @@ static void setup(fixture *f) {
         fprintf(file, "%zu,%.17g\n", j, target(j));
     }
     assert_int_equal(fclose(file), 0);
-    tacet_plain_defaults(&f->s);
+    lab_search_defaults(&f->s);
     f->s.data = f->data;
     f->s.inputs = INPUTS;
     f->s.d = 1;
@@ -40,10 +38,10 @@ static void setup(fixture *f) {
     f->s.queries = T;
 }
 
-static tacet_plain *run(const tacet_plain_settings *s, tacet_plain_result *r) {
-    tacet_plain *search = NULL;
-    assert_ok(tacet_plain_open(&search, s, NULL));
-    assert_ok(tacet_plain_run(search, r, NULL));
+static lab_search *run(const lab_search_settings *s, lab_search_result *r) {
+    lab_search *search = NULL;
+    assert_ok(lab_search_open(&search, s, NULL));
+    assert_ok(lab_search_run(search, r, NULL));
     return search;
 }
 
@@ -51,8 +49,8 @@ static void the_result_is_in_the_tables_own_sign(void **state) {
     fixture f;
     setup(&f);
     f.s.minimize = true;
-    tacet_plain_result r;
-    tacet_plain *search = run(&f.s, &r);
+    lab_search_result r;
+    lab_search *search = run(&f.s, &r);
     double least = r.values[0];
     for (size_t t = 0; t < r.asked; t++) {
         assert_close(r.values[t], target(r.rows[t]), 0);
@@ -66,35 +64,8 @@ static void the_result_is_in_the_tables_own_sign(void **state) {
     assert_close(r.best.measured_value, least, 0);
     assert_close(r.best.measured_value, target(r.best.measured), 0);
     assert_close(r.regret, least - smallest, 1e-15);
-    assert_status(tacet_plain_run(search, &r, NULL), TACET_STATE);
-    tacet_plain_close(search);
-}
-
-static void a_search_goes_on_from_its_journal(void **state) {
-    fixture f;
-    setup(&f);
-    tacet_plain_result whole, part, rest;
-    tacet_plain *reference = run(&f.s, &whole);
-    f.s.journal = f.journal;
-    f.s.queries = 5;
-    tacet_plain_close(run(&f.s, &part));
-    f.s.queries = T;
-    tacet_plain *search = run(&f.s, &rest);
-    assert_memory_equal(rest.rows, whole.rows, T * sizeof *whole.rows);
-    assert_memory_equal(rest.values, whole.values, T * sizeof *whole.values);
-    tacet_plain_close(search);
-    tacet_plain_close(reference);
-    /* fewer rounds than it has, or another problem */
-    tacet_plain_settings other = f.s;
-    other.queries = 3;
-    assert_ok(tacet_plain_open(&search, &other, NULL));
-    assert_status(tacet_plain_run(search, &rest, NULL), TACET_CONFLICT);
-    tacet_plain_close(search);
-    other = f.s;
-    other.noise_var = 0.1;
-    assert_ok(tacet_plain_open(&search, &other, NULL));
-    assert_status(tacet_plain_run(search, &rest, NULL), TACET_CONFLICT);
-    tacet_plain_close(search);
+    assert_status(lab_search_run(search, &r, NULL), TACET_STATE);
+    lab_search_close(search);
 }
 
 static void a_table_that_repeats_a_row_is_refused(void **state) {
@@ -104,14 +75,14 @@ static void a_table_that_repeats_a_row_is_refused(void **state) {
     assert_non_null(file);
     fprintf(file, "3,%.17g\n", target(3));
     assert_int_equal(fclose(file), 0);
-    tacet_plain *search = NULL;
+    lab_search *search = NULL;
     tacet_error err = {0};
-    assert_status(tacet_plain_open(&search, &f.s, &err), TACET_PARSE);
+    assert_status(lab_search_open(&search, &f.s, &err), TACET_PARSE);
     assert_null(search);
     assert_non_null(strstr(err.message, "line 42"));
     f.s.allow_duplicates = true;
-    assert_ok(tacet_plain_open(&search, &f.s, NULL));
-    tacet_plain_close(search);
+    assert_ok(lab_search_open(&search, &f.s, NULL));
+    lab_search_close(search);
 }
 
 static void settings_that_mean_nothing_are_refused(void **state) {
@@ -119,8 +90,8 @@ static void settings_that_mean_nothing_are_refused(void **state) {
     static const size_t OUTSIDE = N;
     fixture f;
     setup(&f);
-    const tacet_plain_settings good = f.s;
-    tacet_plain_settings bad[9];
+    const lab_search_settings good = f.s;
+    lab_search_settings bad[9];
     for (size_t i = 0; i < 9; i++) {
         bad[i] = good;
     }
@@ -135,9 +106,9 @@ static void settings_that_mean_nothing_are_refused(void **state) {
     bad[8].first = &OUTSIDE;
     bad[8].first_count = 1;
     for (size_t i = 0; i < 9; i++) {
-        tacet_plain *search = NULL;
-        assert_status(tacet_plain_check(&bad[i], NULL), i < 7 ? TACET_INVALID : TACET_OK);
-        assert_status(tacet_plain_open(&search, &bad[i], NULL), TACET_INVALID);
+        lab_search *search = NULL;
+        assert_status(lab_search_check(&bad[i], NULL), i < 7 ? TACET_INVALID : TACET_OK);
+        assert_status(lab_search_open(&search, &bad[i], NULL), TACET_INVALID);
         assert_null(search);
     }
     (void)state;
@@ -146,7 +117,6 @@ static void settings_that_mean_nothing_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_result_is_in_the_tables_own_sign),
-        cmocka_unit_test(a_search_goes_on_from_its_journal),
         cmocka_unit_test(a_table_that_repeats_a_row_is_refused),
         cmocka_unit_test(settings_that_mean_nothing_are_refused),
     };

@@ -4,7 +4,7 @@
  * squares), which leaves the gradient's formula as it is, since the likelihood is stationary in the mean there.
  * Differs: points may be known up to Gaussian noise (eiv.h). Cost: O(n^3 + n^2 d), no allocation per evaluation but the
  * kernel itself; 4 n^2 doubles. */
-#include "gp/fit_internal.h"
+#include "likelihood.h"
 
 #include "gp/eiv.h"
 #include "core/fail.h"
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tacet__likelihood {
-    tacet_fit_settings settings; /* borrowed pointers */
+struct lab_likelihood {
+    lab_fit_settings settings; /* borrowed pointers */
     const double *X;
     size_t ldx;
     size_t n;
@@ -31,11 +31,11 @@ struct tacet__likelihood {
     double *ones;
 };
 
-tacet_status tacet__likelihood_create(tacet__likelihood **out, const tacet_fit_settings *settings, const double *X,
-                                      size_t ldx, size_t n, const double *y, tacet_error *err) {
+tacet_status lab_likelihood_create(lab_likelihood **out, const lab_fit_settings *settings, const double *X, size_t ldx,
+                                   size_t n, const double *y, tacet_error *err) {
     *out = NULL;
     size_t square = 0;
-    tacet__likelihood *l = TACET__ZALLOC(tacet__likelihood, 1);
+    lab_likelihood *l = TACET__ZALLOC(lab_likelihood, 1);
     if (l != NULL && tacet__size_mul(&square, n, n)) {
         l->scales = TACET__ZALLOC(double, settings->kernel.lengthscale_count);
         l->K = TACET__ALIGNED(double, square);
@@ -46,7 +46,7 @@ tacet_status tacet__likelihood_create(tacet__likelihood **out, const tacet_fit_s
     }
     if (l == NULL || l->scales == NULL || l->K == NULL || l->L == NULL || l->retry == NULL || l->alpha == NULL ||
         l->ones == NULL) {
-        tacet__likelihood_free(l);
+        lab_likelihood_free(l);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the likelihood of %zu values", n);
     }
     l->settings = *settings;
@@ -59,7 +59,7 @@ tacet_status tacet__likelihood_create(tacet__likelihood **out, const tacet_fit_s
     return TACET_OK;
 }
 
-void tacet__likelihood_free(tacet__likelihood *l) {
+void lab_likelihood_free(lab_likelihood *l) {
     if (l != NULL) {
         free(l->scales);
         free(l->K);
@@ -71,12 +71,12 @@ void tacet__likelihood_free(tacet__likelihood *l) {
     }
 }
 
-size_t tacet__likelihood_params(const tacet__likelihood *l) {
+size_t lab_likelihood_params(const lab_likelihood *l) {
     return l->lengthscales + 2;
 }
 
 /* The kernel at the parameters; with input noise also its mixture. */
-static tacet_status model(const tacet__likelihood *l, tacet_kernel **kernel, tacet__eiv **eiv, const double *params,
+static tacet_status model(const lab_likelihood *l, tacet_kernel **kernel, tacet__eiv **eiv, const double *params,
                           tacet_error *err) {
     tacet_kernel_spec spec = l->settings.kernel;
     *eiv = NULL;
@@ -95,7 +95,7 @@ static tacet_status model(const tacet__likelihood *l, tacet_kernel **kernel, tac
 }
 
 /* K without noise, both triangles. */
-static void covariance(const tacet__likelihood *l, const tacet_kernel *kernel, const tacet__eiv *eiv) {
+static void covariance(const lab_likelihood *l, const tacet_kernel *kernel, const tacet__eiv *eiv) {
     const size_t n = l->n;
     if (eiv == NULL) {
         tacet_kernel_matrix(kernel, l->K, n, l->X, l->ldx, n, l->X, l->ldx, n);
@@ -112,7 +112,7 @@ static void covariance(const tacet__likelihood *l, const tacet_kernel *kernel, c
 }
 
 /* Mean, alpha = (K + noise I)^-1 (y - mean), and the log-likelihood; L holds the factor. */
-static double solve(const tacet__likelihood *l, double *mean) {
+static double solve(const lab_likelihood *l, double *mean) {
     const size_t n = l->n;
     *mean = l->settings.mean;
     if (!l->settings.fix_mean) {
@@ -139,8 +139,8 @@ static double solve(const tacet__likelihood *l, double *mean) {
 }
 
 /* W = (alpha alpha' - (K + noise I)^-1)/2 in place of K; d loglik/d theta = sum W_ij dK_ij/d theta. */
-static tacet_status gradient(const tacet__likelihood *l, double *grad, const tacet_kernel *kernel,
-                             const tacet__eiv *eiv, double noise_var, tacet_error *err) {
+static tacet_status gradient(const lab_likelihood *l, double *grad, const tacet_kernel *kernel, const tacet__eiv *eiv,
+                             double noise_var, tacet_error *err) {
     const size_t n = l->n;
     const tacet_status status = tacet__chol_inverse(n, l->L, n, err);
     if (status != TACET_OK) {
@@ -172,8 +172,8 @@ static tacet_status gradient(const tacet__likelihood *l, double *grad, const tac
     return TACET_OK;
 }
 
-tacet_status tacet__likelihood_eval(tacet__likelihood *l, tacet__likelihood_value *out, double *grad,
-                                    const double *params, tacet_error *err) {
+tacet_status lab_likelihood_eval(lab_likelihood *l, lab_likelihood_value *out, double *grad, const double *params,
+                                 tacet_error *err) {
     const size_t n = l->n;
     const double noise_var = exp(params[l->lengthscales + 1]);
     tacet_kernel *kernel = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search.h - plain GP-UCB over a table on disk: UNPROTECTED, the reference for everything private.
+/* table_search.h - plain GP-UCB over a table on disk: UNPROTECTED, the reference for everything private.
  *
  * The table is CSV files, every record of which is read as it is. The rows asked are those
  * of tacet/gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone, and for a fit.
- * A journal has every round on disk before it is used, so that a search that was ended goes on. */
-#ifndef TACET_PLAIN_SEARCH_H
-#define TACET_PLAIN_SEARCH_H
+ */
+#ifndef TACET_LAB_TABLE_SEARCH_H
+#define TACET_LAB_TABLE_SEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,13 +15,9 @@
 #include <tacet/gp/cov.h>
 #include <tacet/gp/gp.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+typedef struct lab_search lab_search;
 
-typedef struct tacet_plain tacet_plain;
-
-typedef struct tacet_plain_settings {
+typedef struct lab_search_settings {
     const char *data; /* files, separated by commas; "-": standard input */
     const char *const *inputs;
     size_t d; /* inputs */
@@ -44,10 +40,10 @@ typedef struct tacet_plain_settings {
     void (*say)(const char *text, void *user);
     void (*progress)(size_t asked, size_t queries, double best, void *user);
     void *user;
-} tacet_plain_settings;
+} lab_search_settings;
 
 /* Valid until the search is closed. */
-typedef struct tacet_plain_result {
+typedef struct lab_search_result {
     const size_t *rows; /* in the order asked */
     const double *values;
     size_t asked;
@@ -58,22 +54,18 @@ typedef struct tacet_plain_result {
     size_t lengthscale_count;
     double signal_var, noise_var, mean; /* as given, or fitted */
     tacet_gp_report model;
-} tacet_plain_result;
+} lab_search_result;
 
 /* Everything but the table: se, variances 1 and 1e-6, delta_ucb .05, beta_scale 1, fit_rows 400, seed 1. */
-TACET_API void tacet_plain_defaults(tacet_plain_settings *settings);
-/* What can be said of the settings before the table is read: INVALID, naming the option of `tacet gp-ucb`. */
-TACET_API tacet_status tacet_plain_check(const tacet_plain_settings *settings, tacet_error *err);
+void lab_search_defaults(lab_search_settings *settings);
+/* What can be said of the settings before the table is read: INVALID, naming the option of `tacet-lab gp-ucb`. */
+tacet_status lab_search_check(const lab_search_settings *settings, tacet_error *err);
 /* Reads the table; settings and what they point to must live as long. PARSE, naming file, line or column and the rule:
  * fewer than two rows, a constant column, a cell that is not a finite number, a duplicate row. NOT_FOUND, IO,
  * NO_MEMORY, INVALID. */
-TACET_API tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err);
-/* All rounds. CONFLICT: the journal is of another problem or has more rounds. BUSY: another search writes it. INVALID,
- * NO_MEMORY, NUMERIC, IO, PARSE. Once. */
-TACET_API tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet_error *err);
-TACET_API void tacet_plain_close(tacet_plain *search); /* NULL is allowed */
+tacet_status lab_search_open(lab_search **out, const lab_search_settings *settings, tacet_error *err);
+/* All rounds. INVALID, NO_MEMORY, NUMERIC. Once. */
+tacet_status lab_search_run(lab_search *search, lab_search_result *out, tacet_error *err);
+void lab_search_close(lab_search *search); /* NULL is allowed */
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,44 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search.c - plain GP-UCB over a table, unprotected.
- * Ring: open (it links nothing of the others; who runs it on records of persons shows them). The algorithm is
- * src/gp/gp_ucb.c. */
-#include <tacet/plain/search.h>
+/* table_search.c - plain GP-UCB over a table, unprotected, with hyper-parameters given or fitted.
+ * Ring: none; who runs it on records of persons shows them. The algorithm is src/gp/gp_ucb.c. */
+#include "table_search.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "plain/journal.h"
-#include "plain/table.h"
+#include "table_read.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tacet/gp/fit.h>
+#include "fit.h"
 #include <tacet/gp/gp_ucb.h>
 
-struct tacet_plain {
-    const tacet_plain_settings *s;
-    tacet__plain_table table;
+struct lab_search {
+    const lab_search_settings *s;
+    lab_search_table table;
     double *lengthscales; /* d places */
     tacet_kernel_spec spec;
-    tacet_plain_result result;
-    tacet__rounds journal;
+    lab_search_result result;
     tacet_kernel *kernel;
     tacet_policy *policy;
     size_t *rows; /* queries */
     double *values;
 };
 
-void tacet_plain_defaults(tacet_plain_settings *settings) {
-    *settings = (tacet_plain_settings){.kernel = "se",
-                                       .signal_var = 1,
-                                       .noise_var = 1e-6,
-                                       .delta_ucb = 0.05,
-                                       .beta_scale = 1,
-                                       .fit_rows = 400,
-                                       .seed = 1};
+void lab_search_defaults(lab_search_settings *settings) {
+    *settings = (lab_search_settings){.kernel = "se",
+                                      .signal_var = 1,
+                                      .noise_var = 1e-6,
+                                      .delta_ucb = 0.05,
+                                      .beta_scale = 1,
+                                      .fit_rows = 400,
+                                      .seed = 1};
 }
 
-tacet_status tacet_plain_check(const tacet_plain_settings *s, tacet_error *err) {
+tacet_status lab_search_check(const lab_search_settings *s, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_error detail = {0};
     tacet_kernel_spec_defaults(&spec);
@@ -77,7 +74,7 @@ tacet_status tacet_plain_check(const tacet_plain_settings *s, tacet_error *err) 
 }
 
 /* Rules that need the number of rows. */
-static tacet_status check_counts(const tacet_plain_settings *s, size_t n, tacet_error *err) {
+static tacet_status check_counts(const lab_search_settings *s, size_t n, tacet_error *err) {
     if (s->queries > n && !s->repeats) {
         return tacet__fail(err, TACET_INVALID,
                            "%s: --queries %zu, but the table has %zu rows and a row is asked once (see --repeats)",
@@ -92,37 +89,37 @@ static tacet_status check_counts(const tacet_plain_settings *s, size_t n, tacet_
     return TACET_OK;
 }
 
-tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *s, tacet_error *err) {
-    const tacet__plain_wanted wanted = {
+tacet_status lab_search_open(lab_search **out, const lab_search_settings *s, tacet_error *err) {
+    const lab_search_table_wanted wanted = {
         .data = s->data, .inputs = s->inputs, .d = s->d, .target = s->target, .allow_duplicates = s->allow_duplicates};
     *out = NULL;
-    tacet_status status = tacet_plain_check(s, err);
+    tacet_status status = lab_search_check(s, err);
     if (status != TACET_OK) {
         return status;
     }
-    *out = TACET__ZALLOC(tacet_plain, 1);
+    *out = TACET__ZALLOC(lab_search, 1);
     if (*out == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a search");
     }
     (*out)->s = s;
-    status = tacet__plain_table_load(&(*out)->table, &wanted, err);
+    status = lab_search_table_load(&(*out)->table, &wanted, err);
     status = status == TACET_OK ? check_counts(s, (*out)->table.n, err) : status;
     if (status != TACET_OK) {
-        tacet_plain_close(*out);
+        lab_search_close(*out);
         *out = NULL;
     }
     return status;
 }
 
 /* A third of the span of each input: where a fit starts without lengthscales. */
-static void guess_lengthscales(tacet_plain *p) {
+static void guess_lengthscales(lab_search *p) {
     double widest = 0;
     for (size_t c = 0; c < p->s->d; c++) {
-        double low = tacet__plain_value(&p->table, 0, c);
+        double low = lab_search_table_value(&p->table, 0, c);
         double high = low;
         for (size_t j = 1; j < p->table.n; j++) {
-            low = fmin(low, tacet__plain_value(&p->table, j, c));
-            high = fmax(high, tacet__plain_value(&p->table, j, c));
+            low = fmin(low, lab_search_table_value(&p->table, j, c));
+            high = fmax(high, lab_search_table_value(&p->table, j, c));
         }
         p->lengthscales[c] = (high - low) / 3;
         widest = fmax(widest, p->lengthscales[c]);
@@ -131,8 +128,8 @@ static void guess_lengthscales(tacet_plain *p) {
     p->lengthscales[0] = p->s->ard ? p->lengthscales[0] : widest;
 }
 
-static void take_lengthscales(tacet_plain *p) {
-    const tacet_plain_settings *s = p->s;
+static void take_lengthscales(lab_search *p) {
+    const lab_search_settings *s = p->s;
     const bool spread = s->ard && s->lengthscale_count == 1;
     p->result.lengthscale_count = spread ? s->d : s->lengthscale_count;
     for (size_t c = 0; c < p->result.lengthscale_count; c++) {
@@ -140,7 +137,7 @@ static void take_lengthscales(tacet_plain *p) {
     }
 }
 
-static void say_fit(const tacet_plain_settings *s, size_t rows, const tacet_fit_result *f) {
+static void say_fit(const lab_search_settings *s, size_t rows, const lab_fit_result *f) {
     char text[256];
     if (s->say == NULL) {
         return;
@@ -157,27 +154,27 @@ static void say_fit(const tacet_plain_settings *s, size_t rows, const tacet_fit_
     }
 }
 
-static tacet_status fit(tacet_plain *p, tacet_error *err) {
+static tacet_status fit(lab_search *p, tacet_error *err) {
     const size_t d = p->s->d;
     const size_t m = p->s->fit_rows < p->table.n ? p->s->fit_rows : p->table.n;
     double *X = calloc(m, d * sizeof *X);
     double *y = calloc(m, sizeof *y);
-    tacet_fit_result found = {0};
+    lab_fit_result found = {0};
     tacet_status status = TACET_NO_MEMORY;
     if (X != NULL && y != NULL) {
         for (size_t k = 0; k < m; k++) {
             const size_t row = (size_t)((double)k * (double)p->table.n / (double)m);
             for (size_t c = 0; c < d; c++) {
-                X[k * d + c] = tacet__plain_value(&p->table, row, c);
+                X[k * d + c] = lab_search_table_value(&p->table, row, c);
             }
-            y[k] = tacet__plain_value(&p->table, row, d);
+            y[k] = lab_search_table_value(&p->table, row, d);
         }
-        tacet_fit_settings settings;
-        tacet_fit_settings_defaults(&settings);
+        lab_fit_settings settings;
+        lab_fit_settings_defaults(&settings);
         settings.kernel = p->spec;
         settings.noise_var = p->s->noise_var;
         settings.seed = p->s->seed;
-        status = tacet_fit(&found, p->lengthscales, &settings, X, d, m, y, err);
+        status = lab_fit(&found, p->lengthscales, &settings, X, d, m, y, err);
     }
     free(X);
     free(y);
@@ -190,8 +187,8 @@ static tacet_status fit(tacet_plain *p, tacet_error *err) {
     return status;
 }
 
-static tacet_status make_policy(tacet_plain *p, tacet_error *err) {
-    const tacet_plain_settings *s = p->s;
+static tacet_status make_policy(lab_search *p, tacet_error *err) {
+    const lab_search_settings *s = p->s;
     tacet_gp_ucb_settings settings;
     tacet_gp_ucb_settings_defaults(&settings);
     settings.mean = s->minimize ? -p->result.mean : p->result.mean;
@@ -207,8 +204,8 @@ static tacet_status make_policy(tacet_plain *p, tacet_error *err) {
     return tacet_gp_ucb_create(&p->policy, &settings, &cov, p->table.csv.values, s->d + 1, p->table.n, err);
 }
 
-static tacet_status prepare(tacet_plain *p, tacet_error *err) {
-    const tacet_plain_settings *s = p->s;
+static tacet_status prepare(lab_search *p, tacet_error *err) {
+    const lab_search_settings *s = p->s;
     p->lengthscales = TACET__ZALLOC(double, s->d);
     p->rows = TACET__ZALLOC(size_t, s->queries);
     p->values = TACET__ZALLOC(double, s->queries);
@@ -234,67 +231,25 @@ static tacet_status prepare(tacet_plain *p, tacet_error *err) {
     return status != TACET_OK ? status : make_policy(p, err);
 }
 
-/* One line that names the problem: what the rows asked depend on. */
-static tacet_status open_journal(tacet_plain *p, tacet_error *err) {
-    const tacet_plain_settings *s = p->s;
-    const tacet_plain_result *r = &p->result;
-    char head[1024];
-    if (s->journal == NULL) {
-        return TACET_OK;
-    }
-    int length = snprintf(head, sizeof head,
-                          "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta "
-                          "%.17g beta %.17g%s%s%s first %s",
-                          (unsigned long long)tacet__plain_table_digest(&p->table), s->kernel, r->signal_var,
-                          r->noise_var, r->mean, s->delta_ucb, s->beta_scale, s->minimize ? " minimize" : "",
-                          s->repeats ? " repeats" : "", s->single ? " single" : "", s->first_count == 0 ? "-" : "");
-    for (size_t i = 0; i < s->first_count && length > 0 && (size_t)length < sizeof head; i++) {
-        length += snprintf(head + length, sizeof head - (size_t)length, "%s%zu", i > 0 ? "," : "", s->first[i]);
-    }
-    for (size_t c = 0; c < r->lengthscale_count && length > 0 && (size_t)length < sizeof head; c++) {
-        length += snprintf(head + length, sizeof head - (size_t)length, "%s %.17g", c == 0 ? " lengthscale" : "",
-                           p->lengthscales[c]);
-    }
-    if (length < 0 || (size_t)length >= sizeof head) {
-        return tacet__fail(err, TACET_INVALID, "--journal: too many settings to write in one line");
-    }
-    const tacet_status status = tacet__rounds_open(&p->journal, s->journal, head, err);
-    if (status == TACET_OK && p->journal.count > s->queries) {
-        return tacet__fail(err, TACET_CONFLICT, "%s: %zu rounds are in the journal, --queries %zu", s->journal,
-                           p->journal.count, s->queries);
-    }
-    return status;
-}
-
-/* One round: what the journal has of it was asked already. */
-static tacet_status ask_one(tacet_plain *p, size_t t, tacet_error *err) {
+static tacet_status ask_one(lab_search *p, size_t t, tacet_error *err) {
     const double sign = p->s->minimize ? -1 : 1;
     tacet_suggestion s;
-    tacet_status status = tacet_policy_suggest(p->policy, &s, NULL, err);
+    const tacet_status status = tacet_policy_suggest(p->policy, &s, NULL, err);
     if (status != TACET_OK) {
         return status;
     }
     p->rows[t] = s.index;
-    if (t < p->journal.count) {
-        p->values[t] = p->journal.values[t];
-        if (p->journal.rows[t] != s.index) {
-            return tacet__fail(err, TACET_CONFLICT, "%s: round %zu asked another row than this search does",
-                               p->s->journal, t + 1);
-        }
-    } else {
-        p->values[t] = tacet__plain_value(&p->table, s.index, p->s->d);
-        status = tacet__rounds_add(&p->journal, s.index, p->values[t], err);
-    }
-    return status != TACET_OK ? status : tacet_policy_observe(p->policy, s.ticket, sign * p->values[t], err);
+    p->values[t] = lab_search_table_value(&p->table, s.index, p->s->d);
+    return tacet_policy_observe(p->policy, s.ticket, sign * p->values[t], err);
 }
 
-static void conclude(tacet_plain *p) {
+static void conclude(lab_search *p) {
     const double sign = p->s->minimize ? -1 : 1;
     double optimum = -(double)INFINITY;
     for (size_t j = 0; j < p->table.n; j++) {
-        optimum = fmax(optimum, sign * tacet__plain_value(&p->table, j, p->s->d));
+        optimum = fmax(optimum, sign * lab_search_table_value(&p->table, j, p->s->d));
     }
-    tacet_plain_result *r = &p->result;
+    lab_search_result *r = &p->result;
     (void)tacet_policy_recommend(p->policy, &r->best, NULL);
     tacet_gp_report_get(tacet_gp_ucb_model(p->policy), &r->model);
     r->regret = optimum - r->best.measured_value;
@@ -307,13 +262,12 @@ static void conclude(tacet_plain *p) {
     r->lengthscales = p->lengthscales;
 }
 
-tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet_error *err) {
-    const tacet_plain_settings *s = search->s;
+tacet_status lab_search_run(lab_search *search, lab_search_result *out, tacet_error *err) {
+    const lab_search_settings *s = search->s;
     const double sign = s->minimize ? -1 : 1;
     double best = -(double)INFINITY;
     tacet_status status =
         search->policy == NULL ? prepare(search, err) : tacet__fail(err, TACET_STATE, "a search is run once");
-    status = status != TACET_OK ? status : open_journal(search, err);
     for (size_t t = 0; t < s->queries && status == TACET_OK; t++) {
         status = ask_one(search, t, err);
         best = status == TACET_OK ? fmax(best, sign * search->values[t]) : best;
@@ -328,12 +282,11 @@ tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet
     return status;
 }
 
-void tacet_plain_close(tacet_plain *search) {
+void lab_search_close(lab_search *search) {
     if (search != NULL) {
         tacet_policy_free(search->policy);
         tacet_kernel_free(search->kernel);
-        tacet__rounds_close(&search->journal);
-        tacet__plain_table_clear(&search->table);
+        lab_search_table_clear(&search->table);
         free(search->lengthscales);
         free(search->rows);
         free(search->values);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - reading and checking the table of `tacet gp-ucb`.
- * Ring: open. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
+/* table_read.c - reading and checking the table of `tacet-lab gp-ucb`.
+ * Ring: none. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
  * duplicate. */
-#include "plain/table.h"
+#include "table_read.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <tacet/io/csvfile.h>
 
-double tacet__plain_value(const tacet__plain_table *t, size_t row, size_t c) {
+double lab_search_table_value(const lab_search_table *t, size_t row, size_t c) {
     return t->csv.values[row * (t->d + 1) + c];
 }
 
@@ -25,26 +25,17 @@ static uint64_t stir(uint64_t hash, double value) {
     return hash ^ (hash >> 29);
 }
 
-static uint64_t row_hash(const tacet__plain_table *t, size_t row) {
+static uint64_t row_hash(const lab_search_table *t, size_t row) {
     uint64_t hash = UINT64_C(0x243f6a8885a308d3);
     for (size_t c = 0; c <= t->d; c++) {
-        hash = stir(hash, tacet__plain_value(t, row, c));
+        hash = stir(hash, lab_search_table_value(t, row, c));
     }
     return hash;
 }
 
-uint64_t tacet__plain_table_digest(const tacet__plain_table *t) {
-    uint64_t digest = t->n;
-    for (size_t r = 0; r < t->n; r++) {
-        digest = (digest ^ row_hash(t, r)) * UINT64_C(0xd1342543de82ef95);
-        digest ^= digest >> 32;
-    }
-    return digest;
-}
-
-static bool same(const tacet__plain_table *t, size_t i, size_t j) {
+static bool same(const lab_search_table *t, size_t i, size_t j) {
     for (size_t c = 0; c <= t->d; c++) {
-        if (tacet__plain_value(t, i, c) != tacet__plain_value(t, j, c)) {
+        if (lab_search_table_value(t, i, c) != lab_search_table_value(t, j, c)) {
             return false;
         }
     }
@@ -82,7 +73,7 @@ static bool lines_of(const char *path, size_t first, size_t second, unsigned lon
 }
 
 /* The earliest row that repeats one before it; SIZE_MAX: none. */
-static size_t find_duplicate(const tacet__plain_table *t, mark *marks, size_t *earlier) {
+static size_t find_duplicate(const lab_search_table *t, mark *marks, size_t *earlier) {
     for (size_t i = 0; i < t->n; i++) {
         marks[i] = (mark){row_hash(t, i), i};
     }
@@ -101,7 +92,7 @@ static size_t find_duplicate(const tacet__plain_table *t, mark *marks, size_t *e
     return second;
 }
 
-static tacet_status check_duplicates(const tacet__plain_table *t, const char *path, tacet_error *err) {
+static tacet_status check_duplicates(const lab_search_table *t, const char *path, tacet_error *err) {
     mark *marks = calloc(t->n, sizeof *marks);
     if (marks == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory checking %zu rows", t->n);
@@ -126,7 +117,7 @@ static tacet_status check_duplicates(const tacet__plain_table *t, const char *pa
 }
 
 /* What the reader of one file checks by itself, of several. */
-static tacet_status check_numbers(const tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
+static tacet_status check_numbers(const lab_search_table *t, const lab_search_table_wanted *w, tacet_error *err) {
     if (t->n < 2) {
         return tacet__fail(err, TACET_PARSE, "%s: %zu records where at least 2 are needed", w->data, t->n);
     }
@@ -134,12 +125,12 @@ static tacet_status check_numbers(const tacet__plain_table *t, const tacet__plai
         const char *name = c < t->d ? w->inputs[c] : w->target;
         bool varies = false;
         for (size_t r = 0; r < t->n; r++) {
-            const double x = tacet__plain_value(t, r, c);
+            const double x = lab_search_table_value(t, r, c);
             if (!isfinite(x)) {
                 return tacet__fail(err, TACET_PARSE, "%s: row %zu, column '%s' is not a finite number", w->data, r,
                                    name);
             }
-            varies = varies || x != tacet__plain_value(t, 0, c);
+            varies = varies || x != lab_search_table_value(t, 0, c);
         }
         if (!varies) {
             return tacet__fail(err, TACET_PARSE, "%s: column '%s' has the same value in every record", w->data, name);
@@ -162,7 +153,7 @@ static tacet_status append(tacet_csv_table *table, const tacet_csv_table *more, 
     return TACET_OK;
 }
 
-static tacet_status load_csv(tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
+static tacet_status load_csv(lab_search_table *t, const lab_search_table_wanted *w, tacet_error *err) {
     char **files = NULL;
     size_t count = 0;
     const char **columns = TACET__ZALLOC(const char *, w->d + 1);
@@ -190,19 +181,19 @@ static tacet_status load_csv(tacet__plain_table *t, const tacet__plain_wanted *w
     return status != TACET_OK || count == 1 ? status : check_numbers(t, w, err);
 }
 
-void tacet__plain_table_clear(tacet__plain_table *t) {
+void lab_search_table_clear(lab_search_table *t) {
     tacet_csv_table_clear(&t->csv);
-    *t = (tacet__plain_table){0};
+    *t = (lab_search_table){0};
 }
 
-tacet_status tacet__plain_table_load(tacet__plain_table *out, const tacet__plain_wanted *w, tacet_error *err) {
-    *out = (tacet__plain_table){.d = w->d};
+tacet_status lab_search_table_load(lab_search_table *out, const lab_search_table_wanted *w, tacet_error *err) {
+    *out = (lab_search_table){.d = w->d};
     tacet_status status = load_csv(out, w, err);
     if (status == TACET_OK && !w->allow_duplicates) {
         status = check_duplicates(out, w->data, err);
     }
     if (status != TACET_OK) {
-        tacet__plain_table_clear(out);
+        lab_search_table_clear(out);
     }
     return status;
 }

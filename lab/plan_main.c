@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_main.c - tacet-plan: what a budget would buy, told before anything is spent. Ring: none; it reads no data, and runs
+ * the simulations of lab/ on made-up functions. */
+#include "plan.h"
+
+static const cli_command COMMANDS[] = {
+    {"plan", "expected regret against eps, before anything is spent", "--model NAME [options]",
+     "States a problem (candidates, coordinates, lengthscale, noise, queries or rounds, trust model) and simulates it "
+     "on made-up functions at several eps, with random choices and the non-private reference on the same functions "
+     "beside it: a table, a chart with --report, and advice in a sentence.\n\n"
+     "An eps is called better than random when the mean gain over random, function by function, exceeds two of its "
+     "standard errors (one-sided, false alarms about 2.5 % for each eps), and close to non-private when it keeps 90 % "
+     "of the non-private gain. The non-private reference of the outsourced model is the same modeler on rows whose "
+     "noise is negligible (eps = 100).\n\n"
+     "Nothing is read and nothing is spent; what is planned with is made up.",
+     "tacet plan --model outsourced --candidates 2000 --dim 3 --lengthscale 0.2 --queries 40 --eps 0.5,1,2,4,8 "
+     "--report plan.html\n"
+     "tacet plan --model outsourced --mechanism laplace --dim 2 --eps 0.5,1,2,4\n"
+     "tacet plan --model central --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
+     "tacet plan --model local --rounds 20000 --eps 0.5,1,2 --json",
+     lab_plan},
+    {0},
+};
+
+const cli_program PROGRAM = {
+    .name = "tacet-plan",
+    .summary = "Expected regret against eps, on made-up problems.",
+    .ring = "none (made-up data only)",
+    .commands = COMMANDS,
+};
