@@ -143,7 +143,7 @@ static lab_outsourced_request outsourced(const plan_problem *p, plan_player play
                                     .mechanism = player == PLAN_RANDOM    ? "random"
                                                  : player == PLAN_PRIVATE ? tacet_curate_name(mechanism_for(p, eps))
                                                                           : "gaussian",
-                                    .modeler = p->known_prior ? "auto" : "ladder",
+                                    .modeler = p->known_prior ? "eiv" : "averaging",
                                     .eps = player == PLAN_NONPRIVATE ? NEGLIGIBLE : eps,
                                     .delta = p->delta,
                                     .dims = 1,

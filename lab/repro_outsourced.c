@@ -124,7 +124,7 @@ static tacet_status request_for(lab_request *out, repro_plan *plan, const datase
                                   .noise_var = on->noise_var,
                                   .mean = on->mean,
                                   .mechanism = mechanism,
-                                  .modeler = "auto",
+                                  .modeler = "eiv",
                                   .dims = 1,
                                   .eps = 1,
                                   .delta = on->delta,

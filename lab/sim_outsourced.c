@@ -26,8 +26,8 @@
 
 typedef enum mechanism { GAUSSIAN, LAPLACE, L2, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
 static const char *const MECHANISMS[] = {"gaussian", "laplace", "l2", "published", "nonprivate", "random"};
-static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain", "known", "ladder"};
-enum { PLAIN = 3, KNOWN = 4, LADDER = 5, STREAMS = 4 };
+static const char *const MODELERS[] = {"eiv", "plain", "known", "averaging"};
+enum { PLAIN = 1, KNOWN = 2, AVERAGING = 3, STREAMS = 4 };
 
 typedef struct simulation {
     lab_problem problem;
@@ -209,8 +209,7 @@ static tacet_status play_session(const simulation *s, run *r, const lab_release 
     tacet_session_result found;
     tacet_simrng_init(&a.rng, s->seed, stream(trial, 1));
     tacet_session_defaults(&settings);
-    settings.method = MODELERS[s->modeler];
-    if (s->modeler != LADDER) {
+    if (s->modeler != AVERAGING) {
         settings.lengthscale = s->lengthscale;
         settings.signal_var = s->problem.signal_var;
         settings.mean = s->problem.mean;
@@ -218,7 +217,6 @@ static tacet_status play_session(const simulation *s, run *r, const lab_release 
         settings.initial = s->initial;
         settings.beta_scale = s->modeler_settings.beta_scale;
         settings.delta_ucb = s->modeler_settings.delta_ucb;
-        settings.tuning = &s->modeler_settings;
     }
     settings.queries = s->queries;
     settings.seed = s->seed * 1000003 + trial;
@@ -465,7 +463,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     lab_table_options table = {0};
     const char *scenario = "grid";
     const char *mechanism_name = NULL;
-    const char *modeler = "auto";
+    const char *modeler = "eiv";
     double radius = 25;
     double lengthscale = (double)NAN;
     double signal_var = (double)NAN;
@@ -514,9 +512,9 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("dims", &s.dims, "R", "published: dimensions of the projection. Default 10."),
         CLI_HEADING("Modeler"),
         CLI_OPT("modeler", &modeler, "NAME",
-                "ladder (knows no prior), latent, eiv, auto (of these two, by the measurement noise), plain (ignores "
-                "the release's noise), or known (knows the objective but not which row is which record: the floor). "
-                "Default auto."),
+                "eiv (knows the prior: errors in variables), averaging (knows none), plain (ignores the release's "
+                "noise), or "
+                "known (knows the objective but not which row is which record: the floor). Default eiv."),
         {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; --table: 40.", false},
         CLI_OPT("initial", &s.initial, "N", "Of these, random ones at the start. Default 0."),
         CLI_OPT("beta-scale", &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1."),
@@ -548,7 +546,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--mechanism is gaussian, laplace, l2, published, nonprivate or random");
     }
     if (!choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
-        return cli_usage(self, "--modeler is ladder, latent, eiv, auto, plain or known");
+        return cli_usage(self, "--modeler is averaging, eiv, plain or known");
     }
     if (!(believed > 0)) {
         return cli_usage(self, "--believed must be positive");

@@ -4,7 +4,7 @@
  * releases the records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over
  * that of as many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a
  * plain Gaussian process (refit each round under the same prior, best draw, expected improvement of the function) on
- * the same release, and on the records themselves. Bounds are the table's own: a simulation may. */
+ * the same release clipped to the box, and on the records themselves. Bounds are the table's own: a simulation may. */
 #include "sim_table.h"
 
 #include "outsourced_release.h"
@@ -23,7 +23,8 @@
 
 typedef enum player { PRODUCT, PLAIN, BARE, PLAYERS } player;
 static const char *const NAMES[PLAYERS] = {"share", "plain", "nonprivate"};
-static const double TOO_BAD = 1.2; /* times chance */
+static const double TOO_BAD = 1.2;     /* times chance */
+static const double NINETY = 1.644854; /* standard deviations either side of the middle 90 % */
 
 typedef struct work {
     const lab_table_run *run;
@@ -41,7 +42,7 @@ typedef struct work {
     double *evidence;       /* trials */
     double *reached;        /* trials: probability that random rows reach what the session said they would */
     double *luck;           /* trials: the probability by luck that the session told */
-    bool *covered;          /* trials: the most promising row's value lies within two standard deviations */
+    bool *told, *held;      /* trials: a most promising row was named; its value lies in the 90 % interval stated */
     double sigma;
     char words[TACET_MANIFEST_NAME];
 } work;
@@ -124,9 +125,10 @@ static tacet_status prepare(work *w, tacet_error *err) {
     w->evidence = TACET__ZALLOC(double, r->trials);
     w->reached = TACET__ZALLOC(double, r->trials);
     w->luck = TACET__ZALLOC(double, r->trials);
-    w->covered = TACET__ZALLOC(bool, r->trials);
+    w->told = TACET__ZALLOC(bool, r->trials);
+    w->held = TACET__ZALLOC(bool, r->trials);
     if (w->share[PRODUCT] == NULL || w->share[PLAIN] == NULL || w->share[BARE] == NULL || w->evidence == NULL ||
-        w->reached == NULL || w->luck == NULL || w->covered == NULL) {
+        w->reached == NULL || w->luck == NULL || w->told == NULL || w->held == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", r->trials);
     }
     return lab_curator_open(&w->curator, w->X, w->d, w->n, w->low, w->high, w->unit, err);
@@ -172,7 +174,7 @@ static tacet_status play_plain(const work *w, double *share, table_asker *asker,
     s.initial = first;
     s.initial_count = first_count;
     s.random_first = 0;
-    tacet_status status = asked != NULL ? tacet__modeler_ladder(&policy, &s, true, err)
+    tacet_status status = asked != NULL ? tacet__modeler_averaging(&policy, &s, true, err)
                                         : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
     for (size_t t = 0; status == TACET_OK && t < w->run->queries; t++) {
         tacet_suggestion next;
@@ -190,13 +192,21 @@ static tacet_status play_plain(const work *w, double *share, table_asker *asker,
     return status;
 }
 
+/* What a careful person would do to released rows: no coordinate lies outside the public box. */
+static void clip_to_box(const work *w, double *rows) {
+    for (size_t i = 0; i < w->n * w->d; i++) {
+        const double half = (w->high[i % w->d] - w->low[i % w->d]) / 2 / w->unit[i % w->d];
+        rows[i] = fmin(fmax(rows[i], -half), half);
+    }
+}
+
 static void note_knowledge(work *w, size_t trial, const tacet_session_result *r, const double *values) {
     const tacet_modeler_knowledge *k = &r->knowledge;
     w->evidence[trial] = r->known ? k->log_bayes_factor : (double)NAN;
     w->reached[trial] = r->compared ? 1 - chance_of_none(w, w->top - r->chance.likely) : (double)NAN;
     w->luck[trial] = r->compared ? r->chance.by_luck : (double)NAN;
-    w->covered[trial] =
-        r->known && k->next_row != SIZE_MAX && fabs(values[k->next_row] - k->next_mean) <= 2 * k->next_sd;
+    w->told[trial] = r->known && k->next_row != SIZE_MAX;
+    w->held[trial] = w->told[trial] && fabs(values[k->next_row] - k->next_mean) <= NINETY * k->next_sd;
 }
 
 static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
@@ -231,6 +241,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         const size_t first = found.chance.rows < found.count ? found.chance.rows : found.count;
         w->share[PRODUCT][trial] = share_of(w, values, found.rows, found.count);
         note_knowledge(w, trial, &found, values);
+        clip_to_box(w, release.rows);
         status = play_plain(w, &w->share[PLAIN][trial], &asker, release.rows, found.rows, first, err);
         status =
             status != TACET_OK ? status : play_plain(w, &w->share[BARE][trial], &asker, w->X, found.rows, first, err);
@@ -291,7 +302,7 @@ static void report(const work *w, double seconds) {
         printf("%zu queries, %zu trials%s; regret as a share of that of %zu random rows (%.5g on average):\n",
                r->queries, r->trials, r->permute ? ", values permuted" : "", r->queries, w->chance);
         for (int k = 0; k < PLAYERS; k++) {
-            static const char *const WORDS[PLAYERS] = {"tacet modeler run", "plain GP, same release",
+            static const char *const WORDS[PLAYERS] = {"tacet modeler run", "plain GP, rows clipped",
                                                        "plain GP, the records"};
             double mean = 0;
             double se = 0;
@@ -305,16 +316,17 @@ static void report(const work *w, double seconds) {
         printf("random rows themselves end above %.1f in %.0f %% of runs\n", TOO_BAD, 100 * w->too_bad);
         printf("the inputs were said to inform in %zu of %zu trials\n", told, r->trials);
     }
-    json_t *result = json_pack(
-        "{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so so} s{so sI} so sI sI so sb}", "model", "outsourced",
-        "table", r->table.data, "inputs", r->table.inputs, "target", r->table.target, "mechanism", w->words, "eps",
-        cli_real(r->eps), "delta", cli_real(w->delta), "sigma", cli_real(w->sigma), "rows", (json_int_t)w->n, "queries",
-        (json_int_t)r->queries, "trials", (json_int_t)r->trials, "seed", (json_int_t)r->seed, "permuted",
-        (int)r->permute, "chance", "regret", cli_real(w->chance), "low", cli_real(sign * w->band.low), "median",
-        cli_real(sign * w->band.median), "high", cli_real(sign * w->band.high), "above_1.2", cli_real(w->too_bad),
-        "evidence", "mean", cli_real(evidence), "above_3", (json_int_t)told, "likely_reached", cli_real(reached),
-        "luck_below_.05", (json_int_t)lucky, "prediction_covers", (json_int_t)count_true(w->covered, r->trials),
-        "seconds", cli_real(seconds), "private", 0);
+    json_t *result =
+        json_pack("{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so so} s{so sI} so sI s{sI sI} so sb}", "model",
+                  "outsourced", "table", r->table.data, "inputs", r->table.inputs, "target", r->table.target,
+                  "mechanism", w->words, "eps", cli_real(r->eps), "delta", cli_real(w->delta), "sigma",
+                  cli_real(w->sigma), "rows", (json_int_t)w->n, "queries", (json_int_t)r->queries, "trials",
+                  (json_int_t)r->trials, "seed", (json_int_t)r->seed, "permuted", (int)r->permute, "chance", "regret",
+                  cli_real(w->chance), "low", cli_real(sign * w->band.low), "median", cli_real(sign * w->band.median),
+                  "high", cli_real(sign * w->band.high), "above_1.2", cli_real(w->too_bad), "evidence", "mean",
+                  cli_real(evidence), "above_3", (json_int_t)told, "likely_reached", cli_real(reached),
+                  "luck_below_.05", (json_int_t)lucky, "intervals", "told", (json_int_t)count_true(w->told, r->trials),
+                  "held", (json_int_t)count_true(w->held, r->trials), "seconds", cli_real(seconds), "private", 0);
     for (int k = 0; k < PLAYERS && result != NULL; k++) {
         (void)json_object_set_new(result, NAMES[k], summary(w->share[k], r->trials));
     }
@@ -359,6 +371,7 @@ int lab_sim_table(const lab_table_run *run, const cli_command *self) {
     free(w.evidence);
     free(w.reached);
     free(w.luck);
-    free(w.covered);
+    free(w.told);
+    free(w.held);
     return code;
 }

@@ -62,7 +62,7 @@ static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, c
                 J(r->recommended_sd));
     }
     cli_add(out, "model evidence next chance ledger seconds",
-            J(strcmp(r->method, "ladder") == 0 || !r->predicted
+            J(strcmp(r->method, "averaging") == 0 || !r->predicted
                   ? NULL
                   : cli_object("lengthscale signal_var noise_var mean", J(r->lengthscale), J(r->signal_var),
                                J(r->noise_var), J(r->mean))),
@@ -255,24 +255,23 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
         CLI_OPT("patience", &a.link.patience, "S", "go on trying for this long while the curator is away (default 60)"),
         CLI_OPT("poll", &a.link.poll, "S", "seconds between two looks at a pending query (default 0.5)"),
         CLI_HEADING("Model, where you know it (scaled units of the release):"),
-        CLI_OPT("modeler", &s.method, "HOW", "auto (default): ladder, or latent or eiv where a lengthscale is given"),
         CLI_OPT("kernel", &s.kernel, "NAME", "se (default), matern12, matern32, matern52, …"),
-        CLI_OPT("lengthscale", &s.lengthscale, "L",
-                "of the objective; then latent or eiv, by the noise of measurements"),
+        CLI_OPT("lengthscale", &s.lengthscale, "L", "of the objective; then GP-UCB with errors in variables"),
         CLI_OPT("signal-var", &s.signal_var, "V", "(default 1)"),
         CLI_OPT("noise-var", &s.noise_var, "V",
-                "of a measurement, in the values' own units (default: not known; latent, eiv: 1e-4)"),
+                "of a measurement, in the values' own units (default: not known; with a lengthscale: 1e-4)"),
         CLI_OPT("mean", &s.mean, "M", "(default 0)"),
-        CLI_OPT("beta-scale", &s.beta_scale, "F", "factor on GP-UCB's beta_t (eiv; default 1)"),
+        CLI_OPT("beta-scale", &s.beta_scale, "F", "factor on GP-UCB's beta_t (default 1)"),
         CLI_OPT("delta-ucb", &s.delta_ucb, "D", "of GP-UCB (default 0.05)"),
         CLI_HEADING("Search:"),
         CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
         CLI_OPT("log", &s.log_target, NULL, "model the logarithm of the value"),
-        CLI_OPT("standardize", &s.standardize, NULL, "latent, eiv: shift and scale values by those of the first rows"),
+        CLI_OPT("standardize", &s.standardize, NULL,
+                "with a lengthscale: shift and scale values by those of the first rows"),
         CLI_OPT("first", &a.first, "ROW,…", "rows to measure first"),
         CLI_OPT("initial", &initial, "N",
                 "random rows to measure before the model chooses (default 10, a quarter of the queries at most; "
-                "latent, eiv: 0)"),
+                "with a lengthscale: 0)"),
         CLI_OPT("warm", &a.warm, "FILE", "values known already: a CSV with the columns row and value; not asked again"),
         CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
         {0},
@@ -303,13 +302,13 @@ static const cli_command COMMANDS[] = {
      "Fetches the release and its manifest from the curator, chooses rows to measure, asks for their values, and says "
      "which row is best.\n\n"
      "There is nothing to tune. The first rows are asked at random; then a Gaussian process, averaged over what its "
-     "lengthscales and noise may be and weighed anew with every value, chooses (ladder). It knows the noise in the "
+     "lengthscales and noise may be and weighed anew with every value, chooses (averaging). It knows the noise in the "
      "release and takes it out. At the end you read what as many random rows would have reached, whether the values "
      "can be told from values unrelated to the inputs at all, and what the most promising row not measured is "
      "expected to have. It never says that the best row was found.\n\n"
      "If you do know the objective's lengthscale, give it, in the release's scaled units: a lengthscale of 2 is twice "
-     "the distance that the curator protects. The rows' true positions then become part of the model (latent) where "
-     "measurements are nearly exact; otherwise GP-UCB with the errors-in-variables kernel (eiv) is used.\n\n"
+     "the distance that the curator protects. GP-UCB with the errors-in-variables kernel, which knows the noise "
+     "of the release, then searches (eiv).\n\n"
      "Every query is written to a journal in the state folder before it is asked, and its value before it is used. "
      "Stopped by Ctrl-C, by a curator that is away for longer than --patience or whose budget is spent, it prints the "
      "best so far; the same command goes on where it was and asks nothing twice, with more --queries if you like. A "

@@ -45,6 +45,9 @@ def test_a_search_over_tls_with_a_function_behind_it(
         assert len(run.trials_dataframe()) == 14
         assert run.account()["uncovered"] >= 14
         assert "Best" in run._repr_html_() and run.manifest.eps == 8
+        assert "by one unit" in repr(run.manifest) and run.manifest.eps_any_change > 8
+        assert "only at eps = " in repr(run.manifest)
+        assert run.chance is not None and 0 <= run.chance.by_luck <= 1 and run.chance.likely in run.values
         run.close()
         with pytest.raises(tacet.StateError, match="closed"):
             run.search(queries=15)

@@ -67,6 +67,12 @@ static json_t *prediction(const char *label, const json_t *row, const json_t *me
     if (!json_is_integer(row) || !json_is_number(mean) || !json_is_number(sd)) {
         return NULL;
     }
+    /* A row that was measured exactly is known, not predicted without error. */
+    if (!(json_number_value(sd) > 0)) {
+        return json_pack(
+            "{ss so}", "label", label, "value",
+            json_sprintf("%.5g, as measured (row %lld)", json_number_value(mean), (long long)json_integer_value(row)));
+    }
     return json_pack("{ss so}", "label", label, "value",
                      json_sprintf("%.5g \xc2\xb1 %.2g (row %lld)", json_number_value(mean), json_number_value(sd),
                                   (long long)json_integer_value(row)));

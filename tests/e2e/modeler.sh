@@ -49,7 +49,7 @@ run 0 longer --queries 13 # nothing more
 grep -q '"queries_left":7' "$work/out" || fail "a finished run asked again"
 # The other way of showing who it is; known values are not asked.
 printf 'row,value\n5,0.1\n20,0.9\n' >"$work/warm.csv"
-run 0 warm --queries 3 --certificate --warm "$work/warm.csv" --modeler eiv
+run 0 warm --queries 3 --certificate --warm "$work/warm.csv"
 grep -q '"queries_left":4' "$work/out" || fail "three more were not three more"
 grep -qE '"rows":\[([0-9]+,)*(5|20)[],]' "$work/out" && fail "a known row was asked for"
 # The budget ends in the middle: exit code 3, what was answered stays, and the best of it is told.
@@ -70,11 +70,10 @@ says 'the same command goes on'
 run 2 fourth --queries 2 --url "http${url#https}"
 run 2 fourth --queries 0
 run 2 fourth --queries 61
-run 2 fourth --queries 2 --modeler best
 run 2 fourth --queries 2 --first 60
 run 2 fourth --queries 2 --first 7,7
 run 2 fourth --queries 2 --kernel none
-run 2 fourth --queries 2 --delta-ucb 2 --modeler eiv
+run 2 fourth --queries 2 --delta-ucb 2
 run 2 fourth --queries 2 --lengthscale 0
 run 1 fourth --queries 2 --keys "$work/nowhere"
 [ ! -e "$work/fourth/journal.jsonl" ] || fail "a refused run began a journal"
@@ -99,7 +98,7 @@ tuned() { # tuned CODE STATE OPTIONS...
     [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
 }
 tuned 0 fifth --queries 16
-grep -q '"modeler":"ladder"' "$work/out" || fail "the default is not the ladder"
+grep -q '"modeler":"averaging"' "$work/out" || fail "the default is not the averaging modeler"
 grep -q '"unmeasurable":\[[0-9]' "$work/out" || fail "no row was put aside"
 [ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n' | awk '$1 % 3 == 0' | wc -l)" = 0 ] || fail "an unmeasurable row has a value"
 [ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n' | wc -l)" = 16 ] || fail "not 16 rows were measured"

@@ -58,7 +58,7 @@ await address
 "$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state state --queries 40 --json >result 2>err || fail "no search: $(cat err)"
 kill "$server"
 grep -q '"asked": *40\|"queries": *40' result || [ "$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | wc -l)" -eq 40 ] || fail "not 40 rows: $(cat result)"
-grep -q '"modeler":"ladder"' result || fail "another modeler: $(cat result)"
+grep -q '"modeler":"averaging"' result || fail "another modeler: $(cat result)"
 mean=$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | tail -n 10 | awk '{ s += $1 } END { print s / NR }')
 awk "BEGIN { exit !($mean > 0.2) }" || fail "the search chose rows of $mean on average"
 factor=$(sed 's/.*"log_bayes_factor":\([-0-9.e]*\).*/\1/' result)

@@ -204,7 +204,6 @@ class Modeler(Handle):
         queries: int = 40,
         *,
         minimize: bool = False,
-        method: str = "auto",
         seed: int = 1,
         progress: Callable[[int, int], object] | None = None,
     ) -> Best:
@@ -217,8 +216,8 @@ class Modeler(Handle):
         run.progress, run.failure = progress, None
         settings = ffi.new("tacet_session_settings *")
         lib.tacet_session_defaults(settings)
-        texts = [ffi.new("char[]", text.encode()) for text in (str(self.state), method)]
-        settings.state, settings.method = texts
+        state = ffi.new("char[]", str(self.state).encode())
+        settings.state = state
         settings.minimize, settings.queries, settings.seed = minimize, queries, seed
         settings.progress, settings.stop = lib.tacet_python_progress, lib.tacet_python_stop
         settings.user = self._run_handle

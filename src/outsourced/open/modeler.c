@@ -8,23 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Above this ratio of noise to signal variance the measurements, not the positions, are what is uncertain
- * (src/outsourced/open/README.md has the measurements). */
-static const double NEARLY_FREE = 0.1;
-enum { GRID_DIMENSIONS = 3 };
-
 void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     memset(s, 0, sizeof *s);
-    s->method = TACET_MODELER_AUTO;
     s->law = tacet_law_find("gaussian");
     s->noise_var = 1e-5;
     s->horizon = 50;
     s->random_first = 10;
-    s->chains = 24;
-    s->candidates = 24;
-    s->moves = 30;
-    s->explore = 0.75;
-    s->kappa = 3;
     s->seed = 1;
     s->delta_ucb = 0.05;
     s->beta_scale = 1;
@@ -80,33 +69,9 @@ void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings
     }
 }
 
-tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *s) {
-    if (s->method != TACET_MODELER_AUTO) {
-        return s->method;
-    }
-    if (s->kernel == NULL) {
-        return TACET_MODELER_LADDER;
-    }
-    const bool grid = s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL && s->spread == NULL;
-    const bool plain = s->kernel->kind == TACET_KERNEL_SE && (s->kernel->groups == NULL || s->kernel->group_count <= 1);
-    const bool quiet = plain && s->noise_var <= NEARLY_FREE * s->kernel->signal_var;
-    return grid && plain && quiet ? TACET_MODELER_LATENT : TACET_MODELER_EIV;
-}
-
 tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err) {
-    *out = NULL;
-    const tacet_modeler_method method = tacet_modeler_choose(settings);
-    switch (method) {
-    case TACET_MODELER_LATENT:
-        return tacet__modeler_latent(out, settings, err);
-    case TACET_MODELER_EIV:
-        return tacet__modeler_eiv(out, settings, err);
-    case TACET_MODELER_LADDER:
-        return tacet__modeler_ladder(out, settings, false, err);
-    case TACET_MODELER_AUTO:
-        break;
-    }
-    return tacet__fail(err, TACET_INVALID, "there is no such method of the modeler");
+    return settings->kernel != NULL ? tacet__modeler_eiv(out, settings, err)
+                                    : tacet__modeler_averaging(out, settings, false, err);
 }
 
 const char *tacet_modeler_words(double log_bayes_factor) {

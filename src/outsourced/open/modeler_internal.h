@@ -5,12 +5,11 @@
 
 #include <tacet/outsourced/open/modeler.h>
 
-tacet_status tacet__modeler_latent(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
 /* plain: a textbook Gaussian process under the same prior, for comparison: rows as released, values standardized, the
  * best rung alone, expected improvement of the function, no exploring. */
-tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_settings *settings, bool plain,
-                                   tacet_error *err);
+tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_settings *settings, bool plain,
+                                      tacet_error *err);
 /* The release's guarantee, or that there is none. */
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *settings);
 /* INVALID: a law that no modeler knows, or a scale that is none. */

@@ -15,14 +15,13 @@
 #include <tacet/outsourced/shared/typed.h>
 
 enum {
-    LADDER_FIRST = 10, /* random first rows of the ladder, where the budget has four times as many */
-    LADDER_WARM = 4,   /* however many values are known already: what chance would do is told from them */
+    AVERAGING_FIRST = 10, /* random first rows of the averaging modeler, where the budget has four times as many */
+    AVERAGING_WARM = 4,   /* however many values are known already: what chance would do is told from them */
     FAILED_IN_A_ROW = 10
 };
 
 void tacet_session_defaults(tacet_session_settings *s) {
-    *s = (tacet_session_settings){.method = "auto",
-                                  .kernel = "se",
+    *s = (tacet_session_settings){.kernel = "se",
                                   .signal_var = 1,
                                   .noise_var = NAN,
                                   .queries = 40,
@@ -187,7 +186,7 @@ static void tell_model(tacet_session_result *out, tacet__session *r) {
     out->mean = r->mean;
 }
 
-/* Only a model that is there is asked, and only the ladder, which draws nothing at random when it is. */
+/* Only a model that is there is asked, and only the averaging modeler, which draws nothing at random when it is. */
 static void show(tacet__session *r) {
     const size_t warm = r->s->warm_count;
     tacet_session_result so_far = {.count = r->asked, .failed = r->failed, .failed_count = r->failed_count};
@@ -197,7 +196,7 @@ static void show(tacet__session *r) {
     so_far.rows = r->order + warm;
     so_far.values = r->raw + warm;
     best_of(r, &so_far.best_row, &so_far.best_value);
-    if (r->policy != NULL && r->ladder) {
+    if (r->policy != NULL && r->averaging) {
         tell_model(&so_far, r);
     }
     tell_chance(&so_far, r);
@@ -296,13 +295,12 @@ static json_t *settings_json(const tacet_session_settings *s, const char *manife
         (void)json_array_append_new(first, json_pack("[If]", (json_int_t)s->warm_rows[i], s->warm_values[i]));
     }
     /* Numbers as text: they must compare equal after a round trip through the file. */
-    return json_pack("{ss ss ss so so so so sb sb sb sI so so sI so}", "release", hex, "method", s->method, "kernel",
-                     s->kernel, "lengthscale", json_sprintf("%.17g", s->lengthscale), "signal_var",
-                     json_sprintf("%.17g", s->signal_var), "noise_var", json_sprintf("%.17g", s->noise_var), "mean",
-                     json_sprintf("%.17g", s->mean), "minimize", (int)s->minimize, "log", (int)s->log_target,
-                     "standardize", (int)s->standardize, "initial", (json_int_t)s->initial, "beta_scale",
-                     json_sprintf("%.17g", s->beta_scale), "delta_ucb", json_sprintf("%.17g", s->delta_ucb), "seed",
-                     (json_int_t)s->seed, "first", first);
+    return json_pack("{ss ss so so so so sb sb sb sI so so sI so}", "release", hex, "kernel", s->kernel, "lengthscale",
+                     json_sprintf("%.17g", s->lengthscale), "signal_var", json_sprintf("%.17g", s->signal_var),
+                     "noise_var", json_sprintf("%.17g", s->noise_var), "mean", json_sprintf("%.17g", s->mean),
+                     "minimize", (int)s->minimize, "log", (int)s->log_target, "standardize", (int)s->standardize,
+                     "initial", (json_int_t)s->initial, "beta_scale", json_sprintf("%.17g", s->beta_scale), "delta_ucb",
+                     json_sprintf("%.17g", s->delta_ucb), "seed", (json_int_t)s->seed, "first", first);
 }
 
 static tacet_status open_journal(tacet__session *r, const char *manifest_text, tacet_error *err) {
@@ -325,13 +323,13 @@ static size_t initial_of(const tacet__session *r) {
     if (r->s->initial != TACET_SESSION_OWN) {
         return r->s->initial;
     }
-    if (!r->ladder) {
+    if (!r->averaging) {
         return 0;
     }
     const size_t quarter = (r->s->queries + 3) / 4;
-    const size_t most = quarter < LADDER_FIRST ? quarter : LADDER_FIRST;
+    const size_t most = quarter < AVERAGING_FIRST ? quarter : AVERAGING_FIRST;
     const size_t with_warm =
-        r->s->warm_count + LADDER_WARM > LADDER_FIRST ? LADDER_WARM : LADDER_FIRST - r->s->warm_count;
+        r->s->warm_count + AVERAGING_WARM > AVERAGING_FIRST ? AVERAGING_WARM : AVERAGING_FIRST - r->s->warm_count;
     return most < with_warm ? most : with_warm;
 }
 
@@ -403,7 +401,7 @@ static tacet_status rehearse(tacet__session *r, tacet_error *err) {
     tacet_session_settings plain = *r->s;
     const tacet_session_settings *settings = r->s;
     plain.standardize = false;
-    plain.lengthscale = r->ladder || plain.lengthscale > 0 ? plain.lengthscale : 1;
+    plain.lengthscale = r->averaging || plain.lengthscale > 0 ? plain.lengthscale : 1;
     r->s = &plain;
     const tacet_status status = tacet__session_model(r, err);
     r->s = settings;

@@ -29,7 +29,7 @@ typedef struct tacet__session {
     double *chosen; /* … and of those the model chose */
     size_t chosen_count;
     size_t initial; /* random first rows */
-    bool ladder;
+    bool averaging;
     double shift, scale; /* model value = sign (g(y) - shift) / scale */
     double lengthscale;
     double signal_var, noise_var, mean;

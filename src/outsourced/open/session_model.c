@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double USUAL_NOISE = 1e-4; /* variance of a measurement, for latent and eiv */
+static const double USUAL_NOISE = 1e-4; /* variance of a measurement, for eiv */
 
 double tacet__session_target(const tacet__session *r, double value) {
     const double g = r->s->log_target ? log(value) : value;
@@ -20,34 +20,9 @@ double tacet__session_target(const tacet__session *r, double value) {
     return r->s->minimize ? -z : z;
 }
 
-static tacet_status method_of(tacet_modeler_method *out, const char *name, tacet_error *err) {
-    static const char *const NAMES[] = {"auto", "latent", "eiv", "ladder"};
-    static const tacet_modeler_method METHODS[] = {TACET_MODELER_AUTO, TACET_MODELER_LATENT, TACET_MODELER_EIV,
-                                                   TACET_MODELER_LADDER};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        if (strcmp(NAMES[i], name) == 0) {
-            *out = METHODS[i];
-            return TACET_OK;
-        }
-    }
-    return tacet__fail(err, TACET_INVALID, "'%s' is none of auto, ladder, latent, eiv", name);
-}
-
 tacet_status tacet__session_method(tacet__session *r, tacet_error *err) {
     const tacet_session_settings *s = r->s;
-    tacet_modeler_method method = TACET_MODELER_AUTO;
-    const tacet_status status = method_of(&method, s->method, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const bool prior = s->lengthscale > 0;
-    r->ladder = method == TACET_MODELER_LADDER || (method == TACET_MODELER_AUTO && !prior);
-    if (r->ladder && prior) {
-        return tacet__fail(err, TACET_INVALID, "the ladder takes no lengthscale: it learns it");
-    }
-    if (!r->ladder && !prior) {
-        return tacet__fail(err, TACET_INVALID, "%s needs a lengthscale above 0", s->method);
-    }
+    r->averaging = !(s->lengthscale > 0);
     if (!(s->lengthscale >= 0 && isfinite(s->lengthscale)) || !(s->signal_var > 0 && isfinite(s->signal_var)) ||
         !(isnan(s->noise_var) || (s->noise_var >= 0 && isfinite(s->noise_var)))) {
         return tacet__fail(err, TACET_INVALID,
@@ -60,7 +35,7 @@ tacet_status tacet__session_method(tacet__session *r, tacet_error *err) {
 static tacet_status standardize(tacet__session *r, size_t count, tacet_error *err) {
     r->shift = 0;
     r->scale = 1;
-    if (!r->s->standardize || r->ladder) { /* which does so by itself */
+    if (!r->s->standardize || r->averaging) { /* which does so by itself */
         return TACET_OK;
     }
     double sum = 0;
@@ -95,7 +70,7 @@ static void reset_parameters(tacet__session *r) {
     r->lengthscale = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
     r->signal_var = r->s->signal_var;
     /* Private outputs come with noise of their own, and how much is public. */
-    r->noise_var = (isnan(r->s->noise_var) ? (r->ladder ? 0 : USUAL_NOISE) : r->s->noise_var) +
+    r->noise_var = (isnan(r->s->noise_var) ? (r->averaging ? 0 : USUAL_NOISE) : r->s->noise_var) +
                    (r->m->outputs_private ? tacet_ldp_variance(&r->m->outputs) : 0);
     r->mean = r->s->mean;
 }
@@ -155,9 +130,8 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
         .proof = "src/outsourced/README.md",
     };
     size_t *initial = TACET__ZALLOC(size_t, initial_count);
-    tacet_status status = initial != NULL ? method_of(&settings.method, r->s->method, err)
-                                          : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the model");
-    if (status == TACET_OK && !r->ladder) {
+    tacet_status status = initial != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the model");
+    if (status == TACET_OK && !r->averaging) {
         status = kernel_of(&kernel, r, err);
     }
     for (size_t i = 0; status == TACET_OK && i < initial_count; i++) {
@@ -174,7 +148,7 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.law = tacet_manifest_law(r->m);
     settings.scale = r->m->scale > 0 ? r->m->scale : r->m->sigma;
     settings.spread = r->spread;
-    settings.kernel = r->ladder ? NULL : &kernel;
+    settings.kernel = r->averaging ? NULL : &kernel;
     settings.noise_var = r->noise_var;
     settings.known_noise_var = r->noise_var;
     settings.random_first = 0;
@@ -185,13 +159,6 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.initial_count = initial_count;
     settings.guarantee = &guarantee;
     settings.seed = r->s->seed;
-    if (r->s->tuning != NULL) {
-        settings.chains = r->s->tuning->chains;
-        settings.candidates = r->s->tuning->candidates;
-        settings.moves = r->s->tuning->moves;
-        settings.explore = r->s->tuning->explore;
-        settings.kappa = r->s->tuning->kappa;
-    }
     settings.beta_scale = r->s->beta_scale;
     settings.delta_ucb = r->s->delta_ucb;
     status = status != TACET_OK ? status : tacet_modeler_create(&r->policy, &settings, err);
@@ -230,8 +197,8 @@ tacet_status tacet__session_model(tacet__session *r, tacet_error *err) {
     tacet_status status = r->base > 0 ? standardize(r, r->base, err) : TACET_OK;
     status = status != TACET_OK ? status : keep_measurable(r, err);
     /* First as it was: it then chooses what it chose. Where it would not, because the budget is another or the machine
-     * is, the rows are taken as they came. To the ladder it is all one. */
-    status = status != TACET_OK ? status : make_policy(r, r->ladder ? r->known : r->base, err);
+     * is, the rows are taken as they came. To the averaging modeler it is all one. */
+    status = status != TACET_OK ? status : make_policy(r, r->averaging ? r->known : r->base, err);
     status = status != TACET_OK ? status : teach(r, &other, err);
     if (status == TACET_OK && other) {
         tacet__session_forget(r);

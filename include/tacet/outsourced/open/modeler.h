@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modeler.h - the modeler of the outsourced model: optimise over released rows z_i = x_i + noise, whose noise is known.
  *
- * Three methods behind one door. All are policies with a fixed domain, the released rows, each suggested at most once,
- * and all see released numbers and measured values only: what they compute is post-processing of the release.
- *   ladder  nothing to tune: hyper-parameters are averaged over, and weighed anew with every value. Any dimension up to
- *           256. The one to take where the prior of f is not known.
- *   latent  f is modelled where it lives, in the space of the true inputs; the positions of the measured rows are
- *           unknowns of the model. Best where measurements are nearly free of noise.
- *   eiv     GP-UCB under the covariance that the noise leaves (errors in variables). Best where they are noisy; any
- *           dimension, SE and Matérn.
- * src/outsourced/open/README.md. */
+ * Two methods behind one door, chosen by what is known of f. Both are policies with a fixed domain, the released rows,
+ * each suggested at most once, and both see released numbers and measured values only: what they compute is
+ * post-processing of the release.
+ *   averaging  where no kernel is given: nothing to tune, hyper-parameters are averaged over and weighed anew with
+ * every value. Any dimension up to 256. eiv     where one is: GP-UCB under the covariance that the noise leaves (errors
+ * in variables). Any dimension, SE and Matérn. src/outsourced/open/README.md. */
 #ifndef TACET_OUTSOURCED_OPEN_MODELER_H
 #define TACET_OUTSOURCED_OPEN_MODELER_H
 
@@ -25,28 +22,20 @@
 extern "C" {
 #endif
 
-typedef enum tacet_modeler_method {
-    TACET_MODELER_AUTO,
-    TACET_MODELER_LATENT,
-    TACET_MODELER_EIV,
-    TACET_MODELER_LADDER
-} tacet_modeler_method;
-
 typedef struct tacet_modeler_settings {
-    tacet_modeler_method method;
     /* The release. */
     const double *rows; /* d x n, one row per column; copied */
     size_t ld;
     size_t d;
     size_t n;
-    const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent, ladder */
+    const double *low, *high; /* public box of the true inputs, d each, low < high; copied; averaging */
     const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
     double scale;         /* >= 0 */
     const double
         *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
-                    columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. ladder, eiv; copied */
-    /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. Of latent and eiv; kernel NULL: not known.
-     */
+                    columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. averaging, eiv; copied */
+    /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. kernel NULL: not known, and the averaging
+     * modeler finds out. */
     const tacet_kernel_spec *kernel;
     double noise_var; /* >= 0 */
     double mean;
@@ -55,16 +44,10 @@ typedef struct tacet_modeler_settings {
     const size_t *initial; /* rows to suggest first, in this order, all different; may be NULL; copied */
     size_t initial_count;
     const tacet_guarantee *guarantee; /* of the release; copied; NULL: none stated */
-    /* Of the ladder method. */
+    /* Of the averaging modeler method. */
     size_t random_first;    /* rows asked at random after the initial ones, before the model chooses */
     double known_noise_var; /* variance of a measurement in the values' own units, where it is known; 0: it is not */
-    /* Of the latent method. */
-    size_t chains;     /* Markov chains over positions, at most; fewer, down to 4, where horizon and grid are large */
-    size_t candidates; /* positions tried per move */
-    size_t moves;      /* positions moved per measurement and chain, at most; fewer, down to 6, as for chains */
-    double explore;    /* share of the horizon spent on the upper confidence bound, in [0, 1] */
-    double kappa;      /* width of that bound, >= 0 */
-    uint64_t seed;     /* of the chains, and of the ladder's random rows; nothing private depends on it */
+    uint64_t seed;          /* of its random rows; nothing private depends on it */
     /* Of the errors-in-variables method. */
     double delta_ucb;  /* in (0, 1) */
     double beta_scale; /* factor on the theory's beta_t, > 0 */
@@ -72,17 +55,12 @@ typedef struct tacet_modeler_settings {
 
 /* Everything but the release, its box and scale, and the kernel. */
 TACET_API void tacet_modeler_settings_defaults(tacet_modeler_settings *settings);
-/* What AUTO stands for: ladder where there is no kernel; otherwise latent for SE in at most three dimensions with a
- * public box and a noise variance of at most one tenth of the signal's, eiv otherwise. Another method stands for
- * itself. */
-TACET_API tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *settings);
-/* The policy's name says which method it is: "latent", "eiv" or "ladder". INVALID: a setting outside its range, a row
- * that is not finite. UNSUPPORTED: latent with another kernel than SE without groups, or in more than three dimensions;
- * ladder with a horizon above 2048. NO_MEMORY, OVERFLOW. */
+/* The policy's name says which method it is: "eiv" or "averaging". INVALID: a setting outside its range, a row that is
+ * not finite. UNSUPPORTED: averaging with a horizon above 2048. NO_MEMORY, OVERFLOW. */
 TACET_API tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings,
                                             tacet_error *err);
 
-/* What the ladder has learnt beside its recommendation. */
+/* What the averaging modeler has learnt beside its recommendation. */
 typedef struct tacet_modeler_knowledge {
     double log_bayes_factor; /* of "the inputs inform about the value" against "no relation" */
     size_t next_row;         /* of the rows not asked, the one of the largest expected value; SIZE_MAX: none */

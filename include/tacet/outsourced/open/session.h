@@ -24,13 +24,12 @@ enum { TACET_SESSION_OWN = 0x7fffffff }; /* of `initial`: what the method takes 
 struct tacet_session_result;
 
 typedef struct tacet_session_settings {
-    const char *state;  /* folder of the journal; NULL: nothing is kept */
-    const char *method; /* "auto", "ladder", "latent", "eiv" */
-    /* What is known of the objective, for latent and eiv; in scaled units. */
+    const char *state; /* folder of the journal; NULL: nothing is kept */
+    /* What is known of the objective, for eiv; in scaled units. */
     const char *kernel;
-    double lengthscale; /* 0: not known; auto then takes ladder */
+    double lengthscale; /* 0: not known; the averaging modeler then finds out */
     double signal_var, mean;
-    double noise_var; /* of a measurement; NaN: not known (latent and eiv: 1e-4) */
+    double noise_var; /* of a measurement; NaN: not known (eiv: 1e-4) */
     /* The search. */
     bool minimize, log_target, standardize;
     size_t queries;      /* rows to measure in all; a session that is gone on with may have another number */
@@ -40,12 +39,11 @@ typedef struct tacet_session_settings {
     const size_t *warm_rows; /* values known from elsewhere: not asked */
     const double *warm_values;
     size_t warm_count;
-    double beta_scale, delta_ucb;         /* eiv */
-    const tacet_modeler_settings *tuning; /* latent: chains, candidates, moves, explore, kappa; NULL: the usual ones */
+    double beta_scale, delta_ucb; /* eiv */
     uint64_t seed;
     void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
     /* After every new answer: what is known by then, for a display; it is gone after the call. What the model says is
-     * in it once the ladder chooses. Looking changes nothing. May be NULL. */
+     * in it once the averaging modeler chooses. Looking changes nothing. May be NULL. */
     void (*looked)(const struct tacet_session_result *so_far, void *user);
     bool (*stop)(void *user); /* asked before every question; true: conclude with what is known; may be NULL */
     void *user;
@@ -80,12 +78,12 @@ typedef struct tacet_session_result {
     bool predicted;                          /* the following three are there */
     size_t recommended_row;                  /* best posterior mean */
     double recommended_mean, recommended_sd; /* in the target's own units when no logarithm was taken */
-    bool known;                              /* `knowledge` is there: the ladder, and a value */
+    bool known;                              /* `knowledge` is there: the averaging modeler, and a value */
     tacet_modeler_knowledge knowledge;       /* next_mean and next_sd as recommended_mean and recommended_sd */
     bool compared;                           /* `chance` is there: a row was asked at random */
     tacet_chance chance;                     /* as many random rows as were measured; in the target's own units */
     char method[16];
-    double lengthscale, signal_var, noise_var, mean; /* of latent and eiv */
+    double lengthscale, signal_var, noise_var, mean; /* of eiv */
 } tacet_session_result;
 
 TACET_API void tacet_session_defaults(tacet_session_settings *settings);

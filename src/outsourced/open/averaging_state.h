@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ladder_state.h - between the files of the ladder modeler. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_LADDER_STATE_H
-#define TACET_SRC_OUTSOURCED_OPEN_LADDER_STATE_H
+/* averaging_state.h - between the files of the averaging modeler. Ring: open. */
+#ifndef TACET_SRC_OUTSOURCED_OPEN_AVERAGING_STATE_H
+#define TACET_SRC_OUTSOURCED_OPEN_AVERAGING_STATE_H
 
 #include "outsourced/open/modeler_internal.h"
 
@@ -9,15 +9,15 @@
 #include <stddef.h>
 
 enum {
-    TACET__LADDER_RUNGS = 256, /* draws from the prior over hyper-parameters */
-    TACET__LADDER_BEST = 6,    /* of them the posterior is averaged over, at most */
-    TACET__LADDER_BLOCK = 512, /* rows predicted at a time */
-    TACET__LADDER_DIMS = 256,
-    TACET__LADDER_REFIT = 8 /* values from which on known measurement noise is weighed */
+    TACET__AVERAGING_DRAWS = 256, /* draws from the prior over hyper-parameters */
+    TACET__AVERAGING_BEST = 6,    /* of them the posterior is averaged over, at most */
+    TACET__AVERAGING_BLOCK = 512, /* rows predicted at a time */
+    TACET__AVERAGING_DIMS = 256,
+    TACET__AVERAGING_REFIT = 8 /* values from which on known measurement noise is weighed */
 };
 
 /* One draw from the prior, and its Gaussian process on the values so far. */
-typedef struct tacet__rung {
+typedef struct tacet__draw {
     double nugget;     /* over the signal variance */
     double *inverse;   /* d: one over the lengthscale */
     double *L;         /* packed rows of the Cholesky factor of R + nugget I */
@@ -25,31 +25,31 @@ typedef struct tacet__rung {
     double *solved;    /* L^-1 y */
     size_t have;       /* rows of L */
     double log_det;    /* sum of the logarithms of L's diagonal */
-    double mean, s2;   /* of y under this rung: constant mean, signal variance */
+    double mean, s2;   /* of y under this draw: constant mean, signal variance */
     double oo;         /* 1' K^-1 1 */
     double fit, blank; /* log marginal likelihood; the same with the relation taken out */
-} tacet__rung;
+} tacet__draw;
 
-/* Solves for all rows of one rung, kept between rounds. */
+/* Solves for all rows of one draw, kept between rounds. */
 typedef struct tacet__shelf {
-    size_t rung;            /* SIZE_MAX: free */
+    size_t draw;            /* SIZE_MAX: free */
     size_t have;            /* rows of U */
     size_t used;            /* round of the last use */
     float *U;               /* blocks of `horizon` x BLOCK */
     double *squares, *ones; /* n: u'u and u'(L^-1 1) */
 } tacet__shelf;
 
-typedef struct tacet__ladder {
+typedef struct tacet__averaging {
     size_t d, n, horizon;
     double *x; /* n x d, one coordinate after the other: shrunk and scaled rows */
-    tacet__rung *rungs;
-    size_t rung_count;
-    double *store; /* what the rungs point into */
+    tacet__draw *draws;
+    size_t draw_count;
+    double *store; /* what the draws point into */
     tacet__shelf *shelves;
     size_t shelf_count;
     float *shelf_store;
     double *shelf_sums;
-    float *scratch; /* horizon x BLOCK, for a rung without a shelf */
+    float *scratch; /* horizon x BLOCK, for a draw without a shelf */
     /* The values, in the order of their reports. */
     size_t count;
     size_t *rows;
@@ -61,44 +61,46 @@ typedef struct tacet__ladder {
     size_t refit_at;                     /* count at which the share is looked at again */
     bool squash;
     bool of_value; /* expected improvement of a row's value, not of the function at it */
-    size_t most;   /* rungs averaged over */
-    /* The posterior over rungs. */
-    size_t best[TACET__LADDER_BEST];
-    double weight[TACET__LADDER_BEST];
+    size_t most;   /* draws averaged over */
+    /* The posterior over draws. */
+    size_t best[TACET__AVERAGING_BEST];
+    double weight[TACET__AVERAGING_BEST];
     size_t best_count;
     double evidence; /* log Bayes factor against no relation */
     size_t round;
     double *score, *moment, *second; /* n */
     double *work;                    /* 4 horizon */
-} tacet__ladder;
+} tacet__averaging;
 
 /* Room for d, n and horizon, which are set; clear frees it, also where allocate failed half-way. */
-bool tacet__ladder_allocate(tacet__ladder *l);
-void tacet__ladder_clear(tacet__ladder *l);
+bool tacet__averaging_allocate(tacet__averaging *l);
+void tacet__averaging_clear(tacet__averaging *l);
 /* Back to no values. */
-void tacet__ladder_forget(tacet__ladder *l);
+void tacet__averaging_forget(tacet__averaging *l);
 /* What is behind a policy of this kind; NULL: of another. For tests. */
-tacet__ladder *tacet__ladder_of(const tacet_policy *policy);
+tacet__averaging *tacet__averaging_of(const tacet_policy *policy);
 /* Rows into x: the released noise taken out by linear shrinkage, each coordinate scaled to its own spread. `sd` is that
  * of the noise per coordinate, in the rows' units; low and high may be NULL. */
-tacet_status tacet__ladder_place(tacet__ladder *l, const double *rows, size_t ld, const double *sd, const double *low,
-                                 const double *high, bool shrink, tacet_error *err);
+tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, size_t ld, const double *sd,
+                                    const double *low, const double *high, bool shrink, tacet_error *err);
 /* The draws: fixed, the same in every run. */
-void tacet__ladder_draw(tacet__ladder *l);
+void tacet__averaging_draw(tacet__averaging *l);
 /* Standard normal quantile. */
-double tacet__ladder_quantile(double p);
+double tacet__averaging_quantile(double p);
 
-/* Values into y, the rungs up to them, weights and evidence. */
-void tacet__ladder_fit(tacet__ladder *l);
+/* Probability that the next row is asked at random, by the log Bayes factor of the values so far. */
+double tacet__averaging_doubt(double evidence);
+/* Values into y, the draws up to them, weights and evidence. */
+void tacet__averaging_fit(tacet__averaging *l);
 /* y-scale to the values' own. */
-double tacet__ladder_back(const tacet__ladder *l, double y);
+double tacet__averaging_back(const tacet__averaging *l, double y);
 /* Posterior mean of the value of a measured row, averaged; its own report where measurements have no noise. */
-double tacet__ladder_smooth(const tacet__ladder *l, size_t k);
+double tacet__averaging_smooth(const tacet__averaging *l, size_t k);
 
 /* score[i]: expected improvement of row i over `best`. moment and second: mean and mean square of its value, y-scale.
  */
-void tacet__ladder_sweep(tacet__ladder *l, double best);
+void tacet__averaging_sweep(tacet__averaging *l, double best);
 /* Mean and standard deviation (of the function) at some rows: upper confidence bound with `width`. */
-double tacet__ladder_bound(tacet__ladder *l, size_t row, double width);
+double tacet__averaging_bound(tacet__averaging *l, size_t row, double width);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ladder_kernel.h - Matérn 5/2 and expected improvement as straight-line code. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_LADDER_KERNEL_H
-#define TACET_SRC_OUTSOURCED_OPEN_LADDER_KERNEL_H
+/* averaging_kernel.h - Matérn 5/2 and expected improvement as straight-line code. Ring: open. */
+#ifndef TACET_SRC_OUTSOURCED_OPEN_AVERAGING_KERNEL_H
+#define TACET_SRC_OUTSOURCED_OPEN_AVERAGING_KERNEL_H
 
 #include "gp/vexp.h"
 
@@ -16,7 +16,7 @@ TACET__INLINE double tacet__matern52(double square) {
 /* Expected improvement E max(0, X), X ~ N(gap, sd^2): sd (max(z, 0) + h(|z|)), z = gap / sd, with h(a) = phi(a) - a
  * Q(a) of the normal density phi and its upper tail Q. h(a) (1 + a)^2 / phi(a) is smooth in x = (a - K) / (a + K), K
  * = 3.75 (Shepherd, Laframboise 1981, for erfc): a polynomial of degree 18, from its Chebyshev series, has a relative
- * error below 1e-11 for every a >= 0 (tests/outsourced/test_ladder.c measures it against erfc). 0 below z = -37. */
+ * error below 1e-11 for every a >= 0 (tests/outsourced/test_averaging.c measures it against erfc). 0 below z = -37. */
 TACET__INLINE double tacet__improvement(double gap, double sd) {
     const double z = gap / sd;
     const double a = fabs(z);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_ladder.c - the modeler that needs no tuning: conformance; posterior, weights and evidence against dense solves;
- * shrinkage; that it finds what is there, and does as chance does where nothing is; the band of chance. Seeds are
- * fixed; the limits of the statistical tests lie four standard errors or more from what is expected. */
+/* test_averaging.c - the modeler that needs no tuning: conformance; posterior, weights and evidence against dense
+ * solves; shrinkage; that it finds what is there, and does as chance does where nothing is; the band of chance. Seeds
+ * are fixed; the limits of the statistical tests lie four standard errors or more from what is expected. */
 #include "support/conformance.h"
 #include "support/dense.h"
 #include "support/test.h"
 
-#include "outsourced/open/ladder_kernel.h"
-#include "outsourced/open/ladder_state.h"
+#include "outsourced/open/averaging_kernel.h"
+#include "outsourced/open/averaging_state.h"
 
 #include <tacet/core/simrng.h>
 #include <tacet/outsourced/open/modeler.h>
@@ -71,7 +71,7 @@ static void is_a_policy_like_the_others(void **state) {
     conformance_problem problem = {
         .create = create, .create_foreign = create_foreign, .value = value, .user = &f, .rounds = ROUNDS};
     test_policy_conformance(&problem);
-    f.settings.known_noise_var = 1; /* the rungs are made anew when the count doubles */
+    f.settings.known_noise_var = 1; /* the draws are made anew when the count doubles */
     test_policy_conformance(&problem);
 }
 
@@ -87,7 +87,7 @@ static double play(const fixture *f, tacet_policy *policy, size_t rounds) {
     return best;
 }
 
-static double matern(const tacet__ladder *l, const tacet__rung *r, size_t i, size_t j) {
+static double matern(const tacet__averaging *l, const tacet__draw *r, size_t i, size_t j) {
     double square = 0;
     for (size_t a = 0; a < l->d; a++) {
         const double u = (l->x[a * l->n + i] - l->x[a * l->n + j]) * r->inverse[a];
@@ -97,7 +97,7 @@ static double matern(const tacet__ladder *l, const tacet__rung *r, size_t i, siz
     return (1 + s + s * s / 3) * exp(-s);
 }
 
-static void covariance(double *K, const tacet__ladder *l, const tacet__rung *r) {
+static void covariance(double *K, const tacet__averaging *l, const tacet__draw *r) {
     for (size_t i = 0; i < l->count; i++) {
         for (size_t j = 0; j < l->count; j++) {
             K[j * l->count + i] = matern(l, r, l->rows[i], l->rows[j]) + (i == j ? r->nugget + l->noise_share : 0);
@@ -142,7 +142,7 @@ static void improves_as_erfc_says(void **state) {
     assert_true(tacet__improvement(-38, 1) >= 0 && tacet__improvement(-38, 1) < 1e-300);
 }
 
-static void check_against_dense(tacet__ladder *l) {
+static void check_against_dense(tacet__averaging *l) {
     double K[ROUNDS * ROUNDS];
     double ones[ROUNDS], k[ROUNDS], centred[ROUNDS];
     const size_t t = l->count;
@@ -155,8 +155,8 @@ static void check_against_dense(tacet__ladder *l) {
     }
     double log_sum = 0;
     double top = -INFINITY;
-    for (size_t m = 0; m < l->rung_count; m++) {
-        const tacet__rung *r = &l->rungs[m];
+    for (size_t m = 0; m < l->draw_count; m++) {
+        const tacet__draw *r = &l->draws[m];
         covariance(K, l, r);
         const double oo = form(K, ones, ones, t);
         const double mean = form(K, ones, l->y, t) / oo;
@@ -170,7 +170,7 @@ static void check_against_dense(tacet__ladder *l) {
         top = fmax(top, fit);
     }
     for (size_t b = 0; b < l->best_count; b++) {
-        const tacet__rung *r = &l->rungs[l->best[b]];
+        const tacet__draw *r = &l->draws[l->best[b]];
         assert_true(r->fit >= top + log(0.01) - 1e-6);
         log_sum += exp(r->fit - top);
         covariance(K, l, r);
@@ -190,7 +190,7 @@ static void check_against_dense(tacet__ladder *l) {
         }
     }
     assert_close(l->weight[0], 1 / log_sum, 1e-6);
-    tacet__ladder_sweep(l, best);
+    tacet__averaging_sweep(l, best);
     for (size_t q = 0; q < 4; q++) {
         assert_close(l->moment[looked_at[q]], moment[q], 1e-4);
         assert_close(l->score[looked_at[q]], score[q], 1e-4);
@@ -203,7 +203,7 @@ static void says_what_dense_solves_say(void **state) {
     tacet_modeler_knowledge knowledge;
     fill(&f, 0.5, 2);
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
-    tacet__ladder *l = tacet__ladder_of(policy);
+    tacet__averaging *l = tacet__averaging_of(policy);
     for (size_t t = 6; t <= ROUNDS; t += 5) {
         (void)play(&f, policy, t == 6 ? 6 : 5);
         assert_ok(tacet_modeler_tell(policy, &knowledge, NULL));
@@ -220,17 +220,17 @@ static void needs_no_memory_of_earlier_rounds(void **state) {
     for (int k = 0; k < 2; k++) {
         assert_ok(tacet_modeler_create(&policies[k], &f.settings, NULL));
         if (k == 1) {
-            tacet__ladder_of(policies[k])->shelf_count = 0;
+            tacet__averaging_of(policies[k])->shelf_count = 0;
         }
         (void)play(&f, policies[k], ROUNDS);
     }
-    tacet__ladder *a = tacet__ladder_of(policies[0]);
-    tacet__ladder *b = tacet__ladder_of(policies[1]);
+    tacet__averaging *a = tacet__averaging_of(policies[0]);
+    tacet__averaging *b = tacet__averaging_of(policies[1]);
     assert_memory_equal(a->rows, b->rows, ROUNDS * sizeof *a->rows);
-    tacet__ladder_fit(a);
-    tacet__ladder_fit(b);
-    tacet__ladder_sweep(a, 1);
-    tacet__ladder_sweep(b, 1);
+    tacet__averaging_fit(a);
+    tacet__averaging_fit(b);
+    tacet__averaging_sweep(a, 1);
+    tacet__averaging_sweep(b, 1);
     for (size_t i = 0; i < ROWS; i++) {
         assert_close(a->moment[i], b->moment[i], 1e-12);
     }
@@ -246,7 +246,7 @@ static void takes_the_noise_out_of_positions(void **state) {
     fill(&f, sd, 4);
     tacet_policy *policy = NULL;
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
-    const tacet__ladder *l = tacet__ladder_of(policy);
+    const tacet__averaging *l = tacet__averaging_of(policy);
     double raw = 0;
     double shrunk = 0;
     for (size_t a = 0; a < D; a++) {
@@ -279,7 +279,7 @@ static void finds_what_is_there_and_says_so(void **state) {
     tacet_chance_band chance;
     double mean = 0;
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
-    assert_string_equal(tacet_policy_name(policy), "ladder");
+    assert_string_equal(tacet_policy_name(policy), "averaging");
     assert_status(tacet_policy_recommend(policy, &r, NULL), TACET_STATE);
     const double best = play(&f, policy, 40);
     assert_ok(tacet_chance_exact(&chance, &mean, f.values, ROWS, 40, false, NULL));
@@ -457,6 +457,49 @@ static void bad_settings_are_refused(void **state) {
     REFUSED((void)0, TACET_INVALID);
 }
 
+/* 380 rows in one corner have values that their places do not tell, 20 rows apart have the worst. A search that goes to
+ * where it knows least asks most of those 20 among its 30 choices; at random 1.5 are expected. 12 runs, fixed seeds. */
+static void what_is_told_by_nothing_is_asked_at_random(void **state) {
+    enum { N = 400, APART = 20, QUERIES = 40, RUNS = 12 };
+    static double rows[2 * N];
+    static double values[N];
+    size_t far = 0;
+    for (size_t run = 0; run < RUNS; run++) {
+        tacet_simrng rng = test_rng(31, run);
+        for (size_t i = 0; i < N; i++) {
+            const double wide = i < APART ? 20 : 1;
+            rows[2 * i] = wide * tacet_simrng_uniform(&rng) + 0.5 * tacet_simrng_normal(&rng);
+            rows[2 * i + 1] = wide * tacet_simrng_uniform(&rng) + 0.5 * tacet_simrng_normal(&rng);
+            values[i] = i < APART ? 0 : tacet_simrng_uniform(&rng);
+        }
+        const double low[2] = {0, 0};
+        const double high[2] = {20, 20};
+        tacet_modeler_settings s;
+        tacet_modeler_settings_defaults(&s);
+        s.rows = rows;
+        s.ld = s.d = 2;
+        s.n = N;
+        s.low = low;
+        s.high = high;
+        s.scale = 0.5;
+        s.horizon = QUERIES;
+        s.seed = run;
+        tacet_policy *policy = NULL;
+        assert_ok(tacet_modeler_create(&policy, &s, NULL));
+        for (size_t t = 0; t < QUERIES; t++) {
+            tacet_suggestion next;
+            assert_ok(tacet_policy_suggest(policy, &next, NULL, NULL));
+            far += t >= 10 && next.index < APART ? 1 : 0;
+            assert_ok(tacet_policy_observe(policy, next.ticket, values[next.index], NULL));
+        }
+        tacet_policy_free(policy);
+    }
+    print_message("%zu rows apart in %d runs\n", far, (int)RUNS);
+    assert_true(far <= 3 * RUNS);
+    assert_close(tacet__averaging_doubt(1), 0.5, 1e-12);
+    assert_true(tacet__averaging_doubt(-2) > 0.99 && tacet__averaging_doubt(4) < 0.01);
+}
+
 /* Ten values of a law and forty others, 2,000 times, for laws with light, heavy and no tails, and one with many ties:
  * the best of the forty reaches what it is said to at least as often as said, and for laws without ties no more often;
  * "by luck" is below .05 at most as often. Limits at four standard errors (seed fixed; a false alarm in 10^4 seeds). */
@@ -542,6 +585,7 @@ int main(void) {
         cmocka_unit_test(takes_fifty_columns_and_constant_ones),
         cmocka_unit_test(equal_values_are_no_reason_to_stop),
         cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(what_is_told_by_nothing_is_asked_at_random),
         cmocka_unit_test(what_chance_reaches_holds_for_every_law),
         cmocka_unit_test(luck_is_counted_by_ranks),
         cmocka_unit_test(the_exact_band_counts_every_choice),

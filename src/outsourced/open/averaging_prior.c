@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ladder_prior.c - what the ladder modeler knows before the first value: positions and hyper-parameters.
+/* averaging_prior.c - what the averaging modeler knows before the first value: positions and hyper-parameters.
  * Ring: open. In: released rows. A row z = x + noise of known covariance N is moved to the best linear predictor of x,
  * m + B (z - m) with B = P (P + N)^-1, P = cov(z) - N with its eigenvalues kept above a fiftieth of the mean variance:
  * a Gaussian process on predicted positions loses nothing to one with errors in variables once its lengthscales are
  * averaged over, since the noise that remains only lengthens them and adds to the nugget.
  * Cost: O(n d^2 + d^3), once. */
-#include "outsourced/open/ladder_state.h"
+#include "outsourced/open/averaging_state.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -23,10 +23,10 @@ static const double LENGTH_AXIS = 0.7;   /* spread of the logarithm of one axis 
 static const double NUGGET_MEDIAN = 0.05;
 static const double NUGGET_SPREAD = 2;
 static const double NUGGET_LEAST = 1e-4;
-static const uint64_t LADDER_SEED = 20; /* of the one ladder there is */
+static const uint64_t AVERAGING_SEED = 20; /* of the one set of draws there is */
 
 /* Mean and covariance of the rows in box coordinates: lower triangle of S. */
-static void moments(const tacet__ladder *l, double *mean, double *S) {
+static void moments(const tacet__averaging *l, double *mean, double *S) {
     const size_t d = l->d;
     for (size_t a = 0; a < d; a++) {
         double sum = 0;
@@ -79,7 +79,7 @@ static tacet_status shrinkage(double *S, double *V, double *A, double *w, const 
 }
 
 /* Every row, one at a time: predicted, then kept in the box. */
-static void predict_positions(const tacet__ladder *l, const double *mean, const double *B, bool clip, double *at) {
+static void predict_positions(const tacet__averaging *l, const double *mean, const double *B, bool clip, double *at) {
     const size_t d = l->d;
     for (size_t i = 0; i < l->n; i++) {
         for (size_t a = 0; a < d; a++) {
@@ -96,7 +96,7 @@ static void predict_positions(const tacet__ladder *l, const double *mean, const 
 }
 
 /* Coordinates of the box [0, 1]^d: the public one, else that of the rows themselves. */
-static void into_box(tacet__ladder *l, double *noise, const double *rows, size_t ld, const double *sd,
+static void into_box(tacet__averaging *l, double *noise, const double *rows, size_t ld, const double *sd,
                      const double *low, const double *high) {
     for (size_t a = 0; a < l->d; a++) {
         double least = low != NULL ? low[a] : INFINITY;
@@ -113,8 +113,8 @@ static void into_box(tacet__ladder *l, double *noise, const double *rows, size_t
     }
 }
 
-tacet_status tacet__ladder_place(tacet__ladder *l, const double *rows, size_t ld, const double *sd, const double *low,
-                                 const double *high, bool shrink, tacet_error *err) {
+tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, size_t ld, const double *sd,
+                                    const double *low, const double *high, bool shrink, tacet_error *err) {
     const size_t d = l->d;
     double *room = TACET__ZALLOC(double, 3 * d * d + 5 * d);
     if (room == NULL) {
@@ -153,7 +153,7 @@ tacet_status tacet__ladder_place(tacet__ladder *l, const double *rows, size_t ld
 
 /* A rational start (Abramowitz, Stegun 26.2.23, error below 5e-4), then Halley's method on the distribution function:
  * two steps reach the precision of erfc. */
-double tacet__ladder_quantile(double p) {
+double tacet__averaging_quantile(double p) {
     const double tail = p < 0.5 ? p : 1 - p;
     const double t = sqrt(-2 * log(tail));
     double x = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) -
@@ -168,20 +168,20 @@ double tacet__ladder_quantile(double p) {
 
 /* A Latin hypercube in d + 2 coordinates: each has its own order of the same strata, so that every marginal is the
  * prior's, whatever the dimension. */
-void tacet__ladder_draw(tacet__ladder *l) {
+void tacet__averaging_draw(tacet__averaging *l) {
     tacet_simrng rng;
-    size_t order[TACET__LADDER_RUNGS];
-    const size_t m = l->rung_count;
+    size_t order[TACET__AVERAGING_DRAWS];
+    const size_t m = l->draw_count;
     for (size_t c = 0; c < l->d + 2; c++) {
-        tacet_simrng_init(&rng, LADDER_SEED, c);
+        tacet_simrng_init(&rng, AVERAGING_SEED, c);
         for (size_t i = 0; i < m; i++) {
             const size_t j = tacet_simrng_below(&rng, i + 1);
             order[i] = order[j];
             order[j] = i;
         }
         for (size_t i = 0; i < m; i++) {
-            const double q = tacet__ladder_quantile(((double)order[i] + 0.5) / (double)m);
-            tacet__rung *r = &l->rungs[i];
+            const double q = tacet__averaging_quantile(((double)order[i] + 0.5) / (double)m);
+            tacet__draw *r = &l->draws[i];
             if (c == 0) {
                 for (size_t a = 0; a < l->d; a++) {
                     r->inverse[a] = exp(-q) / (LENGTH_MEDIAN * sqrt((double)l->d));

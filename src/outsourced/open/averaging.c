@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ladder.c - the modeler that needs no tuning, as a policy over a release.
+/* averaging.c - the modeler that needs no tuning, as a policy over a release.
  * Ring: open. In: released rows with the law of their noise, and measured values. Out: row numbers.
- * Hyper-parameters are averaged over a fixed ladder of draws from their prior, weighed anew every round (ladder_fit.c);
- * the released noise is taken out of positions by shrinkage (ladder_prior.c). The first rows are random ones; every
+ * Hyper-parameters are averaged over a fixed set of draws from their prior, weighed anew every round (averaging_fit.c);
+ * the released noise is taken out of positions by shrinkage (averaging_prior.c). The first rows are random ones; every
  * third round until .8 of the horizon looks at 10 rows drawn at random, hence where rows are dense, and takes the one
  * of the largest upper confidence bound; the others take the largest expected improvement of a row's value, its own
  * deviation from the function included. What is chosen is a function of settings and of the values in the order of
  * their reports, so that a search that was stopped goes on as if it had not been. README.md has what was measured.
- * Cost: O(M t^2 + 6 n t) a suggestion, M = 256 (ladder_rows.c); about 24 n horizon bytes, 512 MiB at most. A saved
+ * Cost: O(M t^2 + 6 n t) a suggestion, M = 256 (averaging_rows.c); about 24 n horizon bytes, 512 MiB at most. A saved
  * state is the list of suggestions and reports, replayed on loading. */
-#include "outsourced/open/ladder_state.h"
+#include "outsourced/open/averaging_state.h"
 
 #include "core/codec.h"
 #include "core/fail.h"
@@ -33,12 +33,16 @@ enum {
 };
 static const double EXPLORE_UNTIL = 0.8; /* of the horizon */
 static const double EXPLORE_WIDTH = 4;   /* standard deviations */
-static const char NAME[] = "ladder";
+/* Of the hedge, in the log Bayes factor for a relation between inputs and values: the sum of what the model's
+ * one-step-ahead predictions scored above a constant's. Below the middle most rows are asked at random. */
+static const double HEDGE_MIDDLE = 1;
+static const double HEDGE_STEEPNESS = 2;
+static const char NAME[] = "averaging";
 
 typedef enum fate { OPEN, REPORTED, DROPPED } fate;
 
-typedef struct ladder {
-    tacet__ladder l;
+typedef struct averaging {
+    tacet__averaging l;
     tacet_guarantee guarantee;
     size_t *initial;
     size_t initial_count, random_first;
@@ -52,12 +56,12 @@ typedef struct ladder {
     bool *taken;  /* n */
     bool current; /* the fit is that of the values */
     unsigned char problem[PRINT_BYTES];
-} ladder;
+} averaging;
 
-static void ladder_free(void *object) {
-    ladder *self = object;
+static void averaging_free(void *object) {
+    averaging *self = object;
     if (self != NULL) {
-        tacet__ladder_clear(&self->l);
+        tacet__averaging_clear(&self->l);
         free(self->initial);
         free(self->asked);
         free(self->fates);
@@ -71,7 +75,7 @@ static void ladder_free(void *object) {
  */
 
 /* A row not taken, uniformly. At least one is left. */
-static size_t random_row(const ladder *self, tacet_simrng *rng) {
+static size_t random_row(const averaging *self, tacet_simrng *rng) {
     for (size_t tries = 0; tries < 64; tries++) {
         const size_t row = tacet_simrng_below(rng, self->l.n);
         if (!self->taken[row]) {
@@ -90,11 +94,11 @@ static size_t random_row(const ladder *self, tacet_simrng *rng) {
     return row;
 }
 
-static size_t explore(ladder *self, tacet_simrng *rng, double *score) {
+static size_t explore(averaging *self, tacet_simrng *rng, double *score) {
     size_t best = SIZE_MAX;
     for (size_t k = 0; k < EXPLORE_AMONG; k++) {
         const size_t row = random_row(self, rng);
-        const double bound = tacet__ladder_bound(&self->l, row, EXPLORE_WIDTH);
+        const double bound = tacet__averaging_bound(&self->l, row, EXPLORE_WIDTH);
         if (best == SIZE_MAX || bound > *score) {
             best = row;
             *score = bound;
@@ -103,24 +107,24 @@ static size_t explore(ladder *self, tacet_simrng *rng, double *score) {
     return best;
 }
 
-static double incumbent(const tacet__ladder *l) {
+static double incumbent(const tacet__averaging *l) {
     double best = -INFINITY;
     for (size_t k = 0; k < l->count; k++) {
-        best = fmax(best, l->noise_share > 0 ? tacet__ladder_smooth(l, k) : l->y[k]);
+        best = fmax(best, l->noise_share > 0 ? tacet__averaging_smooth(l, k) : l->y[k]);
     }
     return best;
 }
 
-static void bring_up(ladder *self) {
+static void bring_up(averaging *self) {
     if (!self->current && self->l.count > 0) {
-        tacet__ladder_fit(&self->l);
+        tacet__averaging_fit(&self->l);
         self->current = true;
     }
 }
 
-static size_t improve(ladder *self, double *score) {
-    tacet__ladder *l = &self->l;
-    tacet__ladder_sweep(l, incumbent(l));
+static size_t improve(averaging *self, double *score) {
+    tacet__averaging *l = &self->l;
+    tacet__averaging_sweep(l, incumbent(l));
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < l->n; i++) {
         if (!self->taken[i] &&
@@ -132,8 +136,12 @@ static size_t improve(ladder *self, double *score) {
     return best;
 }
 
-static size_t choose_row(ladder *self, double *score) {
-    const tacet__ladder *l = &self->l;
+double tacet__averaging_doubt(double evidence) {
+    return 1 / (1 + exp(HEDGE_STEEPNESS * (evidence - HEDGE_MIDDLE)));
+}
+
+static size_t choose_row(averaging *self, double *score) {
+    const tacet__averaging *l = &self->l;
     tacet_simrng rng;
     *score = 0;
     if (self->suggested < self->initial_count) {
@@ -147,13 +155,18 @@ static size_t choose_row(ladder *self, double *score) {
     if (l->level) {
         return random_row(self, &rng);
     }
+    /* A model that predicts no better than a constant chooses no better than chance, and worse where what it knows
+     * least of, rows that lie apart, is not where the good ones are. */
+    if (self->explore && tacet_simrng_uniform(&rng) < tacet__averaging_doubt(l->evidence)) {
+        return random_row(self, &rng);
+    }
     const bool look = self->explore && l->count >= EXPLORE_FROM && l->count % EXPLORE_EVERY == 0 &&
                       (double)l->count < EXPLORE_UNTIL * (double)l->horizon;
     return look ? explore(self, &rng, score) : improve(self, score);
 }
 
 static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    ladder *self = object;
+    averaging *self = object;
     if (round->points != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
     }
@@ -177,7 +190,7 @@ static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_rou
     return TACET_OK;
 }
 
-static tacet_status open_ticket(const ladder *self, uint64_t ticket, tacet_error *err) {
+static tacet_status open_ticket(const averaging *self, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > self->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
@@ -188,8 +201,8 @@ static tacet_status open_ticket(const ladder *self, uint64_t ticket, tacet_error
     return TACET_OK;
 }
 
-static void learn(ladder *self, size_t ticket, double value) {
-    tacet__ladder *l = &self->l;
+static void learn(averaging *self, size_t ticket, double value) {
+    tacet__averaging *l = &self->l;
     l->rows[l->count] = self->asked[ticket - 1];
     l->values[l->count] = value;
     self->order[l->count] = ticket - 1;
@@ -199,7 +212,7 @@ static void learn(ladder *self, size_t ticket, double value) {
 }
 
 static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
-    ladder *self = object;
+    averaging *self = object;
     const tacet_status status = open_ticket(self, ticket, err);
     if (status != TACET_OK) {
         return status;
@@ -213,7 +226,7 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
 
 /* The row cannot be measured: nothing was learnt, and it is not asked again. */
 static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
-    ladder *self = object;
+    averaging *self = object;
     const tacet_status status = open_ticket(self, ticket, err);
     if (status == TACET_OK) {
         self->fates[ticket - 1] = DROPPED;
@@ -226,18 +239,18 @@ static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
  */
 
 /* The best of the rows by the mean of their value; of those not taken only, when asked. SIZE_MAX: none. */
-static size_t best_mean(ladder *self, bool unasked, double *mean, double *sd) {
-    tacet__ladder *l = &self->l;
+static size_t best_mean(averaging *self, bool unasked, double *mean, double *sd) {
+    tacet__averaging *l = &self->l;
     bring_up(self);
     if (l->level) {
         *mean = l->values[0];
         *sd = 0;
         return unasked ? SIZE_MAX : l->rows[0];
     }
-    tacet__ladder_sweep(l, incumbent(l));
+    tacet__averaging_sweep(l, incumbent(l));
     for (size_t k = 0; k < l->count; k++) {
         const size_t row = l->rows[k];
-        const double smooth = l->noise_share > 0 ? tacet__ladder_smooth(l, k) : l->y[k];
+        const double smooth = l->noise_share > 0 ? tacet__averaging_smooth(l, k) : l->y[k];
         const double variance = l->noise_share > 0 ? l->second[row] - l->moment[row] * l->moment[row] : 0;
         l->moment[row] = smooth;
         l->second[row] = smooth * smooth + fmax(0, variance);
@@ -249,15 +262,15 @@ static size_t best_mean(ladder *self, bool unasked, double *mean, double *sd) {
         }
     }
     if (best != SIZE_MAX) {
-        *mean = tacet__ladder_back(l, l->moment[best]);
+        *mean = tacet__averaging_back(l, l->moment[best]);
         *sd = l->spread * l->scale * sqrt(fmax(0, l->second[best] - l->moment[best] * l->moment[best]));
     }
     return best;
 }
 
 static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
-    ladder *self = object;
-    const tacet__ladder *l = &self->l;
+    averaging *self = object;
+    const tacet__averaging *l = &self->l;
     if (l->count == 0) {
         return tacet__fail(err, TACET_STATE, "no value is known yet, and there is no prior to go by");
     }
@@ -273,14 +286,14 @@ static tacet_status recommend(void *object, tacet_recommendation *out, tacet_err
 }
 
 static void guarantee(const void *object, tacet_guarantee *out) {
-    *out = ((const ladder *)object)->guarantee;
+    *out = ((const averaging *)object)->guarantee;
 }
 
 /* --- saved state ---------------------------------------------------------------------------------------------------
  */
 
 static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
-    const ladder *self = object;
+    const averaging *self = object;
     tacet__writer w;
     tacet__write_begin(&w, out, NAME, STATE_VERSION);
     tacet__write_bytes(&w, self->problem, sizeof self->problem);
@@ -307,7 +320,7 @@ typedef struct history {
 } history;
 
 /* Every number must be one this policy could have written. */
-static void history_read(history *h, const ladder *self, tacet__reader *r) {
+static void history_read(history *h, const averaging *self, tacet__reader *r) {
     for (size_t k = 0; k < h->suggested && !r->failed; k++) {
         h->rows[k] = tacet__read_size(r, self->l.n - 1);
         h->fates[k] = tacet__read_size(r, 1) == 1 ? DROPPED : OPEN;
@@ -325,10 +338,10 @@ static void history_read(history *h, const ladder *self, tacet__reader *r) {
     }
 }
 
-static void adopt(ladder *self, history *h) {
+static void adopt(averaging *self, history *h) {
     size_t *rows = self->asked;
     unsigned char *fates = self->fates;
-    tacet__ladder_forget(&self->l);
+    tacet__averaging_forget(&self->l);
     self->current = false;
     memset(self->taken, 0, self->l.n * sizeof *self->taken);
     self->asked = h->rows;
@@ -347,7 +360,7 @@ static void adopt(ladder *self, history *h) {
 }
 
 static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
-    ladder *self = object;
+    averaging *self = object;
     history h = {0};
     tacet__reader r;
     const unsigned char *problem = NULL;
@@ -389,8 +402,8 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
  */
 
 static tacet_status check_settings(const tacet_modeler_settings *s, tacet_error *err) {
-    if (s->rows == NULL || s->d == 0 || s->d > TACET__LADDER_DIMS || s->ld < s->d || s->n == 0) {
-        return tacet__fail(err, TACET_INVALID, "the modeler needs rows of 1 to %d coordinates", TACET__LADDER_DIMS);
+    if (s->rows == NULL || s->d == 0 || s->d > TACET__AVERAGING_DIMS || s->ld < s->d || s->n == 0) {
+        return tacet__fail(err, TACET_INVALID, "the modeler needs rows of 1 to %d coordinates", TACET__AVERAGING_DIMS);
     }
     const tacet_status noise = tacet__modeler_check_noise(s, err);
     if (noise != TACET_OK) {
@@ -424,7 +437,7 @@ static tacet_status check_settings(const tacet_modeler_settings *s, tacet_error 
     return TACET_OK;
 }
 
-static tacet_status take_initial(ladder *self, const tacet_modeler_settings *s, tacet_error *err) {
+static tacet_status take_initial(averaging *self, const tacet_modeler_settings *s, tacet_error *err) {
     for (size_t k = 0; k < s->initial_count; k++) {
         if (s->initial[k] >= s->n || self->taken[s->initial[k]]) {
             return tacet__fail(err, TACET_INVALID, "initial row %zu does not exist or is named twice", s->initial[k]);
@@ -437,18 +450,18 @@ static tacet_status take_initial(ladder *self, const tacet_modeler_settings *s, 
     return TACET_OK;
 }
 
-static bool allocate(ladder *self, const tacet_modeler_settings *s) {
+static bool allocate(averaging *self, const tacet_modeler_settings *s) {
     self->initial = TACET__ZALLOC(size_t, s->initial_count);
     self->order = TACET__ZALLOC(size_t, s->horizon);
     self->taken = TACET__ZALLOC(bool, s->n);
-    return self->initial != NULL && self->order != NULL && self->taken != NULL && tacet__ladder_allocate(&self->l) &&
+    return self->initial != NULL && self->order != NULL && self->taken != NULL && tacet__averaging_allocate(&self->l) &&
            tacet__grow((void **)&self->asked, &self->capacity, s->horizon, sizeof *self->asked) &&
            tacet__grow((void **)&self->fates, &self->fate_capacity, s->horizon, sizeof *self->fates);
 }
 
 /* What a saved state belongs to. */
-static void fingerprint(ladder *self, const tacet_modeler_settings *s) {
-    const tacet__ladder *l = &self->l;
+static void fingerprint(averaging *self, const tacet_modeler_settings *s) {
+    const tacet__averaging *l = &self->l;
     crypto_generichash_state state;
     const uint64_t wholes[] = {s->n,
                                s->d,
@@ -481,19 +494,19 @@ static const tacet_policy_ops OPS = {.name = NAME,
                                      .guarantee = guarantee,
                                      .save = save,
                                      .load = load,
-                                     .free = ladder_free,
+                                     .free = averaging_free,
                                      .drop = drop};
 
-tacet__ladder *tacet__ladder_of(const tacet_policy *policy) {
-    ladder *self = tacet__policy_self(policy, &OPS);
+tacet__averaging *tacet__averaging_of(const tacet_policy *policy) {
+    averaging *self = tacet__policy_self(policy, &OPS);
     return self != NULL ? &self->l : NULL;
 }
 
 tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err) {
-    ladder *self = tacet__policy_self(policy, &OPS);
+    averaging *self = tacet__policy_self(policy, &OPS);
     *out = (tacet_modeler_knowledge){.next_row = SIZE_MAX};
     if (self == NULL) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "only the ladder method weighs its evidence");
+        return tacet__fail(err, TACET_UNSUPPORTED, "only the averaging modeler method weighs its evidence");
     }
     if (self->l.count == 0) {
         return tacet__fail(err, TACET_STATE, "no value is known yet");
@@ -504,14 +517,15 @@ tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowle
     return TACET_OK;
 }
 
-tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_settings *s, bool plain, tacet_error *err) {
-    double sd[TACET__LADDER_DIMS];
+tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_settings *s, bool plain,
+                                      tacet_error *err) {
+    double sd[TACET__AVERAGING_DIMS];
     *out = NULL;
     tacet_status status = check_settings(s, err);
     if (status != TACET_OK) {
         return status;
     }
-    ladder *self = TACET__ZALLOC(ladder, 1);
+    averaging *self = TACET__ZALLOC(averaging, 1);
     if (self == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the modeler");
     }
@@ -521,7 +535,7 @@ tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_setti
     self->l.horizon = s->horizon;
     self->l.noise_var = s->known_noise_var;
     self->l.squash = self->l.of_value = self->explore = !plain;
-    self->l.most = plain ? 1 : TACET__LADDER_BEST;
+    self->l.most = plain ? 1 : TACET__AVERAGING_BEST;
     self->random_first = s->random_first;
     self->seed = s->seed;
     for (size_t a = 0; a < s->d; a++) {
@@ -530,14 +544,14 @@ tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_setti
     status = allocate(self, s) ? take_initial(self, s, err)
                                : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);
     if (status == TACET_OK) {
-        status = tacet__ladder_place(&self->l, s->rows, s->ld, sd, s->low, s->high, !plain, err);
+        status = tacet__averaging_place(&self->l, s->rows, s->ld, sd, s->low, s->high, !plain, err);
     }
     if (status != TACET_OK) {
-        ladder_free(self);
+        averaging_free(self);
         return status;
     }
-    tacet__ladder_draw(&self->l);
+    tacet__averaging_draw(&self->l);
     fingerprint(self, s);
-    tacet__ladder_forget(&self->l);
+    tacet__averaging_forget(&self->l);
     return tacet_policy_wrap(out, &OPS, self, err);
 }

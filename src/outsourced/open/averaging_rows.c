@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ladder_rows.c - what the few best rungs say of every row.
- * Ring: open. u_i = L^-1 k_i for all rows i of a rung lies on a shelf, in blocks, and grows by one row a value, so that
- * a round costs O(6 n t): one pass over the shelves, in which the new row of U and the mean are made together. A rung
+/* averaging_rows.c - what the few best draws say of every row.
+ * Ring: open. u_i = L^-1 k_i for all rows i of a draw lies on a shelf, in blocks, and grows by one row a value, so that
+ * a round costs O(6 n t): one pass over the shelves, in which the new row of U and the mean are made together. A draw
  * that enters the best six, or has no shelf because memory is short, is solved from the start: O(n t^2 / 2). U is kept
  * in single precision and summed in double: the nugget is 1e-4 at least. */
-#include "outsourced/open/ladder_state.h"
+#include "outsourced/open/averaging_state.h"
 
-#include "outsourced/open/ladder_kernel.h"
+#include "outsourced/open/averaging_kernel.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = TACET__LADDER_BLOCK, MANY = 4 };
+enum { BLOCK = TACET__AVERAGING_BLOCK, MANY = 4 };
 
 /* k[i] = kernel of value j's row and rows from..from+m. */
 TACET__CLONES
@@ -86,8 +86,8 @@ typedef struct sums {
 } sums;
 
 /* Row j of U for one block, and what it adds to the sums; done: what the rows before it take off it. */
-static void solve_row(const tacet__ladder *l, const tacet__rung *r, float *U, size_t j, const double *done, size_t from,
-                      size_t m, sums *s) {
+static void solve_row(const tacet__averaging *l, const tacet__draw *r, float *U, size_t j, const double *done,
+                      size_t from, size_t m, sums *s) {
     double k[BLOCK];
     kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], from, m, k);
     const double inverse = 1 / r->L[j * (j + 1) / 2 + j];
@@ -103,7 +103,7 @@ static void solve_row(const tacet__ladder *l, const tacet__rung *r, float *U, si
 
 /* Rows have..count of U for one block, then the mean: s->squares and s->ones are brought up to date. The last row is
  * always taken by itself, together with the mean of those before it: the usual round reads U once. */
-static void solve_block(const tacet__ladder *l, const tacet__rung *r, float *U, size_t have, size_t from, size_t m,
+static void solve_block(const tacet__averaging *l, const tacet__draw *r, float *U, size_t have, size_t from, size_t m,
                         const double *weights, sums *s) {
     const size_t last = l->count - 1;
     double done[MANY][BLOCK];
@@ -140,20 +140,20 @@ static void solve_block(const tacet__ladder *l, const tacet__rung *r, float *U, 
     }
 }
 
-static tacet__shelf *shelf_of(tacet__ladder *l, size_t rung) {
+static tacet__shelf *shelf_of(tacet__averaging *l, size_t draw) {
     tacet__shelf *oldest = NULL;
     for (size_t s = 0; s < l->shelf_count; s++) {
         tacet__shelf *at = &l->shelves[s];
-        if (at->rung == rung) {
+        if (at->draw == draw) {
             at->used = l->round;
             return at;
         }
-        if (at->used < l->round && (oldest == NULL || at->rung == SIZE_MAX || at->used < oldest->used)) {
+        if (at->used < l->round && (oldest == NULL || at->draw == SIZE_MAX || at->used < oldest->used)) {
             oldest = at;
         }
     }
     if (oldest != NULL) {
-        oldest->rung = rung;
+        oldest->draw = draw;
         oldest->have = 0;
         oldest->used = l->round;
     }
@@ -161,7 +161,7 @@ static tacet__shelf *shelf_of(tacet__ladder *l, size_t rung) {
 }
 
 TACET__CLONES
-static void score_block(const tacet__rung *r, double weight, const sums *restrict s, size_t m, double best,
+static void score_block(const tacet__draw *r, double weight, const sums *restrict s, size_t m, double best,
                         bool of_value, double *restrict score, double *restrict moment, double *restrict second) {
     const double level = r->mean;
     const double s2 = r->s2;
@@ -179,8 +179,8 @@ static void score_block(const tacet__rung *r, double weight, const sums *restric
     }
 }
 
-static void sweep_rung(tacet__ladder *l, size_t number, double weight, double best) {
-    const tacet__rung *r = &l->rungs[number];
+static void sweep_draw(tacet__averaging *l, size_t number, double weight, double best) {
+    const tacet__draw *r = &l->draws[number];
     tacet__shelf *shelf = shelf_of(l, number);
     double *weights = l->work;
     sums s;
@@ -208,7 +208,7 @@ static void sweep_rung(tacet__ladder *l, size_t number, double weight, double be
     }
 }
 
-void tacet__ladder_sweep(tacet__ladder *l, double best) {
+void tacet__averaging_sweep(tacet__averaging *l, double best) {
     l->round++;
     memset(l->score, 0, l->n * sizeof *l->score);
     memset(l->moment, 0, l->n * sizeof *l->moment);
@@ -216,21 +216,21 @@ void tacet__ladder_sweep(tacet__ladder *l, double best) {
     /* Shelves that hold one of the best are not given away to another of them. */
     for (size_t b = 0; b < l->best_count; b++) {
         for (size_t s = 0; s < l->shelf_count; s++) {
-            if (l->shelves[s].rung == l->best[b]) {
+            if (l->shelves[s].draw == l->best[b]) {
                 l->shelves[s].used = l->round;
             }
         }
     }
     for (size_t b = 0; b < l->best_count; b++) {
-        sweep_rung(l, l->best[b], l->weight[b], best);
+        sweep_draw(l, l->best[b], l->weight[b], best);
     }
 }
 
-double tacet__ladder_bound(tacet__ladder *l, size_t row, double width) {
+double tacet__averaging_bound(tacet__averaging *l, size_t row, double width) {
     double *u = l->work;
     double bound = 0;
     for (size_t b = 0; b < l->best_count; b++) {
-        const tacet__rung *r = &l->rungs[l->best[b]];
+        const tacet__draw *r = &l->draws[l->best[b]];
         double mean = r->mean;
         double squares = 0;
         double ones = 0;

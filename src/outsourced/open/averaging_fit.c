@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ladder_fit.c - the posterior over the ladder: every rung's Gaussian process on the values so far.
+/* averaging_fit.c - the posterior over the averaging modeler: every draw's Gaussian process on the values so far.
  * Ring: open. K = R + g I with R Matérn 5/2, constant mean and signal variance integrated out (flat, and inverse gamma
- * of shape and rate 1), so that a rung's log marginal likelihood is, up to a constant,
+ * of shape and rate 1), so that a draw's log marginal likelihood is, up to a constant,
  * -sum log diag(L) - log(1'K^-1 1)/2 - nu log(1 + rss/2), nu = 1 + (t-1)/2. Factors are kept and grow by a row a value.
- * Written without BLAS: the same bits on every processor. Cost: O(M t^2) a value, M rungs. */
-#include "outsourced/open/ladder_state.h"
+ * Written without BLAS: the same bits on every processor. Cost: O(M t^2) a value, M draws. */
+#include "outsourced/open/averaging_state.h"
 
-#include "outsourced/open/ladder_kernel.h"
+#include "outsourced/open/averaging_kernel.h"
 #include "core/numbers.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-static const double WORTH = 0.01;     /* of the best rung's likelihood: what is less is left out */
+static const double WORTH = 0.01;     /* of the best draw's likelihood: what is less is left out */
 static const double TAIL_LEAST = 0.1; /* of the values' variance is never taken for noise */
 
-static double *row_of(const tacet__rung *r, size_t j) {
+static double *row_of(const tacet__draw *r, size_t j) {
     return r->L + j * (j + 1) / 2;
 }
 
@@ -35,7 +35,7 @@ static double dot(const double *a, const double *b, size_t n) {
 }
 
 /* One more row of L, for value number r->have. */
-static void grow(const tacet__ladder *l, tacet__rung *r) {
+static void grow(const tacet__averaging *l, tacet__draw *r) {
     const size_t j = r->have;
     double *row = row_of(r, j);
     const size_t at = l->rows[j];
@@ -60,7 +60,7 @@ static void grow(const tacet__ladder *l, tacet__rung *r) {
     r->have = j + 1;
 }
 
-static void fit_rung(const tacet__ladder *l, tacet__rung *r) {
+static void fit_draw(const tacet__averaging *l, tacet__draw *r) {
     const size_t t = l->count;
     while (r->have < t) {
         grow(l, r);
@@ -89,7 +89,7 @@ static void fit_rung(const tacet__ladder *l, tacet__rung *r) {
 
 /* Middle of the values and the spread of what lies above it; far below, the logarithm takes over: the lower tail is of
  * no interest and would decide the lengthscales. Then mean 0, variance 1. */
-static void transform(tacet__ladder *l) {
+static void transform(tacet__averaging *l) {
     const size_t t = l->count;
     double *sorted = l->work;
     memcpy(sorted, l->values, t * sizeof *sorted);
@@ -124,14 +124,14 @@ static void transform(tacet__ladder *l) {
     }
 }
 
-double tacet__ladder_back(const tacet__ladder *l, double y) {
+double tacet__averaging_back(const tacet__averaging *l, double y) {
     const double s = l->shift + l->scale * y;
     return l->median + l->spread * (l->squash && s < -1 ? -exp(-s - 1) : s);
 }
 
-/* Known measurement noise adds to every rung's nugget what it is of the rest of the variance. Looked at again whenever
+/* Known measurement noise adds to every draw's nugget what it is of the rest of the variance. Looked at again whenever
  * the count has doubled, from the values reported by then. */
-static void share_noise(tacet__ladder *l) {
+static void share_noise(tacet__averaging *l) {
     if (!(l->noise_var > 0) || l->count < l->refit_at) {
         return;
     }
@@ -150,21 +150,21 @@ static void share_noise(tacet__ladder *l) {
     const double rest = fmax(square - l->noise_var, TAIL_LEAST * square);
     l->noise_share = rest > 0 ? l->noise_var / rest : 0;
     l->refit_at = 2 * t;
-    for (size_t m = 0; m < l->rung_count; m++) {
-        l->rungs[m].have = 0;
-        l->rungs[m].log_det = 0;
+    for (size_t m = 0; m < l->draw_count; m++) {
+        l->draws[m].have = 0;
+        l->draws[m].log_det = 0;
     }
     for (size_t s = 0; s < l->shelf_count; s++) {
-        l->shelves[s].rung = SIZE_MAX;
+        l->shelves[s].draw = SIZE_MAX;
     }
 }
 
-/* The few rungs worth averaging over, best first; ties to the lower number. */
-static void choose_best(tacet__ladder *l) {
+/* The few draws worth averaging over, best first; ties to the lower number. */
+static void choose_best(tacet__averaging *l) {
     l->best_count = 0;
-    for (size_t m = 0; m < l->rung_count; m++) {
+    for (size_t m = 0; m < l->draw_count; m++) {
         size_t at = l->best_count;
-        while (at > 0 && l->rungs[m].fit > l->rungs[l->best[at - 1]].fit) {
+        while (at > 0 && l->draws[m].fit > l->draws[l->best[at - 1]].fit) {
             at--;
         }
         if (at < l->most) {
@@ -173,11 +173,11 @@ static void choose_best(tacet__ladder *l) {
             l->best[at] = m;
         }
     }
-    const double top = l->rungs[l->best[0]].fit;
+    const double top = l->draws[l->best[0]].fit;
     double sum = 0;
     size_t kept = 0;
-    for (; kept < l->best_count && exp(l->rungs[l->best[kept]].fit - top) >= WORTH; kept++) {
-        l->weight[kept] = exp(l->rungs[l->best[kept]].fit - top);
+    for (; kept < l->best_count && exp(l->draws[l->best[kept]].fit - top) >= WORTH; kept++) {
+        l->weight[kept] = exp(l->draws[l->best[kept]].fit - top);
         sum += l->weight[kept];
     }
     l->best_count = kept;
@@ -186,24 +186,24 @@ static void choose_best(tacet__ladder *l) {
     }
 }
 
-static void weigh_evidence(tacet__ladder *l) {
+static void weigh_evidence(tacet__averaging *l) {
     double top = -DBL_MAX;
     double blank_top = -DBL_MAX;
-    for (size_t m = 0; m < l->rung_count; m++) {
-        top = fmax(top, l->rungs[m].fit);
-        blank_top = fmax(blank_top, l->rungs[m].blank);
+    for (size_t m = 0; m < l->draw_count; m++) {
+        top = fmax(top, l->draws[m].fit);
+        blank_top = fmax(blank_top, l->draws[m].blank);
     }
     double sum = 0;
     double blank = 0;
-    for (size_t m = 0; m < l->rung_count; m++) {
-        sum += exp(l->rungs[m].fit - top);
-        blank += exp(l->rungs[m].blank - blank_top);
+    for (size_t m = 0; m < l->draw_count; m++) {
+        sum += exp(l->draws[m].fit - top);
+        blank += exp(l->draws[m].blank - blank_top);
     }
-    /* cppcheck-suppress invalidFunctionArg ; there is always a rung, and the best one adds 1 to either sum */
+    /* cppcheck-suppress invalidFunctionArg ; there is always a draw, and the best one adds 1 to either sum */
     l->evidence = top - blank_top + log(sum) - log(blank);
 }
 
-void tacet__ladder_fit(tacet__ladder *l) {
+void tacet__averaging_fit(tacet__averaging *l) {
     transform(l);
     l->best_count = 0;
     l->evidence = 0;
@@ -211,17 +211,17 @@ void tacet__ladder_fit(tacet__ladder *l) {
         return;
     }
     share_noise(l);
-    for (size_t m = 0; m < l->rung_count; m++) {
-        fit_rung(l, &l->rungs[m]);
+    for (size_t m = 0; m < l->draw_count; m++) {
+        fit_draw(l, &l->draws[m]);
     }
     choose_best(l);
     weigh_evidence(l);
 }
 
-double tacet__ladder_smooth(const tacet__ladder *l, size_t k) {
+double tacet__averaging_smooth(const tacet__averaging *l, size_t k) {
     double mean = 0;
     for (size_t b = 0; b < l->best_count; b++) {
-        const tacet__rung *r = &l->rungs[l->best[b]];
+        const tacet__draw *r = &l->draws[l->best[b]];
         /* K^-1 (y - mean), from the last row up to k. */
         double *v = l->work;
         for (size_t j = l->count; j-- > k;) {
