@@ -91,7 +91,7 @@ static tacet_status make_policy(const simulation *s, tacet_policy **out, bool di
         tacet_central_direct_settings_defaults(&set);
         set.eps = eps;
         set.rounds = s->request->rounds;
-        set.uniform = eps < NO_NOISE && s->outlook.release == TACET_CENTRAL_RELEASE_UNIFORM;
+        set.each = eps < NO_NOISE ? s->outlook.each : 1;
         set.coin_seed = coin;
         return tacet_central_direct_policy(out, &s->space, &set, &ask, err);
     }
@@ -127,7 +127,7 @@ static tacet_status record_of(const simulation *s, const tacet_policy *policy, b
 /* A study from its first round to its recommendation. */
 static tacet_status run_study(const simulation *s, const world *w, player p, size_t k, tacet_simrng *rng,
                               tacet_error *err) {
-    const bool direct = p == PLAIN || s->outlook.release != TACET_CENTRAL_RELEASE_BATCHES;
+    const bool direct = p == PLAIN || s->outlook.release == TACET_CENTRAL_RELEASE_DIRECT;
     const double eps = p == PLAIN ? NO_NOISE : s->request->eps;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
@@ -246,7 +246,7 @@ static tacet_status prepare(simulation *s, tacet_error *err) {
 }
 
 static void print(const simulation *s) {
-    static const char *const RELEASES[] = {"batches", "direct", "uniform"};
+    static const char *const RELEASES[] = {"batches", "direct"};
     const size_t trials = s->request->trials;
     json_t *lines = json_array();
     for (size_t p = 0; p < PLAYERS; p++) {
@@ -262,18 +262,19 @@ static void print(const simulation *s) {
         }
     }
     if (cli_json_wanted()) {
-        cli_json_print(json_pack("{ss ss so sI sI sI ss s{so so so} so sb}", "simulation", "central", "world", "tune",
-                                 "eps", cli_real(s->request->eps), "rounds", (json_int_t)s->request->rounds, "trials",
-                                 (json_int_t)trials, "seed", (json_int_t)s->request->seed, "release",
-                                 RELEASES[s->outlook.release], "nats", "direct", cli_real(s->outlook.direct), "batches",
-                                 cli_real(s->outlook.batches), "all", cli_real(s->outlook.all), "players", lines,
-                                 "private", 0));
+        cli_json_print(json_pack(
+            "{ss ss so sI sI sI ss sI sb s{so so so} so sb}", "simulation", "central", "world", "tune", "eps",
+            cli_real(s->request->eps), "rounds", (json_int_t)s->request->rounds, "trials", (json_int_t)trials, "seed",
+            (json_int_t)s->request->seed, "release", RELEASES[s->outlook.release], "each", (json_int_t)s->outlook.each,
+            "chance", s->outlook.chance ? 1 : 0, "nats", "direct", cli_real(s->outlook.direct), "batches",
+            cli_real(s->outlook.batches), "all", cli_real(s->outlook.all), "players", lines, "private", 0));
         return;
     }
     printf(
-        "eps %g, %zu rounds, %zu functions: release %s (%.2f nats a quarter directly, %.2f in a batch; %.2f in all)\n",
+        "eps %g, %zu rounds, %zu functions: release %s (%.2f nats a quarter by sums of %llu, %.2f in a batch; %.2f in "
+        "all)\n",
         s->request->eps, s->request->rounds, trials, RELEASES[s->outlook.release], s->outlook.direct,
-        s->outlook.batches, s->outlook.all);
+        (unsigned long long)s->outlook.each, s->outlook.batches, s->outlook.all);
     json_decref(lines);
 }
 

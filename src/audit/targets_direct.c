@@ -38,7 +38,6 @@ static tacet_status create(void **state, const tacet_audit_claim *claim, tacet_e
     tacet_central_direct_settings_defaults(&s->settings);
     s->settings.eps = claim->eps;
     s->settings.rounds = 1;
-    s->settings.uniform = true;
     const tacet_status status = tacet_space_decode(&s->space, SPACE, strlen(SPACE), err);
     if (status != TACET_OK) {
         free_state(s);

@@ -89,13 +89,14 @@ static void a_round_that_never_reports_counts_as_a_half(void **state) {
 static void noise_is_laplace_of_one_over_eps(void **state) {
     tacet_central_direct_settings s = settings_for_tests();
     s.rounds = s.open_most = 4000;
-    s.uniform = true;
     tacet_policy *policy = make(&s);
     double size = 0, square = 0;
     for (size_t t = 0; t < 4000; t++) {
         tacet_suggestion got;
         assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
-        assert_ok(tacet_policy_observe(policy, got.ticket, 0.25, NULL));
+    }
+    for (uint64_t t = 1; t <= 4000; t++) { /* all at the end: nothing is learnt from, which would take long */
+        assert_ok(tacet_policy_observe(policy, t, 0.25, NULL));
     }
     for (uint64_t t = 1; t <= 4000; t++) {
         const double noise = tacet__direct_released(policy, t) - 0.25;
@@ -105,6 +106,41 @@ static void noise_is_laplace_of_one_over_eps(void **state) {
     assert_close(size, 0.5, 0.04);
     assert_close(square, 0.5, 0.09);
     tacet_policy_free(policy);
+}
+
+/* Plays 7 rounds in visits of 3 and 4 with these rewards for rounds 2 and 5; the sums that were released. */
+static void play_visits(double *sums, double second, double fifth) {
+    tacet_central_direct_settings s = settings_for_tests();
+    s.rounds = 7;
+    s.each = 3;
+    tacet_policy *policy = make(&s);
+    tacet_suggestion got;
+    size_t at[2] = {0};
+    for (uint64_t t = 1; t <= 7; t++) {
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        at[t > 3] = t == 1 || t == 4 ? got.index : at[t > 3];
+        assert_int_equal(got.index, at[t > 3]);
+    }
+    for (uint64_t t = 7; t >= 1; t--) { /* the last report of a visit may be of any of its rounds */
+        assert_true(isnan(tacet__direct_released(policy, 1)));
+        assert_ok(tacet_policy_observe(policy, t, t == 2 ? second : t == 5 ? fifth : 0.25, NULL));
+        assert_int_equal(isnan(tacet__direct_released(policy, 7)), t > 4);
+    }
+    sums[0] = tacet__direct_released(policy, 3);
+    sums[1] = tacet__direct_released(policy, 4);
+    tacet_policy_free(policy);
+}
+
+/* A visit is one number, when all its rounds were reported: each reward moves its own by at most 1. */
+static void rewards_of_a_visit_are_released_as_a_sum(void **state) {
+    double a[2], b[2], c[2];
+    play_visits(a, 0, 0.25);
+    play_visits(b, 1e9, 0.25);
+    play_visits(c, 0, 0.75);
+    assert_close(b[0] - a[0], 1, 1e-8);
+    assert_true(b[1] == a[1]);
+    assert_close(c[1] - a[1], 0.5, 1e-8);
+    assert_true(c[0] == a[0]);
 }
 
 /* Nothing that was not released decides anything: two worlds whose waiting rewards differ look the same. */
@@ -138,13 +174,14 @@ static void contexts_and_decision_sets_are_refused(void **state) {
     assert_status(tacet_policy_suggest(policy, &got, &context, NULL), TACET_INVALID);
     assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
     tacet_policy_free(policy);
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 7; k++) {
         tacet_central_direct_settings bad = s;
         const tacet_ask ask = test_ask(3, 0);
         bad.eps = k == 0 ? 0 : bad.eps;
         bad.rounds = k == 1 ? 0 : k == 2 ? TACET_CENTRAL_DIRECT_ROUNDS + 1 : bad.rounds;
         bad.open_most = k == 3 ? 0 : bad.open_most;
         bad.reward_hi = k == 4 ? -1 : bad.reward_hi;
+        bad.each = k == 5 ? 0 : k == 6 ? bad.rounds + 1 : bad.each;
         assert_status(tacet_central_direct_policy(&policy, &space, &bad, &ask, NULL), TACET_INVALID);
         assert_null(policy);
         tacet_noise_close(ask.noise);
@@ -200,10 +237,10 @@ static void a_round_is_released_once(void **state) {
 
 static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
     tacet_central_direct_settings s = settings_for_tests();
-    const bool *foreign = user;
+    const uint64_t *each = user;
     tacet_noise *noise = NULL;
     *out = NULL;
-    s.eps = *foreign ? 3 : 2;
+    s.each = *each;
     tacet_status status = tacet_noise_open_seeded(&noise, 7, 0, err);
     const tacet_ask ask = {.noise = noise, .ticket = "study", .what = "rewards", .to_whom = "all"};
     status = status != TACET_OK ? status : tacet_central_direct_policy(out, &space, &s, &ask, err);
@@ -212,8 +249,7 @@ static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
 }
 
 static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *err) {
-    bool foreign = true;
-    (void)user;
+    uint64_t foreign = *(uint64_t *)user + 1;
     return create(&foreign, out, err);
 }
 
@@ -223,14 +259,16 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
 }
 
 static void conformance(void **state) {
-    bool own = false;
-    const conformance_problem problem = {.create = create,
-                                         .create_foreign = create_foreign,
-                                         .value = value,
-                                         .user = &own,
-                                         .rounds = 11,
-                                         .may_allocate = true};
-    test_policy_conformance(&problem);
+    uint64_t each[2] = {1, 3};
+    for (size_t i = 0; i < 2; i++) {
+        const conformance_problem problem = {.create = create,
+                                             .create_foreign = create_foreign,
+                                             .value = value,
+                                             .user = &each[i],
+                                             .rounds = 11,
+                                             .may_allocate = true};
+        test_policy_conformance(&problem);
+    }
 }
 
 /* Little noise: of points anywhere the best of 60 loses 0.05 here on average; the seed is fixed. */
@@ -258,17 +296,22 @@ static void it_finds_the_peak(void **state) {
     tacet_policy_free(policy);
 }
 
-/* The choice follows public numbers: directly under little noise, in batches where many rounds drown in it, and not at
- * all where no release tells anything. */
+/* The choice follows public numbers: directly under little noise, by sums of more rounds the more noise there is, in
+ * batches where many rounds drown in it; and it says where no release tells anything. */
 static void the_outlook_is_arithmetic(void **state) {
     tacet_central_outlook o;
     assert_ok(tacet_central_direct_outlook(&o, &space, 100, 100, 1e-6, NULL));
     assert_int_equal(o.release, TACET_CENTRAL_RELEASE_DIRECT);
-    assert_ok(tacet_central_direct_outlook(&o, &space, 3000, 0.5, 1e-6, NULL));
-    assert_int_equal(o.release, TACET_CENTRAL_RELEASE_BATCHES);
-    assert_true(o.batches > o.direct);
-    assert_ok(tacet_central_direct_outlook(&o, &space, 30, 0.3, 0, NULL));
-    assert_int_equal(o.release, TACET_CENTRAL_RELEASE_UNIFORM);
+    assert_true(o.each == 1 && !o.chance);
+    uint64_t before = 1;
+    for (double eps = 10; eps > 0.05; eps /= 3) {
+        assert_ok(tacet_central_direct_outlook(&o, &space, 100, eps, 0, NULL));
+        assert_true(o.each >= before && o.each <= 50);
+        before = o.each;
+    }
+    assert_true(before > 10);
+    assert_ok(tacet_central_direct_outlook(&o, &space, 30, 0.1, 0, NULL));
+    assert_true(o.chance);
     assert_ok(tacet_central_direct_outlook(&o, &space, 100000, 1000, 1e-6, NULL));
     assert_int_equal(o.release, TACET_CENTRAL_RELEASE_BATCHES); /* more rounds than are kept one by one */
     assert_status(tacet_central_direct_outlook(&o, &space, 0, 1, 0, NULL), TACET_INVALID);
@@ -279,6 +322,7 @@ int main(void) {
                                        cmocka_unit_test(a_reward_moves_its_number_by_at_most_one),
                                        cmocka_unit_test(a_round_that_never_reports_counts_as_a_half),
                                        cmocka_unit_test(noise_is_laplace_of_one_over_eps),
+                                       cmocka_unit_test(rewards_of_a_visit_are_released_as_a_sum),
                                        cmocka_unit_test(what_waits_is_not_learnt_from),
                                        cmocka_unit_test(contexts_and_decision_sets_are_refused),
                                        cmocka_unit_test(a_round_is_released_once),

@@ -42,6 +42,8 @@ static const double SPREADS[] = {0.01, 0.04, 0.15};
 static const double REWARD_VARS[] = {0.0025, 0.03, 0.2};
 /* What the public arithmetic believes before anything is known. */
 static const double USUAL_SHAPE[2] = {0.5, 0.25}, USUAL_SPREAD = 0.05, USUAL_REWARD_VAR = 0.05;
+/* Of a function from point to point, where it is decided how often one is played: chosen on made-up functions. */
+static const double EACH_SPREAD = 0.02;
 
 typedef struct model {
     double scale, own, spread, reward_var;
@@ -90,6 +92,11 @@ static double covariance(const tacet__direct_learner *l, const double *a, const 
     return LEVEL_VAR + l->best.spread * kernel(&l->lattice, a, b, l->best.scale, l->best.own);
 }
 
+/* Of a released value around what is true of its point. */
+static double value_var(const tacet__direct_learner *l) {
+    return l->best.reward_var / l->set.each + l->set.noise_var;
+}
+
 static void place(const tacet__lattice *l, double *x, uint64_t code) {
     double record[TACET__LATTICE_COLUMNS];
     tacet__lattice_record(l, record, code);
@@ -124,7 +131,7 @@ tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tac
     return TACET_OK;
 }
 
-/* Room for a posterior, when one is first asked for: who plays anywhere needs none. */
+/* Room for a posterior, when one is first asked for. */
 static tacet_status reserve(tacet__direct_learner *l, tacet_error *err) {
     const size_t d = l->lattice.dims;
     if (l->candidates != NULL) {
@@ -156,7 +163,7 @@ const tacet__lattice *tacet__direct_learner_lattice(const tacet__direct_learner 
 }
 
 size_t tacet__direct_learner_ahead(const tacet__direct_learner *l) {
-    const size_t each = (size_t)(l->set.rounds / PLANS);
+    const size_t each = (size_t)(l->set.visits / PLANS);
     return each > FIRST_MOST ? each : FIRST_MOST;
 }
 
@@ -206,7 +213,7 @@ static void fill_covariance(tacet__direct_learner *l, const size_t *at, size_t n
         for (size_t i = j; i < n; i++) {
             l->K[i + j * n] = covariance(l, l->X + at[i] * d, l->X + at[j] * d);
         }
-        l->K[j + j * n] += (l->best.reward_var + l->set.noise_var) / l->count[at[j]];
+        l->K[j + j * n] += value_var(l) / l->count[at[j]];
     }
 }
 
@@ -357,7 +364,7 @@ static void fill_posterior(tacet__direct_learner *l, size_t n) {
 
 /* As if candidate j had been tried once more, and had returned what is expected. */
 static void pretend(tacet__direct_learner *l, size_t j, size_t n) {
-    const double of = fmax(l->cov[j + j * n], 0) + l->best.reward_var + l->set.noise_var;
+    const double of = fmax(l->cov[j + j * n], 0) + value_var(l);
     memcpy(l->draw, l->cov + j * n, n * sizeof(double));
     for (size_t c = 0; c < n; c++) {
         tacet__axpy(l->cov + c * n, -l->draw[c] / of, l->draw, n);
@@ -410,7 +417,7 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
     for (size_t j = eligible; j < n; j++) {
         pretend(l, j, n);
     }
-    const bool improving = l->set.noise_var + l->best.reward_var < SMALL_NOISE;
+    const bool improving = value_var(l) < SMALL_NOISE;
     if (!improving) {
         status = tacet__cholesky(l->cov, n, n, l->spare, NULL, err);
     }
@@ -441,16 +448,16 @@ static tacet_status spread_out(tacet__direct_learner *l, uint64_t *next, size_t 
 tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next, size_t *count, const uint64_t *codes,
                                         const double *values, size_t released, const uint64_t *open, size_t open_count,
                                         uint64_t given, tacet_error *err) {
-    const uint64_t third = l->set.rounds / 3, each = l->set.rounds / PLANS;
+    const uint64_t third = l->set.visits / 3, each = l->set.visits / PLANS;
     const uint64_t first = third < FIRST_LEAST ? FIRST_LEAST : third < FIRST_MOST ? third : FIRST_MOST;
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, given);
-    if (given == 0 && !l->set.uniform) {
+    if (given == 0) {
         *count = (size_t)first;
         return spread_out(l, next, *count, err);
     }
     *count = each < 1 ? 1 : (size_t)each;
-    if (l->set.uniform || released == 0) { /* nothing is known yet, or nothing will be */
+    if (released == 0) { /* nothing is known yet */
         for (size_t i = 0; i < *count; i++) {
             next[i] = anywhere(&l->lattice, &coin);
         }
@@ -478,8 +485,10 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
     if (status != TACET_OK) {
         return status;
     }
-    const size_t n = draw_candidates(l, NULL, 0, &coin);
-    size_t best = 0;
+    size_t n = draw_candidates(l, NULL, 0, &coin), best = 0;
+    if (l->set.visits <= FIRST_LEAST) { /* too few to tell of any point but themselves: the best of them, shrunk */
+        n = l->n < BEST ? l->n : BEST;
+    }
     predict(l, l->C, l->mean, n);
     for (size_t i = 1; i < n; i++) {
         best = l->mean[i] > l->mean[best] ? i : best;
@@ -520,16 +529,44 @@ static tacet_status spectrum(double *s, size_t *n, const tacet_space *space, tac
     return status;
 }
 
-static double told_directly(const double *s, size_t m, double n, double eps) {
+/* n rounds, `each` of them a visit: so many visits know no more than so many directions (s is ascending). */
+static double told_directly(const double *s, size_t m, double n, double eps, double each) {
+    const double var = USUAL_REWARD_VAR + 2 / (eps * eps * each);
     double nats = 0;
-    for (size_t i = 0; i < m; i++) {
-        nats += 0.5 * log1p(n * s[i] / (USUAL_REWARD_VAR + 2 / (eps * eps)));
+    for (size_t i = 0; i < m && (double)i * each < n; i++) {
+        nats += 0.5 * log1p(n * s[m - 1 - i] / var);
     }
     return nats;
 }
 
+/* The largest of m normal numbers, on average (Blom 1958, by bisection of its quantile). */
+static double largest_of(double m) {
+    const double p = (m - 0.375) / (m + 0.25);
+    double lo = 0, hi = 8;
+    for (int i = 0; i < 50; i++) {
+        const double z = (lo + hi) / 2;
+        *(0.5 * erfc(-z / sqrt(2)) < p ? &lo : &hi) = z;
+    }
+    return m > 1 ? lo : 0;
+}
+
+uint64_t tacet__direct_each(uint64_t rounds, double eps) {
+    uint64_t best = 1;
+    double most = -INFINITY;
+    for (uint64_t each = 1; each == 1 || each <= rounds / 2; each++) {
+        /* The noise of rewards counts for nothing here: it is averaged over other points as well as over visits. */
+        const double scale = 1 / (eps * (double)each), var = EACH_SPREAD + 2 * scale * scale;
+        const double gain = largest_of((double)(rounds / each)) / sqrt(var);
+        if (gain > most) {
+            most = gain;
+            best = each;
+        }
+    }
+    return best;
+}
+
 tacet_status tacet__direct_information(double *direct, double *batches, double *all, const tacet_space *space,
-                                       uint64_t rounds, double eps, double delta, tacet_error *err) {
+                                       uint64_t rounds, double eps, double delta, double each, tacet_error *err) {
     double s[SPREAD], sigma = INFINITY, shares[2 * SPREAD];
     size_t m = 0;
     tacet_status status = spectrum(s, &m, space, err);
@@ -541,9 +578,9 @@ tacet_status tacet__direct_information(double *direct, double *batches, double *
     }
     const tacet__batch_noise noise = {.gaussian_var = sigma * sigma, .unit = 1 / eps};
     const double whole = (double)rounds, quarter = fmax(whole / 4, 1);
-    *direct = told_directly(s, m, quarter, eps);
+    *direct = told_directly(s, m, quarter, eps, each);
     *batches = tacet__batch_information(s, m, quarter, USUAL_REWARD_VAR, &noise, shares);
-    *all =
-        fmax(told_directly(s, m, whole, eps), tacet__batch_information(s, m, whole, USUAL_REWARD_VAR, &noise, shares));
+    *all = fmax(told_directly(s, m, whole, eps, each),
+                tacet__batch_information(s, m, whole, USUAL_REWARD_VAR, &noise, shares));
     return TACET_OK;
 }

@@ -14,9 +14,9 @@
 typedef struct tacet__direct_learner tacet__direct_learner;
 
 typedef struct tacet__direct_settings {
-    uint64_t rounds;  /* T */
-    double noise_var; /* of the noise in a released reward, mapped to [0, 1] */
-    bool uniform;     /* play anywhere, whatever was learnt */
+    uint64_t visits;  /* points that are played, one after the other; a value is released for each */
+    double each;      /* rewards of which a value is the mean */
+    double noise_var; /* of the noise in a value, mapped to [0, 1] */
     uint64_t coin_seed;
 } tacet__direct_settings;
 
@@ -36,9 +36,12 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *learner, uint64_t
 tacet_status tacet__direct_learner_best(tacet__direct_learner *learner, uint64_t *code, double *mean, double *sd,
                                         const uint64_t *codes, const double *values, size_t released, tacet_error *err);
 
-/* What T rounds tell of the function, in nats, by public arithmetic: released one by one with noise of variance
- * noise_var, or in batches of a quarter of the rounds by (eps, delta). NO_MEMORY, NUMERIC. */
+/* How often a point is best played before the sum of its rewards is released, by public arithmetic: as often as makes
+ * the best of rounds/each noisy means best. */
+uint64_t tacet__direct_each(uint64_t rounds, double eps);
+/* What T rounds tell of the function, in nats, by public arithmetic: a quarter of them in visits of `each` rounds, or
+ * in a batch by (eps, delta); all of them by the better of the two. NO_MEMORY, NUMERIC. */
 tacet_status tacet__direct_information(double *direct, double *batches, double *all, const tacet_space *space,
-                                       uint64_t rounds, double eps, double delta, tacet_error *err);
+                                       uint64_t rounds, double eps, double delta, double each, tacet_error *err);
 
 #endif

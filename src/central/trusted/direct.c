@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct.c - joint DP over a space without contexts: each reward is released at once, with Laplace noise.
+/* direct.c - joint DP over a space without contexts: rewards are released at once, with Laplace noise.
  * Ring: trusted: rewards that wait for their release are private. Source: the Laplace mechanism (Dwork and others 2006)
- * on disjoint records; the learner is open/direct_learner.c. Proof: README.md, (g). Cost: a report is one draw and two
- * durable writes; a plan that of the learner, once in T/40 rounds. */
+ * on sums of disjoint records; the learner is open/direct_learner.c. Proof: README.md, (g). Cost: a report is one draw
+ * and two durable writes; a plan that of the learner, once in T/40 rounds. */
 #include <tacet/central/trusted/direct.h>
 
 #include <math.h>
@@ -22,11 +22,11 @@
 
 static const char PROOF[] = "src/central/README.md";
 static const char NAME[] = "direct";
-enum { STATE_VERSION = 1, PRINT_BYTES = 32, TEXT_ROOM = 256 };
-static const double MISSING = 0.5; /* what a round that never reports is released as, mapped to [0, 1] */
+enum { STATE_VERSION = 2, PRINT_BYTES = 32, TEXT_ROOM = 256 };
+static const double MISSING = 0.5; /* what a round that never reports counts as, mapped to [0, 1] */
 /* Batches must tell so much more than single rewards, because nothing is learnt while they wait. */
 static const double WORTH_WAITING = 1.25;
-static const double LEAST_NATS = 1; /* of all rounds: with less, no search does better than points anywhere */
+static const double LEAST_NATS = 0.1; /* of all rounds: with less, no search does better than a point at random */
 
 typedef enum round_state { OPEN, WAITING, RELEASED } round_state;
 
@@ -41,10 +41,11 @@ typedef struct direct {
     tacet__direct_learner *learner;
     unsigned char print[PRINT_BYTES];
     uint64_t given;       /* rounds begun */
-    uint64_t *codes;      /* rounds: where each was played */
+    uint64_t visits;      /* a visit: `each` rounds in a row at one point, the last one those that are left, too */
     unsigned char *state; /* rounds: a round_state */
     double *reward;       /* rounds: of those that wait, mapped to [0, 1]: private */
-    double *value;        /* rounds: what was released */
+    uint64_t *codes;      /* visits: where each was played */
+    double *value;        /* visits: the noisy sum that was released; NaN: none yet */
     uint64_t *queue;      /* points that are planned */
     size_t queued, next;
     /* scratch: what the learner is told */
@@ -53,7 +54,7 @@ typedef struct direct {
 } direct;
 
 void tacet_central_direct_settings_defaults(tacet_central_direct_settings *settings) {
-    *settings = (tacet_central_direct_settings){.reward_hi = 1, .open_most = 64, .coin_seed = 1};
+    *settings = (tacet_central_direct_settings){.reward_hi = 1, .open_most = 64, .each = 1, .coin_seed = 1};
 }
 
 tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space, uint64_t rounds,
@@ -61,28 +62,57 @@ tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tace
     if (out == NULL || space == NULL || rounds == 0 || !(eps > 0 && isfinite(eps)) || !(delta >= 0 && delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "an outlook needs a space, rounds, eps above 0 and a delta below 1");
     }
-    *out = (tacet_central_outlook){.release = TACET_CENTRAL_RELEASE_BATCHES};
-    const tacet_status status =
-        tacet__direct_information(&out->direct, &out->batches, &out->all, space, rounds, eps, delta, err);
-    if (status == TACET_OK && rounds <= TACET_CENTRAL_DIRECT_ROUNDS) {
-        out->release = out->all < LEAST_NATS                        ? TACET_CENTRAL_RELEASE_UNIFORM
-                       : out->batches > WORTH_WAITING * out->direct ? TACET_CENTRAL_RELEASE_BATCHES
-                                                                    : TACET_CENTRAL_RELEASE_DIRECT;
+    *out = (tacet_central_outlook){.release = TACET_CENTRAL_RELEASE_BATCHES, .each = 1};
+    const bool few = rounds <= TACET_CENTRAL_DIRECT_ROUNDS;
+    out->each = few ? tacet__direct_each(rounds, eps) : 1;
+    const tacet_status status = tacet__direct_information(&out->direct, &out->batches, &out->all, space, rounds, eps,
+                                                          delta, (double)out->each, err);
+    if (status == TACET_OK && few && !(out->batches > WORTH_WAITING * out->direct)) {
+        out->release = TACET_CENTRAL_RELEASE_DIRECT;
     }
+    out->chance = out->all < LEAST_NATS;
     return status;
 }
 
-/* The noisy reward of round i (from 0), the same however often it is asked for. */
-static tacet_status release_round(direct *d, double *out, uint64_t i, double reward, tacet_error *err) {
-    char of[48];
-    double var = 0;
+static uint64_t visit_of(const direct *d, uint64_t round) {
+    const uint64_t visit = round / d->set.each;
+    return visit < d->visits ? visit : d->visits - 1;
+}
+
+/* Rounds of a visit: from `*first` on to before what is returned. */
+static uint64_t rounds_of(const direct *d, uint64_t *first, uint64_t visit) {
+    *first = visit * d->set.each;
+    return visit + 1 < d->visits ? *first + d->set.each : d->set.rounds;
+}
+
+/* Whether all rounds of a visit wait for their release. Rounds of a visit are released together. */
+static bool is_ready(const direct *d, uint64_t visit) {
+    uint64_t i = 0;
+    const uint64_t end = rounds_of(d, &i, visit);
+    for (; i < end && i < d->given; i++) {
+        if (d->state[i] != WAITING) {
+            return false;
+        }
+    }
+    return i == end;
+}
+
+/* The noisy sum of a visit's rewards, the same however often it is asked for. */
+static tacet_status release_visit(direct *d, double *out, uint64_t visit, tacet_error *err) {
+    char of[64];
+    double var = 0, sum = 0;
     tacet_noise *noise = NULL;
     tacet_release *release = NULL;
-    (void)snprintf(of, sizeof of, "round %llu", (unsigned long long)i + 1);
-    tacet_status status = d->seeded ? tacet_noise_open_seeded(&noise, d->seed, i, err) : TACET_OK;
+    uint64_t first = 0;
+    const uint64_t end = rounds_of(d, &first, visit);
+    for (uint64_t i = first; i < end; i++) {
+        sum += d->reward[i]; /* multiples of TACET__BATCH_QUANTUM: exact in any order */
+    }
+    (void)snprintf(of, sizeof of, "rounds %llu to %llu", (unsigned long long)first + 1, (unsigned long long)end);
+    tacet_status status = d->seeded ? tacet_noise_open_seeded(&noise, d->seed, visit, err) : TACET_OK;
     d->ask.noise = noise;
     status = status != TACET_OK ? status
-                                : tacet__batch_gate_run(d->gate, &release, &var, &d->ask, i + 1, of, &reward, 1, err);
+                                : tacet__batch_gate_run(d->gate, &release, &var, &d->ask, visit + 1, of, &sum, 1, err);
     d->ask.noise = NULL;
     if (status == TACET_OK) {
         *out = tacet_release_values(release)[0];
@@ -92,34 +122,40 @@ static tacet_status release_round(direct *d, double *out, uint64_t i, double rew
     return status;
 }
 
-/* All rewards that wait. All or nothing: what was released is in the ledger, and released again the same. */
-static tacet_status release_waiting(direct *d, tacet_error *err) {
+/* All visits that are complete. All or nothing: what was released is in the ledger, and released again the same. */
+static tacet_status release_ready(direct *d, tacet_error *err) {
     tacet_status status = TACET_OK;
-    for (uint64_t i = 0; i < d->given && status == TACET_OK; i++) {
-        if (d->state[i] == WAITING) {
-            status = release_round(d, &d->values[i], i, d->reward[i], err);
+    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->given && status == TACET_OK; v++) {
+        d->values[v] = (double)NAN;
+        if (is_ready(d, v)) {
+            status = release_visit(d, &d->values[v], v, err);
         }
     }
-    for (uint64_t i = 0; i < d->given && status == TACET_OK; i++) {
-        if (d->state[i] == WAITING) {
-            d->value[i] = d->values[i];
-            d->state[i] = RELEASED;
-            d->reward[i] = 0;
+    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->given && status == TACET_OK; v++) {
+        if (!isnan(d->values[v])) {
+            uint64_t i = 0;
+            for (const uint64_t end = rounds_of(d, &i, v); i < end; i++) {
+                d->state[i] = RELEASED;
+                d->reward[i] = 0;
+            }
+            d->value[v] = d->values[v];
         }
     }
     return status;
 }
 
-/* What the learner may know: released rounds, in the order of rounds, and open points. */
+/* What the learner may know: means of released visits, in their order, and points without a release. */
 static size_t tell(direct *d, size_t *open_count) {
     size_t n = 0;
     *open_count = 0;
-    for (uint64_t i = 0; i < d->given; i++) {
-        if (d->state[i] == RELEASED) {
-            d->told[n] = d->codes[i];
-            d->values[n++] = d->value[i];
+    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->given; v++) {
+        if (!isnan(d->value[v])) {
+            uint64_t first = 0;
+            const uint64_t end = rounds_of(d, &first, v);
+            d->told[n] = d->codes[v];
+            d->values[n++] = d->value[v] / (double)(end - first);
         } else {
-            d->open[(*open_count)++] = d->codes[i];
+            d->open[(*open_count)++] = d->codes[v];
         }
     }
     return n;
@@ -138,44 +174,54 @@ static tacet_status begin_round(direct *d, const tacet_round *round, tacet_error
         open += d->state[i] == OPEN ? 1 : 0;
     }
     return open < d->set.open_most
-               ? release_waiting(d, err)
+               ? release_ready(d, err)
                : tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", d->set.open_most);
 }
 
+static bool begins_visit(const direct *d) {
+    return d->given == visit_of(d, d->given) * d->set.each;
+}
+
 static void give(direct *d, uint64_t code) {
-    d->codes[d->given] = code;
+    if (begins_visit(d)) {
+        d->codes[visit_of(d, d->given)] = code;
+        d->value[visit_of(d, d->given)] = (double)NAN;
+    }
     d->state[d->given] = OPEN;
+    d->reward[d->given] = 0;
     d->given++;
 }
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     direct *d = self;
     tacet_status status = begin_round(d, round, err);
-    if (status == TACET_OK && d->next == d->queued) {
+    if (status == TACET_OK && begins_visit(d) && d->next == d->queued) {
         size_t open = 0, count = 0;
         const size_t n = tell(d, &open);
         status = tacet__direct_learner_plan(d->learner, d->queue, &count, d->told, d->values, n, d->open, open,
-                                            d->given, err);
+                                            visit_of(d, d->given), err);
         d->queued = status == TACET_OK ? count : d->next;
         d->next = status == TACET_OK ? 0 : d->next;
     }
     if (status != TACET_OK) {
         return status;
     }
-    *out = (tacet_suggestion){.index = (size_t)d->queue[d->next], .ticket = d->given + 1};
-    give(d, d->queue[d->next++]);
+    const uint64_t code = begins_visit(d) ? d->queue[d->next++] : d->codes[visit_of(d, d->given)];
+    *out = (tacet_suggestion){.index = (size_t)code, .ticket = d->given + 1};
+    give(d, code);
     return TACET_OK;
 }
 
 static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
     direct *d = self;
-    if (made->ticket != d->given + 1 || made->index >= tacet__direct_learner_lattice(d->learner)->points) {
+    if (made->ticket != d->given + 1 || made->index >= tacet__direct_learner_lattice(d->learner)->points ||
+        (d->given < d->set.rounds && !begins_visit(d) && made->index != d->codes[visit_of(d, d->given)])) {
         return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or there is no such point",
                            (unsigned long long)made->ticket);
     }
     const tacet_status status = begin_round(d, round, err);
     if (status == TACET_OK) {
-        d->next += d->next < d->queued ? 1 : 0;
+        d->next += begins_visit(d) && d->next < d->queued ? 1 : 0;
         give(d, made->index);
     }
     return status;
@@ -189,9 +235,9 @@ static tacet_status report(direct *d, uint64_t ticket, double v, tacet_error *er
     if (d->state[i] != OPEN) {
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
     }
-    d->reward[i] = v;
+    d->reward[i] = rint(v / TACET__BATCH_QUANTUM) * TACET__BATCH_QUANTUM;
     d->state[i] = WAITING;
-    const tacet_status status = d->given == d->set.rounds ? release_waiting(d, err) : TACET_OK;
+    const tacet_status status = d->given == d->set.rounds ? release_ready(d, err) : TACET_OK;
     if (status != TACET_OK) {
         d->reward[i] = 0;
         d->state[i] = OPEN;
@@ -245,6 +291,10 @@ static void guarantee(const void *self, tacet_guarantee *out) {
                              .proof = PROOF};
 }
 
+static size_t visits_begun(const direct *d, uint64_t given) {
+    return given > 0 ? (size_t)visit_of(d, given - 1) + 1 : 0;
+}
+
 static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
     const direct *d = self;
     tacet__writer w;
@@ -253,23 +303,27 @@ static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
     tacet__write_bytes(&w, d->ticket, strlen(d->ticket));
     tacet__write_u64(&w, d->seed);
     tacet__write_u64(&w, d->given);
-    tacet__write_u64s(&w, d->codes, d->given);
     tacet__write_bytes(&w, d->state, d->given);
     tacet__write_f64s(&w, d->reward, d->given);
-    tacet__write_f64s(&w, d->value, d->given);
+    tacet__write_u64s(&w, d->codes, visits_begun(d, d->given));
+    tacet__write_f64s(&w, d->value, visits_begun(d, d->given));
     tacet__write_size(&w, d->queued - d->next);
     tacet__write_u64s(&w, d->queue + d->next, d->queued - d->next);
     return tacet__write_end(&w, err);
 }
 
-/* Whether rounds can be as they are said to be. */
+/* Whether rounds can be as they are said to be: those of a visit are released together, and then it has a number. */
 static bool rounds_possible(const direct *d, uint64_t given) {
     const uint64_t points = tacet__direct_learner_lattice(d->learner)->points;
     size_t open = 0;
     for (uint64_t i = 0; i < given; i++) {
+        const uint64_t v = visit_of(d, i);
+        uint64_t first = 0;
+        const bool whole = rounds_of(d, &first, v) <= given, released = d->state[i] == RELEASED;
         open += d->state[i] == OPEN ? 1 : 0;
-        if (d->codes[i] >= points || d->state[i] > RELEASED || !(d->reward[i] >= 0 && d->reward[i] <= 1) ||
-            !isfinite(d->value[i])) {
+        if (d->codes[v] >= points || d->state[i] > RELEASED || !(d->reward[i] >= 0 && d->reward[i] <= 1) ||
+            released != (d->state[first] == RELEASED) || released != (isfinite(d->value[v]) != 0) ||
+            (released && !whole)) {
             return false;
         }
     }
@@ -291,13 +345,13 @@ static tacet_status read_state(direct *d, const void *bytes, size_t size, tacet_
     }
     const uint64_t seed = tacet__read_u64(&r);
     const size_t given = tacet__read_size(&r, (size_t)d->set.rounds);
-    tacet__read_u64s(&r, d->codes, given);
     const size_t states = tacet__read_bytes(&r, &state);
     if (states == given && given > 0) {
         memcpy(d->state, state, given);
     }
     tacet__read_f64s(&r, d->reward, given);
-    tacet__read_f64s(&r, d->value, given);
+    tacet__read_u64s(&r, d->codes, visits_begun(d, given));
+    tacet__read_f64s(&r, d->value, visits_begun(d, given));
     const size_t queued = tacet__read_size(&r, room);
     tacet__read_u64s(&r, d->queue, queued);
     status = tacet__read_end(&r, err);
@@ -374,6 +428,9 @@ static tacet_status check(const tacet_space *space, const tacet_central_direct_s
         return tacet__fail(err, TACET_INVALID, "rounds must be between 1 and %d, open_most at least 1",
                            TACET_CENTRAL_DIRECT_ROUNDS);
     }
+    if (s->each == 0 || s->each > s->rounds) {
+        return tacet__fail(err, TACET_INVALID, "a point is played at least once, and at most in all rounds");
+    }
     if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_lo) && isfinite(s->reward_hi))) {
         return tacet__fail(err, TACET_INVALID, "the range of rewards must have its low end below its high end");
     }
@@ -406,7 +463,7 @@ static tacet_status copy_ask(direct *d, const tacet_ask *ask, tacet_error *err) 
 /* States are of one space and one plan. */
 static void make_print(direct *d) {
     const double numbers[] = {d->set.eps,       (double)d->set.rounds,    d->set.reward_lo,
-                              d->set.reward_hi, (double)d->set.open_most, d->set.uniform ? 1 : 0};
+                              d->set.reward_hi, (double)d->set.open_most, (double)d->set.each};
     crypto_generichash_state hash;
     (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
     (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
@@ -424,25 +481,25 @@ static void make_print(direct *d) {
 }
 
 static tacet_status build(direct *d, const tacet_ask *ask, tacet_error *err) {
-    const size_t rounds = (size_t)d->set.rounds;
+    const size_t rounds = (size_t)d->set.rounds, visits = (size_t)(d->set.rounds / d->set.each);
+    const double each = (double)d->set.each, scale = 1 / (d->set.eps * each);
     const tacet__batch_terms terms = {
-        .eps = d->set.eps, .sensitivity = 1, .longest = 1, .few = tacet__batch_few(ask), .proof = PROOF};
-    const tacet__direct_settings learner = {.rounds = d->set.rounds,
-                                            .noise_var = 2 / (d->set.eps * d->set.eps),
-                                            .uniform = d->set.uniform,
-                                            .coin_seed = d->set.coin_seed};
+        .eps = d->set.eps, .sensitivity = 1, .longest = 2 * each, .few = tacet__batch_few(ask), .proof = PROOF};
+    const tacet__direct_settings learner = {
+        .visits = visits, .each = each, .noise_var = 2 * scale * scale, .coin_seed = d->set.coin_seed};
     tacet_status status = tacet__batch_gate_create(&d->gate, &terms, err);
     status = status != TACET_OK ? status : tacet__direct_learner_create(&d->learner, &d->space, &learner, err);
     if (status != TACET_OK) {
         return status;
     }
-    d->codes = TACET__ZALLOC(uint64_t, rounds);
+    d->visits = visits;
     d->state = TACET__ZALLOC(unsigned char, rounds);
     d->reward = TACET__ZALLOC(double, rounds);
-    d->value = TACET__ZALLOC(double, rounds);
-    d->told = TACET__ZALLOC(uint64_t, rounds);
-    d->open = TACET__ZALLOC(uint64_t, rounds);
-    d->values = TACET__ZALLOC(double, rounds);
+    d->codes = TACET__ZALLOC(uint64_t, visits);
+    d->value = TACET__ZALLOC(double, visits);
+    d->told = TACET__ZALLOC(uint64_t, visits);
+    d->open = TACET__ZALLOC(uint64_t, visits);
+    d->values = TACET__ZALLOC(double, visits);
     d->queue = TACET__ZALLOC(uint64_t, tacet__direct_learner_ahead(d->learner));
     if (d->codes == NULL || d->state == NULL || d->reward == NULL || d->value == NULL || d->told == NULL ||
         d->open == NULL || d->values == NULL || d->queue == NULL) {
@@ -489,6 +546,5 @@ tacet_status tacet_central_direct_record(const tacet_policy *policy, double *rec
 
 double tacet__direct_released(const tacet_policy *policy, uint64_t ticket) {
     const direct *d = tacet__policy_self(policy, &OPS);
-    return d != NULL && ticket > 0 && ticket <= d->given && d->state[ticket - 1] == RELEASED ? d->value[ticket - 1]
-                                                                                             : (double)NAN;
+    return d != NULL && ticket > 0 && ticket <= d->given ? d->value[visit_of(d, ticket - 1)] : (double)NAN;
 }
