@@ -191,6 +191,7 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     tacet_contextual_model *model = NULL;
     tacet_contextual_log *log = NULL;
+    tacet_ab_question table;
     learn_job_init(&job);
     size_t n = learn_job_options(&job, options);
     tacet_contextual_settings *s = &job.question.settings;
@@ -236,8 +237,8 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         cli_say(self, "NOT PRIVATE: the noise is seeded");
     }
     tacet_status status = dry ? TACET_OK : try_path(out, &err);
-    if (status == TACET_OK && !dry && learn_table_fits(&job)) {
-        code = learn_table(&job, out, self);
+    if (status == TACET_OK && !dry && tacet_ab_question_make(&table, &job.question)) {
+        code = learn_table(&job, &table, out, self);
         goto done;
     }
     if (status == TACET_OK) {

@@ -7,6 +7,7 @@
 #include "common/cli.h"
 #include "common/space.h"
 
+#include <tacet/ab/trusted/log.h>
 #include <tacet/contextual/trusted/log.h>
 
 cli_run learn_learn, learn_actions;
@@ -31,8 +32,7 @@ void learn_job_init(learn_job *job);
 size_t learn_job_options(learn_job *job, cli_option *options);
 /* Checks the options and makes the space; CLI_EXIT_OK, or the exit code of what was said. */
 int learn_job_check(learn_job *job, const cli_command *self);
-/* Whether the log is one of categories, by what is public of it, and gets one table; and learning so. */
-bool learn_table_fits(const learn_job *job);
-int learn_table(const learn_job *job, const char *out, const cli_command *self);
+/* Of a log of categories, which gets one table. */
+int learn_table(const learn_job *job, const tacet_ab_question *question, const char *out, const cli_command *self);
 
 #endif

@@ -3,22 +3,11 @@
  * Ring: programs (trusted). */
 #include "learn/commands.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/ab/trusted/log.h>
 #include <tacet/io/file.h>
-
-bool learn_table_fits(const learn_job *job) {
-    const tacet_contextual_question *q = &job->question;
-    const tacet_contextual_settings *s = &q->settings;
-    tacet_ab_plan plan;
-    return s->method == TACET_CONTEXTUAL_ROBUST && s->rewards == TACET_CONTEXTUAL_SKEWED && !s->gaussian &&
-           s->noise_sd == 0 && s->prior_sd == 0 && q->public_contexts == NULL && q->groups == NULL &&
-           q->lengthscale_count == 0 && q->person == NULL &&
-           tacet_ab_plan_make(&plan, q->space, q->action_columns, s->reward_lower, s->reward_upper, s->eps, 1, NULL) ==
-               TACET_OK;
-}
 
 static json_t *estimate_json(const tacet_ab_estimate *e) {
     return cli_object("estimate lower upper", J(e->mean), J(e->lower), J(e->upper));
@@ -55,33 +44,45 @@ static const char *told(const tacet_ab_estimate *e) {
     return e->lower > 0 ? "better" : e->upper < 0 ? "worse" : "not told apart";
 }
 
+enum { WORDS_MOST = 256 };
+
+static const char *protection_of(char out[WORDS_MOST], const tacet_ab_facts *f) {
+    static const char ROW[] = "eps-DP for one row: its action, its contexts and its reward";
+    if (!f->is_private) {
+        return "none: seeded noise";
+    }
+    if (f->person_rows == 0) {
+        (void)snprintf(out, WORDS_MOST, "%s; any number of predictions", ROW);
+    } else {
+        (void)snprintf(out, WORDS_MOST,
+                       "%s; for those of a person, who has at most %zu row%s, eps = %.6g; any number of predictions",
+                       ROW, f->person_rows, f->person_rows > 1 ? "s" : "", nextafter(f->person_eps, INFINITY));
+    }
+    return out;
+}
+
 static void report(const tacet_ab_model *model, const char *out, bool propensity, double seconds) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
     const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
+    char words[WORDS_MOST];
     json_t *object = cli_object(
         "model rows cells eps delta private protection counted_to rule single logged uniform over_single over_logged "
         "over_uniform over_single_is over_logged_is over_uniform_is single_action rule_is_single ledger_entry seconds",
-        J(out), J(f->plan.rows), J(f->plan.cells), J(f->plan.eps), J(0.0), J(f->is_private),
-        J(f->is_private ? "eps-DP for one row: its action, its contexts and its reward; any number of predictions"
-                        : "none: seeded noise"),
+        J(out), J(f->plan.rows), J(f->plan.cells), J(f->plan.eps), J(0.0), J(f->is_private), J(protection_of(words, f)),
         J(f->top), J(estimate_json(&p->rule_value)), J(estimate_json(&p->single_value)),
         J(estimate_json(&p->logged_value)), J(estimate_json(&p->uniform_value)), J(estimate_json(&p->over_single)),
         J(estimate_json(&p->over_logged)), J(estimate_json(&p->over_uniform)),
         J(p->rule_is_single ? "no gain claimed" : told(&p->over_single)), J(told(&p->over_logged)),
         J(told(&p->over_uniform)), J(action_json(f, p->single)), J(p->rule_is_single),
         J(f->receipts[f->receipt_count - 1].entry), J(seconds));
+    if (f->person_rows > 0) {
+        cli_add(object, "person", J(cli_object("rows eps delta", J(f->person_rows), J(f->person_eps), J(0.0))));
+    }
     cli_add(object, "_same _cut _propensity", J(p->rule_is_single), J(f->plan.money), J(propensity));
     (void)cli_tell(object, WORDS);
 }
 
-int learn_table(const learn_job *job, const char *out, const cli_command *self) {
-    const tacet_contextual_question *q = &job->question;
-    const tacet_ab_question question = {.space = q->space,
-                                        .action_columns = q->action_columns,
-                                        .reward = q->reward,
-                                        .lo = q->settings.reward_lower,
-                                        .hi = q->settings.reward_upper,
-                                        .eps = q->settings.eps};
+int learn_table(const learn_job *job, const tacet_ab_question *question, const char *out, const cli_command *self) {
     const double begin = cli_seconds();
     tacet_contextual_entry entry = job->entry;
     tacet_ab_log *log = NULL;
@@ -92,7 +93,7 @@ int learn_table(const learn_job *job, const char *out, const cli_command *self) 
     bool few = false;
     entry.few = &few;
     entry.ticket = entry.ticket != NULL ? entry.ticket : "model";
-    tacet_status status = tacet_ab_log_open(&log, job->data, &question, &err);
+    tacet_status status = tacet_ab_log_open(&log, job->data, question, &err);
     if (status == TACET_OK) {
         status = tacet_ab_log_release(log, &model, &entry, &err);
     }
@@ -105,7 +106,7 @@ int learn_table(const learn_job *job, const char *out, const cli_command *self) 
             out);
     }
     if (status == TACET_OK) {
-        report(model, out, q->propensity != NULL, cli_seconds() - begin);
+        report(model, out, job->question.propensity != NULL, cli_seconds() - begin);
         if (few) {
             cli_say(self, CLI_FEW_ROWS);
         }

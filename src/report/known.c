@@ -283,6 +283,8 @@ static tacet_status know_table(json_t *known, const tacet_disclosure *d, tacet_e
     }
     const tacet_contextual_parts p = {.is_private = f->is_private,
                                       .eps = f->plan.eps,
+                                      .person_rows = f->person_rows,
+                                      .person_eps = f->person_eps,
                                       .rounds = f->plan.rows,
                                       .range = {f->plan.lo, f->plan.hi},
                                       .space = f->space,
@@ -291,16 +293,20 @@ static tacet_status know_table(json_t *known, const tacet_disclosure *d, tacet_e
                                       .receipt_count = f->receipt_count};
     know_log(known, d, &p);
     say(known, "product_type", "a table of rewards over actions and contexts, and whatever is computed from it");
-    say(known, "privacy_unit", "%s", f->is_private ? "one row of the log" : "none");
+    say(known, "privacy_unit", "%s",
+        !f->is_private       ? "none"
+        : f->person_rows > 0 ? "all rows of one person in the log"
+                             : "one row of the log");
     say(known, "unprotected_quantities",
         "That a row is in the log and the number of rows are not hidden. Nor is what the model says of people in "
         "general.");
     if (f->is_private) {
-        say(known, "adjacency",
-            "The model hardly changes when one row, its action, contexts and reward, is replaced by "
-            "any other.");
+        say(known, "adjacency", "The model hardly changes when %s replaced by any other.",
+            f->person_rows > 0 ? "all rows of one person, their actions, contexts and rewards, are"
+                               : "one row, its action, contexts and reward, is");
     }
-    say(known, "label_guess", "one row's action, contexts and reward, and that they are one of two things,");
+    say(known, "label_guess", "%s, and that they are one of two things,",
+        f->person_rows > 0 ? "one person's actions, contexts and rewards" : "one row's action, contexts and reward");
     tacet_ab_model_free(model);
     return TACET_OK;
 }

@@ -138,4 +138,30 @@ grep -q "one person's contexts and rewards" label || fail "the label: $(cat labe
 grep -q "one row's context and reward" label && grep -q 'several rows' label || fail "the label: $(cat label)"
 ! grep -rq 'p1999' ./*.json ./*.db state || fail "a person's name was kept"
 learn 2 bad.json --data log.csv --ledger no.db --person who
+# ... and where all columns are categories, from one table.
+awk -F, -v OFS=, '{ $3 = NR == 1 ? "kind" : $3 < 40 ? "young" : "old" } 1' log.csv >ab.csv
+awk -F, 'NR == 1 || ++n[$1] <= 2' ab.csv >ab2.csv
+ab() { "$tacet" learn --actions arm --contexts kind --levels "arm=A|B,kind=young|old" --reward y --eps 1 "$@" >said 2>err || fail "a table: $(cat err)"; }
+ab --data ab.csv --ledger ap.db --range 0:1 --new-budget test --out plain.json
+grep -q "for one row: its action" said && ! grep -q person said || fail "not about a row: $(cat said)"
+[ "$(spent ap.db)" = "1 0" ] || fail "one row of a table is charged $(spent ap.db)"
+ab --data ab.csv --ledger at.db --range 0:1 --new-budget test --person who --rows-per-person 2 --out table.json
+[ "$(spent at.db)" = "2 0" ] || fail "two rows of a table are charged $(spent at.db)"
+grep -q 'for those of a person, who has at most 2 rows, eps = 2' said || fail "the claim: $(cat said)"
+[ "$(field table.json person.rows)" = 2 ] && [ "$(field table.json person.eps)" = 2.0 ] && [ "$(field table.json eps)" = 1.0 ] || fail "the table's claim"
+[ "$(field table.json rows)" = "$(($(wc -l <ab2.csv) - 1))" ] || fail "rows of the table"
+"$tacet" predict --model table.json --context old >said 2>err || fail "predict: $(cat err)"
+"$tacet" disclose --model table.json --format label >label 2>err || fail "disclose: $(cat err)"
+grep -q "one person's actions, contexts and rewards" label || fail "the label: $(cat label)"
+for range in 0:1 0:40; do # money has a stage more
+    ab --data ab.csv --seed 3 --range $range --person who --rows-per-person 2 --out seeded1.json
+    ab --data ab2.csv --seed 3 --range $range --out seeded2.json
+    python3 - <<'PY' || fail "a table of other rows than the first two of each person"
+import json
+a, b = json.load(open("seeded1.json")), json.load(open("seeded2.json"))
+a.pop("person")
+assert a == b
+PY
+done
+! grep -rq 'p1999' ./*.json ./*.db state || fail "a person's name was kept"
 echo "a person's rows: ten charged ten times, one drawn of ten, nothing of the others"

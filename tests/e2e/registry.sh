@@ -96,15 +96,16 @@ code=0
 $learn --out more.json --ticket more >said 2>err || code=$?
 [ "$code" = 3 ] || fail "learn and curate together do not add up: exit code $code"
 "$tacet" ledger show --ledger log.csv.ledger.db --json | grep -q '"entries":' || fail "no ledger beside the log"
-# Two months of an A/B log, 5,000 rows each of other people: the same few distinct rows, and two tables. That they cannot
-# be told from a copy of each other is said; the same file under another name is known.
-for month in 1 2; do
-    awk -v seed=$month 'BEGIN { srand(seed); print "variant,type,click"; for (i = 0; i < 5000; i++) { v = rand() < .5 ? "A" : "B"; print v "," (rand() < .3 ? "new" : "old") "," (rand() < (v == "A" ? .1 : .2)) } }' >month$month.csv
+# Months of an A/B log, 5,000 rows each of other people, and one of 60,000: the same few distinct
+# rows, and three tables. That they cannot be told from a copy of each other is said; the same file under another name is known.
+for month in 1 2 3; do
+    awk -v seed=$month -v rows=$((month < 3 ? 5000 : 60000)) 'BEGIN { srand(seed); print "variant,type,click"; for (i = 0; i < rows; i++) { v = rand() < .5 ? "A" : "B"; print v "," (rand() < .3 ? "new" : "old") "," (rand() < (v == "A" ? .1 : .2)) } }' >month$month.csv
 done
 ab() { "$tacet" learn --data "$1" --actions variant --contexts type --levels 'variant=A|B,type=new|old' --reward click --range 0:1 --eps 1 --out "$1.json" >said 2>err; }
 ab month1.csv || fail "the first month: $(cat err)"
 grep -q 'too few distinct rows to be known again' err || fail "it is not said that the log cannot be known again: $(cat err)"
 ab month2.csv || fail "the second month is taken for the first: $(cat err)"
+ab month3.csv || fail "a larger month is taken for a smaller one: $(cat err)"
 sort -R month1.csv | awk '/click/ { head = $0; next } { rows = rows "\n" $0 } END { print head rows }' >copy1.csv
 code=0
 ab copy1.csv || code=$?

@@ -23,6 +23,7 @@ from tacet.modeler import Best, Manifest, Modeler
 from tacet.planning import Plan, plan
 from tacet.space import Category, Date, Integer, Log, Real, Space
 from tacet.study import Suggestion
+from tacet.table_model import Estimate, TableModel
 from tacet._lib import lib as _lib
 from tacet._lib import native as _native
 from tacet.errors import (
@@ -48,7 +49,7 @@ __version__: str = _native.text(_lib.tacet_version())
 
 __all__ = [
     "Best", "BudgetExceeded", "Busy", "Category", "Client", "Conflict", "Corrupt", "Date", "Denied", "Error",
-    "IOFailed", "Integer", "InvalidValue", "Ledger", "Log", "Manifest", "Model", "Modeler", "NotFound", "NumericError",
+    "Estimate", "IOFailed", "Integer", "InvalidValue", "Ledger", "Log", "Manifest", "Model", "Modeler", "NotFound", "NumericError",
     "OutOfMemory", "Overflow", "ParseError", "Plan", "Prediction", "Real", "RemoteStudy", "Space", "StateError",
-    "Suggestion", "TimedOut", "Unsupported", "calibrate", "load_model", "plan",
+    "Suggestion", "TableModel", "TimedOut", "Unsupported", "calibrate", "load_model", "plan",
 ]  # fmt: skip

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 class Prediction:
-    """What a model says of some rows: `mean` (one number a row), `sd` (how far the model errs, about), and, where the
+    """What a model says of some rows: `mean` (one number a row), `sd` (how far the model errs, about; one number, or one a
+    row), and, where the
     actions were left open, `best`: the best action of each row by the names of its columns.
 
     >>> model.predict(df).mean[:2]                          # doctest: +SKIP
     array([0.41, 0.62])
     """
 
-    def __init__(self, mean: NDArray[np.float64], sd: float, best: list[dict[str, Any]] | None) -> None:
+    def __init__(self, mean: NDArray[np.float64], sd: float | NDArray[np.float64], best: list[dict[str, Any]] | None) -> None:
         self.mean = mean
         self.sd = sd
         self.best = best
@@ -66,14 +67,14 @@ class Model(Handle):
         described = json.loads(text)
         self.eps: float = parts.eps
         self.delta: float = parts.delta
-        self.person = (parts.person_rows, parts.person_eps, parts.person_delta) if parts.person_rows else None
+        self.person: tuple[int, float, float] | None = (parts.person_rows, parts.person_eps, parts.person_delta) if parts.person_rows else None
         self.private: bool = parts.is_private
         self.records: int = parts.rounds
         self.sd: float = parts.predicted_error
         self.minimize: bool = parts.minimize
-        self.recommended = _value(parts.recommended)
-        self.logged = _value(parts.logged)
-        self._actions = parts.action_columns if parts.space else parts.action_dim
+        self.recommended: tuple[float, float, float] | None = _value(parts.recommended)
+        self.logged: tuple[float, float, float] | None = _value(parts.logged)
+        self._actions: int = parts.action_columns if parts.space else parts.action_dim
         contexts = lib.tacet_contextual_context_columns(out[0])
         if parts.space:
             self.space = Space.from_json(json.dumps(described["space"]))
@@ -106,15 +107,17 @@ class Model(Handle):
             known = len(rows) > 0 and hasattr(rows[0], "__len__") and len(rows[0]) == len(self.space)
         table = rows if columns is None else columns
         if known:
-            records = self.space._packed(table)
-            means = Packed(len(records), 1)
-            native.call(
-                lib.tacet_contextual_predict_records, self._pointer, _doubles(means), _doubles(records), len(records)
-            )
-            return Prediction(means.flat(), self.sd, None)
+            return self._means(self.space._packed(table))
         if not self.contexts:
             raise InvalidValue(f"the model has no contexts: give the columns {', '.join(self.actions)}")
         return self._recommend(self.space.only(self.contexts)._packed(table), grid)
+
+    def _means(self, records: Packed) -> Prediction:
+        means = Packed(len(records), 1)
+        native.call(
+            lib.tacet_contextual_predict_records, self._pointer, _doubles(means), _doubles(records), len(records)
+        )
+        return Prediction(means.flat(), self.sd, None)
 
     def _recommend(self, contexts: Packed, grid: int) -> Prediction:
         candidates = ffi.new("tacet_contextual_candidates *")
@@ -188,7 +191,15 @@ def load_model(path: str | Path) -> Model:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file") from None
-    return Model(text)
+    return read_model(text)
+
+
+def read_model(text: str) -> Model:
+    """The model in a text, of whichever kind it is."""
+    from tacet.table_model import TableModel
+
+    encoded = text.encode()
+    return TableModel(text) if lib.tacet_ab_model_is(encoded, len(encoded)) else Model(text)
 
 
 def _value(value: Any) -> tuple[float, float, float] | None:

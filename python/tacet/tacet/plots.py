@@ -107,17 +107,18 @@ def posterior(model: Model, column: str | None = None, by: str | None = None, *,
         rows = {**{name: [value] * len(values) for name, value in fixed.items()}, column: values}
         if by is not None:
             rows[by] = [level] * len(values)
-        mean = model.predict(rows).mean
+        said = model.predict(rows)
+        mean, sd = said.mean, said.sd
         color = _INK if by is None else f"C{number}"
         if isinstance(model.space[column], Category):
             spread = (number - (len(lines) - 1) / 2) * 0.12
             ax.errorbar(
-                [i + spread for i in range(len(values))], mean, yerr=model.sd, fmt="o", color=color, label=level, capsize=3
+                [i + spread for i in range(len(values))], mean, yerr=sd, fmt="o", color=color, label=level, capsize=3
             )
             ax.set_xticks(range(len(values)), values)
         else:
             ax.plot(values, mean, color=color, linewidth=2, label=level)
-            ax.fill_between(values, mean - model.sd, mean + model.sd, color=color, alpha=0.15, linewidth=0)
+            ax.fill_between(values, mean - sd, mean + sd, color=color, alpha=0.15, linewidth=0)
     ax.set_xlabel(column)
     ax.set_ylabel("predicted reward ± what the model errs by")
     if by is not None:

@@ -72,6 +72,10 @@ tacet_status tacet_ab_model_encode(const tacet_ab_model *model, char **text, tac
                   (json_int_t)f->plan.rows, "table_rows", (json_int_t)f->table_rows, "eps", f->plan.eps, "scale",
                   f->scale, "private", (int)f->is_private, "released", numbers(f->released, f->plan.numbers), "claims",
                   claims_json(tacet_ab_model_posterior(model)), "receipts", receipts_json(f));
+    if (object != NULL && f->person_rows > 0) {
+        (void)json_object_set_new(object, "person",
+                                  json_pack("{sI sf}", "rows", (json_int_t)f->person_rows, "eps", f->person_eps));
+    }
     free(space);
     *text = object != NULL ? tacet__json_text(object, 1) : NULL;
     json_decref(object);
@@ -131,20 +135,34 @@ static tacet_status read_receipts(tacet_ab_facts *f, const json_t *array, tacet_
     return good ? TACET_OK : tacet__fail(err, TACET_PARSE, "field receipts: malformed");
 }
 
+/* What a person is charged, where the claim is about persons. */
+static tacet_status read_person(tacet_ab_facts *f, json_t *person, double eps, tacet_error *err) {
+    json_int_t rows = 0;
+    json_error_t detail;
+    if (person != NULL &&
+        (json_unpack_ex(person, &detail, JSON_STRICT, "{s:I s:F}", "rows", &rows, "eps", &f->person_eps) != 0 ||
+         rows < 1 || !(f->person_eps >= eps))) {
+        return tacet__fail(err, TACET_PARSE, "field person: needs rows, and an eps that is not below a row's");
+    }
+    f->person_rows = (size_t)rows;
+    return TACET_OK;
+}
+
 static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space *space, double **released,
                                tacet_error *err) {
     tacet_ab_facts f = {0};
     const char *format = NULL;
-    json_t *columns = NULL, *range = NULL, *numbers_json = NULL, *claims = NULL, *receipts = NULL;
+    json_t *columns = NULL, *range = NULL, *numbers_json = NULL, *claims = NULL, *receipts = NULL, *person = NULL;
     json_int_t actions = 0, rows = 0, table_rows = 0;
     int is_private = 0;
     double ends[2] = {0}, eps = 0;
     json_error_t detail;
-    if (json_unpack_ex(object, &detail, JSON_STRICT, "{s:s s:o s:I s:s s:o s:F s:F s:I s:I s:F s:F s:b s:o s:o s:o}",
-                       "format", &format, "space", &columns, "action_columns", &actions, "reward", &f.reward, "range",
-                       &range, "counted_to", &f.top, "variance_share", &f.variance_share, "rows", &rows, "table_rows",
-                       &table_rows, "eps", &eps, "scale", &f.scale, "private", &is_private, "released", &numbers_json,
-                       "claims", &claims, "receipts", &receipts) != 0) {
+    if (json_unpack_ex(object, &detail, JSON_STRICT,
+                       "{s:s s:o s:I s:s s:o s:F s:F s:I s:I s:F s:F s:b s:o s:o s:o s?:o}", "format", &format, "space",
+                       &columns, "action_columns", &actions, "reward", &f.reward, "range", &range, "counted_to", &f.top,
+                       "variance_share", &f.variance_share, "rows", &rows, "table_rows", &table_rows, "eps", &eps,
+                       "scale", &f.scale, "private", &is_private, "released", &numbers_json, "claims", &claims,
+                       "receipts", &receipts, "person", &person) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0 || strlen(f.reward) >= TACET_SPACE_NAME) {
@@ -153,9 +171,13 @@ static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space
     if (!read_numbers(ends, range, 2) || rows < 1 || table_rows < 1 || table_rows > rows || actions < 1) {
         return tacet__fail(err, TACET_PARSE, "fields range, rows, table_rows, action_columns: out of range");
     }
+    tacet_status status = read_person(&f, person, eps, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     char *text = tacet__json_text(columns, 0);
-    tacet_status status = text == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
-                                       : tacet_space_decode(space, text, strlen(text), err);
+    status = text == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
+                          : tacet_space_decode(space, text, strlen(text), err);
     free(text);
     if (status == TACET_OK) {
         status = tacet_ab_plan_make(&f.plan, space, (size_t)actions, ends[0], ends[1], eps, (size_t)rows, err);

@@ -136,3 +136,27 @@ const tacet_ab_facts *tacet_ab_model_facts(const tacet_ab_model *m) {
 const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_model *m) {
     return &m->posterior;
 }
+
+tacet_status tacet_ab_model_predict(const tacet_ab_model *m, double *means, double *sds, double *best,
+                                    const double *records, size_t n, tacet_error *err) {
+    const tacet_ab_plan *plan = &m->facts.plan;
+    const tacet_ab_posterior *p = &m->posterior;
+    for (size_t i = 0; i < n; i++) {
+        const double *record = records + i * m->space.count;
+        for (size_t c = best != NULL ? plan->action_columns : 0; c < m->space.count; c++) {
+            const tacet_space_column *k = &m->space.columns[c];
+            if (!(record[c] >= 0 && record[c] < (double)k->level_count && record[c] == floor(record[c]))) {
+                return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): column '%s' is none of its levels", i,
+                                   k->name);
+            }
+        }
+        const size_t context = tacet_ab_plan_context(plan, record);
+        const size_t action = best != NULL ? p->rule[context] : tacet_ab_plan_action(plan, record);
+        means[i] = p->mean[context * p->actions + action];
+        sds[i] = p->sd[context * p->actions + action];
+        for (size_t j = 0; j < plan->action_columns && best != NULL; j++) {
+            best[i * plan->action_columns + j] = (double)tacet_ab_plan_level(plan, action, j);
+        }
+    }
+    return TACET_OK;
+}

@@ -13,6 +13,8 @@ struct tacet_ab_log {
     tacet_space space;
     char reward[TACET_SPACE_NAME];
     tacet_ab_plan plan;
+    char person[TACET_SPACE_NAME];        /* column of the file */
+    size_t rows_per_person;               /* 0: rows count by themselves */
     unsigned char hash[TACET_HASH_BYTES]; /* of the rows in their order: as private as they are */
 };
 

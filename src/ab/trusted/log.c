@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/json_text.h"
 #include "core/memory.h"
+#include "io/csv/persons.h"
 
 #include <tacet/io/csvfile.h>
 
@@ -13,6 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_question *q) {
+    const tacet_contextual_settings *s = &q->settings;
+    tacet_ab_plan plan;
+    *out = (tacet_ab_question){.space = q->space,
+                               .action_columns = q->action_columns,
+                               .reward = q->reward,
+                               .lo = s->reward_lower,
+                               .hi = s->reward_upper,
+                               .eps = s->eps,
+                               .person = q->person,
+                               .persons = q->persons,
+                               .rows_per_person = q->rows_per_person};
+    return s->method == TACET_CONTEXTUAL_ROBUST && s->rewards == TACET_CONTEXTUAL_SKEWED && !s->gaussian &&
+           s->noise_sd == 0 && s->prior_sd == 0 && q->public_contexts == NULL && q->groups == NULL &&
+           q->lengthscale_count == 0 &&
+           tacet_ab_plan_make(&plan, q->space, q->action_columns, s->reward_lower, s->reward_upper, s->eps, 1, NULL) ==
+               TACET_OK;
+}
 
 /* --- what a row adds --------------------------------------------------------------------------------------------- */
 
@@ -103,12 +123,19 @@ static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, v
     double row[TACET_AB_COLUMNS_MOST + TACET_AB_ACTION_COLUMNS_MOST + 1];
     bool found = true;
     uint64_t number = 0;
+    size_t person = 0;
     tacet_csv *csv = NULL;
+    tacet__persons *persons = NULL; /* of this pass: each keeps the same rows */
     tacet_status status = tacet_csv_open_file(&csv, l->path, NULL, err);
+    if (status == TACET_OK && l->rows_per_person > 0) {
+        status = tacet_csv_find(csv, &person, l->person, err);
+        status = status == TACET_OK ? tacet__persons_open(&persons, l->rows_per_person, err) : status;
+    }
     for (size_t i = 0; i <= d && status == TACET_OK; i++) {
         status = tacet_csv_find(csv, &columns[i], i < d ? l->space.columns[i].name : l->reward, err);
     }
-    while (status == TACET_OK && (status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
+    while (status == TACET_OK && (status = tacet__persons_next(persons, csv, person, &found, err)) == TACET_OK &&
+           found) {
         for (size_t i = 0; i < d && status == TACET_OK; i++) {
             status = read_level(l, csv, &row[i], i, columns[i], err);
         }
@@ -120,6 +147,7 @@ static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, v
         }
     }
     tacet_csv_close(csv);
+    tacet__persons_close(persons);
     sodium_memzero(row, sizeof row);
     return status;
 }
@@ -171,32 +199,61 @@ tacet_status tacet__ab_visit(const tacet_ab_log *l, tacet__ab_visitor visit, voi
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
 
-static tacet_status copy_rows(tacet_ab_log *l, const double *rows, size_t count, tacet_error *err) {
+/* A row in memory as a file would have it: what is public is refused, what is private counts as something. */
+static tacet_status settle_row(const tacet_ab_log *l, double *row, size_t number, tacet_error *err) {
+    for (size_t c = 0; c < l->space.count; c++) {
+        const tacet_space_column *k = &l->space.columns[c];
+        row[c] = isnan(row[c]) && k->missing == TACET_SPACE_STAND_IN ? k->stand_in : row[c];
+        const bool level = row[c] >= 0 && row[c] < (double)k->level_count && row[c] == floor(row[c]);
+        if (!level && c < l->plan.action_columns) {
+            return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' lies outside its bounds",
+                               number, k->name);
+        }
+        row[c] = level ? row[c] : 0;
+    }
+    return isfinite(row[l->space.count])
+               ? TACET_OK
+               : tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is not a finite number", number,
+                             l->reward);
+}
+
+static tacet_status copy_rows(tacet_ab_log *l, const double *rows, const uint64_t *persons, size_t count,
+                              tacet_error *err) {
     const size_t width = l->space.count + 1;
     size_t all = 0;
+    tacet__persons *kept = NULL;
+    l->plan.rows = 0;
     l->rows = tacet__size_mul(&all, count, width) ? TACET__ZALLOC(double, all + 1) : NULL;
-    if (l->rows == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", count);
+    tacet_status status =
+        l->rows == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", count) : TACET_OK;
+    if (status == TACET_OK && l->rows_per_person > 0) {
+        status = tacet__persons_open(&kept, l->rows_per_person, err);
     }
-    for (size_t i = 0; i < count; i++) {
-        double *row = l->rows + i * width;
-        memcpy(row, rows + i * width, width * sizeof *row);
-        for (size_t c = 0; c < l->space.count; c++) {
-            const double top = (double)l->space.columns[c].level_count;
-            const bool level = row[c] >= 0 && row[c] < top && row[c] == floor(row[c]);
-            if (!level && c < l->plan.action_columns) {
-                return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' lies outside its bounds",
-                                   i, l->space.columns[c].name);
-            }
-            row[c] = level ? row[c] : 0;
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        double *row = l->rows + l->plan.rows * width;
+        bool keep = true;
+        if (kept != NULL) {
+            status = tacet__persons_keep(kept, &keep, tacet__persons_hash(kept, &persons[i], sizeof *persons), err);
         }
-        if (!isfinite(row[width - 1])) {
-            return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is not a finite number", i,
-                               l->reward);
+        if (status == TACET_OK && keep) {
+            memcpy(row, rows + i * width, width * sizeof *row);
+            l->plan.rows++; /* also what is refused is wiped */
+            status = settle_row(l, row, i, err);
         }
     }
-    l->plan.rows = count;
-    return TACET_OK;
+    tacet__persons_close(kept);
+    return status;
+}
+
+/* Whose row it is, of a file by a column, of rows in memory by a number; and with it how many each may have. */
+static tacet_status check_persons(const tacet_ab_question *q, bool file, tacet_error *err) {
+    const bool named = file ? q->person != NULL : q->persons != NULL;
+    const bool other = file ? q->persons != NULL : q->person != NULL;
+    return !other && named == (q->rows_per_person > 0) && (q->person == NULL || strlen(q->person) < TACET_SPACE_NAME)
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID,
+                             "a column that says whose row it is (--person) and how many rows each person may have "
+                             "(--rows-per-person) go together");
 }
 
 static tacet_status open_log(tacet_ab_log **out, const char *path, const double *rows, size_t count,
@@ -205,6 +262,7 @@ static tacet_status open_log(tacet_ab_log **out, const char *path, const double 
     size_t found = 0;
     *out = NULL;
     tacet_status status = tacet_ab_plan_make(&plan, q->space, q->action_columns, q->lo, q->hi, q->eps, 1, err);
+    status = status == TACET_OK ? check_persons(q, path != NULL, err) : status;
     if (status != TACET_OK) {
         return status;
     }
@@ -213,12 +271,14 @@ static tacet_status open_log(tacet_ab_log **out, const char *path, const double 
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log");
     }
     l->plan = plan;
+    l->rows_per_person = q->rows_per_person;
+    (void)snprintf(l->person, sizeof l->person, "%s", q->person != NULL ? q->person : "");
     (void)snprintf(l->reward, sizeof l->reward, "%s", q->reward);
     l->path = path != NULL ? strdup(path) : NULL;
     status = path != NULL && l->path == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log")
                                              : tacet_space_copy(&l->space, q->space, err);
     if (status == TACET_OK && path == NULL) {
-        status = copy_rows(l, rows, count, err);
+        status = copy_rows(l, rows, q->persons, count, err);
     }
     status = status == TACET_OK ? pass(l, &found, l->hash, NULL, NULL, err) : status;
     if (status == TACET_OK && found == 0) {

@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "dp/ledger/seal.h"
+#include "dp/open/charge_rows.h"
 #include "registry/ledger_beside.h"
 #include "registry/registry.h"
 
@@ -43,7 +44,7 @@ typedef struct entered {
     tacet_noise *noise; /* seeded; NULL: private */
     unsigned char key[TACET__AB_DEAL_KEY];
     char rows[2 * crypto_generichash_BYTES_MIN + 1]; /* stands for the rows in their order, under the ledger's key */
-    char uncovered[512];
+    char uncovered[512], covered[128];
 } entered;
 
 static void derive(entered *e, const tacet_ab_log *l, const unsigned char key[TACET__SEAL_KEY]) {
@@ -80,6 +81,16 @@ static tacet__rows rows_of(const tacet_ab_log *l, const char *names[TACET_SPACE_
                          .space = &l->space};
 }
 
+/* What the release costs: of a row, or of all rows of a person, which one noise hides (src/dp/persons.md). */
+static tacet_status price_of(double *eps, const tacet_ab_log *l, tacet_error *err) {
+    tacet_charge price;
+    tacet_charge_init(&price);
+    tacet_charge_pure(&price, l->plan.eps);
+    const tacet_status status = tacet__charge_rows(&price, l->rows_per_person, false, err);
+    *eps = price.eps;
+    return status;
+}
+
 static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_contextual_entry *entry,
                                 tacet_error *err) {
     char beside[TACET__PATH];
@@ -96,13 +107,15 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
     tacet_status status = l->path != NULL         ? tacet__beside(beside, l->path, ".ledger.db", err)
                           : entry->ledger == NULL ? tacet__registry_ledger(beside, &rows, err)
                                                   : TACET_OK;
+    double price = 0;
+    status = status == TACET_OK ? price_of(&price, l, err) : status;
     if (status != TACET_OK) {
         return status;
     }
     const char *path = entry->ledger != NULL ? entry->ledger : beside;
     tacet_ledger_settings_defaults(&settings);
     settings.accounting = TACET_ACCOUNTING_BASIC;
-    settings.eps = entry->budget > 0 ? entry->budget : l->plan.eps;
+    settings.eps = entry->budget > 0 ? entry->budget : price;
     settings.delta = 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
@@ -191,6 +204,11 @@ static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, cons
     } else {
         (void)snprintf(e->uncovered, sizeof e->uncovered, "rows,that a row is in the log");
     }
+    if (l->rows_per_person > 0) {
+        (void)snprintf(e->covered, sizeof e->covered, "one person: all of their rows, at most %zu", l->rows_per_person);
+    } else {
+        (void)snprintf(e->covered, sizeof e->covered, "one row");
+    }
     s->ask = (tacet_ask){.ledger = e->ledger,
                          .noise = e->noise,
                          .ticket = s->ticket,
@@ -198,7 +216,8 @@ static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, cons
                          .to_whom = entry->to_whom,
                          .covered_fields = "action,contexts,reward",
                          .uncovered_fields = e->uncovered,
-                         .covered_records = "one row",
+                         .covered_records = e->covered,
+                         .rows_each = l->rows_per_person,
                          .group = l->plan.money ? s->group : NULL,
                          .part = l->plan.money ? part : NULL,
                          .records = l->plan.rows};
@@ -256,6 +275,10 @@ tacet_status tacet_ab_log_release(tacet_ab_log *l, tacet_ab_model **out, const t
         f.released = tacet_release_values(table);
         f.scale = r->scale;
         f.is_private = r->is_private;
+        f.person_rows = l->rows_per_person;
+        status = f.person_rows > 0 ? price_of(&f.person_eps, l, err) : TACET_OK;
+    }
+    if (status == TACET_OK) {
         status = tacet_ab_model_create(out, &f, err);
     }
     tacet_release_free(knots);

@@ -27,6 +27,8 @@ typedef struct tacet_ab_facts {
     double variance_share;
     double scale; /* of the noise on each number of the table */
     bool is_private;
+    size_t person_rows;     /* how many rows a person may have; 0: rows count by themselves */
+    double person_eps;      /* what such a person is charged */
     const double *released; /* plan.numbers of them: up of each cell, down of each, then of the totals likewise */
     tacet_receipt receipts[TACET_AB_RECEIPTS_MOST];
     size_t receipt_count;
@@ -38,6 +40,11 @@ TACET_API void tacet_ab_model_free(tacet_ab_model *model); /* NULL is allowed */
 TACET_API const tacet_ab_facts *tacet_ab_model_facts(const tacet_ab_model *model);
 /* Values in the unit of rewards, gains and spreads too. */
 TACET_API const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_model *model);
+/* Of n records, the levels of all columns: mean reward and its spread. Where `best` is given actions are not looked at,
+ * and it receives the record of the rule's action: plan.action_columns levels a record. INVALID names row and column of
+ * what is no level. */
+TACET_API tacet_status tacet_ab_model_predict(const tacet_ab_model *model, double *means, double *sds, double *best,
+                                              const double *records, size_t n, tacet_error *err);
 /* Where the law of rewards is cut, and their variance as a share of p (1 - p), from the released knots. */
 TACET_API void tacet_ab_cut(double *top, double *variance_share, const tacet_ab_plan *plan, const double *knots,
                             double rows, double scale);

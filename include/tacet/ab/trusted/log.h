@@ -24,11 +24,19 @@ typedef struct tacet_ab_question {
     const char *reward;
     double lo, hi; /* rewards outside count as the nearest end */
     double eps;
+    /* Whose rows they are, as tacet_contextual_question has it. */
+    const char *person;
+    const uint64_t *persons;
+    size_t rows_per_person;
 } tacet_ab_question;
 
+/* Whether what is asked of a log is answered by one table, by what is public of it: all columns are categories, nothing
+ * is believed of rewards or their law, and the noise is that of pure eps. Then *out is the question to ask. */
+TACET_API bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_question *question);
+
 /* Reads the log once, to count its rows and to know them again. UNSUPPORTED as tacet_ab_plan_make, before the file is
- * opened. INVALID, PARSE: a column is missing, an action is no level, a reward no number. A context that is no level
- * counts as the first. NOT_FOUND, IO, NO_MEMORY; STATE: no rows. */
+ * opened. INVALID, PARSE: a column is missing, an action is no level, a reward no number; a person without rows, or the
+ * other way round. A context that is no level counts as the first. NOT_FOUND, IO, NO_MEMORY; STATE: no rows. */
 TACET_API tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *question,
                                          tacet_error *err);
 /* The same from memory: `count` rows, each the levels of the space's columns, then the reward. Copied. */

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 from tacet._native import interruptible
 from tacet._table import Packed, columns_of, pack
 from tacet.errors import InvalidValue
-from tacet.model import Model
+from tacet.model import Model, read_model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
 from tacet.trusted.outsourced import _CSpace, _texts, persons_of, warn_few
@@ -41,6 +41,10 @@ def learn(
     registry of this machine, where the same rows find it again. `out` receives the model as a file. Ctrl-C ends it
     early: what was charged by then is drawn, the same, by the next call with this ticket.
 
+    Where all columns are categories, and no `delta` is given, one table of all rows is released, with pure eps for the
+    whole row, its action included, and the answer is a `tacet.TableModel`: the rule, what it earns and what it gains,
+    with intervals. Propensities are not needed there, and not read.
+
     With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are learnt from
     and the charge is for all of them: the claim is then about persons.
 
@@ -51,7 +55,6 @@ def learn(
     actions = [action] if isinstance(action, str) else list(action)
     contexts = [name for name in space if name not in actions]
     ordered = space.only([*actions, *contexts])
-    rows = _rows(table, ordered, [reward] if propensity is None else [reward, propensity])
     question = ffi.new("tacet_contextual_question *")
     lib.tacet_contextual_settings_defaults(ffi.addressof(question, "settings"))
     texts = _texts(reward=reward, propensity=propensity)
@@ -73,25 +76,32 @@ def learn(
     entry.few = few
     with _CSpace(ordered) as raw_space:
         question.space = raw_space
-        text = interruptible(lambda: _released(rows, question, entry), flag)
+        one_table = ffi.new("tacet_ab_question *")
+        if lib.tacet_ab_question_make(one_table, question):
+            rows = _rows(table, ordered, [reward])
+            text = interruptible(lambda: _released("ab", rows, one_table, entry), flag)
+        else:
+            rows = _rows(table, ordered, [reward] if propensity is None else [reward, propensity])
+            text = interruptible(lambda: _released("contextual", rows, question, entry), flag)
     warn_few(few)
     if out is not None:
         Path(out).write_text(text, encoding="utf-8")
-    return Model(text)
+    return read_model(text)
 
 
-def _released(rows: Any, question: Any, entry: Any) -> str:
-    log, model, text = ffi.new("tacet_contextual_log **"), ffi.new("tacet_contextual_model **"), ffi.new("char **")
-    native.call(
-        lib.tacet_contextual_log_open_rows, log, ffi.cast("double *", rows.address()), len(rows), question
-    )
+def _released(room: str, rows: Any, question: Any, entry: Any) -> str:
+    """Of one of two rooms of the library, which have the same functions."""
+    log, model, text = ffi.new(f"tacet_{room}_log **"), ffi.new(f"tacet_{room}_model **"), ffi.new("char **")
+    call = {name: getattr(lib, f"tacet_{room}_{name}") for name in
+            ("log_open_rows", "log_release", "model_encode", "model_free", "log_free")}  # fmt: skip
+    native.call(call["log_open_rows"], log, ffi.cast("double *", rows.address()), len(rows), question)
     try:
-        native.call(lib.tacet_contextual_log_release, log[0], model, entry)
-        native.call(lib.tacet_contextual_model_encode, model[0], text)
+        native.call(call["log_release"], log[0], model, entry)
+        native.call(call["model_encode"], model[0], text)
         return native.take(text[0])
     finally:
-        lib.tacet_contextual_model_free(model[0])
-        lib.tacet_contextual_log_free(log[0])
+        call["model_free"](model[0])
+        call["log_free"](log[0])
 
 
 def _rows(table: Any, space: Space, numbers: list[str]) -> Packed:

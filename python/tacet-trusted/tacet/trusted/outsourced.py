@@ -97,7 +97,7 @@ def persons_of(table: Any, person: str | None) -> Any:
     if columns is None or person not in columns:
         raise InvalidValue(f"the table has no column '{person}'")
     seen: dict[Any, int] = {}
-    numbers = []
+    numbers: list[int] = []
     for value in columns[person]:
         if is_missing(value):
             raise InvalidValue(f"column '{person}': row {len(numbers)} (counted from 0) is empty, but every row belongs to a person")
