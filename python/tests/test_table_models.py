@@ -82,6 +82,16 @@ def test_predictions_agree_with_the_command(tmp_path: Path) -> None:
             model.predict(rows)
 
 
+def test_without_numpy_and_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = learn(month(8), out=tmp_path / "model.json")
+    assert len(model.predict(pd.DataFrame({"kind": [], "day": []}, dtype=object))) == 0
+    monkeypatch.setattr("tacet._table.numpy", lambda: None)
+    again = tacet.load_model(tmp_path / "model.json")
+    assert isinstance(again, tacet.TableModel) and again.rule == model.rule
+    said = again.predict({"kind": ["new", "old"], "day": ["work", "free"]})
+    assert said.best == [model.best(kind="new", day="work"), model.best(kind="old", day="free")]
+
+
 def test_two_months_are_two_tables_and_one_month_is_one(tmp_path: Path) -> None:
     learn(month(3))
     learn(month(4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacet._lib import ffi, lib, native
@@ -87,7 +88,7 @@ class TableModel(Model):
                 rest //= levels[j]
             records.append(record)
         for j in range(len(self.contexts)):
-            packed.fill(j, [record[j] for record in records])
+            packed.fill(j, array("d", [record[j] for record in records]))
         said = self._recommend(packed, 0)
         assert said.best is not None
         names = self.space.only(self.contexts).rows(records) if self.contexts else [{}]
@@ -102,9 +103,9 @@ class TableModel(Model):
     def _recommend(self, contexts: Packed, grid: int) -> Prediction:
         """Actions are not looked at: any level stands for them."""
         records = Packed(len(contexts), len(self.space))
-        for j in range(len(self.space)):
+        for j in range(len(self.space) if len(contexts) > 0 else 0):
             at = j - self._actions
-            column = contexts.flat()[at :: len(self.contexts)] if at >= 0 else [0.0] * len(contexts)
+            column = contexts.flat()[at :: len(self.contexts)] if at >= 0 else array("d", bytes(8 * len(contexts)))
             records.fill(j, column)
         return self._ask(records, Packed(len(contexts), self._actions))
 
