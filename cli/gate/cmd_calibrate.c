@@ -223,15 +223,9 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     static const struct {
         const char *name;
         tacet_status (*run)(json_t *out, options *o, tacet_error *err);
-    } MECHANISMS[] = {{"gaussian", gaussian},
-                      {"laplace", laplace},
-                      {"l2", l2},
-                      {"zcdp", zcdp},
-                      {"exponential", exponential},
-                      {"randomizer", randomizer},
-                      {"levels", levels},
-                      {"select", selection},
-                      {"sphere", sphere},
+    } MECHANISMS[] = {{"gaussian", gaussian}, {"laplace", laplace},         {"l2", l2},
+                      {"zcdp", zcdp},         {"exponential", exponential}, {"randomizer", randomizer},
+                      {"levels", levels},     {"select", selection},        {"sphere", sphere},
                       {"range", range}};
     options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, .ticket = "tuning"};
     o.what = "best of several private runs";

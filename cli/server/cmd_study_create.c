@@ -85,9 +85,9 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
         cli_object("reward lengthscale? groups? kernel? bound? typical_reward?",
                    J(json_pack("[ff]", r->reward.lo, r->reward.hi)), JL(r->lengthscale.at, r->lengthscale.count),
                    JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound), J(r->typical_reward));
-    json_t *options = cli_object("randomizer? parameters? late? ticket_seconds person_rounds", J(r->randomizer),
-                                 J(r->parameters), J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds),
-                                 J(r->person_rounds));
+    json_t *options =
+        cli_object("randomizer? parameters? late? ticket_seconds person_rounds", J(r->randomizer), J(r->parameters),
+                   J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds), J(r->person_rounds));
     json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
                               J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
                               J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->direction));
@@ -179,7 +179,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "central: what an arm that nobody knows returns, within --reward. Default: its middle."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
-        CLI_OPT("kernel", &r.kernel, "NAME", "se (default over a space), matern12, matern32, matern52 (default otherwise), …"),
+        CLI_OPT("kernel", &r.kernel, "NAME",
+                "se (default over a space), matern12, matern32, matern52 (default otherwise), …"),
         CLI_OPT("groups", &r.groups, "G1,G2,…",
                 "With --points: coordinates whose effects add up, as the number of each one's group, contexts after "
                 "actions; 0,0,1: f(a, b) + g(c)."),

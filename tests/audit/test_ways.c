@@ -108,7 +108,7 @@ static void spoilt_reports_are_found_out(void **state) {
 
 static void unknown_ways_and_mechanisms_are_refused(void **state) {
     static const char *const WRONG[][2] = {
-        {"window", NULL},     {"desk", "gaussian"}, {"device", "k-norm"},         {"device", "duchi"},
+        {"window", NULL},     {"desk", "gaussian"}, {"device", "k-norm"},        {"device", "duchi"},
         {"learn", "laplace"}, {"study", "k-norm"},  {"learn-robust", "gaussian"}};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         tacet_audit_shipped_settings s;

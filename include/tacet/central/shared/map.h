@@ -34,7 +34,7 @@ TACET_API const tacet_features *tacet_central_map_features(const tacet_central_m
 TACET_API const tacet_domain *tacet_central_map_domain(const tacet_central_map *map);
 TACET_API size_t tacet_central_map_released(const tacet_central_map *map);    /* r */
 TACET_API size_t tacet_central_map_dim(const tacet_central_map *map);         /* 2 r */
-TACET_API double tacet_central_map_sensitivity(const tacet_central_map *map); /* sqrt(2 nu), or that of a list; rounded up */
+TACET_API double tacet_central_map_sensitivity(const tacet_central_map *map); /* sqrt(2 nu), or a list's; rounded up */
 TACET_API double tacet_central_map_lo(const tacet_central_map *map);
 TACET_API double tacet_central_map_hi(const tacet_central_map *map);
 /* out: 2r numbers. x has d coordinates. Total: any x and y, NaN included, give a vector of norm at most 1.
