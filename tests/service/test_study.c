@@ -15,6 +15,13 @@ static const char DOSE[] =
     "\"context\":{\"space\":{\"columns\":[{\"name\":\"age\",\"bounds\":[18,90]},"
     "{\"name\":\"sex\",\"levels\":[\"F\",\"M\"]}]}}},\"prior\":{\"reward\":[0,1]}}";
 
+/* Reporting is no secret here: its rounds can be ended by hand. */
+static const char MENU[] =
+    "{\"name\":\"menu\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"rounds\":"
+    "5000,"
+    "\"domain\":{\"space\":{\"columns\":[{\"name\":\"mg\",\"bounds\":[5,200]}]},\"candidates\":9},"
+    "\"prior\":{\"reward\":[0,1]}}";
+
 static char folder[256], store[300];
 
 static int setup(void **state) {
@@ -28,16 +35,19 @@ static int teardown(void **state) {
     return 0;
 }
 
-static tacet_study *open_dose(void) {
+static tacet_study *open_study(const char *definition) {
     tacet_study *study = NULL;
     tacet_error err = {0};
     char *name = NULL;
-    test_assert_status(tacet_study_create(&name, store, DOSE, sizeof DOSE - 1, &err), TACET_OK, &err, __FILE__,
+    test_assert_status(tacet_study_create(&name, store, definition, strlen(definition), &err), TACET_OK, &err, __FILE__,
                        __LINE__);
-    assert_string_equal(name, "dose");
     test_assert_status(tacet_study_open(&study, store, name, &err), TACET_OK, &err, __FILE__, __LINE__);
     free(name);
     return study;
+}
+
+static tacet_study *open_dose(void) {
+    return open_study(DOSE);
 }
 
 static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
@@ -107,20 +117,31 @@ static void a_study_is_opened_again_where_it_was(void **state) {
     free(s.point);
     tacet_study_close(study);
     study = open_dose(); /* created again, harmlessly */
-    assert_ok(tacet_study_fail(study, NULL, s.ticket, NULL));
+    tacet_study_taken taken = {.repeated = true};
+    assert_ok(tacet_study_fail(study, &taken, s.ticket, NULL));
+    assert_false(taken.repeated);
+    tacet_study_close(study);
+    study = open_dose();
+    assert_ok(tacet_study_fail(study, &taken, s.ticket, NULL));
+    assert_true(taken.repeated); /* the report was kept */
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     assert_int_equal(json_integer_value(json_object_get(status, "suggested")), 1);
-    assert_int_equal(json_integer_value(json_object_get(status, "observed")), 1);
+    assert_null(json_object_get(status, "observed")); /* who has reported is private */
     json_decref(status);
     json_decref(text_of(study, TACET_STUDY_LEDGER));
     char *text = NULL;
-    assert_ok(tacet_study_events(study, &text, 1, NULL));
+    assert_ok(tacet_study_events(study, &text, 0, NULL));
     json_t *events = json_loads(text, 0, NULL);
     free(text);
-    assert_int_equal(json_array_size(json_object_get(events, "events")), 1); /* the first is known */
+    assert_int_equal(json_array_size(json_object_get(events, "events")), 1); /* the report is not among them */
     const json_t *event = json_array_get(json_object_get(events, "events"), 0);
-    assert_string_equal(json_string_value(json_object_get(event, "kind")), "observed");
+    assert_string_equal(json_string_value(json_object_get(event, "kind")), "suggested");
     assert_null(json_object_get(event, "value"));
+    json_decref(events);
+    assert_ok(tacet_study_events(study, &text, 1, NULL)); /* the first is known */
+    events = json_loads(text, 0, NULL);
+    free(text);
+    assert_int_equal(json_array_size(json_object_get(events, "events")), 0);
     json_decref(events);
     assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_MODEL, NULL), TACET_NOT_FOUND);
     assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_RELEASE, NULL), TACET_STATE);
@@ -147,23 +168,6 @@ static void *take_rounds(void *user) {
     return NULL;
 }
 
-static void two_threads_share_a_study(void **state) {
-    tacet_study *study = open_dose();
-    pthread_t threads[2];
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, take_rounds, study), 0);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        void *failed = study;
-        assert_int_equal(pthread_join(threads[i], &failed), 0);
-        assert_null(failed);
-    }
-    json_t *status = text_of(study, TACET_STUDY_STATUS);
-    assert_int_equal(json_integer_value(json_object_get(status, "observed")), 100);
-    json_decref(status);
-    tacet_study_close(study);
-}
-
 static json_t *loaded(char *text) {
     json_t *value = json_loads(text, 0, NULL);
     assert_non_null(value);
@@ -177,6 +181,27 @@ static json_int_t first_count(char *text, const char *list, const char *field) {
         json_integer_value(json_object_get(json_array_get(json_object_get(value, list), 0), field));
     json_decref(value);
     return count;
+}
+
+static void two_threads_share_a_study(void **state) {
+    tacet_study *study = open_dose();
+    pthread_t threads[2];
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_rounds, study), 0);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        void *failed = study;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    assert_int_equal(json_integer_value(json_object_get(status, "suggested")), 100);
+    json_decref(status);
+    tacet_study_close(study);
+    const tacet_store_place place = {.store = store};
+    char *text = NULL;
+    assert_ok(tacet_store_check(&text, &place, NULL));
+    assert_int_equal(first_count(text, "studies", "events"), 200); /* each was reported, once */
 }
 
 static void a_store_is_looked_after(void **state) {
@@ -213,11 +238,18 @@ static void a_store_is_looked_after(void **state) {
     assert_ok(tacet_store_token_drop(&place, 2, NULL));
     assert_int_equal(tacet_store_token_drop(&place, 2, NULL), TACET_NOT_FOUND);
     /* tickets */
-    assert_int_equal(tacet_store_expire(&expired, &place, "dose", 0, 77, NULL), TACET_NOT_FOUND);
-    assert_ok(tacet_store_expire(&expired, &place, "dose", 0, 0, NULL));
+    assert_int_equal(tacet_store_expire(&expired, &place, "dose", 0, 0, NULL), TACET_STATE); /* it would tell */
+    study = open_study(MENU);
+    assert_ok(tacet_study_suggest_text(study, &text, &(tacet_study_round){0}, 2, NULL));
+    free(text);
+    tacet_study_close(study);
+    assert_int_equal(tacet_store_expire(&expired, &place, "menu", 0, 77, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet_store_expire(&expired, &place, "menu", 0, 0, NULL));
     assert_int_equal(expired, 2);
     /* the whole */
     assert_ok(tacet_store_check(&text, &place, NULL));
+    assert_int_equal(first_count(text, "studies", "events"), 2);
+    assert_ok(tacet_store_snapshot(&text, &place, "menu", NULL));
     assert_int_equal(first_count(text, "studies", "events"), 4);
     (void)snprintf(copy, sizeof copy, "%s/copy", folder);
     assert_ok(tacet_store_backup(store, copy, NULL));
