@@ -54,7 +54,11 @@ class Score:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What left: the chosen setting, its score, and the winner of each round. Everything here may be shown."""
+    """What left: the chosen setting, its score, and the winner of each round. Everything here may be shown.
+
+    >>> tuned = trusted.tune(score, space, records=len(y_val), eps=1)      # doctest: +SKIP
+    >>> tuned.params, tuned.score, tuned.eps                               # doctest: +SKIP
+    """
 
     params: Params
     score: Score | None
@@ -273,7 +277,11 @@ range_ = range  # `range` is also what a value's range is called
 
 @dataclass(frozen=True)
 class Chosen:
-    """The best of a random number of private trainings: what may be shown. `model` is that of the chosen run."""
+    """The best of a random number of private trainings: what may be shown. `model` is that of the chosen run.
+
+    >>> chosen = trusted.tune_private(train, space, eps=0.5, runs=30)      # doctest: +SKIP
+    >>> chosen.model.predict(x)                                            # doctest: +SKIP
+    """
 
     params: Params
     score: float
