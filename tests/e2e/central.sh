@@ -54,7 +54,8 @@ refused() {
 }
 refused central --algorithm other
 refused central --eps -1
-refused central --delta 0
+refused central --delta 1
+refused central --algorithm published --delta 0
 refused central --rounds 0
 refused central --scenario nowhere
 refused central --scenario box --dim 2 --outstanding 3
