@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_main.c - tacet-plan: what a budget would buy, told before anything is spent. Ring: none; it reads no data, and runs
- * the simulations of lab/ on made-up functions. */
+/* plan_main.c - tacet-plan: what a budget would buy, told before anything is spent. Ring: none; it reads no data, and
+ * runs the simulations of lab/ on made-up functions. */
 #include "plan.h"
 
 static const cli_command COMMANDS[] = {
