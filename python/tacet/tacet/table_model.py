@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class Estimate(NamedTuple):
-    """A value with its 95 % interval."""
+    """A value with its 95 % interval.
+
+    >>> str(Estimate(0.5, 0.4, 0.6))
+    '0.5 (0.4 to 0.6)'
+    """
 
     estimate: float
     lower: float
