@@ -102,10 +102,16 @@ grep -q '100 % of these rows were released before' err || fail "the table of a r
 # --- one snapshot: every row is read slowly, and all of them change meanwhile
 sql "CREATE TABLE moving AS SELECT g AS id, 10.0::float8 AS x, 10.0::float8 AS y FROM generate_series(1, 150) g;
      CREATE VIEW slowly AS SELECT id, x + 0 * length(pg_sleep(0.01)::text) AS x, y FROM moving"
+await_rows() { # until the server sends the rows of the table
+    until [ "$(sql "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%slowly%'")" -ge 1 ]; do
+        kill -0 $reader 2>/dev/null || fail "the table was read too soon: $(cat err)"
+        sleep 0.02
+    done
+}
 curate 0 before --data "$url" --table moving --seed 9 --ledger m1.db
 "$tacet" curate --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --seed 9 --ledger m2.db --out during >said 2>err &
 reader=$!
-sleep 0.5
+await_rows
 sql "UPDATE moving SET x = 90, y = 90; INSERT INTO moving SELECT g, 50, 50 FROM generate_series(1000, 1050) g"
 kill -0 $reader 2>/dev/null || fail "the table was read before it changed: the test shows nothing"
 wait $reader || fail "the reader of a table that changes: $(cat err)"
@@ -114,8 +120,7 @@ cmp -s before/release.csv during/release.csv || fail "the release mixes two stat
 # --- the database of the records goes away while they are read
 "$tacet" curate --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --ledger m3.db --out gone >said 2>err &
 reader=$!
-sleep 0.6
-kill -0 $reader 2>/dev/null || fail "the table was read too soon"
+await_rows
 "$TACET_SOURCE/tests/support/pgcluster.sh" kill "$TACET_TEST_CLUSTER"
 ! wait $reader || fail "a release of a table that was cut off"
 grep -q 'slowly: reading it: the database went away' err || fail "not named: $(cat err)"
