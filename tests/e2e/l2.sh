@@ -20,7 +20,7 @@ awk 'BEGIN { print "a,b,c,d,e"; for (i = 0; i < 300; i++) print i % 7 "," i % 11
     --unit a=1,b=1,c=1,d=1,e=1 --eps 1 --delta 1e-5 --mechanism l2 --out "$work/r" --ledger "$work/r/ledger.db" --json >"$work/json" ||
     fail "no release"
 less "$(field sigma)" 2.38 || fail "the release has more noise than l2 needs: $(cat "$work/json")"
-grep -q 'and at eps = 1.03002 with delta = 0' "$work/r/manifest.json" || fail "the manifest does not state the pure eps"
+grep -q 'hidden at eps = 1.03002 with delta = 0, too' "$work/r/manifest.json" || fail "the manifest does not state the pure eps"
 "$TACET_BIN/tacet-ledger" ledger verify --ledger "$work/r/ledger.db" >/dev/null || fail "the ledger does not verify"
 "$TACET_BIN/tacet-ledger" ledger show --ledger "$work/r/ledger.db" >"$work/out"
 grep -q '^that is eps 1, delta 1e-05 of eps 1, delta 1e-05$' "$work/out" || fail "the ledger says $(cat "$work/out")"
