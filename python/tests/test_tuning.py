@@ -113,7 +113,9 @@ def test_contrasts_of_losses(tmp_path: Path) -> None:
         lambda params: base + 100 * (params["x"] - 0.3) ** 2, space, records=N, range=(0, 320), minimize=True, contrast=32,
         reference={"x": 0.9}, evaluations=40, ledger=tmp_path / "l",
     )  # fmt: skip
-    assert abs(tuned.params["x"] - 0.3) < 0.2
+    # Within .2 all contrasts are clipped alike; at .3 the mean is 5 lower, where the last choice has e^-4 a unit: a
+    # false alarm has a chance below 1e-6.
+    assert abs(tuned.params["x"] - 0.3) < 0.3
     assert tuned.score is not None and tuned.score.lower < 100 < tuned.score.upper + 20
 
 
