@@ -15,6 +15,7 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/outsourced/trusted/published.h>
 
 static tacet_status no_memory(tacet_error *err) {
     return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the problem");
@@ -266,6 +267,57 @@ static tacet_status table(lab_problem *p, const lab_table_options *o, double rad
     return status;
 }
 
+/* Coordinate `axis` times `share`, then everything to the largest norm `radius` again; records are centred in their
+ * box, and stay so. */
+static void shrink(lab_problem *p, size_t axis, double share, double radius) {
+    double largest = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        p->X[i * p->d + axis] *= share;
+        largest = fmax(largest, tacet__dot(p->X + i * p->d, p->X + i * p->d, p->d));
+    }
+    const double factor = radius / sqrt(largest);
+    for (size_t i = 0; i < p->n * p->d; i++) {
+        p->X[i] *= factor;
+    }
+    for (size_t a = 0; a < p->d; a++) {
+        p->low[a] *= factor * (a == axis ? share : 1);
+        p->high[a] *= factor * (a == axis ? share : 1);
+    }
+}
+
+/* Which branch Algorithm 1 takes depends on the smallest singular value alone, and a paper that divides its inputs by
+ * lengthscales does not print it; its thresholds do say between which values it lies. */
+static tacet_status stretch(lab_problem *p, double sigma_min, double radius, tacet_error *err) {
+    enum { STEPS = 40 };
+    size_t axis = 0;
+    double least = INFINITY;
+    for (size_t a = 0; a < p->d; a++) {
+        double square_sum = 0;
+        for (size_t i = 0; i < p->n; i++) {
+            square_sum += p->X[i * p->d + a] * p->X[i * p->d + a];
+        }
+        axis = square_sum <= least ? a : axis;
+        least = fmin(least, square_sum);
+    }
+    double now = 0;
+    double share = 1; /* of the coordinate as it was */
+    double low = 0;
+    double high = 1;
+    tacet_status status = tacet_published_sigma_min(&now, p->X, p->d, p->d, p->n, err);
+    if (status == TACET_OK && !(sigma_min > 0 && sigma_min <= now)) {
+        status = tacet__fail(err, TACET_INVALID, "a smallest singular value above 0 and up to %g is needed", now);
+    }
+    for (size_t i = 0; i < STEPS && status == TACET_OK; i++) {
+        const double next = 0.5 * (low + high);
+        shrink(p, axis, next / share, radius);
+        share = next;
+        status = tacet_published_sigma_min(&now, p->X, p->d, p->d, p->n, err);
+        low = now < sigma_min ? next : low;
+        high = now < sigma_min ? high : next;
+    }
+    return status;
+}
+
 tacet_status lab_problem_init(lab_problem *p, const char *scenario, const lab_table_options *o, double radius,
                               double lengthscale, double signal_var, double noise_var, double mean, tacet_error *err) {
     /* The authors' hyper-parameters, lengthscales as a share of the radius. */
@@ -288,9 +340,12 @@ tacet_status lab_problem_init(lab_problem *p, const char *scenario, const lab_ta
     if (!(radius > 0 && p->lengthscale > 0 && p->signal_var > 0 && p->noise_var >= 0)) {
         return tacet__fail(err, TACET_INVALID, "radius, lengthscale and signal variance must be positive");
     }
-    const tacet_status status = k == 0   ? grid(p, radius, p->lengthscale, err)
-                                : k == 1 ? branin(p, radius, err)
-                                         : table(p, o, radius, err);
+    tacet_status status = k == 0   ? grid(p, radius, p->lengthscale, err)
+                          : k == 1 ? branin(p, radius, err)
+                                   : table(p, o, radius, err);
+    if (status == TACET_OK && o->sigma_min != 0) {
+        status = stretch(p, o->sigma_min, radius, err);
+    }
     if (status != TACET_OK) {
         lab_problem_clear(p);
     }

@@ -17,6 +17,8 @@ typedef struct lab_table_options {
     const char *log_inputs;  /* "b,c": columns of which the logarithm is taken; NULL: none */
     size_t rows;             /* the first so many records; 0: all */
     const char *scales;      /* "1,2.5,1": each column is divided by its own; NULL: by its half-range */
+    double sigma_min;        /* of any scenario: the coordinate that varies least is shrunk until this is the smallest
+                                singular value of the centred records, the radius staying as it is; 0: left alone */
     bool log_target;
     bool minimize;
     bool standardize;

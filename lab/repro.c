@@ -118,10 +118,25 @@ bool repro_result(const repro_plan *plan, size_t row, size_t column, double *mea
     return true;
 }
 
-/* Half of the last digit of a printed number. */
-static double half_digit(const char *printed) {
-    const char *point = strchr(printed, '.');
-    return point == NULL ? 0.5 : 0.5 * pow(10, -(double)strlen(point + 1));
+/* Half of the finest digit in the table: "0.0" beside "0.053" was rounded to three digits, too. */
+static double half_digit(const repro_plan *plan) {
+    double half = 0.5;
+    for (size_t i = 0; i < plan->rows; i++) {
+        const char *point = plan->row[i].comparable ? strchr(plan->row[i].paper, '.') : NULL;
+        half = point != NULL ? fmin(half, 0.5 * pow(10, -(double)strlen(point + 1))) : half;
+    }
+    return half;
+}
+
+const json_t *repro_detail(const repro_plan *plan, size_t row) {
+    const size_t cell = plan->row[row].cell[0];
+    return cell != REPRO_NONE ? plan->cell[cell].outcome.detail : NULL;
+}
+
+static bool other_branch(const repro_plan *plan, size_t row) {
+    const char *ran = json_string_value(json_object_get(repro_detail(plan, row), "branch"));
+    const char *wanted = plan->row[row].branch;
+    return wanted != NULL && (ran == NULL || strcmp(ran, wanted) != 0);
 }
 
 int repro_agrees(const repro_plan *plan, size_t row) {
@@ -129,11 +144,11 @@ int repro_agrees(const repro_plan *plan, size_t row) {
     double mean = 0;
     double se = 0;
     size_t trials = 0;
-    if (!r->comparable || !repro_result(plan, row, 0, &mean, &se, &trials) || trials < 2) {
+    if (!r->comparable || other_branch(plan, row) || !repro_result(plan, row, 0, &mean, &se, &trials) || trials < 2) {
         return -1;
     }
     const double both = se * sqrt(1 + (double)trials / (double)plan->paper_trials);
-    return fabs(mean - r->value) <= 3 * both + half_digit(r->paper);
+    return fabs(mean - r->value) <= 3 * both + half_digit(plan);
 }
 
 static void count_agreement(repro_plan *plan) {
@@ -141,7 +156,9 @@ static void count_agreement(repro_plan *plan) {
     size_t agree = 0;
     size_t all = 0;
     size_t fewest = SIZE_MAX;
+    size_t elsewhere = 0;
     for (size_t i = 0; i < plan->rows; i++) {
+        elsewhere += plan->row[i].comparable && other_branch(plan, i);
         const int a = repro_agrees(plan, i);
         agree += a == 1;
         all += a >= 0;
@@ -157,6 +174,10 @@ static void count_agreement(repro_plan *plan) {
                       "%zu of the paper's %zu printed values agree with ours as published (difference at most three "
                       "standard errors).",
                       agree, all);
+    }
+    if (elsewhere > 0) {
+        repro_finding(plan, "%zu of the paper's values are not scored: ours ran in the other branch of Algorithm 1.",
+                      elsewhere);
     }
     if (all > 0 && fewest < MANY) {
         repro_finding(plan, "Some of ours are means of %zu trials only: their standard errors are rough.", fewest);
@@ -370,7 +391,8 @@ static void markdown_head(FILE *file, const repro_options *o, const char *comman
             "that they can be repeated: none of them is itself private. ± is one standard error. A value of the paper "
             "*agrees* when it differs from ours as published by at most three standard errors of the difference of "
             "two means, one over as many runs as the paper's, one over ours, assuming the same spread; half of the "
-            "last printed digit is allowed on top. Were means normal, a row would disagree by chance once in 370; "
+            "finest digit in the table is allowed on top. A run that took another branch of the algorithm than the "
+            "paper's is not scored. Were means normal, a row would disagree by chance once in 370; "
             "regrets are skewed, so it is somewhat more often.\n\n",
             command, repro_version(), (unsigned long long)o->seed);
 }

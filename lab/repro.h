@@ -37,12 +37,13 @@ typedef struct repro_cell {
 
 typedef struct repro_row {
     char label[96];
-    char group[64];  /* panel; rows of one panel stand together */
-    char paper[48];  /* as the paper prints it; "": it prints nothing */
-    double value;    /* the same as a number; NaN: none */
-    double x;        /* place on the axis of the chart; NaN: not drawn */
-    bool reference;  /* non-private, random: no row of the paper's algorithm */
-    bool comparable; /* the first column and `value` are the same quantity */
+    char group[64];     /* panel; rows of one panel stand together */
+    char paper[48];     /* as the paper prints it; "": it prints nothing */
+    double value;       /* the same as a number; NaN: none */
+    double x;           /* place on the axis of the chart; NaN: not drawn */
+    bool reference;     /* non-private, random: no row of the paper's algorithm */
+    bool comparable;    /* the first column and `value` are the same quantity */
+    const char *branch; /* that the paper's run took, "if" or "else"; NULL: there is none */
     size_t cell[REPRO_COLUMNS];
     size_t less; /* cell whose values are subtracted, trial by trial; REPRO_NONE */
     double unit; /* values are divided by it */
@@ -111,9 +112,13 @@ const char *repro_path(repro_plan *plan, const char *folder, const char *file);
 
 /* Mean and standard error of what a row shows in a column; false: nothing there. */
 bool repro_result(const repro_plan *plan, size_t row, size_t column, double *mean, double *se, size_t *trials);
-/* -1: not comparable; 0: differs; 1: agrees. The rule: the difference is at most three standard errors of a difference
- * of two means over as many trials as the paper's and ours, or half of the paper's last printed digit more. */
+/* -1: not comparable, or the run took another branch than the paper's; 0: differs; 1: agrees. The rule: the difference
+ * is at most three standard errors of a difference of two means over as many trials as the paper's and ours, and half
+ * of the finest digit that the paper prints in the table. */
 int repro_agrees(const repro_plan *plan, size_t row);
+
+/* The branch that the first column's run took, omega and sigma_min; NULL: there is none, or no result yet. */
+const json_t *repro_detail(const repro_plan *plan, size_t row);
 
 /* Results of finished cells, one JSON line each; a line is written whole or, after a kill, ignored. */
 typedef struct repro_store repro_store;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_TEXT = 64 };
+enum { CELL_TEXT = 64, REMARK_TEXT = 320 };
 
 void repro_number(char *out, size_t size, double mean, double se) {
     if (!isfinite(mean)) {
@@ -49,6 +49,23 @@ static bool cell_text(char *out, size_t size, const repro_plan *plan, size_t row
 static const char *verdict(const repro_plan *plan, size_t row) {
     const int agrees = repro_agrees(plan, row);
     return agrees < 0 ? "" : agrees == 1 ? "agrees" : "differs";
+}
+
+/* Verdict, branch and note, in words. */
+static void remark(char *out, size_t size, const repro_plan *plan, size_t row) {
+    const json_t *detail = repro_detail(plan, row);
+    const char *first = verdict(plan, row);
+    const char *note = plan->row[row].note;
+    size_t at = (size_t)snprintf(out, size, "%s", first);
+    if (detail != NULL) {
+        at += (size_t)snprintf(out + at, size - at, "%s%s: omega %.0f, sigma_min %.0f", at > 0 ? "; " : "",
+                               json_string_value(json_object_get(detail, "branch")),
+                               json_number_value(json_object_get(detail, "omega")),
+                               json_number_value(json_object_get(detail, "sigma_min")));
+    }
+    if (note[0] != '\0') {
+        (void)snprintf(out + at, size - at, "%s%s", at > 0 ? "; " : "", note);
+    }
 }
 
 static bool any_paper(const repro_plan *plan) {
@@ -106,7 +123,9 @@ static void print_rows(const repro_plan *plan) {
             (void)cell_text(text, sizeof text, plan, i, c);
             padded(text, width[c]);
         }
-        printf("%s%s%s\n", verdict(plan, i), r->note[0] != '\0' && verdict(plan, i)[0] != '\0' ? "; " : "", r->note);
+        char words[REMARK_TEXT];
+        remark(words, sizeof words, plan, i);
+        printf("%s\n", words);
     }
 }
 
@@ -148,6 +167,7 @@ static json_t *row_json(const repro_plan *plan, size_t i) {
     if (row != NULL && r->note[0] != '\0') {
         (void)json_object_set_new(row, "note", json_string(r->note));
     }
+    (void)json_object_update(row, (json_t *)repro_detail(plan, i));
     const int agrees = repro_agrees(plan, i);
     if (row != NULL && agrees >= 0) {
         (void)json_object_set_new(row, "agrees", json_boolean(agrees == 1));
@@ -206,8 +226,9 @@ static void markdown_rows(FILE *file, const repro_plan *plan) {
             (void)cell_text(text, sizeof text, plan, i, c);
             fprintf(file, " %s |", text);
         }
-        fprintf(file, " %s%s%s |\n", verdict(plan, i), r->note[0] != '\0' && verdict(plan, i)[0] != '\0' ? "; " : "",
-                r->note);
+        char words[REMARK_TEXT];
+        remark(words, sizeof words, plan, i);
+        fprintf(file, " %s |\n", words);
     }
 }
 
@@ -255,28 +276,8 @@ void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *befor
 
 /* --- sections of a report ----------------------------------------------------------------------------------------- */
 
-static bool any_verdict(const repro_plan *plan) {
-    for (size_t i = 0; i < plan->rows; i++) {
-        if (verdict(plan, i)[0] != '\0') {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool any_note(const repro_plan *plan) {
-    for (size_t i = 0; i < plan->rows; i++) {
-        if (plan->row[i].note[0] != '\0') {
-            return true;
-        }
-    }
-    return false;
-}
-
 static json_t *table_section(const repro_plan *plan) {
     const bool printed = any_paper(plan);
-    const bool judged = any_verdict(plan);
-    const bool noted = any_note(plan);
     json_t *columns = json_pack("[s]", plan->rows > 0 && plan->row[0].group[0] != '\0' ? "panel and row" : "row");
     json_t *rows = json_array();
     if (printed) {
@@ -285,12 +286,7 @@ static json_t *table_section(const repro_plan *plan) {
     for (size_t c = 0; c < plan->columns; c++) {
         (void)json_array_append_new(columns, json_string(plan->column[c].title));
     }
-    if (judged) {
-        (void)json_array_append_new(columns, json_string("agreement"));
-    }
-    if (noted) {
-        (void)json_array_append_new(columns, json_string("note"));
-    }
+    (void)json_array_append_new(columns, json_string("agreement"));
     for (size_t i = 0; i < plan->rows; i++) {
         const repro_row *r = &plan->row[i];
         json_t *row = json_array();
@@ -304,12 +300,9 @@ static json_t *table_section(const repro_plan *plan) {
             (void)cell_text(text, sizeof text, plan, i, c);
             (void)json_array_append_new(row, json_string(text));
         }
-        if (judged) {
-            (void)json_array_append_new(row, json_string(verdict(plan, i)));
-        }
-        if (noted) {
-            (void)json_array_append_new(row, json_string(r->note));
-        }
+        char words[REMARK_TEXT];
+        remark(words, sizeof words, plan, i);
+        (void)json_array_append_new(row, json_string(words));
         (void)json_array_append_new(rows, row);
     }
     return json_pack("{ss so so so ss}", "kind", "table", "title",

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Raised whenever a simulation gives other numbers for the same settings. */
-static const char REVISION[] = TACET_VERSION "-r4";
+static const char REVISION[] = TACET_VERSION "-r5";
 
 struct repro_store {
     json_t *results; /* by key */
@@ -130,8 +130,8 @@ bool repro_store_find(const repro_store *store, repro_cell *cell) {
     }
     json_t *curve = json_object_get(result, "curve");
     json_t *curve_se = json_object_get(result, "curve_se");
-    cell->outcome = (lab_outcome){count, value, curve != NULL ? json_incref(curve) : NULL,
-                                  curve_se != NULL ? json_incref(curve_se) : NULL};
+    json_t *detail = json_object_get(result, "detail");
+    cell->outcome = (lab_outcome){count, value, json_incref(curve), json_incref(curve_se), json_incref(detail)};
     lab_mean_se(&cell->mean, &cell->se, value, count);
     cell->seconds = json_number_value(json_object_get(result, "seconds"));
     const char *build = json_string_value(json_object_get(result, "build"));
@@ -164,6 +164,9 @@ tacet_status repro_store_keep(repro_store *store, const repro_cell *cell, tacet_
     if (result != NULL && cell->outcome.curve != NULL) {
         (void)json_object_set(result, "curve", cell->outcome.curve);
         (void)json_object_set(result, "curve_se", cell->outcome.curve_se);
+    }
+    if (result != NULL && cell->outcome.detail != NULL) {
+        (void)json_object_set(result, "detail", cell->outcome.detail);
     }
     char *line = result != NULL ? json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     tacet_status status = TACET_OK;

@@ -15,6 +15,7 @@ void lab_outcome_clear(lab_outcome *o) {
     free(o->value);
     json_decref(o->curve);
     json_decref(o->curve_se);
+    json_decref(o->detail);
     *o = (lab_outcome){0};
 }
 
@@ -79,14 +80,15 @@ static int outsourced_key(char *out, size_t size, const lab_outsourced_request *
         (o->table.target_data != NULL && file_print(target, o->table.target_data, err) != TACET_OK)) {
         return -1;
     }
-    return snprintf(
-        out, size,
-        "outsourced %s table=%s:%s:%s:%s:%s:%s:%zu:%d%d%d radius=%.17g l=%.17g var=%.17g noise=%.17g mean=%.17g n=%zu "
-        "d=%zu mechanism=%s modeler=%s eps=%.17g delta=%.17g dims=%zu queries=%zu initial=%zu",
-        o->scenario, content, words(o->table.inputs), words(o->table.log_inputs), target, words(o->table.target),
-        words(o->table.scales), o->table.rows, o->table.log_target, o->table.minimize, o->table.standardize, o->radius,
-        o->lengthscale, o->signal_var, o->noise_var, o->mean, o->candidates, o->dim, o->mechanism, o->modeler, o->eps,
-        o->delta, o->dims, o->queries, o->initial);
+    return snprintf(out, size,
+                    "outsourced %s table=%s:%s:%s:%s:%s:%s:%zu:%d%d%d sigma_min=%.17g radius=%.17g l=%.17g var=%.17g "
+                    "noise=%.17g mean=%.17g n=%zu "
+                    "d=%zu mechanism=%s modeler=%s eps=%.17g delta=%.17g dims=%zu queries=%zu initial=%zu",
+                    o->scenario, content, words(o->table.inputs), words(o->table.log_inputs), target,
+                    words(o->table.target), words(o->table.scales), o->table.rows, o->table.log_target,
+                    o->table.minimize, o->table.standardize, o->table.sigma_min, o->radius, o->lengthscale,
+                    o->signal_var, o->noise_var, o->mean, o->candidates, o->dim, o->mechanism, o->modeler, o->eps,
+                    o->delta, o->dims, o->queries, o->initial);
 }
 
 static int central_key(char *out, size_t size, const lab_central_request *j, const char *model) {

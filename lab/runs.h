@@ -21,10 +21,11 @@ typedef struct lab_outcome {
     size_t trials;
     double *value;            /* by trial */
     json_t *curve, *curve_se; /* mean regret along the run, at equally spaced moments; NULL: none */
+    json_t *detail;           /* outsourced as published: branch, omega, sigma_min; NULL: none */
 } lab_outcome;
 
 void lab_outcome_clear(lab_outcome *outcome);
-/* Copies the values; takes over curve and curve_se, which may be NULL. NO_MEMORY. */
+/* Copies the values; takes over curve and curve_se, which may be NULL. Without detail. NO_MEMORY. */
 tacet_status lab_outcome_set(lab_outcome *outcome, const double *value, size_t trials, json_t *curve, json_t *curve_se,
                              tacet_error *err);
 

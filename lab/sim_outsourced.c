@@ -41,10 +41,11 @@ typedef struct simulation {
     size_t dims, queries, initial, trials;
     uint64_t seed;
     tacet_modeler_settings modeler_settings;
-    double *regret;      /* trials: of the best measured row */
-    double *recommended; /* trials: of the row of the best posterior mean */
-    double *curve;       /* queries x trials */
-    double *floor;       /* trials: modeler known only */
+    double *regret;                /* trials: of the best measured row */
+    double *recommended;           /* trials: of the row of the best posterior mean */
+    double *curve;                 /* queries x trials */
+    double *floor;                 /* trials: modeler known only */
+    tacet_published_report branch; /* of the published mechanism, the same in every trial */
 } simulation;
 
 static uint64_t stream(size_t trial, unsigned purpose) {
@@ -91,7 +92,7 @@ static tacet_status release_rows(simulation *s, lab_release *out, size_t trial, 
     return status;
 }
 
-static tacet_status project_rows(const simulation *s, double *Z, size_t trial, tacet_error *err) {
+static tacet_status project_rows(simulation *s, double *Z, size_t trial, tacet_error *err) {
     const lab_problem *p = &s->problem;
     double *M = TACET__ZALLOC(double, p->d * s->dims);
     if (M == NULL) {
@@ -102,8 +103,8 @@ static tacet_status project_rows(const simulation *s, double *Z, size_t trial, t
     for (size_t i = 0; i < p->d * s->dims; i++) {
         M[i] = tacet_simrng_normal(&rng);
     }
-    const tacet_status status =
-        tacet_published_project(Z, s->dims, NULL, p->X, p->d, p->d, p->n, M, p->d, s->dims, s->eps, s->delta, err);
+    const tacet_status status = tacet_published_project(Z, s->dims, trial == 0 ? &s->branch : NULL, p->X, p->d, p->d,
+                                                        p->n, M, p->d, s->dims, s->eps, s->delta, err);
     free(M);
     return status;
 }
@@ -320,6 +321,13 @@ static json_t *summary(const double *values, size_t count) {
                      cli_real(lab_median(values, count)), "above_0.1", (json_int_t)large);
 }
 
+/* Which branch of Algorithm 1 ran; NULL: another mechanism did. */
+static json_t *branch_json(const simulation *s) {
+    return s->mechanism != PUBLISHED ? NULL
+                                     : json_pack("{ss so so}", "branch", s->branch.raised ? "else" : "if", "omega",
+                                                 cli_real(s->branch.omega), "sigma_min", cli_real(s->branch.sigma_min));
+}
+
 static const char *protection(const simulation *s) {
     switch (s->mechanism) {
     case GAUSSIAN:
@@ -351,6 +359,10 @@ static void report(const simulation *s, const char *scenario, double seconds) {
                    scenario, MECHANISMS[s->mechanism], s->eps, s->mechanism == LAPLACE ? 0 : s->delta, s->scale,
                    protection(s));
         }
+        if (s->mechanism == PUBLISHED) {
+            printf("Algorithm 1 took \"%s\": omega %.4g, sigma_min %.4g\n", s->branch.raised ? "else" : "if",
+                   s->branch.omega, s->branch.sigma_min);
+        }
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));
         if (s->modeler == KNOWN) {
@@ -370,6 +382,9 @@ static void report(const simulation *s, const char *scenario, double seconds) {
     if (s->modeler == KNOWN && result != NULL) {
         (void)json_object_set_new(result, "floor", summary(s->floor, s->trials));
     }
+    json_t *branch = branch_json(s);
+    (void)json_object_update(result, branch);
+    json_decref(branch);
     cli_json_print(result);
 }
 
@@ -453,6 +468,7 @@ tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, ta
         json_t *curve_se = NULL;
         lab_curve(&curve, &curve_se, s.curve, s.queries, s.trials);
         status = lab_outcome_set(out, s.regret, s.trials, curve, curve_se, err);
+        out->detail = status == TACET_OK ? branch_json(&s) : NULL;
     }
     clear(&s);
     return status;
@@ -494,6 +510,9 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("log", &table.log_target, NULL, "csv: take the logarithm of the target."),
         CLI_OPT("minimize", &table.minimize, NULL, "csv, --table: look for the smallest target."),
         CLI_OPT("standardize", &table.standardize, NULL, "csv: bring the target to mean 0, variance 1."),
+        CLI_OPT("sigma-min", &table.sigma_min, "S",
+                "Shrink the coordinate that varies least until this is the smallest singular value of the centred "
+                "records: what the published mechanism branches on. Default: as they are."),
         CLI_OPT("radius", &radius, "R", "Largest norm of a record after scaling. Default 25."),
         CLI_OPT(
             "lengthscale", &lengthscale, "L",

@@ -86,6 +86,18 @@ awk -F'|' '/gamma_T: greedy/ { n++; if ($5 + 0 < $6 + 0) bad = 1 } /beta_T sqrt/
 grep -q '"repro":"outsourced-table-10"' "$work/one" || fail "no result"
 grep -q 'NOT differentially private' "$work/one" || fail "the published mechanism is not called what it is"
 grep -q '"paper":0.53' "$work/one" || fail "the paper's value is missing"
+"$tacet-lab" repro outsourced-figure-3 --trials 8 --json >"$work/three" 2>/dev/null
+python3 - "$work/one" "$work/three" <<'PY' || fail "a cell ran in another branch than the paper's, or does not say in which"
+import json, sys
+ran = lambda rows: [r["branch"] for r in rows]
+table, figure = ([r for r in json.load(open(p))["rows"] if r["paper"] is not None] for p in sys.argv[1:])
+assert ran(table) == ["if"] * 4 + ["else"] * 2, ran(table)
+assert ran(figure) == ["else", "else", "if"], ran(figure)
+for r in table + figure:
+    assert (r["omega"] > r["sigma_min"]) == (r["branch"] == "else") and 174 < r["sigma_min"] < 205, r
+values = [r["results"][0]["mean"] for r in figure]
+assert len(set(values)) == 3, f"rows of Figure 3 are the same: {values}"
+PY
 grep -q '</svg>' "$work/r.html" || fail "the report has no chart"
 "$tacet-lab" repro outsourced-table-10 --trials 2 --threads 1 --json >"$work/two" 2>/dev/null
 [ "$(rows <"$work/one")" = "$(rows <"$work/two")" ] || fail "the number of threads changes the result"

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_repro.c - what counts as agreement with a paper, and the stretch that puts Branin into the paper's branch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fit.h"
+#include "outsourced_problem.h"
+#include "repro.h"
+
+#include <math.h>
+#include <tacet/outsourced/trusted/published.h>
+
+enum { TRIALS = 4 };
+
+/* One row whose run has values about `mean` and took the branch `ran`. */
+static repro_plan *plan_of(double *values, double mean, const char *ran) {
+    repro_plan *plan = calloc(1, sizeof *plan);
+    assert_non_null(plan);
+    plan->columns = plan->cells = 1;
+    plan->paper_trials = TRIALS;
+    repro_row *row = repro_row_add(plan, "", "row");
+    repro_row_paper(row, "0.0");
+    row->branch = "else";
+    row->cell[0] = 0;
+    for (size_t i = 0; i < TRIALS; i++) {
+        values[i] = mean + (i % 2 == 0 ? 1e-6 : -1e-6);
+    }
+    plan->cell[0].done = true;
+    plan->cell[0].outcome =
+        (lab_outcome){.trials = TRIALS, .value = values, .detail = json_pack("{ss}", "branch", ran)};
+    return plan;
+}
+
+static void free_plan(repro_plan *plan) {
+    json_decref(plan->cell[0].outcome.detail);
+    free(plan);
+}
+
+static void a_run_in_another_branch_is_not_scored(void **state) {
+    double values[TRIALS];
+    repro_plan *plan = plan_of(values, 0, "if");
+    assert_int_equal(repro_agrees(plan, 0), -1);
+    free_plan(plan);
+    plan = plan_of(values, 0, "else");
+    assert_int_equal(repro_agrees(plan, 0), 1);
+    free_plan(plan);
+    (void)state;
+}
+
+static void the_finest_digit_of_the_table_is_the_tolerance(void **state) {
+    double values[TRIALS];
+    repro_plan *plan = plan_of(values, 0.03, "else");
+    assert_int_equal(repro_agrees(plan, 0), 1); /* "0.0" alone is 0.0 +- 0.05 */
+    repro_row_paper(repro_row_add(plan, "", "other"), "0.053");
+    assert_int_equal(repro_agrees(plan, 0), 0); /* beside three digits it is 0.000 */
+    free_plan(plan);
+    (void)state;
+}
+
+static double sigma_min_of(const lab_problem *p) {
+    double out = 0;
+    assert_int_equal(tacet_published_sigma_min(&out, p->X, p->d, p->d, p->n, NULL), TACET_OK);
+    return out;
+}
+
+static void records_are_stretched_to_the_wanted_singular_value(void **state) {
+    const lab_table_options o = {.sigma_min = 189};
+    lab_problem p;
+    double largest = 0;
+    assert_int_equal(lab_problem_init(&p, "branin", &o, 25, NAN, NAN, NAN, NAN, NULL), TACET_OK);
+    for (size_t i = 0; i < p.n; i++) {
+        largest = fmax(largest, hypot(p.X[2 * i], p.X[2 * i + 1]));
+    }
+    assert_true(fabs(sigma_min_of(&p) - 189) < 1e-6);
+    assert_true(fabs(largest - 25) < 1e-9);
+    assert_true(p.high[1] < p.high[0] && fabs(p.high[1] - p.X[2 * p.n - 1]) < 1e-9);
+    lab_problem_clear(&p);
+    const lab_table_options wide = {.sigma_min = 1e4};
+    assert_int_equal(lab_problem_init(&p, "branin", &wide, 25, NAN, NAN, NAN, NAN, NULL), TACET_INVALID);
+    (void)state;
+}
+
+/* The paper says that it divides by fitted lengthscales: the fit lands where its thresholds say. */
+static void fitted_lengthscales_put_branin_into_the_papers_branch(void **state) {
+    const lab_table_options o = {0};
+    lab_problem p;
+    lab_fit_settings s;
+    lab_fit_result fitted;
+    double X[2 * 121], y[121], l[2] = {6, 6}, out[2], largest = 0;
+    size_t n = 0;
+    assert_int_equal(lab_problem_init(&p, "branin", &o, 25, NAN, NAN, NAN, NAN, NULL), TACET_OK);
+    for (size_t i = 0; i < p.n; i++) {
+        const size_t row = i / p.side;
+        if (i % p.side % 3 == 0 && row % 3 == 0) {
+            X[2 * n] = p.X[2 * i];
+            X[2 * n + 1] = p.X[2 * i + 1];
+            y[n++] = p.fixed[i];
+        }
+    }
+    lab_fit_settings_defaults(&s);
+    s.kernel.d = s.kernel.lengthscale_count = 2;
+    s.kernel.lengthscales = l;
+    s.starts = 2;
+    assert_int_equal(lab_fit(&fitted, out, &s, X, 2, n, y, NULL), TACET_OK);
+    for (size_t i = 0; i < p.n; i++) {
+        p.X[2 * i] /= out[0];
+        p.X[2 * i + 1] /= out[1];
+        largest = fmax(largest, hypot(p.X[2 * i], p.X[2 * i + 1]));
+    }
+    const double sigma_min = sigma_min_of(&p) * 25 / largest;
+    assert_true(sigma_min >= tacet_published_omega(15, exp(2.5), 1e-3));
+    assert_true(sigma_min < tacet_published_omega(20, exp(2.5), 1e-3));
+    lab_problem_clear(&p);
+    (void)state;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_in_another_branch_is_not_scored),
+        cmocka_unit_test(the_finest_digit_of_the_table_is_the_tolerance),
+        cmocka_unit_test(records_are_stretched_to_the_wanted_singular_value),
+        cmocka_unit_test(fitted_lengthscales_put_branin_into_the_papers_branch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
