@@ -19,7 +19,7 @@ help:
 	@echo "make check          build and run every test; closes with 'N passed, M failed', and why any were skipped"
 	@echo "make quick          the unit tests that take a moment each; a room alone: ctest --test-dir build -L gate"
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
-	@echo "make check-browser  the pages in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
+	@echo "make check-browser  the pages and the device in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
 	@echo "make space-tables   real tables with categories, missing cells and dates, searched over TLS, DATA=$(DATA) (minutes)"
@@ -27,6 +27,7 @@ help:
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); 40 minutes of one core, goes on where it was stopped"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
+	@echo "make device-wasm    the browser's device package into build/device (web/device/README.md)"
 	@echo "make wheels         self-contained wheels and source archives of the Python packages, into build/wheels"
 	@echo "make wheels-check   the wheels in bare Debian roots that have Python alone (root, network)"
 	@echo "make coverage       branch coverage of the gate and of everything; LABEL=gate: the gate's own tests alone"
@@ -81,7 +82,7 @@ check-asan check-ubsan check-tsan: check-%: setup-dev
 check-valgrind: setup-dev build
 	@TACET_VALGRIND=1 tools/check $(BUILD) $(JOBS)
 
-check-browser: setup-tests build
+check-browser: setup-tests build device-wasm
 	@TACET_BIN=$(CURDIR)/$(BUILD)/bin /usr/bin/python3 tests/browser/run.py
 
 bench: setup-tests build
@@ -118,6 +119,11 @@ fuzz: setup-dev
 
 python: build
 	@tools/python $(BUILD)
+
+.PHONY: device-wasm
+device-wasm:
+	@tools/setup --with-wasm
+	@tools/device-wasm
 
 .PHONY: wheels wheels-check
 wheels:

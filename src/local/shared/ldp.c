@@ -34,6 +34,9 @@ const char *tacet_ldp_name(tacet_ldp_kind kind) {
     return (size_t)kind < sizeof NAMES / sizeof *NAMES ? NAMES[kind] : "unknown";
 }
 
+/* The design is made without the C library's transcendental functions, which differ in their last bits from one machine
+ * to the next: a browser, a phone and the collector have the same cells. */
+
 /* At least e^-eps, in units of 2^-62, by whole numbers alone: e^(-eps/64) from its alternating series, ended after a
  * positive term, positive terms rounded up and negative ones down; then six squarings, rounded up. */
 static uint64_t exp_above(double eps) {
@@ -54,6 +57,10 @@ static uint64_t exp_above(double eps) {
     return sum;
 }
 
+static double exp_of(double minus) {
+    return ldexp((double)exp_above(minus), -FIXED);
+}
+
 double tacet_ldp_duchi_constant(double eps) {
     return 1 + 2 / expm1(eps);
 }
@@ -64,7 +71,7 @@ static uint32_t sphere_window(double r) {
     const double step = 0.01;
     double best = 0, share = 0.5, q = 0;
     for (int i = 500; i >= 0; i--) {
-        const double z = i * step, density = exp(-z * z / 2);
+        const double z = i * step, density = exp_of(z * z / 2);
         q += step * density / sqrt(2 * PI);
         const double gain = density * (r - 1) / (q * r + 1 - q);
         share = gain > best ? q : share;
@@ -110,14 +117,15 @@ tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, dou
         out->step = (hi - lo) / STEPS;
         return TACET_OK;
     }
-    const double window = fmax(rint(CELLS / (exp(eps / 2) + 1)), 1);
+    const double root = exp_of(eps / 2); /* e^(-eps/2) */
+    const double window = fmax(rint(CELLS * root / (1 + root)), 1);
     out->cells = CELLS;
     out->window = (uint32_t)window;
     const double outside = (double)(out->cells - out->window);
     const double gain = (a - b) * out->window / (out->window * a + outside * b);
     out->step = 2 * half / (gain * outside);
     if (kind == TACET_LDP_HYBRID && eps > 0.61) {
-        out->piecewise_share = (uint32_t)ldexp(-expm1(-eps / 2), 32);
+        out->piecewise_share = (uint32_t)ldexp(1 - root, 32);
     }
     return TACET_OK;
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// module.mjs PACKAGE - the module's imports and exports, what it refuses, and the order of a report with a store that
+// fails at each step. A store here is an object; the browser's is tested in Chromium (tests/browser/test_device.py).
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const folder = process.argv[2];
+const { Device, Module } = await import(pathToFileURL(`${folder}/device.js`));
+const wasm = readFileSync(`${folder}/device.wasm`);
+const compiled = await WebAssembly.compile(wasm);
+
+/** Keeps what was made durable, also when the step after it fails. */
+class Store {
+  persisted = false;
+  tickets = new Map();
+  charged = 0;
+  fails = '';
+  async exclusive(work) { return work(); }
+  async reserve(ticket, mint) {
+    if (this.fails === 'before reserve') { throw new Error(this.fails); }
+    if (!this.tickets.has(ticket)) { this.tickets.set(ticket, { mint }); this.charged++; }
+    if (this.fails === 'after reserve') { throw new Error(this.fails); }
+    return this.tickets.get(ticket);
+  }
+  async commit(ticket, report) {
+    if (this.fails === 'before commit') { throw new Error(this.fails); }
+    this.tickets.set(ticket, { report });
+    if (this.fails === 'after commit') { throw new Error(this.fails); }
+  }
+}
+
+const study = { name: 'layouts', eps: 1, range: [0, 1] };
+const tests = {
+  async the_module_imports_random_bytes_and_exports_the_device_alone() {
+    assert.deepEqual(WebAssembly.Module.imports(compiled).map((i) => i.name), ['random_get']);
+    assert.deepEqual(WebAssembly.Module.exports(compiled).map((e) => e.name).sort(),
+      ['memory', 'tacet_page', 'tacet_page_law', 'tacet_page_report']);
+  },
+  async a_module_with_another_import_is_not_run() {
+    const at = wasm.indexOf('random_get');
+    const other = Buffer.from(wasm);
+    other.write('random_got', at);
+    await assert.rejects(Module.load(other), /asks for more than random bytes/);
+  },
+  async settings_and_values_that_make_no_report_are_refused_before_anything_is_charged() {
+    const store = new Store();
+    for (const wrong of [{ eps: 0 }, { eps: 33 }, { range: [1, 0] }, { range: [0] }, { randomizer: 'duchi' }, { name: '' }]) {
+      await assert.rejects(Device.open({ study: { ...study, ...wrong }, budget: 100, ledger: store, module: compiled }));
+    }
+    await assert.rejects(Device.open({ study, budget: 0.5, ledger: store, module: compiled }), /at least the eps/);
+    const device = await Device.open({ study, budget: 10, ledger: store, module: compiled });
+    await assert.rejects(device.report('t', NaN), /not a number/);
+    await assert.rejects(device.report('', 0.5), /1 to 200 bytes/);
+    await assert.rejects(device.report('a\nb', 0.5), /1 to 200 bytes/);
+    await assert.rejects(device.report('x'.repeat(201), 0.5), /1 to 200 bytes/);
+    await assert.rejects(device.report('t', '0.5'), /which is a text, and a number/);
+    assert.equal(store.charged, 0);
+  },
+  async a_ticket_that_was_interrupted_draws_the_same_report_and_is_charged_once() {
+    for (const fails of ['before reserve', 'after reserve', 'before commit', 'after commit']) {
+      const reports = new Set();
+      const store = new Store();
+      const device = await Device.open({ study: { ...study, randomizer: 'laplace' }, budget: 10, ledger: store, module: compiled });
+      store.fails = fails;
+      await assert.rejects(device.report('t', 0.25), new RegExp(fails));
+      assert.equal(store.charged, fails === 'before reserve' ? 0 : 1);
+      store.fails = '';
+      if (store.tickets.get('t')?.mint) { // bound to the value: not to be tried with another one
+        await assert.rejects(device.report('t', 0.75), /other data or settings/);
+      }
+      for (let i = 0; i < 3; i++) { reports.add((await device.report('t', 0.25)).report); }
+      assert.equal(reports.size, 1);
+      assert.equal(store.charged, 1);
+      assert.equal(store.tickets.get('t').mint, undefined, 'the key is gone once the report is there');
+    }
+  },
+  async an_answered_ticket_is_repeated_whatever_the_value() {
+    const store = new Store();
+    const device = await Device.open({ study, budget: 10, ledger: store, module: compiled });
+    const first = await device.report('t', 0.25);
+    assert.deepEqual(await device.report('t', 0.75), { ...first, repeated: true });
+    assert.equal(first.repeated, false);
+  },
+  async a_stored_report_that_the_randomiser_cannot_give_is_refused() {
+    const store = new Store();
+    store.tickets.set('t', { report: 0.123 });
+    const device = await Device.open({ study, budget: 10, ledger: store, module: compiled });
+    await assert.rejects(device.report('t', 0.25), /none this randomiser can give/);
+  },
+  async devices_that_share_a_module_keep_their_own_law() {
+    const module = await Module.load(compiled);
+    const narrow = await Device.open({ study, budget: 10, ledger: new Store(), module });
+    const wide = await Device.open({ study: { ...study, range: [1000, 2000] }, budget: 10, ledger: new Store(), module });
+    for (let i = 0; i < 20; i++) {
+      assert.ok(Math.abs((await narrow.report(`n${i}`, 0.5)).report) < 10);
+      assert.ok(Math.abs((await wide.report(`w${i}`, 1500)).report) > 10);
+    }
+  },
+};
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    await test();
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}\n${error.stack}`);
+  }
+}
+process.exit(failed);

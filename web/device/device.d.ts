@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the page promises of its reports. The page's own words: a collector that asks for others gets nothing. */
+export interface Study {
+  name: string;
+  /** Of each report: pure, whatever the collector does. */
+  eps: number;
+  /** Public, fixed before any reward is seen; rewards outside are clipped. */
+  range: [lo: number, hi: number];
+  /** Default hybrid. */
+  randomizer?: 'hybrid' | 'laplace';
+}
+
+export interface Report {
+  /** What may be sent: a possible output of the randomiser. */
+  report: number;
+  /** The ticket had been answered before; these are the same bits, and nothing was charged. */
+  repeated: boolean;
+}
+
+export interface Status {
+  budget: number;
+  eps: number;
+  /** Reports charged so far: count * eps of the budget is spent. */
+  count: number;
+}
+
+/** Where reports are remembered. Resolved means durable. */
+export interface Memory {
+  readonly persisted: boolean;
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
+  reserve(ticket: string, mint: Uint8Array): Promise<{ mint: Uint8Array } | { mint?: undefined; report: number }>;
+  commit(ticket: string, report: number): Promise<void>;
+  status(): Promise<Status>;
+  close(): void;
+}
+
+export class Ledger implements Memory {
+  static open(study: string, settings: { randomizer: string; eps: number; lo: number; hi: number }, budget: number): Promise<Ledger>;
+  readonly persisted: boolean;
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
+  reserve(ticket: string, mint: Uint8Array): Promise<{ mint: Uint8Array } | { mint?: undefined; report: number }>;
+  commit(ticket: string, report: number): Promise<void>;
+  status(): Promise<Status>;
+  close(): void;
+}
+
+/** code: BUDGET, CONFLICT, IO, UNSUPPORTED. */
+export class LedgerError extends Error { readonly code: string; }
+/** code: as in tacet/core/status.h. */
+export class DeviceError extends Error { readonly code: string; }
+
+/** The library in one instance; for programs without a page. */
+export class Module {
+  static load(bytes?: BufferSource | WebAssembly.Module, random?: (array: Uint8Array) => void): Promise<Module>;
+  law(kind: number, eps: number, lo: number, hi: number): void;
+  report(ticket: string, value: number, stored?: { mint?: Uint8Array; report?: number }): { mint?: Uint8Array; report?: number };
+}
+
+export class Device {
+  /** origin: whom the reports are for; budget: the eps of all reports of this browser to this study together. */
+  static open(options: {
+    study: Study; origin?: string; budget: number;
+    ledger?: Memory; module?: Module | BufferSource | WebAssembly.Module;
+  }): Promise<Device>;
+  /** Charged once a ticket, before anything is drawn. A ticket that was interrupted draws the same report again, for the
+   * same value or not at all (CONFLICT). */
+  report(ticket: string, value: number): Promise<Report>;
+  status(): Promise<Status>;
+  /** False: the browser may forget what was charged. Show it to the person. */
+  readonly persisted: boolean;
+  close(): void;
+}

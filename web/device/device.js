@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/* device.js - a reward leaves the page clipped, randomised, once a ticket.
+ *
+ * The noise is libtacet-device's, compiled to WebAssembly (wasm/page.c): the same key gives the same bits as in C. This
+ * file brings it its entropy and its memory, and keeps the order: reserve durably, draw, commit durably, return. */
+import { INTEGRITY } from './integrity.js';
+import { Ledger, LedgerError } from './ledger.js';
+
+export { Ledger, LedgerError };
+
+const KINDS = { laplace: 0, hybrid: 1 };
+const CODES = ['OK', 'INVALID', 'NO_MEMORY', 'OVERFLOW', 'NUMERIC', 'IO', 'PARSE', 'BUDGET', 'CORRUPT', 'STATE',
+  'NOT_FOUND', 'CONFLICT', 'BUSY', 'DENIED', 'TIMEOUT', 'UNSUPPORTED'];
+const OK = 0, BUSY = CODES.indexOf('BUSY');
+const TICKET = 0, TICKET_MOST = 200, MINT = 208, MINT_BYTES = 64, REPORT = 272, STAGE = 280, MESSAGE = 284, MESSAGE_BYTES = 240;
+const NOTHING = 0, RESERVED = 1, ANSWERED = 2;
+const ENTROPY_MOST = 65536; // bytes a call of getRandomValues
+
+export class DeviceError extends Error {
+  /** @param {string} code as in tacet/core/status.h */
+  constructor(code, message) {
+    super(message);
+    this.name = 'DeviceError';
+    this.code = code;
+  }
+}
+
+/** The module as fetched, if its bytes are those this package was built with. */
+async function fetched() {
+  const answer = await fetch(new URL('device.wasm', import.meta.url), { integrity: INTEGRITY });
+  if (!answer.ok) {
+    throw new DeviceError('IO', `device.wasm could not be fetched: ${answer.status}`);
+  }
+  return answer.arrayBuffer();
+}
+
+/** The library in one instance. `random` fills an array; the browser's generator everywhere but in tests. */
+export class Module {
+  #memory;
+  #calls;
+  #at;
+
+  static async load(bytes, random = (array) => globalThis.crypto.getRandomValues(array)) {
+    const compiled = bytes instanceof WebAssembly.Module ? bytes : await WebAssembly.compile(bytes ?? await fetched());
+    const imports = WebAssembly.Module.imports(compiled).map((i) => `${i.module}.${i.name}:${i.kind}`);
+    if (imports.length !== 1 || imports[0] !== 'wasi_snapshot_preview1.random_get:function') {
+      throw new DeviceError('UNSUPPORTED', 'device.wasm asks for more than random bytes, and is not run');
+    }
+    const module = new Module();
+    const random_get = (at, count) => {
+      for (let done = 0; done < count; done += ENTROPY_MOST) {
+        random(new Uint8Array(module.#memory.buffer, at + done, Math.min(ENTROPY_MOST, count - done)));
+      }
+      return 0;
+    };
+    const instance = await WebAssembly.instantiate(compiled, { wasi_snapshot_preview1: { random_get } });
+    module.#calls = instance.exports;
+    module.#memory = instance.exports.memory;
+    module.#at = instance.exports.tacet_page();
+    return module;
+  }
+
+  #bytes(offset, count) { return new Uint8Array(this.#memory.buffer, this.#at + offset, count); }
+
+  #view() { return new DataView(this.#memory.buffer, this.#at); }
+
+  #check(status) {
+    if (status !== OK && status !== BUSY) {
+      const text = this.#bytes(MESSAGE, MESSAGE_BYTES);
+      throw new DeviceError(CODES[status] ?? 'UNKNOWN', new TextDecoder().decode(text.subarray(0, text.indexOf(0))));
+    }
+    return status;
+  }
+
+  /** The law of the reports that follow. */
+  law(kind, eps, lo, hi) { this.#check(this.#calls.tacet_page_law(kind, eps, lo, hi)); }
+
+  /** `stored` of the ticket: undefined, {mint} or {report}. Gives {mint}, to be stored before anything is drawn, or
+   * {report}. */
+  report(ticket, value, stored) {
+    const text = new TextEncoder().encode(ticket);
+    if (text.length < 1 || text.length > TICKET_MOST || text.includes(0)) {
+      throw new DeviceError('INVALID', `a ticket has 1 to ${TICKET_MOST} bytes and no control characters`);
+    }
+    this.#bytes(TICKET, TICKET_MOST + 1).fill(0).set(text);
+    const view = this.#view();
+    view.setUint32(STAGE, stored === undefined ? NOTHING : stored.mint ? RESERVED : ANSWERED, true);
+    if (stored?.mint) {
+      this.#bytes(MINT, MINT_BYTES).set(stored.mint);
+    }
+    view.setFloat64(REPORT, stored?.report ?? NaN, true);
+    try {
+      return this.#check(this.#calls.tacet_page_report(value)) === BUSY
+        ? { mint: this.#bytes(MINT, MINT_BYTES).slice() }
+        : { report: view.getFloat64(REPORT, true) };
+    } finally {
+      this.#bytes(MINT, MINT_BYTES).fill(0);
+    }
+  }
+}
+
+function settingsOf(study) {
+  const [lo, hi] = study.range ?? [];
+  const settings = { randomizer: study.randomizer ?? 'hybrid', eps: study.eps, lo, hi };
+  if (typeof study.name !== 'string' || study.name === '' || !(settings.randomizer in KINDS)
+    || ![settings.eps, lo, hi].every((x) => typeof x === 'number' && Number.isFinite(x))) {
+    throw new DeviceError('INVALID', 'a study has a name, eps, range: [lo, hi], and hybrid or laplace as its randomizer');
+  }
+  return settings;
+}
+
+export class Device {
+  #module;
+  #law;
+  #ledger;
+
+  /** See device.d.ts. `ledger` and `module` are for programs without IndexedDB, and for tests. */
+  static async open({ study, origin = '', budget, ledger, module }) {
+    const settings = settingsOf(study);
+    if (!(budget >= settings.eps && budget < Infinity)) {
+      throw new DeviceError('INVALID', 'a budget is a number, and at least the eps of one report');
+    }
+    const device = new Device();
+    device.#module = module instanceof Module ? module : await Module.load(module);
+    device.#law = [KINDS[settings.randomizer], settings.eps, settings.lo, settings.hi];
+    device.#module.law(...device.#law); // refuses what is no law
+    device.#ledger = ledger ?? await Ledger.open(`${study.name}@${origin}`, settings, budget);
+    return device;
+  }
+
+  /** What may be sent of `value`. Asked again for a ticket, the same bits, at no charge. */
+  async report(ticket, value) {
+    if (typeof ticket !== 'string' || typeof value !== 'number') {
+      throw new DeviceError('INVALID', 'a report is of a ticket, which is a text, and a number');
+    }
+    return this.#ledger.exclusive(async () => {
+      const fresh = this.#draw(ticket, value); // finds out what is wrong before anything is charged
+      const stored = await this.#ledger.reserve(ticket, fresh.mint);
+      const { report } = this.#draw(ticket, value, stored);
+      if (stored.mint) {
+        await this.#ledger.commit(ticket, report);
+      }
+      return { report, repeated: !stored.mint };
+    });
+  }
+
+  /** Devices may share a module: the law is set for each call. */
+  #draw(ticket, value, stored) {
+    this.#module.law(...this.#law);
+    return this.#module.report(ticket, value, stored);
+  }
+
+  /** {budget, eps, count}. */
+  status() { return this.#ledger.status(); }
+
+  /** False: the browser may forget what was charged; show it. */
+  get persisted() { return this.#ledger.persisted; }
+
+  close() { this.#ledger.close(); }
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.c - libtacet-device as a page calls it: one exchange area in the module's memory, and a few functions.
+ * Ring: trusted. In: a raw reward, which stays in the page. Out: a report.
+ *
+ * A store of a page answers later, and C cannot wait. So the library's `reserve` stops the first time (BUSY), with the
+ * fresh key in the exchange; the page stores it durably and calls again, now with what it has stored: the key of this
+ * call or of an earlier one, or the report that was drawn from it. The order of the gate is kept: nothing is drawn
+ * before the page says that the reservation is durable, and the page returns nothing before the report is.
+ * Cost: that of tacet_device_report, twice. */
+#include <stdint.h>
+#include <string.h>
+#include <tacet/local/trusted/device.h>
+
+#define EXPORT(name) __attribute__((export_name(name)))
+
+enum { TICKET_ROOM = 208, MINT_BYTES = 2 * TACET_MINT_BYTES };
+_Static_assert(TICKET_ROOM > TACET_DEVICE_TICKET_MOST, "a ticket and its zero fit");
+_Static_assert(sizeof(tacet_mint) == MINT_BYTES, "what the page stores is a mint and nothing else");
+
+/* What the page has stored of the ticket. */
+enum { STAGE_NOTHING, STAGE_RESERVED, STAGE_ANSWERED };
+
+/* device.js reads and writes it by these offsets. */
+static struct {
+    char ticket[TICKET_ROOM];                           /* 0 */
+    unsigned char mint[MINT_BYTES];                     /* 208 */
+    double report;                                      /* 272 */
+    uint32_t stage;                                     /* 280 */
+    char message[sizeof((tacet_error *)NULL)->message]; /* 284 */
+} page;
+_Static_assert(TICKET_ROOM + MINT_BYTES + 8 + 4 == 284, "the offsets of device.js");
+
+static tacet_ldp law;
+
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
+                            double *report, tacet_error *err) {
+    (void)user;
+    (void)ticket;
+    (void)ldp;
+    (void)err;
+    switch (page.stage) {
+    case STAGE_RESERVED:
+        memcpy(mint, page.mint, MINT_BYTES);
+        return TACET_OK;
+    case STAGE_ANSWERED:
+        *answered = true;
+        *report = page.report;
+        return TACET_OK;
+    default:
+        memcpy(page.mint, mint, MINT_BYTES);
+        return TACET_BUSY;
+    }
+}
+
+static tacet_status commit(void *user, const char *ticket, double report, tacet_error *err) {
+    (void)user;
+    (void)ticket;
+    (void)err;
+    memset(page.mint, 0, MINT_BYTES);
+    page.report = report;
+    return TACET_OK;
+}
+
+static int tell(tacet_status status, const tacet_error *err) {
+    memcpy(page.message, err->message, sizeof page.message);
+    return (int)status;
+}
+
+EXPORT("tacet_page") void *tacet_page(void) {
+    return &page;
+}
+
+/* The law of all reports from now on. */
+EXPORT("tacet_page_law") int tacet_page_law(int kind, double eps, double lo, double hi) {
+    tacet_error err = {0};
+    return tell(tacet_ldp_init(&law, (tacet_ldp_kind)kind, eps, lo, hi, &err), &err);
+}
+
+/* The report of page.ticket, by what is stored of it. BUSY: page.mint is to be stored first. */
+EXPORT("tacet_page_report") int tacet_page_report(double reward) {
+    const tacet_device_store store = {.reserve = reserve, .commit = commit};
+    tacet_device *device = NULL;
+    tacet_device_answer answer;
+    tacet_error err = {0};
+    tacet_status status = tacet_device_open(&device, &law, &store, &err);
+    if (status == TACET_OK) {
+        status = tacet_device_report(device, &answer, page.ticket, reward, &err);
+    }
+    tacet_device_close(device);
+    return tell(status, &err);
+}
