@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_study_rounds.c - tacet study suggest, observe, status, release: the rounds of a study, on its store, without a
- * server and without a token. Ring: trusted. Whoever may read the store may do all of this. */
+/* cmd_study_rounds.c - tacet study suggest, observe, status, best, release: the rounds of a study, on its store,
+ * without a server and without a token. Ring: trusted. Whoever may read the store may do all of this. */
 #include "server/commands.h"
 
 #include <math.h>
@@ -139,6 +139,23 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
             "rounds left\n"
             "{guarantee.statement}\neps = {guarantee.eps:^6}, delta = {guarantee.delta} for {guarantee.protects}\n"
             "for a person behind k rounds: {*guarantee.eps_of_rounds:, |k = {@}: {?.|eps {.:^4}}{!.|no bound}}\n");
+    }
+    return finish(&a, status, self);
+}
+
+int cmd_study_best(int argc, char **argv, const cli_command *self) {
+    asked a = {0};
+    char *text = NULL;
+    const cli_option options[] = {STUDY_OPTIONS(a), {0}};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    tacet_status status = open_study(&a);
+    status = status != TACET_OK ? status : tacet_study_text(a.study, &text, TACET_STUDY_BEST, &a.err);
+    if (status == TACET_OK) {
+        (void)cli_tell(cli_loads(text),
+                       "best so far: {?point|{*point:, |{@} = {.:.10g}}}{!point|{*action:, |{.:.10g}}}\n"
+                       "expected reward {mean:.4g}, standard deviation {sd:.2g}\n"
+                       "{?spent_eps|eps spent: {spent_eps:^6}, for the reward of any one round\n}"
+                       "{?eps_per_report|eps spent by each device: {eps_per_report:^6} a report\n}");
     }
     return finish(&a, status, self);
 }

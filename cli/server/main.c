@@ -49,6 +49,11 @@ static const cli_command COMMANDS[] = {
     {"study status", "a study's counts and what it guarantees", "--store DIR|URL --study NAME",
      "Counts, rounds left, and the guarantee in numbers and words. Nothing private is shown.",
      "tacet study status --store studies --study dose", cmd_study_status},
+    {"study best", "the best point of a study, and how sure it is", "--store DIR|URL --study NAME",
+     "The best point by what was released so far, in the units of its columns; what it is expected to return, the "
+     "standard deviation of that, and the eps spent. Nothing is drawn, charged or stored. Where each round brings its "
+     "own decision set or context there is no best point: release the model and ask 'tacet predict'.",
+     "tacet study best --store studies --study tune", cmd_study_best},
     {"study release", "what a study learnt, as a file for anyone", "--store DIR|URL --study NAME --out FILE",
      "Writes the model that 'tacet predict' reads. It is made of what was released and charged before, so it costs "
      "nothing, and any number of predictions from it cost nothing.",

@@ -247,6 +247,12 @@ static void local(void) {
     assert_int_equal(json_integer_value(json_object_get(one, "rounds_left")), 20000 - 4);
     json_decref(one);
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/slides/releases", owner, "", NULL), 201);
+    assert_int_equal(ask("GET", STUDY "/best", "/v1/studies/slides/best", owner, NULL, &one), 200);
+    assert_true(json_is_number(json_object_get(one, "eps_per_report")));
+    json_decref(one);
+    assert_int_equal(ask("GET", STUDY "/best", "/v1/studies/dose/best", owner, NULL, NULL), 409);
+    assert_int_equal(ask("GET", STUDY "/best", "/v1/studies/visits/best", owner, NULL, NULL), 409);
+    assert_int_equal(ask("GET", STUDY "/best", "/v1/studies/slides/best", device, NULL, NULL), 403);
     assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/slides/ledger", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", STUDY, "/v1/studies/slides", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", STUDY "/model", "/v1/studies/slides/model", owner, NULL, NULL), 404);

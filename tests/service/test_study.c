@@ -22,6 +22,16 @@ static const char MENU[] =
     "\"domain\":{\"space\":{\"columns\":[{\"name\":\"mg\",\"bounds\":[5,200]}]},\"candidates\":9},"
     "\"prior\":{\"reward\":[0,1]}}";
 
+/* A column of every kind; rewards are costs, from -10 to 30. */
+static const char OVEN[] =
+    "{\"name\":\"oven\",\"trust\":\"central\",\"policy\":\"fixed\",\"direction\":\"minimize\","
+    "\"budget\":{\"eps\":1000,\"delta\":1e-6},\"rounds\":60,\"domain\":{\"space\":{\"columns\":["
+    "{\"name\":\"rate\",\"kind\":\"log\",\"bounds\":[1e-5,1]},"
+    "{\"name\":\"layers\",\"kind\":\"integer\",\"bounds\":[1,8]},"
+    "{\"name\":\"heat\",\"kind\":\"category\",\"levels\":[\"low\",\"high\"]},"
+    "{\"name\":\"day\",\"kind\":\"date\",\"bounds\":[\"2024-01-01\",\"2024-12-31\"]}]},\"candidates\":64},"
+    "\"prior\":{\"reward\":[-10,30]}}";
+
 static char folder[256], store[300];
 
 static int setup(void **state) {
@@ -155,6 +165,70 @@ static void a_study_is_opened_again_where_it_was(void **state) {
     assert_null(name);
 }
 
+static tacet_study_suggestion oven_round(tacet_study *study) {
+    tacet_study_suggestion s;
+    assert_ok(tacet_study_suggest(study, &s, &(tacet_study_round){0}, NULL));
+    if (!s.last) {
+        assert_ok(tacet_study_observe(study, NULL, s.ticket, strstr(s.point, "low") != NULL ? 20 : 4, NULL));
+    }
+    return s;
+}
+
+/* What was asked for is what a release has and what is suggested after the last round; and asking leaves nothing. */
+static void the_best_point_is_told_in_its_own_units(void **state) {
+    static const char *const SAME[] = {"index", "action", "point", "mean", "sd"};
+    tacet_study *study = open_study(OVEN);
+    char *text = NULL;
+    assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_BEST, NULL), TACET_STATE); /* nothing yet */
+    for (size_t i = 0; i < 60; i++) {
+        free(oven_round(study).point);
+    }
+    json_t *before = text_of(study, TACET_STUDY_LEDGER), *best = text_of(study, TACET_STUDY_BEST);
+    const json_t *point = json_object_get(best, "point");
+    const double rate = json_number_value(json_object_get(point, "rate"));
+    const json_t *layers = json_object_get(point, "layers");
+    const char *day = json_string_value(json_object_get(point, "day"));
+    assert_int_equal(json_object_size(point), 4);
+    assert_true(rate >= 1e-5 && rate <= 1);
+    /* the same point in the policy's coordinates: the middle of the logarithm of the rate is 0 */
+    const double first = json_number_value(json_array_get(json_object_get(best, "action"), 0));
+    assert_true(fabs(first - (log10(rate) + 2.5) / 2.5) < 1e-9);
+    assert_true(json_is_integer(layers) && json_integer_value(layers) >= 1 && json_integer_value(layers) <= 8);
+    assert_string_equal(json_string_value(json_object_get(point, "heat")), "high"); /* a cost of 4 instead of 20 */
+    assert_int_equal(strlen(day), 10);
+    assert_int_equal(strncmp(day, "2024-", 5), 0);
+    assert_true(fabs(json_number_value(json_object_get(best, "mean")) - 4) < 2);
+    const double sd = json_number_value(json_object_get(best, "sd"));
+    assert_true(sd > 0 && sd < 4);
+    assert_true(json_equal(json_object_get(best, "spent_eps"), json_object_get(before, "spent_eps")));
+    assert_true(json_number_value(json_object_get(best, "spent_eps")) > 0);
+    json_t *after = text_of(study, TACET_STUDY_LEDGER), *again = text_of(study, TACET_STUDY_BEST);
+    assert_true(json_equal(before, after));
+    assert_true(json_equal(best, again));
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    assert_int_equal(json_integer_value(json_object_get(status, "released")), 0);
+    json_t *release = text_of(study, TACET_STUDY_RELEASE);
+    for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++) {
+        assert_true(json_equal(json_object_get(best, SAME[i]), json_object_get(release, SAME[i])));
+    }
+    tacet_study_suggestion last = oven_round(study);
+    json_t *shown = json_loads(last.point, 0, NULL);
+    assert_true(last.last);
+    assert_int_equal(last.index, json_integer_value(json_object_get(best, "index")));
+    assert_true(json_equal(shown, point));
+    free(last.point);
+    json_t *const all[] = {before, after, best, again, status, release, shown};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_decref(all[i]);
+    }
+    tacet_study_close(study);
+    study = open_dose();
+    tacet_error err = {0};
+    assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_BEST, &err), TACET_STATE);
+    assert_non_null(strstr(err.message, "context"));
+    tacet_study_close(study);
+}
+
 static void *take_rounds(void *user) {
     for (size_t i = 0; i < 50; i++) {
         const tacet_study_round round = {.named = "{\"age\":30,\"sex\":\"M\"}"};
@@ -272,6 +346,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_store_is_looked_after, setup, teardown),
         cmocka_unit_test_setup_teardown(contexts_go_by_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(a_study_is_opened_again_where_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_best_point_is_told_in_its_own_units, setup, teardown),
         cmocka_unit_test_setup_teardown(two_threads_share_a_study, setup, teardown),
     };
     if (access("/dev/shm", W_OK) == 0) {

@@ -121,7 +121,7 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
     tacet_contextual_model *model = NULL;
     tacet_kernel *kernel = NULL;
     json_t *with = NULL;
-    tacet_status status = tacet__release_best(learner, def, out, err);
+    tacet_status status = tacet__best_point(learner, def, out, err);
     if (status != TACET_OK || def->d > TACET_CONTEXTUAL_COORDINATES_MOST || !box_of(def, lower, upper)) {
         return status;
     }
@@ -166,6 +166,7 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .create = fixed_create,
                                               .free = fixed_free,
                                               .release = fixed_release,
+                                              .best = tacet__best_point,
                                               .take = fixed_take,
                                               .recall = fixed_recall,
                                               .spent = fixed_spent};

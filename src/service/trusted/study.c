@@ -291,7 +291,8 @@ tacet_status tacet_study_release(tacet_study *study, char **out, uint64_t *numbe
 }
 
 tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_kind kind, tacet_error *err) {
-    static const tacet__job_kind KINDS[] = {TACET__JOB_STATUS, TACET__JOB_RELEASE, TACET__JOB_LEDGER, TACET__JOB_MODEL};
+    static const tacet__job_kind KINDS[] = {TACET__JOB_STATUS, TACET__JOB_RELEASE, TACET__JOB_LEDGER, TACET__JOB_MODEL,
+                                            TACET__JOB_BEST};
     *out = NULL;
     return (size_t)kind < sizeof KINDS / sizeof *KINDS ? ask_text(study, out, NULL, KINDS[kind], 0, err)
                                                        : tacet__fail(err, TACET_INVALID, "no such text of a study");

@@ -67,7 +67,9 @@ typedef enum tacet_study_text_kind {
     TACET_STUDY_STATUS,  /* definition, state, counts, rounds left, guarantee */
     TACET_STUDY_RELEASE, /* what was learnt; STATE: nothing yet */
     TACET_STUDY_LEDGER,  /* budget and what was spent */
-    TACET_STUDY_MODEL    /* by what devices of a study with policy `statistics` choose; NOT_FOUND: they need none */
+    TACET_STUDY_MODEL,   /* by what devices of a study with policy `statistics` choose; NOT_FOUND: they need none */
+    TACET_STUDY_BEST     /* the best point by what was released, its mean and sd, what was spent; nothing is drawn or
+                            stored. STATE: nothing was released yet, or the best depends on what a round brings */
 } tacet_study_text_kind;
 
 /* Adds a study to the store (a folder, made when missing, or postgresql://…), and charges its budget. `definition` is

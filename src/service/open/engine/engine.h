@@ -31,6 +31,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_RELEASE,     /* -> number, body */
     TACET__JOB_GET_RELEASE, /* number -> body */
     TACET__JOB_LEDGER,      /* -> body */
+    TACET__JOB_BEST,        /* -> body; STATE: nothing released yet, or it depends on what a round brings */
     TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
     TACET__JOB_EXTEND,      /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,

@@ -206,6 +206,8 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return get_release(r, job);
     case TACET__JOB_LEDGER:
         return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
+    case TACET__JOB_BEST:
+        return tacet__study_best(r->kind, &r->learner, &r->def, &job->body, &job->err);
     case TACET__JOB_MODEL:
         return r->kind->model != NULL ? r->kind->model(&r->learner, &job->body, &job->err)
                                       : tacet__fail(&job->err, TACET_NOT_FOUND, "devices of this study need no model");

@@ -178,7 +178,7 @@ static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
 
 /* The rounds are over: no ticket, no record, nothing to report. */
 static tacet_status suggest_last(tacet__replica *r, tacet__job *job) {
-    tacet_recommendation best = {0};
+    json_t *best = NULL;
     tacet_status status = TACET_OK;
     if (r->kind->own_sets) {
         return tacet__fail(&job->err, TACET_STATE, "the study has given out its rounds: devices choose by its model");
@@ -186,8 +186,9 @@ static tacet_status suggest_last(tacet__replica *r, tacet__job *job) {
     if (r->kind->sets || r->kind->contextual) {
         status = best_by_model(r, job);
     } else {
-        status = tacet_policy_recommend(r->learner.policy, &best, &job->err);
-        job->index = best.index;
+        status = r->kind->best(&r->learner, &r->def, &best, &job->err);
+        job->index = (uint64_t)json_integer_value(json_object_get(best, "index"));
+        json_decref(best);
     }
     job->last = status == TACET_OK;
     job->ticket[0] = '\0';

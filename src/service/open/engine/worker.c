@@ -169,6 +169,7 @@ static unsigned pass_of(const tacet__job *job) {
         return 1;
     case TACET__JOB_LOOK:
     case TACET__JOB_STATUS:
+    case TACET__JOB_BEST:
     case TACET__JOB_MODEL:
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:

@@ -214,8 +214,34 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     return status;
 }
 
-tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                 tacet_error *err) {
+tacet_status tacet__study_best(const tacet__policy_kind *kind, const tacet__learner *learner,
+                               const tacet__definition *def, json_t **out, tacet_error *err) {
+    static const char *const NAMES[] = {"spent_eps", "spent_delta", "eps_per_report", "delta_per_report"};
+    json_t *account = NULL;
+    *out = NULL;
+    if (kind->best == NULL) {
+        return tacet__fail(err, TACET_STATE,
+                           "the best action depends on the %s of a round: release the model, and ask 'tacet predict'",
+                           kind->contextual ? "context" : "decision set");
+    }
+    tacet_status status = kind->best(learner, def, out, err);
+    status = status != TACET_OK ? status : kind->spent(learner, def, &account, err);
+    for (size_t i = 0; status == TACET_OK && i < sizeof NAMES / sizeof *NAMES; i++) {
+        json_t *value = json_object_get(account, NAMES[i]);
+        if (value != NULL && json_object_set(*out, NAMES[i], value) != 0) {
+            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the best point");
+        }
+    }
+    json_decref(account);
+    if (status != TACET_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+tacet_status tacet__best_point(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                               tacet_error *err) {
     tacet_recommendation best;
     tacet_status status = tacet_policy_recommend(learner->policy, &best, err);
     if (status != TACET_OK) {
@@ -255,7 +281,8 @@ tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__defi
                                                      .index_public = true,                                             \
                                                      .check = local_check,                                             \
                                                      .create = local_create,                                           \
-                                                     .release = tacet__release_best,                                   \
+                                                     .release = tacet__best_point,                                     \
+                                                     .best = tacet__best_point,                                        \
                                                      .spent = tacet__local_spent}
 LOCAL_KIND(ucb, true);
 LOCAL_KIND(tgp, true);

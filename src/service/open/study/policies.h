@@ -41,6 +41,10 @@ typedef struct tacet__policy_kind {
     /* What was learnt, for anyone. STATE: nothing yet. */
     tacet_status (*release)(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                             tacet_error *err);
+    /* The best point by what was released, for anyone: nothing is drawn, charged or stored. {kind: "best", action,
+     * mean, sd}, and over a list index, over a space point. STATE: nothing yet. NULL: the best action depends on what a
+     * round brings. */
+    tacet_status (*best)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
     /* Takes the ledger over from other processes: from now on none but this one draws for the study. NULL: no ledger.
      */
     tacet_status (*take)(const tacet__learner *learner, tacet_error *err);
@@ -73,9 +77,13 @@ tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__defi
  * a trial's is. */
 tacet_status tacet__policy_create(const tacet__policy_kind *kind, tacet__learner *out, const tacet__definition *def,
                                   const char *ledger, const void *snapshot, size_t size, tacet_error *err);
-/* A kind's release where it is the policy's recommendation over a list of points: index, action, mean, sd. */
-tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                 tacet_error *err);
+/* A kind's best point, and its release, where it is the policy's recommendation over a list of points. */
+tacet_status tacet__best_point(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                               tacet_error *err);
+/* The kind's best point, and what was spent on it so far, by the names that the account has. STATE: nothing yet, or the
+ * best depends on what a round brings. */
+tacet_status tacet__study_best(const tacet__policy_kind *kind, const tacet__learner *learner,
+                               const tacet__definition *def, json_t **out, tacet_error *err);
 /* What is spent in a local study: by each device, so much a report. */
 tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                 tacet_error *err);

@@ -59,8 +59,8 @@ static tacet_status statistics_create(tacet__learner *out, const tacet__definiti
     return TACET_OK;
 }
 
-static tacet_status statistics_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                       tacet_error *err) {
+static tacet_status statistics_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                    tacet_error *err) {
     double x[TACET_STATISTICS_DIMS_MOST];
     double mean = 0;
     double sd = 0;
@@ -97,6 +97,7 @@ const tacet__policy_kind tacet__policy_statistics = {.name = "statistics",
                                                      .index_public = true,
                                                      .check = statistics_check,
                                                      .create = statistics_create,
-                                                     .release = statistics_release,
+                                                     .release = statistics_best,
+                                                     .best = statistics_best,
                                                      .model = statistics_model,
                                                      .spent = tacet__local_spent};

@@ -66,6 +66,7 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         return;
     case TACET__JOB_STATUS:
     case TACET__JOB_LEDGER:
+    case TACET__JOB_BEST:
     case TACET__JOB_MODEL:
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
@@ -289,6 +290,10 @@ static void ledger(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_LEDGER));
 }
 
+static void best(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_BEST));
+}
+
 static void model(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_MODEL));
 }
@@ -425,6 +430,7 @@ static const route ROUTES[] = {
     {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, false},
     {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
     {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
+    {"best", "GET", "/v1/studies/{study}/best", ANALYST | OWNER, best, false},
     {"model", "GET", "/v1/studies/{study}/model", DEVICE | ANALYST | OWNER, model, false},
     {"extend", "POST", "/v1/studies/{study}/rounds", OWNER, extend, false},
     {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
