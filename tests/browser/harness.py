@@ -25,13 +25,14 @@ CSS, ID, XPATH = By.CSS_SELECTOR, By.ID, By.XPATH
 NASTY = "<img src=x onerror=\"document.title='owned'\">&\"'"
 
 
-def browser(dark=False, width=1280, height=900):
+def browser(dark=False, width=1280, height=900, profile=None, more=()):
+    """`profile`: a folder that the caller keeps; `more`: words for Chromium."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or "chromium"
-    profile = tempfile.mkdtemp(prefix="tacet-chromium-")
+    profile = profile or tempfile.mkdtemp(prefix="tacet-chromium-")
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                 "--disable-dev-shm-usage", f"--user-data-dir={profile}", f"--window-size={width},{height}"):
+                 "--disable-dev-shm-usage", f"--user-data-dir={profile}", f"--window-size={width},{height}", *more):
         options.add_argument(word)
     options.set_capability("acceptInsecureCerts", True)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

@@ -7,6 +7,7 @@ TACET_PICTURES=DIR keeps pictures of every page there."""
 import importlib
 import os
 import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -31,14 +32,22 @@ def main():
     if why:
         print(f"browser: {'failed' if os.environ.get('TACET_CI') else 'skipped'}: {why}")
         return 1 if os.environ.get("TACET_CI") else 77
+    package = os.path.join(os.environ.get("TACET_BUILD") or os.path.dirname(os.environ.get("TACET_BIN", "build/bin")), "device")
+    if not os.path.exists(os.path.join(package, "device.wasm")):
+        subprocess.run([os.path.join(HERE, "..", "..", "tools", "device-wasm"), package], check=False)
+    modules = ["test_desk", "test_board"]
+    if os.path.exists(os.path.join(package, "device.wasm")):
+        modules.append("test_device")
+    else:
+        print("test_device: skipped: the device package is not built (make device-wasm)")
+        if os.environ.get("TACET_CI"):
+            return 1
     import harness
     wanted = sys.argv[1:]
     passed, failed = 0, 0
     driver = harness.browser()
     try:
-        for module in ("test_desk", "test_board"):
-            if not os.path.exists(os.path.join(HERE, module + ".py")):
-                continue
+        for module in modules:
             tests = vars(importlib.import_module(module))
             for name, test in list(tests.items()):
                 if not name.startswith("test_") or (wanted and not any(w in name for w in wanted)):

@@ -41,7 +41,7 @@ export class Ledger {
     if (typeof indexedDB === 'undefined' || typeof navigator === 'undefined' || !navigator.locks) {
       throw new LedgerError('UNSUPPORTED', 'a ledger needs IndexedDB and Web Locks: a page served over HTTPS');
     }
-    const ledger = new Ledger();
+    const ledger = new this();
     ledger.#study = study;
     ledger.#settings = JSON.stringify(settings);
     ledger.#db = await opened(DATABASE);
