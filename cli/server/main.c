@@ -6,16 +6,18 @@
 
 static const cli_command COMMANDS[] = {
     {"server init", "make the TLS keys of a server", "--dir DIR [--host NAME,…] [--days N]",
-     "Makes a certificate authority of its own, a server certificate for the hosts, and one by which servers of the "
-     "same store know each other (peer.pem; make the keys of all of them in one go, with every host). Give ca.pem to "
-     "the clients; keep the rest. A certificate of another authority does as well: put it and its key into a folder "
+     "Makes a certificate authority of its own and a server certificate for the hosts. Several servers of one store "
+     "may share it: name every host, and the balancer's. Give ca.pem to the clients; keep the rest. A certificate of "
+     "another authority does as well: put it and its key into a folder "
      "as server.pem and server.key.",
      "tacet server init --dir keys --host localhost,127.0.0.1", keys_server},
     {"server", "serve studies over HTTPS: suggest, observe, release",
      "--store DIR|URL --keys DIR [--listen HOST:PORT] [options]",
      "Answers the requests of docs/API.md for every study in the store, central and local. Nothing is answered before "
-     "it is durable. Several servers may share one PostgreSQL store: with --peers each study is kept by one of them "
-     "at a time, to which the others hand its requests, and is taken over when that one is away.\n\n"
+     "it is durable. Several servers may share one PostgreSQL store and be added, stopped or killed at any time: they "
+     "take turns under the lock of the study's row. docs/deployment.md has a balancer that sends a study to one of "
+     "them, "
+     "which is faster.\n\n"
      "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM). "
      "Whoever only collects reports of local studies runs 'tacet collector' instead, which holds nothing private.",
      "tacet server --store studies --keys keys\n"

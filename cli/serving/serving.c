@@ -95,9 +95,7 @@ int serving_run(const cli_command *self, serving_start *start, tacet_server_sett
     }
     const tacet_status status = start(&server, settings, &err);
     if (status == TACET_OK) {
-        const char *peers = tacet_server_peers(server);
-        serving_announce(settings->listen, tacet_server_port(server),
-                         peers != NULL ? json_pack("{ss}", "peers", peers) : NULL, ready);
+        serving_announce(settings->listen, tacet_server_port(server), NULL, ready);
         serving_wait(&signals, settings->log, reload_server, server);
     }
     tacet_server_stop(server);

@@ -14,10 +14,6 @@
     CLI_OPT("listen", &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one."),               \
         CLI_OPT("log", &(log_format), "FORMAT", "Lines on stderr: text (default) or json."),                           \
         CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers."), CLI_MORE,         \
-        CLI_OPT(                                                                                                       \
-            "peers", &(settings).peers, "HOST:PORT",                                                                   \
-            "Where the other servers of this store reach this one: each study is then kept by one of them, and the "   \
-            "others hand requests to it. The keys need peer.pem and peer.key of one ca.pem."),                         \
         CLI_OPT("threads", &(settings).threads, "N",                                                                   \
                 "Threads of the wire; each study in use has one more. Default 2."),                                    \
         CLI_OPT("rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),          \

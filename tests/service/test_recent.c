@@ -290,7 +290,7 @@ static void test_what_is_not_put_off(void **state) {
     assert_ok(tacet__studies_commit(s, NULL));
     assert_ok(tacet__studies_begin(s, &studies[2], NULL));
     assert_ok(append_suggestion(s, &studies[2]));
-    assert_ok(tacet__studies_keep(s, &studies[2], "", NULL));
+    assert_ok(tacet__studies_take(s, &studies[2], NULL));
     assert_ok(tacet__studies_commit(s, NULL));
     assert_ok(tacet__studies_gathered(s, NULL));
     assert_ok(turn(s, studies, 2, false));

@@ -100,22 +100,10 @@ void soak_server_start(soak *s, size_t i) {
     const double until = soak_now() + READY_SECONDS;
     for (;;) {
         (void)unlink(ready);
-        const bool peers = s->server_count > 1 && !s->alone;
-        char peer[32];
-        (void)snprintf(peer, sizeof peer, s->split != NULL ? "10.99.0.%zu:0" : "127.0.0.1:0", i + 1);
-        const char *const argv[] = {"tacet-server",
-                                    "server",
-                                    "--store",
-                                    i == 0 && s->cut_store[0] != '\0' ? s->cut_store : s->store,
-                                    "--keys",
-                                    s->keys,
-                                    "--listen",
-                                    "127.0.0.1:0",
-                                    "--ready-file",
-                                    ready,
-                                    peers ? "--peers" : NULL,
-                                    peer,
-                                    NULL};
+        const char *const argv[] = {
+            "tacet-server", "server", "--store",  i == 0 && s->cut_store[0] != '\0' ? s->cut_store : s->store,
+            "--keys",       s->keys,  "--listen", "127.0.0.1:0",
+            "--ready-file", ready,    NULL};
         const pid_t pid = fork();
         if (pid == 0) {
             if (s->groups != NULL) {

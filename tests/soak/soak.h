@@ -46,9 +46,6 @@ typedef struct soak {
     const char *cluster; /* "SCRIPT FOLDER" of tests/support/pgcluster.sh; NULL: no database to kill */
     size_t server_count;
     char cut_store[SOAK_PATH]; /* of server 0: the same store by a way that can be cut; "": none */
-    bool alone;                /* servers do not know of each other */
-    const char *split;         /* a command that cuts servers off from each other ("cut") and mends that ("mend"), whose
-                                  addresses for each other are then 10.99.0.1, .2, .3; NULL: none */
     const char
         *groups; /* server i joins the control group "GROUPS-i", which has its share of a processor; NULL: none */
     char keys[SOAK_PATH];
@@ -61,8 +58,8 @@ typedef struct soak {
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
     tacet_blob first_state; /* of the central study, before its first round */
-    double gaps[4];  /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
-                        seconds, cut off from the database, dead, or the servers cut off from each other; 0: not tried */
+    double gaps[3];  /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
+                        seconds, cut off from the database, or dead; 0: not tried */
     double away;     /* seconds for which server 0 is stopped and cut off, before it is killed; 0: not done */
     double gap_most; /* seconds that the others may take then */
     bool failover;   /* the database is a primary with a synchronous standby */

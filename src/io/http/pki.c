@@ -166,39 +166,6 @@ int64_t tacet__pki_expires(const char *certificate) {
     return end > 0 ? (int64_t)end : 0;
 }
 
-static gnutls_datum_t datum_of(const char *text) {
-    return (gnutls_datum_t){(unsigned char *)(size_t)text, (unsigned)strlen(text)};
-}
-
-tacet_status tacet__pki_fits(const char *certificate, const char *authority, const char *host, tacet_error *err) {
-    const gnutls_datum_t shown = datum_of(certificate);
-    const gnutls_datum_t trusted = datum_of(authority);
-    gnutls_x509_trust_list_t list = NULL;
-    gnutls_x509_crt_t *chain = NULL;
-    unsigned count = 0;
-    unsigned problems = 0;
-    bool read = gnutls_x509_trust_list_init(&list, 0) == 0 &&
-                gnutls_x509_trust_list_add_trust_mem(list, &trusted, NULL, GNUTLS_X509_FMT_PEM, 0, 0) > 0 &&
-                gnutls_x509_crt_list_import2(&chain, &count, &shown, GNUTLS_X509_FMT_PEM, 0) == 0;
-    gnutls_typed_vdata_st owner = {.type = GNUTLS_DT_DNS_HOSTNAME, .data = (unsigned char *)(size_t)host};
-    read = read && gnutls_x509_trust_list_verify_crt2(list, chain, count, &owner, 1, GNUTLS_VERIFY_DISABLE_TIME_CHECKS,
-                                                      &problems, NULL) == 0;
-    for (unsigned i = 0; i < count; i++) {
-        gnutls_x509_crt_deinit(chain[i]);
-    }
-    gnutls_free(chain);
-    if (list != NULL) {
-        gnutls_x509_trust_list_deinit(list, 1);
-    }
-    if (!read) {
-        return tacet__fail(err, TACET_INVALID, "the certificate or its authority cannot be read");
-    }
-    if ((problems & ~(unsigned)(GNUTLS_CERT_UNEXPECTED_OWNER | GNUTLS_CERT_INVALID)) != 0) {
-        return tacet__fail(err, TACET_INVALID, "it is not signed by the authority in ca.pem");
-    }
-    return problems == 0 ? TACET_OK : tacet__fail(err, TACET_INVALID, "it does not name the host %s", host);
-}
-
 void tacet__token_make(char text[TACET__TOKEN_TEXT]) {
     unsigned char raw[32];
     randombytes_buf(raw, sizeof raw);

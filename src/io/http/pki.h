@@ -16,8 +16,8 @@ typedef struct tacet__pem {
 
 /* A self-signed authority, valid for `days` from now. */
 tacet_status tacet__pki_authority(tacet__pem *out, const char *name, unsigned days, tacet_error *err);
-/* What a certificate is for: a client with the common name; a server at the hosts; or both. */
-typedef enum tacet__pki_use { TACET__PKI_CLIENT, TACET__PKI_SERVER, TACET__PKI_PEER } tacet__pki_use;
+/* What a certificate is for: a client with the common name, or a server at the hosts. */
+typedef enum tacet__pki_use { TACET__PKI_CLIENT, TACET__PKI_SERVER } tacet__pki_use;
 /* A certificate signed by the authority; for a server with at least one host name or address. days may be negative:
  * already expired (for tests). */
 tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, const char *name, tacet__pki_use use,
@@ -25,9 +25,6 @@ tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, cons
 void tacet__pem_free(tacet__pem *pem); /* wipes the key */
 /* When a certificate in PEM ends, in seconds since 1970; 0: it cannot be read. */
 int64_t tacet__pki_expires(const char *certificate);
-/* Whether who trusts the authority would take the certificate for that of the host, a name or an address; not whether
- * it is of today. INVALID, with the reason: not so, or the certificates cannot be read. */
-tacet_status tacet__pki_fits(const char *certificate, const char *authority, const char *host, tacet_error *err);
 
 enum { TACET__TOKEN_TEXT = 44, TACET__TOKEN_HASH = 65 }; /* with the closing NUL */
 

@@ -19,11 +19,10 @@ typedef struct tacet_keys_request {
     const char *authority; /* its name in the certificates */
 } tacet_keys_request;
 
-/* ca.pem for the clients; server.pem and server.key; peer.pem and peer.key, by which servers of one store know each
- * other; ca.key. CONFLICT: there is a ca.key; keys in use are not replaced. It is written last: what an interrupted
- * attempt left is written anew. INVALID: days, or no host. DENIED, IO. */
+/* ca.pem for the clients; server.pem and server.key; ca.key. CONFLICT: there is a ca.key; keys in use are not replaced.
+ * It is written last: what an interrupted attempt left is written anew. INVALID: days, or no host. DENIED, IO. */
 TACET_API tacet_status tacet_keys_server(const tacet_keys_request *request, tacet_error *err);
-/* Instead of the peers': the folder modeler (ca.pem, client.pem, client.key, token), token.hash, and the pair that
+/* And the folder modeler (ca.pem, client.pem, client.key, token), token.hash, and the pair that
  * signs receipts. */
 TACET_API tacet_status tacet_keys_curator(const tacet_keys_request *request, tacet_error *err);
 

@@ -31,8 +31,6 @@ typedef struct tacet_server_settings {
     tacet_store_place store;
     const char *keys;        /* folder with server.pem and server.key (tacet/service/open/keys.h) */
     const char *listen;      /* "HOST:PORT"; port 0: any free one. Default 127.0.0.1:8443 */
-    const char *peers;       /* HOST:PORT at which the other servers of the store reach this one; NULL: it is alone, or
-                                takes turns with them. keys then also has ca.pem, peer.pem and peer.key */
     size_t threads;          /* of the wire: 1 to 64; default 2 */
     double rate;             /* requests a second of a token: at least 1; default 20000 */
     double address_rate;     /* requests a second of an address without a known token: at least 1; default 200 */
@@ -51,8 +49,6 @@ TACET_API void tacet_server_defaults(tacet_server_settings *settings);
 TACET_API tacet_status tacet_collector_start(tacet_server **out, const tacet_server_settings *settings,
                                              tacet_error *err);
 TACET_API unsigned tacet_server_port(const tacet_server *server);
-/* The address for other servers; NULL: none. */
-TACET_API const char *tacet_server_peers(const tacet_server *server);
 /* Reads certificate and key again, for the connections that come from now on. On failure the old ones stay. */
 TACET_API tacet_status tacet_server_reload(tacet_server *server, tacet_error *err);
 /* Answers what is in hand, saves, then ends. NULL is allowed. */

@@ -14,10 +14,9 @@
 #include <time.h>
 
 enum { TOKEN_SLOTS = 256, STUDIES_MOST = 1024, NAME_SLOTS = 256 };
-static const double OPEN_SECONDS = 1;      /* between two tries to open a store that is not there */
-static const double READY_SECONDS = 1;     /* a probe is good for so long */
-static const double DISTRUST_SECONDS = 30; /* not ready after another server was not trusted */
-static const double TOKEN_SECONDS = 5;     /* a dropped token is good for so long at the most */
+static const double OPEN_SECONDS = 1;  /* between two tries to open a store that is not there */
+static const double READY_SECONDS = 1; /* a probe is good for so long */
+static const double TOKEN_SECONDS = 5; /* a dropped token is good for so long at the most */
 
 typedef struct known_token {
     tacet__token token;
@@ -250,8 +249,7 @@ static tacet__worker *find(const tacet__engine *e, const char *name) {
 
 /* A lane for one more study. */
 static tacet_status lane_for(tacet__engine *e, tacet__lane **out, tacet__study_model model, tacet_error *err) {
-    const bool shares =
-        model == TACET__STUDY_LOCAL && e->settings.self == NULL && tacet__studies_can_gather(&e->settings.store);
+    const bool shares = model == TACET__STUDY_LOCAL && tacet__studies_can_gather(&e->settings.store);
     tacet__lane **place = shares ? &e->shared : out;
     *out = shares ? *place : NULL;
     if (*out != NULL) {
@@ -542,12 +540,6 @@ bool tacet__engine_ready_known(tacet__engine *e, bool *ready) {
     return known;
 }
 
-/* Lately: a server that is out of the balancer asks no other one, so it is let in again to find out. */
-static bool distrusts(const tacet__engine *e) {
-    const uint64_t last = e->settings.metrics != NULL ? atomic_load(&e->settings.metrics->distrust) : 0;
-    return last > 0 && tacet__service_now() - 1e-3 * (double)last < DISTRUST_SECONDS;
-}
-
 bool tacet__engine_ready(tacet__engine *e) {
     bool ready = false;
     tacet_error err = {0};
@@ -561,10 +553,6 @@ bool tacet__engine_ready(tacet__engine *e) {
     if (status != TACET_OK) {
         tacet__studies_close(e->probed);
         e->probed = NULL;
-    }
-    if (status == TACET_OK && distrusts(e)) {
-        status = tacet__fail(&err, TACET_DENIED,
-                             "this server and another one do not trust each other's certificates (--peers)");
     }
     (void)pthread_mutex_lock(&e->ready_lock);
     const bool changed = e->ready_at > 0 && e->ready != (status == TACET_OK);

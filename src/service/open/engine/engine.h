@@ -51,7 +51,6 @@ typedef struct tacet__job {
                         them, fewer where no more are possible now; 0: one, told in the fields below */
     double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
     size_t context_dim;
-    bool relayed;  /* by another server: not handed on once more */
     bool owned;    /* SUGGEST, EVENTS: by the token whose hash is …; EXPIRE: only what that token holds */
     json_t *named; /* SUGGEST: the context by the names of its columns, instead of numbers; owned; NULL: none */
     unsigned char owner[TACET__STUDIES_TOKEN_HASH];
@@ -74,10 +73,9 @@ typedef struct tacet__job {
     uint64_t index;
     double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
     size_t action_size;
-    bool last;      /* SUGGEST: the rounds are over; the action is the best by what was learnt, and has no ticket */
-    bool elsewhere; /* of a relayed job: another server keeps the study, nothing was done */
-    bool failed;    /* OBSERVE: there is no value */
-    json_t *point;  /* the same by name and in the columns' own units, over a space; NULL elsewhere */
+    bool last;     /* SUGGEST: the rounds are over; the action is the best by what was learnt, and has no ticket */
+    bool failed;   /* OBSERVE: there is no value */
+    json_t *point; /* the same by name and in the columns' own units, over a space; NULL elsewhere */
     json_t *body;
     void (*done)(struct tacet__job *job); /* called once, on any thread; the job is its own from then on */
     void *user;
@@ -95,10 +93,6 @@ typedef struct tacet__engine_settings {
     tacet__metrics *metrics;
     void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
     void *log_user;
-    const char *self;      /* the address where other servers of the store reach this one; NULL: nowhere, it writes */
-    const char *authority; /* PEM files, with self: whom it trusts, and who it is */
-    const char *certificate;
-    const char *key;
     bool patient;            /* wait for a store that is not there yet */
     uint64_t save_least;     /* at the end a policy is saved when its newest snapshot lacks so many events; 0: any */
     uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */

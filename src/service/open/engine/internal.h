@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
 #define TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
 
-#include "service/open/engine/relaying.h"
+#include "service/open/engine/replica.h"
 
 #include <pthread.h>
 
@@ -12,8 +12,7 @@ typedef struct tacet__lane tacet__lane;
 /* A study in use. */
 typedef struct tacet__worker {
     tacet__replica r; /* the thread's own, as are … */
-    tacet__relaying relaying;
-    bool damaged; /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
+    bool damaged;     /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
     double damaged_until;
     bool alone; /* its last batch ended those of others with it: until one succeeds it has a transaction of its own */
     unsigned unprojected;

@@ -92,12 +92,6 @@ char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned 
            &m->failures);
     number(out, "tacet_rebuilds_total", "counter", "Policies made again from the store.", &m->rebuilds);
     number(out, "tacet_snapshots_total", "counter", "Snapshots of policies written.", &m->snapshots);
-    number(out, "tacet_relayed_total", "counter", "Requests that the server which keeps their study answered.",
-           &m->relayed);
-    number(out, "tacet_taken_over_total", "counter", "Studies taken over from a server that could not be reached.",
-           &m->taken);
-    number(out, "tacet_distrusted_total", "counter",
-           "Batches not relayed, because one server does not trust the certificate of the other.", &m->distrusted);
     number(out, "tacet_waiting", "gauge", "Long polls that wait now.", &m->waiting);
     number(out, "tacet_studies", "gauge", "Studies in memory now.", &m->studies);
     wire_text(out, wire, certificate_expires);

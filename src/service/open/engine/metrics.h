@@ -21,11 +21,6 @@ typedef struct tacet__metrics {
     _Atomic uint64_t failures;                                                /* of the store */
     _Atomic uint64_t rebuilds;                                                /* policies made again from the store */
     _Atomic uint64_t snapshots;
-    _Atomic uint64_t relayed;    /* jobs that another server did, which keeps their study */
-    _Atomic uint64_t taken;      /* studies taken over from a server that could not be reached */
-    _Atomic uint64_t distrusted; /* requests to another server whose certificate, or whose trust in ours, is missing */
-    _Atomic uint64_t
-        distrust; /* when that was last, in milliseconds of the service's clock; 0: not since it went well */
     _Atomic uint64_t waiting; /* long polls now */
     _Atomic uint64_t studies; /* in memory now */
 } tacet__metrics;

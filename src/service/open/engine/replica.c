@@ -31,7 +31,7 @@ static tacet_status connect_store(tacet__replica *r, tacet_error *err) {
     return tacet__studies_open(&r->store, &s, err);
 }
 
-tacet_status tacet__replica_find(tacet__replica *r, tacet_error *err) {
+static tacet_status find_study(tacet__replica *r, tacet_error *err) {
     const tacet_status status = connect_store(r, err);
     return status != TACET_OK ? status : tacet__studies_get(r->store, &r->study, r->name, err);
 }
@@ -51,7 +51,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     uint64_t seq = 0;
     tacet_blob_init(&snapshot);
     tacet_blob_init(&ledger);
-    tacet_status status = tacet__replica_find(r, err);
+    tacet_status status = find_study(r, err);
     if (status == TACET_OK) {
         status =
             tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
@@ -168,13 +168,6 @@ tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    /* Of servers that reach each other one writes; whoever has no address writes as it comes. */
-    r->elsewhere = r->settings->self != NULL && !r->take && r->study.keeper[0] != '\0' &&
-                   strcmp(r->study.keeper, r->settings->self) != 0;
-    if (r->elsewhere) {
-        tacet__studies_rollback(r->store);
-        return tacet__fail(err, TACET_BUSY, "another server keeps the study");
-    }
     if (r->study.head < r->applied) {
         status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
     } else if (r->study.head > r->applied) {
@@ -206,27 +199,10 @@ tacet_status tacet__replica_keep(tacet__replica *r, tacet__batch *b) {
     if (r->fence != 0 && r->study.fence == r->fence) {
         return TACET_OK;
     }
-    const char *self = r->settings->self != NULL ? r->settings->self : "";
     tacet_status status = r->kind->take != NULL ? r->kind->take(&r->learner, &b->err) : TACET_OK;
-    status = status != TACET_OK ? status : tacet__studies_keep(r->store, &r->study, self, &b->err);
+    status = status != TACET_OK ? status : tacet__studies_take(r->store, &r->study, &b->err);
     b->broken = status != TACET_OK;
     b->wrote = true;
     r->fence = r->study.fence;
-    r->take = false;
-    return status;
-}
-
-tacet_status tacet__replica_yield(tacet__replica *r, tacet_error *err) {
-    const char *self = r->settings->self;
-    if (!r->loaded || self == NULL || r->fence == 0) {
-        return TACET_OK;
-    }
-    tacet_status status = tacet__studies_begin(r->store, &r->study, err);
-    if (status == TACET_OK && r->study.fence == r->fence) {
-        status = tacet__studies_keep(r->store, &r->study, "", err);
-        status = status != TACET_OK ? status : tacet__studies_commit(r->store, err);
-    }
-    tacet__studies_rollback(r->store);
-    r->fence = 0;
     return status;
 }

@@ -15,8 +15,6 @@ typedef struct tacet__replica {
     const tacet__policy_kind *kind;
     tacet__learner learner;
     bool loaded;
-    bool elsewhere;   /* begin found another server to keep the study */
-    bool take;        /* begin takes the study over from whoever keeps it */
     uint64_t fence;   /* the study's, when this replica last took it; 0: never did */
     bool unsettled;   /* others' events were read since the last commit: nothing may leave before they are durable */
     uint64_t applied; /* seq up to which the policy in memory has the log */
@@ -36,15 +34,10 @@ typedef struct tacet__batch {
     tacet_error err;
 } tacet__batch;
 
-/* Connects where it is needed, and reads who keeps the study, without its policy: r->study.keeper. */
-tacet_status tacet__replica_find(tacet__replica *r, tacet_error *err);
-/* Forgets the policy and the connection: another server keeps the study. */
+/* Forgets the policy and the connection. */
 void tacet__replica_leave(tacet__replica *r);
-/* Ends that this server keeps the study, if it does; durable when it returns OK. */
-tacet_status tacet__replica_yield(tacet__replica *r, tacet_error *err);
 /* Takes the lock, and brings the policy up to the head of the log: load when needed, then replay. On failure nothing is
- * held, and what cannot be trusted is unloaded. CORRUPT: the study must not be served. BUSY with r->elsewhere: another
- * server keeps it, and r->take is not set. */
+ * held, and what cannot be trusted is unloaded. CORRUPT: the study must not be served. */
 tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err);
 /* One job, inside begin and commit or rollback. */
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job);

@@ -208,8 +208,7 @@ static bool any_suggests(const tacet__job *jobs) {
     return jobs != NULL;
 }
 
-/* False: nothing was done, because another server keeps the study (then the turn still has its jobs), or because it
- * cannot be (then they were answered). */
+/* False: nothing was done, because it cannot be; the jobs were answered. */
 static bool act(tacet__turn *t) {
     tacet__worker *w = t->worker;
     tacet__batch *b = &t->batch;
@@ -222,10 +221,6 @@ static bool act(tacet__turn *t) {
         w->unprojected += w->r.applied > applied;
     }
     status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b->err);
-    if (status == TACET_BUSY && w->r.elsewhere) {
-        tacet__relaying_found(&w->relaying, &w->r);
-        return false;
-    }
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
             tacet__metrics_add(&w->r.settings->metrics->failures, 1);
@@ -263,21 +258,10 @@ static void answer(tacet__turn *t) {
     }
 }
 
-/* NULL: they were answered, or wait. Otherwise another server keeps the study, and nothing was done. */
-static tacet__job *run_here(tacet__worker *w, tacet__job *jobs) {
-    tacet__turn t = {.worker = w, .jobs = jobs};
-    if (act(&t)) {
-        answer(&t);
-    }
-    return t.jobs;
-}
-
 /* Someone waits, so look what this and other processes appended. */
 void tacet__worker_poll(tacet__worker *w) {
     tacet_error err = {0};
-    if (w->r.waiting != NULL && !w->damaged && tacet__relaying_away(&w->relaying, &w->r)) {
-        tacet__relaying_poll(&w->relaying, &w->r);
-    } else if (w->r.waiting != NULL && !w->damaged) {
+    if (w->r.waiting != NULL && !w->damaged) {
         tacet_status status = tacet__replica_begin(&w->r, &err);
         if (status == TACET_OK) {
             if (!w->r.unsettled) { /* otherwise at the next look */
@@ -302,16 +286,11 @@ static void answer_waiting(tacet__worker *w) {
     }
 }
 
-/* Here, or where the study is kept; it may change hands meanwhile, so more than once. */
 void tacet__worker_run(tacet__worker *w, tacet__job *jobs) {
-    enum { TRIES = 4 };
-    const tacet_error moving = {.status = TACET_BUSY, .message = "the study is changing hands"};
-    for (unsigned i = 0; i < TRIES && jobs != NULL; i++) {
-        jobs = tacet__relaying_away(&w->relaying, &w->r)
-                   ? tacet__worker_leave_out_late(tacet__relaying_run(&w->relaying, &w->r, jobs))
-                   : run_here(w, jobs);
+    tacet__turn t = {.worker = w, .jobs = jobs};
+    if (act(&t)) {
+        answer(&t);
     }
-    tacet__worker_fail(w, jobs, &moving);
     answer_waiting(w);
 }
 
@@ -385,14 +364,6 @@ static void save_at_end(tacet__worker *w) {
     }
 }
 
-/* So that the next server to be asked has the study at once. */
-static void yield_at_end(tacet__worker *w) {
-    tacet_error err = {0};
-    if (tacet__replica_yield(&w->r, &err) != TACET_OK) {
-        log_failure(w, "not handed over at the end", &err);
-    }
-}
-
 tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, const char *name) {
     tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
     if (w != NULL) {
@@ -404,7 +375,6 @@ tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, cons
 }
 
 static void forget(tacet__worker *w) {
-    tacet__relay_hang_up(&w->relaying.link);
     tacet__replica_leave(&w->r);
     tacet__study_clear(&w->r.study);
 }
@@ -420,7 +390,6 @@ void tacet__worker_end(tacet__worker *w) {
     tacet__waiting_answer(&w->r, true);
     save_at_end(w);
     tacet__worker_project(w, true);
-    yield_at_end(w);
     forget(w);
 }
 

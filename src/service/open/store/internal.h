@@ -191,7 +191,6 @@ void tacet__kept_set(tacet__studies *studies, const unsigned char hash[TACET__HO
 typedef struct tacet__head {
     tacet__study_state state;
     uint64_t head, snapshot, suggested, observed, released, rounds, fence;
-    char keeper[TACET__KEEPER_MOST + 1];
     unsigned char hash[TACET__EVENT_HASH_BYTES];
 } tacet__head;
 

@@ -99,7 +99,6 @@ tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t numb
     }
     if (status == TACET_OK) {
         out->fence = (uint64_t)tacet__query_int(query, 8);
-        tacet__take_text(out->keeper, sizeof out->keeper, query, 9);
         const unsigned char *hash = tacet__query_bytes(query, 2, &size);
         out->state = (tacet__study_state)tacet__query_int(query, 0);
         out->head = (uint64_t)tacet__query_int(query, 1);
@@ -131,7 +130,6 @@ tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint6
     tacet__query_bind_int(query, 7, (int64_t)head->observed);
     tacet__query_bind_int(query, 8, (int64_t)head->released);
     tacet__query_bind_int(query, 9, (int64_t)head->fence);
-    tacet__query_bind_text(query, 10, head->keeper, strlen(head->keeper));
     return tacet__query_send(query, err);
 }
 
@@ -145,7 +143,6 @@ static void take_head(tacet__study *study, const tacet__head *head) {
     study->released = head->released;
     study->rounds = head->rounds;
     study->fence = head->fence;
-    memcpy(study->keeper, head->keeper, sizeof study->keeper);
     memcpy(study->hash, head->hash, sizeof study->hash);
 }
 
@@ -418,10 +415,9 @@ tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *
     return status;
 }
 
-tacet_status tacet__studies_keep(tacet__studies *studies, tacet__study *study, const char *keeper, tacet_error *err) {
+tacet_status tacet__studies_take(tacet__studies *studies, tacet__study *study, tacet_error *err) {
     const tacet_status status = writing(studies, study, err);
     if (status == TACET_OK) {
-        (void)snprintf(study->keeper, sizeof study->keeper, "%s", keeper);
         study->fence++;
         studies->changed = studies->whole = true;
     }
@@ -444,7 +440,6 @@ static tacet_status write_study(tacet__studies *studies, const tacet__study *stu
                         .observed = study->observed,
                         .released = study->released,
                         .fence = study->fence};
-    memcpy(head.keeper, study->keeper, sizeof head.keeper);
     memcpy(head.hash, studies->head_hash, sizeof head.hash);
     if (tacet__recent_on(studies) && !studies->whole) {
         return tacet__recent_head(studies, &head, err);

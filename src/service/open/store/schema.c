@@ -59,10 +59,8 @@ typedef struct migration {
 
 /* More rounds than the definition says; 0: as it says. */
 #define ROUNDS(INT) "ALTER TABLE study ADD COLUMN rounds " INT " NOT NULL DEFAULT 0;"
-/* Which server keeps a study, and how often that changed. */
-#define KEEPER(INT)                                                                                                    \
-    "ALTER TABLE study ADD COLUMN fence " INT " NOT NULL DEFAULT 0;"                                                   \
-    "ALTER TABLE study ADD COLUMN keeper TEXT NOT NULL DEFAULT '';"
+/* How often another process began to write to a study. */
+#define FENCE(INT) "ALTER TABLE study ADD COLUMN fence " INT " NOT NULL DEFAULT 0;"
 
 /* Definitions leave the rows that every commit changes: those get small, so that many of them share a page. */
 #define DEFINITIONS(INT, BYTES, TABLE)                                                                                 \
@@ -83,7 +81,7 @@ static const migration TRUSTED_STEPS[] = {
     {SQLITE_HOLDERS, POSTGRES_HOLDERS},
     {SALTS_SQLITE, SALTS_POSTGRES},
     {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
-    {KEEPER("INTEGER"), KEEPER("BIGINT")},
+    {FENCE("INTEGER"), FENCE("BIGINT")},
     {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
@@ -92,18 +90,18 @@ static const migration OPEN_STEPS[] = {
     {SQLITE_HOLDERS TOKEN_QUOTAS("INTEGER"), POSTGRES_HOLDERS TOKEN_QUOTAS("BIGINT")},
     {SALTS_SQLITE, SALTS_POSTGRES},
     {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
-    {KEEPER("INTEGER"), KEEPER("BIGINT")},
+    {FENCE("INTEGER"), FENCE("BIGINT")},
     {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")},
     {RECENT, NOTHING},
 };
 
 #define STUDY_QUERY                                                                                                    \
     "SELECT s.number, s.name, s.model, s.state, s.index_public, s.created, s.head, s.snapshot, s.suggested, "          \
-    "s.observed, s.released, s.secret, d.bytes, s.salts, s.rounds, s.fence, s.keeper FROM study s LEFT JOIN "          \
+    "s.observed, s.released, s.secret, d.bytes, s.salts, s.rounds, s.fence FROM study s LEFT JOIN "                    \
     "definition d "                                                                                                    \
     "ON d.number = s.number"
 #define HEAD_QUERY                                                                                                     \
-    "SELECT state, head, hash, snapshot, suggested, observed, released, rounds, fence, keeper FROM study "             \
+    "SELECT state, head, hash, snapshot, suggested, observed, released, rounds, fence FROM study "                     \
     "WHERE number = ?1"
 #define SUGGESTION_COLUMNS                                                                                             \
     "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value, e.owner, e.person, e.is_null"
@@ -119,7 +117,7 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_LOCK] = HEAD_QUERY, /* FOR UPDATE, where there are row locks */
     [TACET__Q_STUDY_LOOK] = HEAD_QUERY,
     [TACET__Q_STUDY_SET] = "UPDATE study SET state = ?2, head = ?3, hash = ?4, snapshot = ?5, suggested = ?6, "
-                           "observed = ?7, released = ?8, fence = ?9, keeper = ?10 WHERE number = ?1",
+                           "observed = ?7, released = ?8, fence = ?9 WHERE number = ?1",
     [TACET__Q_STUDY_SALT] = "UPDATE study SET salts = ?2, state = ?3 WHERE number = ?1",
     [TACET__Q_STUDY_UNSHOW] = "UPDATE study SET head = 0, hash = ?2, suggested = 0, observed = 0, released = 0 "
                               "WHERE number = ?1",

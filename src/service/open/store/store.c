@@ -245,7 +245,6 @@ static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_err
     out->rounds = (uint64_t)tacet__query_int(query, 14);
     take_salts(query, out);
     out->fence = (uint64_t)tacet__query_int(query, 15);
-    tacet__take_text(out->keeper, sizeof out->keeper, query, 16);
     const unsigned char *definition = tacet__query_bytes(query, 12, &size);
     return tacet__query_no_memory(query) ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study")
                                          : tacet_blob_append(&out->definition, definition, size, err);

@@ -46,7 +46,6 @@ enum {
     TACET__EVENT_HASH_BYTES = 16,
     TACET__SALT_BYTES = 16,
     TACET__SALTS_MOST = 16,
-    TACET__KEEPER_MOST = 255,       /* bytes of the address of a server */
     TACET__HOLDER_BYTES = 16,       /* by which a token or a person is known in a study */
     TACET__STUDIES_TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */
     TACET__STUDIES_TOKEN_HASH = 32,
@@ -107,7 +106,6 @@ typedef struct tacet__study {
     uint64_t released;
     uint64_t rounds;                                 /* where it has more than its definition says; 0: as it says */
     uint64_t fence;                                  /* how often the study changed hands */
-    char keeper[TACET__KEEPER_MOST + 1];             /* the address of the server that keeps it; "": none */
     unsigned char secret[TACET__STUDY_SECRET_BYTES]; /* key for tickets; zero when the log is out of reach */
     tacet__salt salts[TACET__SALTS_MOST];            /* one for each time the store was put back */
     size_t salt_count;
@@ -210,9 +208,8 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
 /* The state of the policy after study->head, in the open transaction. Older snapshots but one are dropped. */
 tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *study, const void *bytes, size_t size,
                                          tacet_error *err);
-/* From this commit on the study is kept by the server at the address `keeper` ("": by none, or by one that has no
- * address), and study->fence is one that no other keeper had. */
-tacet_status tacet__studies_keep(tacet__studies *studies, tacet__study *study, const char *keeper, tacet_error *err);
+/* From this commit on study->fence is one that no other process had. */
+tacet_status tacet__studies_take(tacet__studies *studies, tacet__study *study, tacet_error *err);
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err);
 void tacet__studies_rollback(tacet__studies *studies); /* nothing without a transaction */
 

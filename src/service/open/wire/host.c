@@ -10,14 +10,13 @@
 #include "io/http/keyfile.h"
 #include "io/http/server.h"
 #include "service/open/engine/engine.h"
-#include "service/open/engine/relay.h"
 #include "service/open/wire/routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_BYTES = 1 << 20, PATH_BYTES = 4096, PEERS_RATE = 1000000, PEERS_HELD = 256 << 20 };
+enum { BODY_BYTES = 1 << 20 };
 enum { THREADS_MOST = 64, CONNECTIONS_MOST = 1000000, MINUTES_MOST = 1440 };
 
 struct tacet_server {
@@ -26,10 +25,6 @@ struct tacet_server {
     tacet__service service;
     tacet__server *server;
     tacet__sessions *sessions;
-    char *authority;
-    tacet__server *peers; /* the wire between servers; NULL: none */
-    char self[TACET__KEEPER_MOST + 1];
-    char files[3][PATH_BYTES]; /* authority, certificate, key */
     const char *keys;
     tacet_log *log;
 };
@@ -82,69 +77,6 @@ static tacet_status open_sessions(tacet_server *host, const tacet_server_setting
     return tacet__sessions_create(&host->sessions, &sessions, err);
 }
 
-static tacet_status name_files(tacet_server *host, tacet_error *err) {
-    static const char *const NAMES[] = {"ca.pem", "peer.pem", "peer.key"};
-    for (size_t i = 0; i < 3; i++) {
-        if ((size_t)snprintf(host->files[i], PATH_BYTES, "%s/%s", host->keys, NAMES[i]) >= PATH_BYTES) {
-            return tacet__fail(err, TACET_INVALID, "the path of the keys is too long");
-        }
-    }
-    return TACET_OK;
-}
-
-/* The host under which this server is known to the others, and which its own certificate must name: they would take a
- * server that they cannot trust for one that is away, and it would never know. */
-static tacet_status check_own_name(const char *certificate, const char *authority, const char *address,
-                                   tacet_error *err) {
-    char host[TACET__KEEPER_MOST + 1];
-    tacet_error why = {0};
-    const char *colon = strrchr(address, ':');
-    const bool bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
-    const int length = (int)(colon - address) - (bracketed ? 2 : 0);
-    if (length < 1 || (size_t)length >= sizeof host) {
-        return tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
-    }
-    (void)snprintf(host, sizeof host, "%.*s", length, address + bracketed);
-    return tacet__pki_fits(certificate, authority, host, &why) == TACET_OK
-               ? TACET_OK
-               : tacet__fail(err, TACET_INVALID,
-                             "--peers %s: other servers would not trust the certificate peer.pem: %s; make keys for "
-                             "the host ('server init --host') or give a host that it names",
-                             address, why.message);
-}
-
-/* The wire between servers. Its limits are wide: who comes in has shown a certificate. */
-static tacet_status start_peers(tacet_server *host, const tacet_server_settings *settings, tacet_error *err) {
-    tacet__server_settings wire;
-    tacet__pem pem = {0};
-    char *authority = NULL;
-    const char *colon = strrchr(settings->peers, ':');
-    tacet_status status =
-        colon != NULL ? name_files(host, err) : tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
-    status = status != TACET_OK ? status : tacet__keyfile_read(&pem, NULL, settings->keys, "peer", settings->log, err);
-    status = status != TACET_OK ? status : tacet__keyfile_text(&authority, settings->keys, "ca.pem", err);
-    status = status != TACET_OK ? status : check_own_name(pem.certificate, authority, settings->peers, err);
-    tacet__server_defaults(&wire);
-    wire.listen = settings->peers;
-    wire.certificate = pem.certificate;
-    wire.key = pem.key;
-    wire.client_ca = authority;
-    wire.most_body = TACET__RELAY_BYTES + BODY_BYTES;
-    wire.most_held = PEERS_HELD;
-    wire.most_of_address = wire.most_connections = (unsigned)settings->most_connections;
-    wire.rate = wire.burst = wire.address_rate = wire.address_burst = PEERS_RATE;
-    wire.handler = tacet__relay_handle;
-    wire.user = &host->service;
-    status = status != TACET_OK ? status : tacet__server_start(&host->peers, &wire, err);
-    host->authority = authority; /* the wire reads it again when its certificate is renewed */
-    tacet__pem_free(&pem);
-    if (status == TACET_OK) {
-        (void)snprintf(host->self, sizeof host->self, "https://%.*s:%u", (int)(colon - settings->peers),
-                       settings->peers, tacet__server_port(host->peers));
-    }
-    return status;
-}
-
 static tacet_status check_settings(const tacet_server_settings *s, tacet_error *err) {
     const bool counts = s->threads >= 1 && s->threads <= THREADS_MOST && s->most_connections >= 1 &&
                         s->most_connections <= CONNECTIONS_MOST && s->most_of_address >= 1 &&
@@ -186,9 +118,6 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
     host->keys = settings->keys;
     host->log = settings->log;
     tacet_status status = tacet__keyfile_read(&pem, &expires, settings->keys, "server", settings->log, err);
-    if (status == TACET_OK && settings->peers != NULL) {
-        status = start_peers(host, settings, err);
-    }
     const tacet__engine_settings engine = {.store = {.store = settings->store.store,
                                                      .open_store = settings->store.open_store,
                                                      .open_only = settings->store.open_only,
@@ -197,10 +126,6 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                            .kinds = kinds,
                                            .batch_most = settings->batch_most,
                                            .metrics = &host->metrics,
-                                           .self = settings->peers != NULL ? host->self : NULL,
-                                           .authority = host->files[0],
-                                           .certificate = host->files[1],
-                                           .key = host->files[2],
                                            .patient = true,
                                            .log = log_line,
                                            .log_user = settings->log};
@@ -235,10 +160,6 @@ unsigned tacet_server_port(const tacet_server *host) {
     return tacet__server_port(host->server);
 }
 
-const char *tacet_server_peers(const tacet_server *host) {
-    return host->peers != NULL ? host->self : NULL;
-}
-
 tacet_status tacet_server_reload(tacet_server *host, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
@@ -248,14 +169,6 @@ tacet_status tacet_server_reload(tacet_server *host, tacet_error *err) {
         atomic_store(&host->service.certificate_expires, expires);
     }
     tacet__pem_free(&pem);
-    if (status == TACET_OK && host->peers != NULL) { /* own requests read the files with each new connection */
-        status = tacet__keyfile_read(&pem, NULL, host->keys, "peer", host->log, err);
-        status = status != TACET_OK
-                     ? status
-                     : check_own_name(pem.certificate, host->authority, host->self + sizeof "https://" - 1, err);
-        status = status != TACET_OK ? status : tacet__server_renew(host->peers, pem.certificate, pem.key, err);
-        tacet__pem_free(&pem);
-    }
     return status;
 }
 
@@ -263,16 +176,13 @@ void tacet_server_stop(tacet_server *host) {
     if (host != NULL) {
         atomic_store(&host->service.serving, false);
         tacet__server_quiesce(host->server);
-        tacet__server_quiesce(host->peers);
         if (host->engine != NULL) {
             tacet__engine_stop(host->engine);
             tacet__engine_drain(host->engine);
         }
         tacet__server_stop(host->server);
-        tacet__server_stop(host->peers);
         tacet__engine_close(host->engine);
         tacet__sessions_free(host->sessions);
-        free(host->authority);
         free(host);
     }
 }

@@ -7,7 +7,6 @@
 #include "core/fail.h"
 #include "io/file/folder.h"
 #include "io/http/pki.h"
-#include "service/open/engine/relay.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -96,9 +95,6 @@ static tacet_status make(const tacet_keys_request *r, bool curator, tacet_error 
     if (curator) {
         status = status != TACET_OK ? status : make_modeler(r, &authority, err);
         status = status != TACET_OK ? status : make_receipt_keys(r->folder, err);
-    } else {
-        status = status != TACET_OK ? status
-                                    : issue(r, &authority, r->folder, "peer", TACET__RELAY_NAME, TACET__PKI_PEER, err);
     }
     status = status != TACET_OK ? status : put(r->folder, "ca.key", authority.key, true, err);
     tacet__pem_free(&authority);

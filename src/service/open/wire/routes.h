@@ -18,8 +18,6 @@ typedef struct tacet__service {
 
 /* A tacet__handler; user is a tacet__service. */
 void tacet__service_handle(void *user, const tacet__request *request, tacet__response *response);
-/* The handler of the wire between servers (relay_wire.c); user is a tacet__service. */
-void tacet__relay_handle(void *user, const tacet__request *request, tacet__response *response);
 /* "METHOD /path" of route i, as in docs/openapi.json; NULL beyond the last. For the test of that file. */
 const char *tacet__service_route(size_t i);
 
