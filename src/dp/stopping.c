@@ -28,6 +28,43 @@ tacet_status tacet__stopping_law(tacet_select *out, double runs, tacet_error *er
     return s;
 }
 
+/* The charge of a choice of the best of several private runs, its parameters in a text of the caller's. */
+static tacet_status price(tacet_charge *charge, char parameters[PARAMETERS], const char *what, const char *to_whom,
+                          const tacet_select *law, tacet_error *err) {
+    if (!(law->eps > 0 && isfinite(law->eps) && law->delta >= 0 && law->delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "the law of a choice has no price: what has one run?");
+    }
+    (void)snprintf(parameters, PARAMETERS, "{\"eta\":%.17g,\"gamma\":%.17g,\"runs\":%.17g}", law->eta, law->gamma,
+                   law->runs);
+    tacet_charge_init(charge);
+    charge->what = what;
+    charge->to_whom = to_whom;
+    charge->mechanism = "select";
+    charge->parameters = parameters;
+    if (law->delta > 0) {
+        tacet_charge_approx(charge, law->eps, law->delta);
+    } else {
+        tacet_charge_pure(charge, law->eps);
+    }
+    return TACET_OK;
+}
+
+/* Nothing is drawn for it here: the answer that is stored is empty, and only says that the choice may be made. */
+tacet_status tacet_ledger_select(tacet_ledger *ledger, tacet_entry *entry, const char *ticket, const char *what,
+                                 const char *to_whom, const tacet_select *law, tacet_error *err) {
+    char parameters[PARAMETERS];
+    tacet_charge charge;
+    tacet_blob memo;
+    tacet_blob_init(&memo);
+    tacet_status status = price(&charge, parameters, what, to_whom, law, err);
+    status = status == TACET_OK ? tacet_ledger_reserve(ledger, entry, &memo, ticket, &charge, err) : status;
+    if (status == TACET_OK && !entry->answered) {
+        status = tacet_ledger_commit(ledger, entry, "", 0, NULL, err);
+    }
+    tacet_blob_clear(&memo);
+    return status;
+}
+
 tacet_status tacet__stopping_reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo,
                                      unsigned char key[TACET_MINT_BYTES], const char *ticket, const char *what,
                                      const char *to_whom, const tacet_select *law, tacet_error *err) {
@@ -35,24 +72,13 @@ tacet_status tacet__stopping_reserve(tacet_ledger *ledger, tacet_entry *entry, t
     unsigned char data[TACET_MINT_BYTES];
     tacet_charge charge;
     tacet_mint mint = {{0}, {0}};
-    if (!(law->eps > 0 && isfinite(law->eps) && law->delta >= 0 && law->delta < 1)) {
-        return tacet__fail(err, TACET_INVALID, "the law of a choice has no price: what has one run?");
-    }
-    (void)snprintf(parameters, sizeof parameters, "{\"eta\":%.17g,\"gamma\":%.17g,\"runs\":%.17g}", law->eta,
-                   law->gamma, law->runs);
-    tacet_charge_init(&charge);
-    charge.what = what;
-    charge.to_whom = to_whom;
-    charge.mechanism = "select";
-    charge.parameters = parameters;
-    if (law->delta > 0) {
-        tacet_charge_approx(&charge, law->eps, law->delta);
-    } else {
-        tacet_charge_pure(&charge, law->eps);
+    tacet_status s = price(&charge, parameters, what, to_whom, law, err);
+    if (s != TACET_OK) {
+        return s;
     }
     /* Coins are drawn before any data are seen, and are bound to the question alone. */
     (void)crypto_generichash(data, sizeof data, (const unsigned char *)parameters, strlen(parameters), NULL, 0);
-    tacet_status s = tacet__mint_fresh(&mint, err);
+    s = tacet__mint_fresh(&mint, err);
     s = s != TACET_OK ? s : tacet__mint_bind(&mint, data, err);
     s = s != TACET_OK ? s : tacet__ledger_reserve(ledger, entry, memo, &mint, ticket, &charge, 0, err);
     if (s == TACET_OK && !entry->answered) {

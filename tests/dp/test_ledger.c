@@ -366,80 +366,6 @@ static void test_charge(void **state) {
     tacet_blob_clear(&texts);
 }
 
-static tacet_mark mark(uint64_t step, unsigned char byte) {
-    tacet_mark m = {.step = step};
-    memset(m.hash, byte, sizeof m.hash);
-    return m;
-}
-
-static void test_find(void **state) {
-    fixture *f = *state;
-    reopen(f);
-    const tacet_charge right = pure(0.5), wrong = pure(0.25), bad = pure(NAN);
-    assert_status(tacet_ledger_find(f->ledger, &f->entry, &f->memo, "t", &right, NULL), TACET_NOT_FOUND);
-    assert_ok(reserve(f, "t", right));
-    const tacet_entry reserved = f->entry;
-    assert_status(tacet_ledger_find(f->ledger, &f->entry, &f->memo, "t", &wrong, NULL), TACET_CONFLICT);
-    assert_int_equal(f->entry.seq, 0);
-    assert_status(tacet_ledger_find(f->ledger, &f->entry, &f->memo, "t", &bad, NULL), TACET_INVALID);
-    assert_ok(tacet_ledger_find(f->ledger, &f->entry, &f->memo, "t", &right, NULL));
-    assert_int_equal(f->entry.seq, reserved.seq);
-    assert_memory_equal(f->entry.hash, reserved.hash, TACET_HASH_BYTES);
-}
-
-/* Releases over time under one entry: one for each step, and of one history. */
-static void test_steps(void **state) {
-    fixture *f = *state;
-    reopen(f);
-    assert_ok(reserve(f, "t", pure(0.5)));
-    tacet_entry entry = f->entry, none = f->entry;
-    const tacet_mark one = mark(1, 'a'), two = mark(2, 'b'), other = mark(2, 'x'), three = mark(3, 'c');
-    assert_status(tacet_ledger_step(f->ledger, &entry, &one, 0, NULL), TACET_INVALID);
-    const tacet_mark zero = mark(0, 'a'), unsorted[] = {two, one}, twice[] = {one, one};
-    assert_status(tacet_ledger_step(f->ledger, &entry, &zero, 1, NULL), TACET_INVALID);
-    assert_status(tacet_ledger_step(f->ledger, &entry, unsorted, 2, NULL), TACET_INVALID);
-    assert_status(tacet_ledger_step(f->ledger, &entry, twice, 2, NULL), TACET_INVALID);
-    assert_status(tacet_ledger_step(f->ledger, &entry, &one, 1, NULL), TACET_INVALID); /* no answer yet */
-    none.seq = 0;
-    assert_status(tacet_ledger_step(f->ledger, &none, &one, 1, NULL), TACET_NOT_FOUND);
-    none.seq = 77;
-    assert_status(tacet_ledger_step(f->ledger, &none, &one, 1, NULL), TACET_NOT_FOUND);
-    none = entry;
-    none.hash[0] ^= 1;
-    assert_status(tacet_ledger_step(f->ledger, &none, &one, 1, NULL), TACET_NOT_FOUND);
-    assert_ok(tacet_ledger_commit(f->ledger, &entry, "id", 2, NULL, NULL));
-    none.seq = 2; /* the answer is no entry */
-    assert_status(tacet_ledger_step(f->ledger, &none, &one, 1, NULL), TACET_NOT_FOUND);
-
-    assert_ok(tacet_ledger_step(f->ledger, &entry, &two, 1, NULL)); /* the first need not be 1 */
-    assert_int_equal(totals(f).records, 4);
-    assert_ok(tacet_ledger_step(f->ledger, &entry, &two, 1, NULL)); /* again: nothing written */
-    assert_int_equal(totals(f).records, 4);
-    assert_status(tacet_ledger_step(f->ledger, &entry, &other, 1, &f->err), TACET_CONFLICT);
-    assert_non_null(strstr(f->err.message, "another history"));
-    const tacet_mark foreign[] = {one, other, three}, ours[] = {one, two, three};
-    assert_status(tacet_ledger_step(f->ledger, &entry, foreign, 3, NULL), TACET_CONFLICT);
-    assert_status(tacet_ledger_step(f->ledger, &entry, &three, 1, NULL), TACET_CONFLICT); /* knows nothing of 2 */
-    assert_status(tacet_ledger_step(f->ledger, &entry, &one, 1, NULL), TACET_CONFLICT);   /* a later one has left */
-    assert_int_equal(totals(f).records, 4);
-    reopen(f);
-    assert_ok(tacet_ledger_step(f->ledger, &entry, ours, 3, NULL));
-    assert_ok(tacet_ledger_step(f->ledger, &entry, ours, 2, NULL)); /* a replay of an earlier one */
-    assert_status(tacet_ledger_step(f->ledger, &entry, foreign, 2, NULL), TACET_CONFLICT);
-    reopen(f);
-    assert_ok(tacet_ledger_lookup(f->ledger, &f->entry, &f->memo, "t", NULL));
-    assert_int_equal(f->entry.newest.step, 3);
-    assert_memory_equal(f->entry.newest.hash, three.hash, TACET_HASH_BYTES);
-    assert_ok(reserve(f, "t", pure(0.5)));
-    assert_int_equal(f->entry.newest.step, 3);
-    assert_true(f->entry.answered);
-    const tacet_ledger_totals t = totals(f);
-    assert_int_equal(t.entries, 1);
-    assert_int_equal(t.answered, 1);
-    assert_close(t.spent, 0.5, 0); /* steps cost nothing: the entry paid for all of them */
-    assert_int_equal(t.records, 5);
-}
-
 static void test_settings(void **state) {
     fixture *f = *state;
     tacet_ledger *l = NULL;
@@ -546,7 +472,6 @@ static void test_taken_over(void **state) {
     tacet_ledger *other = NULL;
     tacet_entry entry;
     const tacet_charge c = pure(0.25);
-    const tacet_mark first = {.step = 1};
     reopen(f);
     assert_ok(tacet_ledger_open(&other, f->path, &f->settings, NULL));
     assert_ok(tacet_ledger_take(f->ledger, NULL));
@@ -557,10 +482,8 @@ static void test_taken_over(void **state) {
     const uint64_t records = totals(f).records; /* may still read */
     assert_status(reserve(f, "t2", c), TACET_BUSY);
     assert_non_null(strstr(f->err.message, "taken"));
-    assert_status(tacet_ledger_step(f->ledger, &entry, &first, 1, NULL), TACET_BUSY);
     assert_status(tacet_ledger_commit(f->ledger, &entry, "two", 3, NULL, NULL), TACET_BUSY);
     assert_int_equal(totals(f).records, records);
-    assert_ok(tacet_ledger_step(other, &entry, &first, 1, NULL));
     /* It may take it back, and a handle that never took it writes as ever. */
     assert_ok(tacet_ledger_take(f->ledger, NULL));
     assert_ok(reserve(f, "t2", c));
@@ -607,8 +530,6 @@ int main(void) {
         T(test_disclose),
         T(test_lookup),
         T(test_charge),
-        T(test_find),
-        T(test_steps),
         T(test_settings),
         T(test_bad_charges),
         T(test_two_handles),

@@ -281,24 +281,6 @@ static void test_changed_under_handle(void **state) {
     }
 }
 
-static void test_step_record_changed(void **state) {
-    tacet_ledger *ledger = open_ledger();
-    const tacet_mark marks[] = {{.step = 1}, {.step = 2}};
-    assert_ok(reserve(ledger, "t"));
-    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
-    assert_ok(tacet_ledger_step(ledger, &entry, marks, 1, NULL));
-    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
-    assert_status(tacet_ledger_step(ledger, &entry, marks, 2, NULL), TACET_IO);
-    fault_vfs_arm(0, 0, FAULT_ERROR);
-    assert_ok(tacet_ledger_step(ledger, &entry, marks, 2, NULL)); /* the same marks again */
-    sql(NO_TRIGGERS);
-    sql("UPDATE record SET body = x'00' WHERE seq = 3");
-    assert_status(tacet_ledger_step(ledger, &entry, marks, 1, NULL), TACET_CORRUPT);
-    sql("UPDATE record SET body = x'00' WHERE seq = 4");
-    assert_status(reserve(ledger, "t"), TACET_CORRUPT);
-    tacet_ledger_close(ledger);
-}
-
 static void test_answer_record_changed(void **state) {
     tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "t"));
@@ -525,7 +507,6 @@ int main(void) {
         T(test_busy),
         T(test_changed_under_handle),
         T(test_answer_record_changed),
-        T(test_step_record_changed),
         T(test_rolled_back_under_handle),
         T(test_replaced_under_handle),
         T(test_forged_records),

@@ -43,16 +43,6 @@ static tacet__record commit(uint64_t seq, uint64_t entry) {
     return r;
 }
 
-static tacet__record step(uint64_t seq, uint64_t entry, uint64_t number) {
-    tacet__record r;
-    memset(&r, 0, sizeof r);
-    r.kind = TACET__RECORD_STEP;
-    r.seq = seq;
-    r.step.entry = entry;
-    r.step.step = number;
-    return r;
-}
-
 static tacet_status apply(tacet__state *state, tacet__record record) {
     const uint64_t records = state->records;
     const double spent = tacet__sum_value(&state->spent);
@@ -102,37 +92,6 @@ static void test_what_may_follow(void **unused) {
     assert_memory_equal(state.head, HASH, TACET_HASH_BYTES);
     tacet__state_clear(&state);
     assert_int_equal(state.records, 0);
-}
-
-static void test_steps(void **unused) {
-    tacet__state state;
-    (void)unused;
-    tacet__state_init(&state);
-    assert_ok(apply(&state, budget(TACET_ACCOUNTING_BASIC, 1)));
-    assert_ok(apply(&state, reserve(1, "a", 0.5)));
-    assert_status(apply(&state, step(2, 1, 1)), TACET_CORRUPT); /* not answered */
-    assert_ok(apply(&state, commit(2, 1)));
-    assert_status(apply(&state, step(3, 2, 1)), TACET_CORRUPT); /* of an answer */
-    assert_int_equal(tacet__state_step(&state, 1, 0), 0);
-    fail_alloc_after(1); /* the map's first slots */
-    assert_status(apply(&state, step(3, 1, 4)), TACET_NO_MEMORY);
-    fail_alloc_after(0);
-    assert_ok(apply(&state, step(3, 1, 4)));
-    assert_status(apply(&state, step(4, 1, 4)), TACET_CORRUPT); /* again */
-    assert_status(apply(&state, step(4, 1, 3)), TACET_CORRUPT); /* back */
-    assert_ok(apply(&state, reserve(4, "b", 0.5)));
-    assert_ok(apply(&state, commit(5, 4)));
-    assert_ok(apply(&state, step(6, 4, 2))); /* another entry counts for itself */
-    for (uint64_t i = 0; i < 200; i++) {     /* the map grows */
-        assert_ok(apply(&state, step(7 + i, 1, 5 + i)));
-    }
-    assert_int_equal(tacet__state_step(&state, 1, 0), 206);
-    assert_int_equal(tacet__state_step(&state, 1, 4), 3);
-    assert_int_equal(tacet__state_step(&state, 1, 104), 106);
-    assert_int_equal(tacet__state_step(&state, 1, 3), 0);
-    assert_int_equal(tacet__state_step(&state, 4, 0), 6);
-    assert_int_equal(tacet__state_step(&state, 4, 4), 0);
-    tacet__state_clear(&state);
 }
 
 static void test_units(void **unused) {
@@ -327,7 +286,6 @@ static void test_no_memory(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_may_follow),
-        cmocka_unit_test(test_steps),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_agrees_with_plain_sums),

@@ -32,7 +32,6 @@ static const char MANIFEST[] = "{\"rows\":5}";
 
 /* A record of each kind, with and without the fields that may be missing. */
 static void write_ledger(void) {
-    static const unsigned char HASH[TACET_HASH_BYTES] = {7};
     tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
     tacet_charge c = charge(0.1);
     tacet_entry entry;
@@ -51,9 +50,6 @@ static void write_ledger(void) {
     tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, "stream", &c, NULL));
     assert_ok(tacet_ledger_commit(ledger, &entry, "key", 3, NULL, NULL));
-    tacet_mark mark = {.step = 1};
-    memcpy(mark.hash, HASH, sizeof HASH);
-    assert_ok(tacet_ledger_step(ledger, &entry, &mark, 1, NULL));
     tacet_blob_clear(&memo);
     tacet_ledger_close(ledger);
 }
@@ -178,10 +174,10 @@ static char *forge(json_t *statement, const char *secret_text) {
 }
 
 static void what_was_signed_is_read_back(void **state) {
-    static const char *const KINDS[] = {"budget", "reserve", "commit", "reserve", "reserve", "commit", "step"};
+    static const char *const KINDS[] = {"budget", "reserve", "commit", "reserve", "reserve", "commit"};
     signed_ledger s;
     begin(&s);
-    assert_true(s.facts.key_known && s.facts.time == NOW && s.facts.records == 7);
+    assert_true(s.facts.key_known && s.facts.time == NOW && s.facts.records == 6);
     assert_string_equal(s.facts.program, "test");
     for (uint64_t seq = 0; seq < s.facts.records; seq++) {
         char *proof = NULL, *record = NULL;
@@ -195,7 +191,7 @@ static void what_was_signed_is_read_back(void **state) {
         free(record);
     }
     char *proof = NULL, *more = NULL, *receipt = NULL, *other = NULL;
-    assert_status(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 7, s.secret, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 6, s.secret, NULL), TACET_NOT_FOUND);
     assert_null(proof);
     /* a ledger that has grown is as good; a receipt without a manifest or a program's file is one */
     tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
@@ -269,7 +265,7 @@ static void changed_receipts_are_refused(void **state) {
     for (size_t i = 0; i < 2; i++) {
         statement = json_deep_copy(json_object_get(whole, "statement"));
         (void)json_object_set_new(json_object_get(statement, "ledger"), OTHERS[i],
-                                  i == 0 ? json_integer(6) : json_string("00"));
+                                  i == 0 ? json_integer(5) : json_string("00"));
         forged = forge(statement, s.secret);
         tacet_error_clear(&err);
         assert_status(tacet_receipt_verify(&facts, forged, strlen(forged), s.ring, NULL, 0, path, &err), TACET_CORRUPT);
@@ -594,7 +590,7 @@ static void ledgers_as_text(void **state) {
     free(text);
     static char lines[EXPORTED], some[EXPORTED];
     assert_ok(tacet_ledger_export(path, append_line, lines, NULL));
-    assert_non_null(strstr(lines, "\"kind\":\"step\""));
+    assert_non_null(strstr(lines, "\"kind\":\"commit\""));
     assert_non_null(strstr(lines, "\"body\":"));
     assert_status(tacet_ledger_export(path, stop, NULL, NULL), TACET_STATE);
     assert_status(tacet_ledger_export("/nowhere", stop, NULL, NULL), TACET_NOT_FOUND);
@@ -636,7 +632,7 @@ static void noted_heads(void **state) {
     assert_null(strstr(text, "head_at"));
     free(text);
     assert_ok(tacet_ledger_verify(&text, path, s.facts.head, NULL, NULL));
-    assert_non_null(strstr(text, "\"head_at\":6"));
+    assert_non_null(strstr(text, "\"head_at\":5"));
     free(text);
     assert_status(tacet_ledger_verify(&text, path, "00", NULL, NULL), TACET_INVALID);
     assert_status(tacet_ledger_verify(&text, path, s.facts.head, anchor, NULL), TACET_INVALID);
@@ -644,8 +640,8 @@ static void noted_heads(void **state) {
     const struct {
         const char *format;
         tacet_status status;
-    } ANCHORS[] = {{"7 %s\n", TACET_OK},      {"6 %s\n", TACET_CORRUPT},  {"0 %s\n", TACET_CORRUPT},
-                   {"7-%s\n", TACET_CORRUPT}, {"7 x%s\n", TACET_CORRUPT}, {"", TACET_CORRUPT}};
+    } ANCHORS[] = {{"6 %s\n", TACET_OK},      {"5 %s\n", TACET_CORRUPT},  {"0 %s\n", TACET_CORRUPT},
+                   {"6-%s\n", TACET_CORRUPT}, {"6 x%s\n", TACET_CORRUPT}, {"", TACET_CORRUPT}};
     for (size_t i = 0; i < sizeof ANCHORS / sizeof *ANCHORS; i++) {
         FILE *file = fopen(anchor, "w");
         assert_non_null(file);

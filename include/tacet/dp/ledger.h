@@ -60,18 +60,11 @@ typedef struct tacet_ledger_settings {
     const char *vfs;      /* default NULL; a SQLite VFS by name, for fault injection in tests */
 } tacet_ledger_settings;
 
-/* One of the releases that leave over time under one entry, by its number and a hash that stands for it. */
-typedef struct tacet_mark {
-    uint64_t step; /* 1, 2, …; 0: none */
-    unsigned char hash[TACET_HASH_BYTES];
-} tacet_mark;
-
 /* Which entry an answer belongs to; copied into receipts. */
 typedef struct tacet_entry {
     uint64_t seq;                         /* number of its record in the chain; the first record, 0, is the budget */
     unsigned char hash[TACET_HASH_BYTES]; /* of that record: covers all records before it */
     bool answered;                        /* reserve found a stored answer: do not draw */
-    tacet_mark newest;                    /* of tacet_ledger_step, when reserve or lookup found it; step 0: none */
 } tacet_entry;
 
 typedef struct tacet_ledger_totals {
@@ -126,26 +119,11 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_disclose(tacet_ledger *ledg
 /* The entry of a ticket, and its stored answer when there is one (entry->answered). NOT_FOUND: never reserved. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_lookup(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo,
                                                             const char *ticket, tacet_error *err);
-/* As lookup, and CONFLICT when the ticket belongs to another charge than this one. INVALID: the charge. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_find(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo,
-                                                          const char *ticket, const tacet_charge *charge,
-                                                          tacet_error *err);
 /* The charge of a ticket's entry: who goes on with a question that was begun before reads there which one it was. Its
  * texts, none of them NULL, point into *texts, which is initialised by the caller and emptied first. On failure
  * *charge is that of tacet_charge_init. NOT_FOUND, INVALID as lookup. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_charge(tacet_ledger *ledger, tacet_charge *charge,
                                                             tacet_blob *texts, const char *ticket, tacet_error *err);
-/* For what is charged once and releases over time (streams): before a release leaves it is entered, so that a step has
- * one release for ever, and all of them are of one history. marks[count - 1] is the release about to leave; the others,
- * of smaller steps, are what the caller knows of its own past. Durable when it returns OK:
- *   - the step was entered before with the same hash: nothing is written (a replay of the same history);
- *   - it was entered with another hash: CONFLICT;
- *   - it was not: it is entered, when the newest step of the entry is among the marks, or there is none; otherwise
- *     CONFLICT (another history went on from here, or a later step has left already).
- * INVALID: no marks, step 0 or not the largest; an entry without an answer. NOT_FOUND: no such entry. After IO or BUSY
- * it may or may not be entered: try again with the same marks. CORRUPT, DENIED, NO_MEMORY. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry,
-                                                          const tacet_mark *marks, size_t count, tacet_error *err);
 /* Takes the ledger over, durably: from now on this handle writes, and every other that took it before is refused (BUSY)
  * whatever it wants to write, by a number that is compared in the transaction of each write. For a process that goes on
  * where another one stands still and may wake up. A handle that never took a ledger is not refused. IO, BUSY: it may or

@@ -379,13 +379,6 @@ tacet_status tacet_ledger_lookup(tacet_ledger *ledger, tacet_entry *entry, tacet
     return status == TACET_OK ? finish(ledger, &r, err) : status;
 }
 
-tacet_status tacet_ledger_find(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket,
-                               const tacet_charge *charge, tacet_error *err) {
-    tacet__request r = {.verb = TACET__ASK_LOOKUP, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo};
-    const tacet_status status = check_question(entry, memo, ticket, charge, err);
-    return status == TACET_OK ? finish(ledger, &r, err) : status;
-}
-
 tacet_status tacet_ledger_charge(tacet_ledger *ledger, tacet_charge *charge, tacet_blob *texts, const char *ticket,
                                  tacet_error *err) {
     tacet_entry entry = {0};
@@ -402,18 +395,6 @@ tacet_status tacet_ledger_charge(tacet_ledger *ledger, tacet_charge *charge, tac
         *charge = record.reserve.charge;
     }
     return status;
-}
-
-tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry, const tacet_mark *marks, size_t count,
-                               tacet_error *err) {
-    tacet_entry copy = *entry;
-    tacet__request r = {.verb = TACET__ASK_STEP, .entry = &copy, .marks = marks, .mark_count = count};
-    bool good = count > 0 && marks[count - 1].step > 0;
-    for (size_t i = 0; good && i + 1 < count; i++) {
-        good = marks[i].step < marks[count - 1].step;
-    }
-    return good ? finish(ledger, &r, err)
-                : tacet__fail(err, TACET_INVALID, "the last of the marks must be the newest, and a step above 0");
 }
 
 void tacet__ledger_recall(tacet_ledger *ledger, bool recalling) {

@@ -90,22 +90,6 @@ static tacet_status fetch_answer(tacet__books *books, tacet__request *r, uint64_
     return status;
 }
 
-/* The mark that a step record holds; step 0 where there is no such record. */
-static tacet_status fetch_mark(tacet__books *books, tacet_mark *out, uint64_t seq, tacet_error *err) {
-    tacet__record record;
-    unsigned char hash[TACET_HASH_BYTES];
-    memset(out, 0, sizeof *out);
-    if (seq == 0) {
-        return TACET_OK;
-    }
-    const tacet_status status = tacet__store_read(books->store, &record, hash, seq, err);
-    if (status == TACET_OK) {
-        out->step = record.step.step;
-        memcpy(out->hash, record.step.hash, TACET_HASH_BYTES);
-    }
-    return status;
-}
-
 /* A ticket that is known: the same question gets what there is. */
 static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64_t seq, tacet_error *err) {
     tacet__record record;
@@ -124,9 +108,6 @@ static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64
     if (r->verb != TACET__ASK_LOOKUP && o != NULL && books->state.answers[seq] == 0) {
         status = append_answer(books, seq, tacet__charge_draws(&record.reserve.charge), o->bytes.data, o->bytes.size,
                                o->receipt, err);
-    }
-    if (status == TACET_OK) {
-        status = fetch_mark(books, &r->entry->newest, tacet__state_step(&books->state, seq, 0), err);
     }
     if (status == TACET_OK) {
         status = fetch_answer(books, r, seq, err);
@@ -211,48 +192,6 @@ static tacet_status do_disclose(tacet__books *books, tacet__request *r, tacet_er
     return status == TACET_OK && !r->entry->answered ? do_commit(books, r, err) : status;
 }
 
-static bool same_mark(const tacet_mark *a, const tacet_mark *b) {
-    return a->step == b->step && memcmp(a->hash, b->hash, TACET_HASH_BYTES) == 0;
-}
-
-static tacet_status do_step(tacet__books *books, tacet__request *r, tacet_error *err) {
-    const uint64_t seq = r->entry->seq;
-    const tacet_mark *wanted = &r->marks[r->mark_count - 1];
-    tacet_mark stored;
-    bool drawn = false;
-    tacet_status status = check_entry(books, r->entry, &drawn, err);
-    if (status == TACET_OK && books->state.answers[seq] == 0) {
-        status = tacet__fail(err, TACET_INVALID, "a step of a ledger entry that has no answer yet");
-    }
-    if (status != TACET_OK) {
-        return status;
-    }
-    uint64_t at = tacet__state_step(&books->state, seq, wanted->step);
-    const bool known = at != 0;
-    status = fetch_mark(books, &stored, known ? at : tacet__state_step(&books->state, seq, 0), err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    bool agrees = stored.step == 0; /* the first one */
-    for (size_t i = known ? r->mark_count - 1 : 0; i < r->mark_count; i++) {
-        agrees = agrees || same_mark(&r->marks[i], &stored);
-    }
-    if (!agrees) {
-        return tacet__fail(err, TACET_CONFLICT, "step %llu of ledger entry %llu was released from another history",
-                           (unsigned long long)stored.step, (unsigned long long)seq);
-    }
-    if (known) {
-        return TACET_OK;
-    }
-    tacet__record record;
-    memset(&record, 0, sizeof record);
-    record.kind = TACET__RECORD_STEP;
-    record.step.entry = seq;
-    record.step.step = wanted->step;
-    memcpy(record.step.hash, wanted->hash, TACET_HASH_BYTES);
-    return tacet__store_append(books->store, &books->state, &record, NULL, err);
-}
-
 static tacet_status do_bind(tacet__books *books, tacet__request *r, tacet_error *err) {
     bool drawn = false;
     tacet_status status = check_entry(books, r->entry, &drawn, err);
@@ -304,8 +243,8 @@ static tacet_status do_take(tacet__books *books, tacet__request *r, tacet_error 
 tacet_status tacet__request_perform(tacet__books *books, tacet__request *r) {
     static tacet_status (*const VERBS[])(tacet__books *, tacet__request *, tacet_error *) = {
         [TACET__ASK_RESERVE] = do_reserve, [TACET__ASK_COMMIT] = do_commit, [TACET__ASK_DISCLOSE] = do_disclose,
-        [TACET__ASK_STEP] = do_step,       [TACET__ASK_BIND] = do_bind,     [TACET__ASK_LOOKUP] = do_lookup,
-        [TACET__ASK_TOTAL] = do_total,     [TACET__ASK_TAKE] = do_take,
+        [TACET__ASK_BIND] = do_bind,       [TACET__ASK_LOOKUP] = do_lookup, [TACET__ASK_TOTAL] = do_total,
+        [TACET__ASK_TAKE] = do_take,
     };
     return VERBS[r->verb](books, r, &r->error);
 }

@@ -14,7 +14,6 @@ typedef enum tacet__ask {
     TACET__ASK_RESERVE,
     TACET__ASK_COMMIT,
     TACET__ASK_DISCLOSE,
-    TACET__ASK_STEP,
     TACET__ASK_BIND,
     TACET__ASK_LOOKUP,
     TACET__ASK_TOTAL,
@@ -28,14 +27,12 @@ typedef struct tacet__request {
     const void *answer;
     size_t size;
     const unsigned char *receipt;
-    tacet_entry *entry;        /* out; in for COMMIT and STEP */
+    tacet_entry *entry;        /* out; in for COMMIT */
     tacet_blob *memo;          /* out; NULL where there is none */
     tacet_blob *asked;         /* out: the entry itself, instead of its answer; mostly NULL */
     tacet_mint *mint;          /* in and out; NULL: not asked for */
     const unsigned char *data; /* BIND */
     uint64_t group_most;       /* 0: any number */
-    const tacet_mark *marks;
-    size_t mark_count;
     tacet_ledger_totals *totals;
     tacet_status status;
     tacet_error error;

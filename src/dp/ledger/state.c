@@ -2,7 +2,7 @@
 /* state.c - tickets, totals and answers of a ledger, kept in memory.
  * Ring: gate. Source: composition as in src/dp/ledger/README.md (fully adaptive: Rogers et al. 2016 for sums of eps and
  * delta, Feldman & Zrnic 2021 for rho, Smith & Thakurta 2022 for mu^2). Differs: parallel composition by named groups.
- * Cost: O(1) a record, 72 bytes a ticket, a part and a step. */
+ * Cost: O(1) a record, 64 bytes a ticket and a part. */
 #include "dp/ledger/state.h"
 
 #include "core/fail.h"
@@ -20,7 +20,6 @@ void tacet__state_init(tacet__state *state) {
 void tacet__state_clear(tacet__state *state) {
     free(state->tickets.slots);
     free(state->groups.slots);
-    free(state->steps.slots);
     free(state->answers);
     tacet__state_init(state);
 }
@@ -169,18 +168,6 @@ uint64_t tacet__state_find(const tacet__state *state, const char *ticket) {
     return slot != NULL ? slot->seq : 0;
 }
 
-static void key_of_step(unsigned char key[TACET_HASH_BYTES], uint64_t entry, uint64_t step) {
-    const uint64_t name[] = {entry, step};
-    (void)crypto_generichash(key, TACET_HASH_BYTES, (const unsigned char *)name, sizeof name, NULL, 0);
-}
-
-uint64_t tacet__state_step(const tacet__state *state, uint64_t entry, uint64_t step) {
-    unsigned char key[TACET_HASH_BYTES];
-    key_of_step(key, entry, step);
-    const tacet__slot *slot = find(&state->steps, key);
-    return slot != NULL ? slot->seq : 0;
-}
-
 static tacet_status bad(const tacet__record *record, const char *why, tacet_error *err) {
     return tacet__fail(err, TACET_CORRUPT, "ledger record %llu %s", (unsigned long long)record->seq, why);
 }
@@ -253,28 +240,6 @@ static tacet_status apply_commit(tacet__state *state, const tacet__record *recor
     return TACET_OK;
 }
 
-static tacet_status apply_step(tacet__state *state, const tacet__record *record, tacet_error *err) {
-    const uint64_t entry = record->step.entry;
-    unsigned char key[TACET_HASH_BYTES];
-    if (state->answers[entry] == 0 || state->answers[entry] == entry) {
-        return bad(record, "is a step of what was not answered", err);
-    }
-    key_of_step(key, entry, 0);
-    const tacet__slot *newest = find(&state->steps, key);
-    if (newest != NULL && newest->step >= record->step.step) {
-        return bad(record, "repeats a step, or goes back", err);
-    }
-    if (!make_room(&state->steps, 2)) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the ledger");
-    }
-    tacet__slot *slot = put(&state->steps, key);
-    slot->seq = record->seq;
-    slot->step = record->step.step;
-    key_of_step(key, entry, record->step.step);
-    put(&state->steps, key)->seq = record->seq;
-    return TACET_OK;
-}
-
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err) {
     if (record->seq != state->records) {
@@ -293,8 +258,6 @@ tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record
         state->budget = *record;
     } else if (record->kind == TACET__RECORD_RESERVE) {
         status = apply_reserve(state, record, err);
-    } else if (record->kind == TACET__RECORD_STEP) {
-        status = apply_step(state, record, err);
     } else {
         status = apply_commit(state, record, err);
     }

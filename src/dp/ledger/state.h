@@ -21,8 +21,7 @@ typedef struct tacet__cost {
 typedef struct tacet__slot {
     unsigned char key[TACET_HASH_BYTES];
     bool used;
-    uint64_t seq;     /* tickets: the reservation; steps: the record */
-    uint64_t step;    /* of the newest step of an entry: its number */
+    uint64_t seq;     /* tickets: the reservation */
     uint64_t entries; /* groups: how many */
     tacet__cost cost; /* groups: the dearest part; parts: the sum */
 } tacet__slot;
@@ -45,7 +44,6 @@ typedef struct tacet__state {
     tacet__record budget; /* record 0 */
     tacet__map tickets;
     tacet__map groups; /* groups and parts */
-    tacet__map steps;  /* by entry and step; under step 0 the newest of the entry */
     tacet__sum spent;
     tacet__sum spent_delta;
     uint64_t *answers; /* by seq of a reservation: seq of its answer, or 0 */
@@ -66,8 +64,6 @@ tacet_status tacet__state_fits(const tacet__state *state, const tacet_charge *ch
 uint64_t tacet__state_group(const tacet__state *state, const char *group);
 /* The reservation of a ticket, 0 when there is none. */
 uint64_t tacet__state_find(const tacet__state *state, const char *ticket);
-/* The record of a step of an entry, of the newest one for step 0; 0 when there is none. */
-uint64_t tacet__state_step(const tacet__state *state, uint64_t entry, uint64_t step);
 /* Takes the next record in. CORRUPT: it cannot follow, for a stated reason. NO_MEMORY. In both cases the state is as
  * before. */
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,

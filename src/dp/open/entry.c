@@ -96,11 +96,6 @@ tacet_status tacet__record_encode(tacet_blob *out, const tacet__record *record, 
         tacet__write_bytes(&w, record->commit.answer_hash, TACET_HASH_BYTES);
         tacet__write_bytes(&w, record->commit.receipt, TACET_HASH_BYTES);
         break;
-    case TACET__RECORD_STEP:
-        tacet__write_u64(&w, record->step.entry);
-        tacet__write_u64(&w, record->step.step);
-        tacet__write_bytes(&w, record->step.hash, TACET_HASH_BYTES);
-        break;
     }
     if (w.failed) {
         out->size = 0;
@@ -181,16 +176,6 @@ static tacet_status read_commit(tacet__record *record, tacet__reader *r, tacet_e
     return TACET_OK;
 }
 
-static tacet_status read_step(tacet__record *record, tacet__reader *r, tacet_error *err) {
-    record->step.entry = tacet__read_u64(r);
-    record->step.step = tacet__read_u64(r);
-    read_fixed(r, record->step.hash, TACET_HASH_BYTES);
-    if (!r->failed && (record->step.entry == 0 || record->step.entry >= record->seq || record->step.step == 0)) {
-        return tacet__fail(err, TACET_CORRUPT, "ledger record %llu: impossible step", (unsigned long long)record->seq);
-    }
-    return TACET_OK;
-}
-
 tacet_status tacet__record_decode(tacet__record *record, const unsigned char *bytes, size_t size, tacet_error *err) {
     tacet__reader r = {bytes, bytes + size, false};
     memset(record, 0, sizeof *record);
@@ -213,10 +198,6 @@ tacet_status tacet__record_decode(tacet__record *record, const unsigned char *by
     case TACET__RECORD_COMMIT:
         record->kind = TACET__RECORD_COMMIT;
         status = read_commit(record, &r, err);
-        break;
-    case TACET__RECORD_STEP:
-        record->kind = TACET__RECORD_STEP;
-        status = read_step(record, &r, err);
         break;
     default:
         return tacet__fail(err, TACET_CORRUPT, "ledger record of an unknown kind");

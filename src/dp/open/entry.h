@@ -36,8 +36,7 @@ enum {
 typedef enum tacet__record_kind {
     TACET__RECORD_BUDGET = 1,  /* record 0, and only that */
     TACET__RECORD_RESERVE = 2, /* an entry: a charge under a ticket */
-    TACET__RECORD_COMMIT = 3,  /* the answer of an earlier entry */
-    TACET__RECORD_STEP = 4     /* one of the releases that leave over time under an answered entry */
+    TACET__RECORD_COMMIT = 3   /* the answer of an earlier entry */
 } tacet__record_kind;
 
 typedef struct tacet__record {
@@ -61,11 +60,6 @@ typedef struct tacet__record {
         unsigned char answer_hash[TACET_HASH_BYTES];
         unsigned char receipt[TACET_HASH_BYTES]; /* zeros: none */
     } commit;
-    struct {
-        uint64_t entry; /* seq of the reservation */
-        uint64_t step;  /* 1, 2, …: above every earlier one of that entry */
-        unsigned char hash[TACET_HASH_BYTES];
-    } step;
 } tacet__record;
 
 /* INVALID: empty, too long, control characters or not UTF-8. */

@@ -95,12 +95,6 @@ static void add_commit(json_t *object, const tacet__record *record) {
     (void)json_object_set_new(object, "receipt_hash", hash_json(record->commit.receipt));
 }
 
-static void add_step(json_t *object, const tacet__record *record) {
-    (void)json_object_set_new(object, "entry", count_json(record->step.entry));
-    (void)json_object_set_new(object, "step", count_json(record->step.step));
-    (void)json_object_set_new(object, "step_hash", hash_json(record->step.hash));
-}
-
 static void add_budget(json_t *object, const tacet__record *record) {
     (void)json_object_set_new(object, "id", id_json(record->budget.id));
     (void)json_object_set_new(object, "accounting", json_string(tacet_accounting_name(record->budget.accounting)));
@@ -111,8 +105,8 @@ static void add_budget(json_t *object, const tacet__record *record) {
 }
 
 json_t *tacet__ledger_row_json(const tacet__ledger_row *row) {
-    static const char *const KINDS[] = {"?", "budget", "reserve", "commit", "step"};
-    static const size_t FIELDS[] = {0, 11, 22, 9, 8}; /* of an object that no allocation has cut short */
+    static const char *const KINDS[] = {"?", "budget", "reserve", "commit"};
+    static const size_t FIELDS[] = {0, 11, 22, 9}; /* of an object that no allocation has cut short */
     json_t *object = json_pack("{s:I, s:s, s:I}", "seq", (json_int_t)row->record->seq, "kind", KINDS[row->record->kind],
                                "time", (json_int_t)row->record->time);
     switch (row->record->kind) { /* GCOVR_EXCL_BR_LINE: tacet__record_decode makes no other kind */
@@ -124,9 +118,6 @@ json_t *tacet__ledger_row_json(const tacet__ledger_row *row) {
         break;
     case TACET__RECORD_COMMIT:
         add_commit(object, row->record);
-        break;
-    case TACET__RECORD_STEP:
-        add_step(object, row->record);
         break;
     }
     (void)json_object_set_new(object, "previous", hash_json(row->previous));

@@ -86,8 +86,6 @@ typedef struct collection {
     tacet__query *answer;
     uint64_t *answers; /* by seq: 0 for an open reservation, otherwise not 0 */
     size_t answers_capacity;
-    uint64_t *steps; /* by seq of a reservation: its newest step */
-    size_t steps_capacity;
     char **tickets;
     size_t tickets_count;
     size_t tickets_capacity;
@@ -172,19 +170,6 @@ static tacet_status collect_commit(collection *c, const tacet__record *record, t
     return status;
 }
 
-static tacet_status collect_step(collection *c, const tacet__record *record, tacet_error *err) {
-    const uint64_t entry = record->step.entry;
-    if (c->answers[entry] == 0 || c->answers[entry] == entry) {
-        return corrupt(record->seq, "is a step of what was not answered", err);
-    }
-    if (record->step.step <= c->steps[entry]) {
-        return corrupt(record->seq, "repeats a step, or goes back", err);
-    }
-    c->steps[entry] = record->step.step;
-    c->report->steps++;
-    return TACET_OK;
-}
-
 static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_error *err) {
     collection *c = user;
     const tacet__record *record = row->record;
@@ -195,12 +180,6 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
         return no_memory(err);
     }
     c->answers = array;
-    array = c->steps;
-    if (!tacet__grow(&array, &c->steps_capacity, (size_t)record->seq + 1, sizeof *c->steps)) {
-        return no_memory(err);
-    }
-    c->steps = array;
-    c->steps[record->seq] = 0;
     switch (record->kind) { /* GCOVR_EXCL_BR_LINE: tacet__record_decode makes no other kind */
     case TACET__RECORD_BUDGET:
         memcpy(report->id, record->budget.id, sizeof report->id);
@@ -215,9 +194,6 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
         break;
     case TACET__RECORD_COMMIT:
         status = collect_commit(c, record, err);
-        break;
-    case TACET__RECORD_STEP:
-        status = collect_step(c, record, err);
         break;
     }
     c->answers[record->seq] = record->kind == TACET__RECORD_RESERVE ? 0 : record->seq;
@@ -391,7 +367,6 @@ static void discard(collection *c) {
     free(c->tickets);
     free(c->charges);
     free(c->answers);
-    free(c->steps);
     tacet__query_free(c->answer);
 }
 

@@ -34,7 +34,7 @@ typedef struct tacet__ledger_report {
     double spent;       /* in the unit of the accounting: eps, rho or mu */
     double spent_delta; /* basic accounting only */
     double eps, delta;  /* what that amounts to; eps is infinite when it cannot be said at this delta */
-    uint64_t records, entries, answered, steps, uncovered, seeded;
+    uint64_t records, entries, answered, uncovered, seeded;
     unsigned char head[TACET_HASH_BYTES];
     bool head_was_given; /* and then: */
     uint64_t head_at;    /* which record has the hash that was noted */
