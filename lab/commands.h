@@ -10,6 +10,7 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self);
 int lab_sim_outsourced(int argc, char **argv, const cli_command *self);
 int lab_sim_local(int argc, char **argv, const cli_command *self);
 int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);
+int lab_sim_stopping(int argc, char **argv, const cli_command *self);
 int lab_sim_ab(int argc, char **argv, const cli_command *self);
 int lab_gp_ucb(int argc, char **argv, const cli_command *self);
 int lab_choose(int argc, char **argv, const cli_command *self);

@@ -75,6 +75,13 @@ static const cli_command COMMANDS[] = {
      "without noise and the best single action; how often 95 % intervals cover, and how wide they are.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate ab --world main --trials 60 --seed 1 --json", lab_sim_ab},
+    {"simulate stopping", "running A/B tests that are looked at all the time: many seeded trials",
+     "[--rate P] [--lift X] [--eps E] [options]",
+     "Every ticket gets an arm by a fair coin and a reward of 0 or 1; after each release the test says whether an arm "
+     "is "
+     "ahead. Prints how often it was wrong at any look, and after how many tickets it was right.\n\n"
+     "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
+     "tacet-lab simulate stopping --rate 0.04 --lift 1.2 --trials 400 --json", lab_sim_stopping},
     {"repro", "the papers' tables and figures beside ours", "NAME | list | items | bounds | all [options]",
      "Runs a table or figure of one of the four papers: the paper's value, ours as published, ours as shipped with the "
      "guarantee that really holds, standard errors. 'list' names them, 'all' runs all of them, 'bounds' puts the "

@@ -141,7 +141,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("trust", &r.trust, "MODEL", "local: devices randomise their rewards. central: the server sees them."),
         CLI_OPT("policy", &r.policy, "NAME",
                 "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: "
-                "central (default), fixed, contextual."),
+                "central (default), fixed, contextual; ab: a test of 2 to 16 arms."),
         CLI_OPT("direction", &r.direction, "WAY", "maximize (default) or minimize."),
         CLI_OPT("eps", &r.eps, "E", "local: of each report. central: of the whole study, for one round."),
         CLI_OPT("delta", &r.delta, "D", "central only; without it: pure eps."),
@@ -169,14 +169,14 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
             "from", &r.from, "MODEL",
             "What another study released ('study release --out'): this one begins with it, and is charged by itself."),
         CLI_OPT("context", &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate."),
-        CLI_OPT(
-            "late", &r.late, "N",
-            "contextual: reports come up to N rounds late, so release every epoch N rounds after its end. Default 0: a "
-            "report after the end of its epoch is not learnt."),
+        CLI_OPT("late", &r.late, "N",
+                "contextual, ab: reports come up to N rounds late, so release every epoch N rounds after its end. "
+                "Default 0: a "
+                "report after the end of its epoch is not learnt."),
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("typical-reward", &r.typical_reward, "Y",
-                "central: what an arm that nobody knows returns, within --reward. Default: its middle."),
+                "central, ab: what an arm that nobody knows returns, within --reward. Default: its middle."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
         CLI_OPT("kernel", &r.kernel, "NAME",

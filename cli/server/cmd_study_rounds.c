@@ -138,7 +138,12 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
             "{rounds_left} "
             "rounds left\n"
             "{guarantee.statement}\neps = {guarantee.eps:^6}, delta = {guarantee.delta} for {guarantee.protects}\n"
-            "for a person behind k rounds: {*guarantee.eps_of_rounds:, |k = {@}: {?.|eps {.:^4}}{!.|no bound}}\n");
+            "for a person behind k rounds: {*guarantee.eps_of_rounds:, |k = {@}: {?.|eps {.:^4}}{!.|no bound}}\n"
+            "{?test|{?test.tickets|after {test.tickets} tickets: {*test.arms:, |{arm} {mean:.4g}}\n"
+            "{*test.pairs:|{?claimed|{arm} beats {over} by {lower:.4g} at least (95 %, however often you look)}"
+            "{!claimed|{arm} against {over}: no claim yet, the difference lies between {lower:.4g} and {upper:.4g}}\n}"
+            "{?test.more_tickets|about {test.more_tickets} more tickets until a claim, if rates stay as they seem\n}}"
+            "{!test.tickets|nothing released yet\n}}");
     }
     return finish(&a, status, self);
 }

@@ -5,6 +5,7 @@
 
 #include <tacet/ab/open/model.h>
 #include <tacet/ab/open/posterior.h>
+#include <tacet/ab/open/stopping.h>
 #include <tacet/ab/shared/plan.h>
 #include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>

@@ -5,8 +5,10 @@
 
 #include <tacet/ab/open/model.h>
 #include <tacet/ab/open/posterior.h>
+#include <tacet/ab/open/stopping.h>
 #include <tacet/ab/shared/plan.h>
 #include <tacet/ab/trusted/log.h>
+#include <tacet/ab/trusted/study.h>
 #include <tacet/audit/audit.h>
 #include <tacet/audit/bundle.h>
 #include <tacet/audit/rebuild.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_central.c - how far one round moves what central studies release, each with its default settings: decision sets
- * and rewards of many users (one round: its whole set and its reward), a public list of points, and a space whose
- * rewards leave one by one (one round: its reward). Rounds are replaced by others found by search: points at the
- * corners and outside the domain, rewards at the ends and far outside; some tickets are given up. */
+ * and rewards of many users (one round: its whole set and its reward), a public list of points, a space whose rewards
+ * leave one by one (one round: its reward), and an A/B test (one ticket: its reward, and whether it was reported).
+ * Rounds are replaced by others found by search: points at the corners and outside the domain, rewards at the ends and
+ * far outside; some tickets are given up. */
 #include "sensitivity/recorder.h"
 #include "support/test.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/ab/trusted/study.h>
 #include <tacet/central/trusted/direct.h>
 #include <tacet/central/trusted/fixed.h>
 #include <tacet/central/trusted/policy.h>
@@ -27,7 +29,8 @@ typedef struct round_of {
 typedef struct study {
     const char *name;
     tacet_policy *(*make)(const tacet_ask *ask);
-    bool sets; /* rounds bring decision sets, which are private as well */
+    bool sets;    /* rounds bring decision sets, which are private as well */
+    bool reports; /* whether a round was reported is private as well */
     double eps;
 } study;
 
@@ -49,13 +52,14 @@ static void play(const study *s, const round_of *rounds, recording *into, const 
     tacet_noise_close(noise);
 }
 
-/* Which tickets are given up is public in these studies (src/central/README.md): it stays. */
+/* Which tickets are given up is public in most studies (src/central/README.md): it stays. */
 static void any_round(const study *s, round_of *r, tacet_simrng *rng) {
     const double u = tacet_simrng_uniform(rng);
     for (size_t i = 0; i < 2 * (size_t)ARMS && s->sets; i++) {
         const double v = tacet_simrng_uniform(rng);
         r->points[i] = v < 0.25 ? 0 : v < 0.5 ? 1 : v < 0.6 ? 30 : tacet_simrng_uniform(rng);
     }
+    r->dropped = s->reports ? tacet_simrng_uniform(rng) < 0.3 : r->dropped;
     r->reward = u < 0.35 ? 0 : u < 0.7 ? 1 : u < 0.8 ? 1e9 : u < 0.9 ? -1e9 : tacet_simrng_uniform(rng);
 }
 
@@ -167,11 +171,31 @@ static void test_a_reward_that_leaves_at_once_moves_its_own_number(void **state)
     check(&s, 12, 0.99);
 }
 
+static tacet_policy *make_ab(const tacet_ask *ask) {
+    tacet_ab_study_settings s;
+    tacet_policy *policy = NULL;
+    tacet_ab_study_settings_defaults(&s);
+    s.arms = 3;
+    s.eps = 2;
+    s.rounds = ROUNDS;
+    s.first = 20;
+    s.late = 5;
+    assert_ok(tacet_ab_study_create(&policy, &s, ask, NULL));
+    return policy;
+}
+
+static void test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch(void **state) {
+    const study s = {.name = "A/B", .make = make_ab, .reports = true, .eps = 2};
+    (void)state;
+    check(&s, 60, 0.99);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_round_of_decision_sets_moves_one_batch),
         cmocka_unit_test(test_a_reward_over_a_public_list_moves_one_batch),
         cmocka_unit_test(test_a_reward_that_leaves_at_once_moves_its_own_number),
+        cmocka_unit_test(test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

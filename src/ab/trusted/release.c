@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* release.c - what leaves a log of categories: one table through the gate, and before it, where rewards may be money,
  * the law of rewards from rows that nothing else reads.
- * Ring: trusted; the only place of the room that calls the gate. Proof: src/ab/README.md, "Claim". Cost: a pass a
+ * Ring: trusted. Proof: src/ab/README.md, "Claim". Cost: a pass a
  * stage. */
+#include "ab/trusted/gate.h"
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -10,8 +11,6 @@
 #include "dp/open/charge_rows.h"
 #include "registry/ledger_beside.h"
 #include "registry/registry.h"
-
-#include <tacet/dp/mechanism.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,29 +156,20 @@ static tacet_status add_row(void *user, const double *row, uint64_t number, tace
 /* A subtotal through the gate: Laplace noise for this L1 sensitivity. */
 static tacet_status release_subtotal(tacet_release **out, const tacet_subtotal *subtotal, double sensitivity,
                                      double eps, const tacet_ask *ask, tacet_error *err) {
-    const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
-    const size_t count = tacet_subtotal_plan_of(subtotal)->numbers;
-    tacet_bound *norm = NULL, *bound = NULL;
-    tacet_bounded *bounded = NULL;
-    tacet_mechanism *mechanism = NULL;
     tacet_raw *raw = NULL;
     *out = NULL;
-    /* All numbers are at least 0 and add up to the rows, once a group: the Euclidean norm is no larger. */
-    const double radius = 1.001 * (0.5 * sensitivity * (double)tacet_subtotal_rows(subtotal) + 1);
-    tacet_status status = tacet_bound_norm(&norm, count, radius, err);
-    status = status == TACET_OK ? tacet_bound_narrow_1(&bound, norm, sensitivity, PROOF, err) : status;
-    status = status == TACET_OK
-                 ? tacet_mechanism_create(&mechanism, TACET_MECHANISM_LAPLACE, bound, &replace, eps, 0, err)
-                 : status;
-    status = status == TACET_OK ? tacet_subtotal_raw(subtotal, &raw, err) : status;
-    status = status == TACET_OK ? tacet_bounded_create(&bounded, bound, err) : status;
-    status = status == TACET_OK ? tacet_bounded_set(bounded, raw, err) : status;
-    status = status == TACET_OK ? tacet_mechanism_run(mechanism, out, ask, bounded, err) : status;
-    tacet_bounded_free(bounded);
+    tacet_status status = tacet_subtotal_raw(subtotal, &raw, err);
+    if (status == TACET_OK) {
+        /* All numbers are at least 0 and add up to the rows, once a group: the Euclidean norm is no larger. */
+        const tacet__ab_sums sums = {.raw = raw,
+                                     .count = tacet_subtotal_plan_of(subtotal)->numbers,
+                                     .norm = 0.5 * sensitivity * (double)tacet_subtotal_rows(subtotal),
+                                     .sensitivity = sensitivity,
+                                     .eps = eps,
+                                     .proof = PROOF};
+        status = tacet__ab_release(out, &sums, ask, err);
+    }
     tacet_raw_free(raw);
-    tacet_mechanism_free(mechanism);
-    tacet_bound_free(bound);
-    tacet_bound_free(norm);
     return status;
 }
 

@@ -36,7 +36,9 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
     if (job->failed) {
         /* A record like any other, of a public value: whether an evaluation failed shows no more than what it gave, and
          * counts and epochs stay as they are. */
-        job->value = r->def.reward_lo / 2 + r->def.reward_hi / 2;
+        job->value = !r->kind->failed_is_worst ? r->def.reward_lo / 2 + r->def.reward_hi / 2
+                     : r->def.minimize         ? r->def.reward_hi
+                                               : r->def.reward_lo;
     }
     job->clipped =
         r->def.trust == TACET_TRUST_CENTRAL && !(job->value >= r->def.reward_lo && job->value <= r->def.reward_hi);
@@ -120,7 +122,7 @@ static tacet_status tell(tacet__replica *r, tacet__job *job) {
          json_object_set_new(job->body, "observed", json_integer((json_int_t)r->study.observed)) != 0)) {
         return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
     }
-    return TACET_OK;
+    return r->kind->tell != NULL ? r->kind->tell(&r->learner, &r->def, job->body, &job->err) : TACET_OK;
 }
 
 static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job) {

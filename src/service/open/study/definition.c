@@ -392,8 +392,8 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     if (r->status == TACET_OK && !(s->typical_reward > s->reward_lo && s->typical_reward < s->reward_hi)) {
         complain(r, "prior.typical_reward", "must lie between the ends of prior.reward");
     }
-    if (s->typical_reward != middle && strcmp(s->policy, "central") != 0) {
-        complain(r, "prior.typical_reward", "is for the policy central");
+    if (s->typical_reward != middle && strcmp(s->policy, "central") != 0 && strcmp(s->policy, "ab") != 0) {
+        complain(r, "prior.typical_reward", "is for the policies central and ab");
     }
     read_earlier(r, s, json_object_get(prior, "earlier"));
     read_groups(r, s, json_object_get(prior, "groups"));
@@ -473,8 +473,8 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->features = (size_t)whole_of(r, options, "features", usual, 1, 500);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
     s->late = whole_of(r, options, "late", 0, 0, s->rounds);
-    if (s->late > 0 && strcmp(s->policy, "contextual") != 0) {
-        complain(r, "options.late", "is for contextual studies");
+    if (s->late > 0 && strcmp(s->policy, "contextual") != 0 && strcmp(s->policy, "ab") != 0) {
+        complain(r, "options.late", "is for contextual and A/B studies");
     }
 }
 

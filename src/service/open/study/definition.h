@@ -58,7 +58,7 @@ typedef struct tacet__definition {
         *groups; /* d, owned: the kernel is a sum over groups of coordinates, and this is each one's group; NULL: one */
     double *covariance;          /* count x count, owned: of the points, in place of a kernel; NULL: none. Local */
     double reward_lo, reward_hi; /* in the clients' units */
-    double typical_reward;       /* central: what an unseen arm is taken to return, in these units */
+    double typical_reward;       /* central, ab: what an unseen arm is taken to return, in these units */
     double *earlier; /* earlier_count triples, owned: a point's index, a public value of it, its standard deviation */
     size_t earlier_count;
     bool bound_given;          /* local: the definition states `bound` */
@@ -74,7 +74,7 @@ typedef struct tacet__definition {
     size_t set_most;           /* arms a decision set may have */
     size_t set_size;           /* arms a decision set typically has */
     size_t features, released; /* of the model; local: of these, so many are reported */
-    uint64_t late;             /* contextual: epochs are released so many rounds after their end */
+    uint64_t late;             /* contextual, ab: epochs are released so many rounds after their end */
     uint64_t coin_seed;
 } tacet__definition;
 

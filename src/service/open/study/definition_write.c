@@ -68,7 +68,7 @@ static json_t *prior_json(const tacet__definition *s) {
     if (prior != NULL && s->earlier_count > 0) {
         (void)json_object_set_new(prior, "earlier", rows_json(s->earlier, 3, s->earlier_count));
     }
-    if (prior != NULL && strcmp(s->policy, "central") == 0) {
+    if (prior != NULL && (strcmp(s->policy, "central") == 0 || strcmp(s->policy, "ab") == 0)) {
         (void)json_object_set_new(prior, "typical_reward", json_real(s->typical_reward));
     }
     set_wholes(prior, "groups", s->groups, s->d + s->context_dim);

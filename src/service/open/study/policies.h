@@ -28,6 +28,7 @@ typedef struct tacet__policy_kind {
     bool contextual;      /* each round brings a context */
     bool extends;         /* more rounds than were defined cost nothing, and leave what was done right */
     bool index_public;    /* whether which action was suggested depends on public things only */
+    bool failed_is_worst; /* an evaluation that failed counts as the worst reward; otherwise as the middle */
     bool reports_private; /* whether somebody reported is as private as what: shown to nobody (replica_view.c) */
     /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
     tacet_status (*check)(const tacet__definition *def, tacet_error *err);
@@ -53,6 +54,8 @@ typedef struct tacet__policy_kind {
     void (*recall)(const tacet__learner *learner, bool recalling);
     /* What was spent. */
     tacet_status (*spent)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
+    /* Adds to a study's status what its releases so far say; NULL: nothing. */
+    tacet_status (*tell)(const tacet__learner *learner, const tacet__definition *def, json_t *status, tacet_error *err);
     /* What a device needs of the study beside its definition; NULL: nothing. */
     tacet_status (*model)(const tacet__learner *learner, json_t **out, tacet_error *err);
 } tacet__policy_kind;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_study.c - a running A/B test: what any policy must do, whose coin is fair, what a missing or late report does,
+ * what the ledger is charged, and what more rounds change. */
+#include "support/conformance.h"
+#include "support/gate.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+#include <tacet/ab/trusted/study.h>
+
+typedef struct world {
+    tacet_noise *noise;
+    tacet_ledger *ledger;
+    const char *ticket;
+    tacet_ab_study_settings s;
+} world;
+
+static void world_init(world *w, size_t arms, size_t rounds, size_t first, double eps) {
+    *w = (world){.ticket = "study"};
+    tacet_ab_study_settings_defaults(&w->s);
+    w->s.arms = arms;
+    w->s.rounds = rounds;
+    w->s.first = first;
+    w->s.eps = eps;
+}
+
+static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
+    const world *w = user;
+    const tacet_ask ask = {
+        .ledger = w->ledger, .noise = w->noise, .ticket = w->ticket, .what = "sums", .to_whom = "anyone"};
+    return tacet_ab_study_create(out, &w->s, &ask, err);
+}
+
+static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *err) {
+    world other = *(const world *)user;
+    other.s.coin_seed++;
+    return create(&other, out, err);
+}
+
+static void round_of(void *user, size_t k, tacet_round *out) {
+    (void)user;
+    (void)k;
+    *out = (tacet_round){0};
+}
+
+static double value(void *user, size_t k, const tacet_suggestion *s) {
+    (void)user;
+    return (double)((k + s->index) % 3) / 2;
+}
+
+static void test_conformance(void **state) {
+    world w;
+    world_init(&w, 3, 60, 50, 1);
+    w.s.late = 2;
+    w.noise = test_noise(1, 1);
+    const conformance_problem problem = {.create = create,
+                                         .create_foreign = create_foreign,
+                                         .round = round_of,
+                                         .value = value,
+                                         .user = &w,
+                                         .rounds = 24,
+                                         .any_order = true};
+    test_policy_conformance(&problem);
+    tacet_noise_close(w.noise);
+}
+
+static tacet_policy *make(world *w) {
+    tacet_policy *policy = NULL;
+    tacet_error err = {0};
+    test_assert_status(create(w, &policy, &err), TACET_OK, &err, __FILE__, __LINE__);
+    return policy;
+}
+
+static tacet_suggestion next(tacet_policy *policy) {
+    const tacet_round none = {0};
+    tacet_suggestion s = {0};
+    assert_ok(tacet_policy_suggest(policy, &s, &none, NULL));
+    return s;
+}
+
+/* Arms come as often as they should, and so do pairs in a row, whatever is reported: chi-square of 9 cells below 34 in
+ * all but one of 10,000 seeds. */
+static void test_coins(void **state) {
+    enum { N = 9000 };
+    world w;
+    double cells[9] = {0}, chi = 0;
+    size_t before = 0;
+    world_init(&w, 3, N, 0, 1);
+    w.noise = test_noise(2, 1);
+    tacet_policy *policy = make(&w);
+    for (size_t i = 0; i < N; i++) {
+        const tacet_suggestion s = next(policy);
+        assert_ok(tacet_policy_observe(policy, s.ticket, s.index == 0 ? 1 : 0, NULL));
+        cells[before * 3 + s.index] += 1;
+        before = s.index;
+    }
+    for (size_t i = 0; i < 9; i++) {
+        chi += (cells[i] - N / 9.0) * (cells[i] - N / 9.0) / (N / 9.0);
+    }
+    assert_true(chi < 34);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+/* With hardly any noise the released means are those of the tickets: unreported ones count 0, rewards are clipped, a
+ * report after its epoch's release is accepted and counts no more. */
+static void test_what_counts(void **state) {
+    world w;
+    double tickets[2] = {0}, sums[2] = {0};
+    world_init(&w, 2, 1000, 100, 1e6);
+    w.s.lower = -2;
+    w.s.upper = 2;
+    w.s.late = 10;
+    w.noise = test_noise(3, 1);
+    tacet_policy *policy = make(&w);
+    const tacet_ab_test *test = tacet_ab_study_test(policy);
+    uint64_t waits = 0;
+    for (size_t i = 0; i < 100; i++) {
+        const tacet_suggestion s = next(policy);
+        tickets[s.index] += 1;
+        if (i == 95) {
+            waits = s.ticket;
+        } else if (i % 4 != 0) {
+            assert_ok(tacet_policy_observe(policy, s.ticket, i % 4 == 1 ? 50 : 1, NULL));
+            sums[s.index] += i % 4 == 1 ? 1 : 0.75;
+        }
+    }
+    for (size_t i = 0; i < 10; i++) { /* of the next epoch */
+        const tacet_suggestion s = next(policy);
+        assert_ok(tacet_policy_observe(policy, s.ticket, 2, NULL));
+        if (i == 5) { /* late, and in time */
+            assert_ok(tacet_policy_observe(policy, waits, 2, NULL));
+        }
+    }
+    assert_true(tacet_ab_test_tickets(test) == 0);
+    tacet_recommendation best;
+    assert_status(tacet_policy_recommend(policy, &best, NULL), TACET_STATE);
+    (void)next(policy); /* the release */
+    assert_true(tacet_ab_test_tickets(test) == 100);
+    double told = 0;
+    for (size_t arm = 0; arm < 2; arm++) {
+        told += tacet_ab_test_mean(test, arm) * tickets[arm];
+        assert_true(fabs(tacet_ab_test_mean(test, arm) * tickets[arm] - sums[arm]) < 1.001); /* `waits` is of one arm */
+    }
+    assert_close(told, sums[0] + sums[1] + 1, 1e-3);
+    assert_ok(tacet_policy_observe(policy, 1, 2, NULL)); /* too late */
+    assert_status(tacet_policy_observe(policy, 1, 2, NULL), TACET_CONFLICT);
+    assert_ok(tacet_policy_recommend(policy, &best, NULL));
+    assert_true(best.mean > -2 && best.mean < 2 && best.sd > 0);
+    /* The next epoch has its own tickets, those waited for among them: all but the last 20 earn 1. */
+    for (size_t i = 0; i < 29; i++) {
+        const tacet_suggestion s = next(policy);
+        assert_ok(tacet_policy_observe(policy, s.ticket, 2, NULL));
+    }
+    assert_true(tacet_ab_test_tickets(test) == 100);
+    (void)next(policy);
+    assert_true(tacet_ab_test_tickets(test) == 130);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+static void play(tacet_policy *policy, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++) {
+        const tacet_suggestion s = next(policy);
+        if (i % 5 != 0) {
+            assert_ok(tacet_policy_observe(policy, s.ticket, (double)(s.index % 2), NULL));
+        }
+    }
+}
+
+/* One group in the ledger: however many epochs, a ticket costs eps once. The last epoch ends before the last round.
+ * More rounds go on from where the released epochs ended. */
+static void test_charges_and_horizon(void **state) {
+    char path[512];
+    tacet_ledger_settings budget;
+    tacet_ledger_totals totals;
+    tacet_blob saved;
+    world w;
+    world_init(&w, 2, 400, 100, 3);
+    (void)snprintf(path, sizeof path, "%s/ledger", test_mkdir());
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 3;
+    budget.delta = 0;
+    budget.accounting = TACET_ACCOUNTING_BASIC;
+    budget.create = true;
+    assert_ok(tacet_ledger_open(&w.ledger, path, &budget, NULL));
+    tacet_policy *policy = make(&w);
+    play(policy, 0, 400); /* 100, 30, 39, 51, 66, 86, and the rest: 27 */
+    assert_ok(tacet_ledger_total(w.ledger, &totals, NULL));
+    assert_int_equal(totals.entries, 7);
+    assert_close(totals.eps, 3, 1e-9);
+    assert_true(tacet_ab_test_tickets(tacet_ab_study_test(policy)) == 399);
+    const tacet_round none = {0};
+    tacet_suggestion over;
+    assert_status(tacet_policy_suggest(policy, &over, &none, NULL), TACET_STATE);
+    tacet_guarantee g;
+    tacet_policy_guarantee(policy, &g);
+    assert_true(g.proven && g.eps == 3 && g.delta == 0);
+    const double lower = tacet_ab_test_compare(tacet_ab_study_test(policy), 0, 1).lower;
+    assert_true(lower > 0); /* .8 against 0 */
+    tacet_blob_init(&saved);
+    assert_ok(tacet_policy_save(policy, &saved, NULL));
+    tacet_policy_free(policy);
+    w.s.rounds = 800;
+    policy = make(&w);
+    assert_ok(tacet_policy_load(policy, saved.data, saved.size, NULL));
+    assert_true(tacet_ab_test_compare(tacet_ab_study_test(policy), 0, 1).lower == lower);
+    play(policy, 400, 520);
+    assert_true(tacet_ab_test_tickets(tacet_ab_study_test(policy)) == 399 + 120);
+    tacet_blob_clear(&saved);
+    tacet_policy_free(policy);
+    tacet_ledger_close(w.ledger);
+}
+
+static void test_refusals(void **state) {
+    world w;
+    tacet_policy *policy = NULL;
+    world_init(&w, 2, 100, 0, 1);
+    assert_status(create(&w, &policy, NULL), TACET_INVALID); /* neither ledger nor seeded noise */
+    w.noise = test_noise(4, 1);
+    const tacet_ab_study_settings good = w.s;
+    w.s.rounds = 0;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    w.s.upper = w.s.lower;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    w.s.typical = 3;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    w.s.eps = 0;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    w.s.arms = 1;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    assert_null(policy);
+    tacet_noise_close(w.noise);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conformance),         cmocka_unit_test(test_coins),    cmocka_unit_test(test_what_counts),
+        cmocka_unit_test(test_charges_and_horizon), cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_ab.c - an A/B study over a store: what its status says before and after a claim, that nothing in it tells who
+ * reported, and that a person beyond the cap moves nothing. */
+#include "support/test.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <tacet/service/trusted/store.h>
+#include <tacet/service/trusted/study.h>
+
+enum { FIRST = 500 };
+static char folder[256], store[300];
+
+static int setup(void **state) {
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    (void)snprintf(store, sizeof store, "%s/studies", folder);
+    return 0;
+}
+
+static int teardown(void **state) {
+    test_rmdir(folder);
+    return 0;
+}
+
+static tacet_study *open_study(const char *name, const char *direction) {
+    tacet_study *study = NULL;
+    tacet_error err = {0};
+    char definition[600], *made = NULL;
+    (void)snprintf(
+        definition, sizeof definition,
+        "{\"name\":\"%s\",\"trust\":\"central\",\"policy\":\"ab\",\"direction\":\"%s\",\"budget\":{\"eps\":2},"
+        "\"rounds\":2000,\"domain\":{\"space\":{\"columns\":[{\"name\":\"button\",\"levels\":[\"red\","
+        "\"blue\"]}]}},\"prior\":{\"reward\":[0,10],\"typical_reward\":2}}",
+        name, direction);
+    test_assert_status(tacet_study_create(&made, store, definition, strlen(definition), &err), TACET_OK, &err, __FILE__,
+                       __LINE__);
+    assert_ok(tacet_study_open(&study, store, made, NULL));
+    free(made);
+    return study;
+}
+
+static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
+    char *text = NULL;
+    assert_ok(tacet_study_text(study, &text, kind, NULL));
+    json_t *value = json_loads(text, 0, NULL);
+    assert_non_null(value);
+    free(text);
+    return value;
+}
+
+/* `count` tickets, up to 64 at a time; blue earns `blue`, red `red`; a reward below 0 is not reported. */
+static void play(tacet_study *study, size_t count, double red, double blue, const char *person) {
+    const tacet_study_round round = {.person = person};
+    while (count > 0) {
+        char *text = NULL;
+        size_t i = 0;
+        json_t *one = NULL;
+        assert_ok(tacet_study_suggest_text(study, &text, &round, count < 64 ? count : 64, NULL));
+        json_t *value = json_loads(text, 0, NULL);
+        free(text);
+        json_t *list = json_object_get(value, "suggestions");
+        json_array_foreach(list, i, one) {
+            const char *button = json_string_value(json_object_get(json_object_get(one, "point"), "button"));
+            const double reward = strcmp(button, "blue") == 0 ? blue : red;
+            if (reward >= 0) {
+                const char *ticket = json_string_value(json_object_get(one, "ticket"));
+                assert_ok(tacet_study_observe(study, NULL, ticket, reward, NULL));
+            }
+        }
+        assert_true(i > 0);
+        count -= i;
+        json_decref(value);
+    }
+}
+
+static double real_in(const json_t *object, const char *field) {
+    return json_number_value(json_object_get(object, field));
+}
+
+static void the_status_says_what_may_be_claimed(void **state) {
+    tacet_study *study = open_study("checkout", "maximize");
+    char *release = NULL;
+    uint64_t number = 0;
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    const json_t *test = json_object_get(status, "test");
+    assert_int_equal(real_in(test, "tickets"), 0);
+    assert_true(json_is_null(json_object_get(test, "more_tickets")));
+    json_decref(status);
+    assert_status(tacet_study_release(study, &release, &number, NULL), TACET_STATE);
+    play(study, FIRST + 1, 2, 4, NULL);
+    status = text_of(study, TACET_STUDY_STATUS);
+    assert_null(json_object_get(status, "observed")); /* reporting is private */
+    test = json_object_get(status, "test");
+    assert_int_equal(real_in(test, "tickets"), FIRST);
+    const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);
+    assert_string_equal(json_string_value(json_object_get(pair, "arm")), "blue");
+    assert_string_equal(json_string_value(json_object_get(pair, "over")), "red");
+    assert_true(json_is_true(json_object_get(pair, "claimed")));
+    assert_true(real_in(pair, "lower") > 0 && real_in(pair, "lower") < 2 && real_in(pair, "upper") > 2);
+    assert_true(fabs(real_in(pair, "difference") - 2) < 0.5);
+    assert_int_equal(real_in(test, "more_tickets"), 0);
+    assert_ok(tacet_study_release(study, &release, &number, NULL));
+    json_t *released = json_loads(release, 0, NULL);
+    assert_true(json_equal(released, test));
+    free(release);
+    json_decref(released);
+    json_decref(status);
+    json_t *ledger = text_of(study, TACET_STUDY_LEDGER);
+    assert_close(real_in(ledger, "spent_eps"), 2, 1e-9);
+    json_decref(ledger);
+    tacet_study_close(study);
+}
+
+/* Costs: the cheaper arm is the better one, and a ticket that is not reported costs most. */
+static void unreported_tickets_count_as_the_worst(void **state) {
+    tacet_study *study = open_study("costs", "minimize");
+    play(study, FIRST + 1, -1, 1, NULL);
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    const json_t *test = json_object_get(status, "test");
+    const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);
+    assert_string_equal(json_string_value(json_object_get(pair, "arm")), "blue");
+    assert_true(json_is_true(json_object_get(pair, "claimed")));
+    const json_t *red = json_array_get(json_object_get(test, "arms"), 0);
+    assert_string_equal(json_string_value(json_object_get(red, "arm")), "red");
+    assert_true(real_in(red, "mean") > 9.5);
+    json_decref(status);
+    tacet_study_close(study);
+}
+
+/* One round of a person counts: whoever clicks 501 times is one ticket, and what is claimed of them is nothing. */
+static void a_person_counts_once(void **state) {
+    tacet_study *study = open_study("clicker", "maximize");
+    play(study, FIRST + 1, 0, 10, "somebody");
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    const json_t *test = json_object_get(status, "test");
+    const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);
+    assert_true(json_is_false(json_object_get(pair, "claimed")));
+    assert_true(fabs(real_in(pair, "difference")) < 0.3); /* noise of .5 on 250 tickets, times ten */
+    json_decref(status);
+    tacet_study_close(study);
+}
+
+static void definitions_that_are_refused(void **state) {
+    static const char *const BAD[] = {
+        "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"ab\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"domain\":{"
+        "\"space\":{\"columns\":[{\"name\":\"x\",\"levels\":[\"a\",\"b\"]}]}},\"prior\":{\"reward\":[0,1]}}",
+        "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"ab\",\"budget\":{\"eps\":1},\"domain\":{\"space\":{"
+        "\"columns\":[{\"name\":\"x\",\"bounds\":[0,1]}]}},\"prior\":{\"reward\":[0,1]}}",
+        "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"ab\",\"budget\":{\"eps\":1},\"rounds\":5000000,\"domain\":{"
+        "\"space\":{\"columns\":[{\"name\":\"x\",\"levels\":[\"a\",\"b\"]}]}},\"prior\":{\"reward\":[0,1]}}"};
+    char *name = NULL;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        assert_status(tacet_study_create(&name, store, BAD[i], strlen(BAD[i]), NULL), TACET_INVALID);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_status_says_what_may_be_claimed),
+        cmocka_unit_test(unreported_tickets_count_as_the_worst),
+        cmocka_unit_test(a_person_counts_once),
+        cmocka_unit_test(definitions_that_are_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
