@@ -193,8 +193,9 @@ typedef struct answers {
     tacet_simrng rng;
 } answers;
 
-static tacet_status answer(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+static tacet_status answer(void *user, double *value, const char *ticket, size_t holder, size_t row, tacet_error *err) {
     answers *a = user;
+    (void)holder;
     (void)ticket;
     (void)err;
     *value = a->f[row] + (a->noise > 0 ? a->noise * tacet_simrng_normal(&a->rng) : 0);
@@ -222,8 +223,8 @@ static tacet_status play_session(const simulation *s, run *r, const lab_release 
     settings.queries = s->queries;
     settings.seed = s->seed * 1000003 + trial;
     const tacet_session_asker asker = {.ask = answer, .user = &a};
-    const tacet_status status =
-        tacet_session_run(&found, &settings, &asker, &release->manifest, release->text, release->rows, err);
+    const tacet_session_holder holder = {&release->manifest, release->text, release->rows};
+    const tacet_status status = tacet_session_run(&found, &settings, &asker, &holder, 1, err);
     for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
         note(r, t, found.rows[t]);
     }
@@ -486,6 +487,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     double noise_var = (double)NAN;
     double mean = (double)NAN;
     double believed = 1;
+    cli_reals holder_eps = {0};
     lab_table_run real = {.eps = NAN, .delta = NAN, .units = 20};
     size_t queries = 0;
     size_t trials = 0;
@@ -500,6 +502,8 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("units", &real.units, "U", "What is protected is 1/U of a column's range. Default 20."),
         CLI_OPT("measure-noise", &real.noise, "F",
                 "Standard deviation of a measurement, as a share of the values'. Default 0."),
+        CLI_OPT("holder-eps", &holder_eps, "E,E,…",
+                "Several holders, who share the records out, each with an eps of its own. Default: one."),
         CLI_OPT("permute", &real.permute, NULL, "Deal the values out at random: there is nothing to find."),
         CLI_HEADING("Problem"),
         CLI_OPT("scenario", &scenario, "NAME",
@@ -550,6 +554,8 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         real.mechanism = mechanism_name;
         real.eps = isnan(s.eps) ? 1 : s.eps;
         real.delta = s.delta;
+        real.holder_eps = holder_eps.at;
+        real.holders = holder_eps.count;
         real.queries = queries > 0 ? queries : 40;
         real.trials = trials > 0 ? trials : 12;
         real.seed = s.seed;

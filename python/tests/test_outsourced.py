@@ -58,6 +58,43 @@ def test_a_search_over_tls_with_a_function_behind_it(
     assert release.ledger.account["uncovered"] == len(asked)
 
 
+def test_several_holders_are_searched_as_one_and_one_that_is_away_costs_its_rows(
+    patients: pd.DataFrame, space: tacet.Space, keys: Path, tmp_path: Path
+) -> None:
+    parts = [patients[k::3].reset_index(drop=True) for k in range(3)]
+    eps = (8, 4, 8)
+    desks, urls = [], []
+    for k, part in enumerate(parts):
+        release = trusted.curate(part, space=space, eps=eps[k], queries=30, out=tmp_path / f"release{k}")
+        desk = trusted.Desk(release, keys=keys, listen="127.0.0.1:0")
+        urls.append(desk.start(lambda row, part=part: float(part.effect[row])))
+        desks.append(desk)
+    one = keys / "modeler"
+    with pytest.raises(tacet.InvalidValue, match="folders of keys"):
+        tacet.Modeler(urls, keys=one, state=tmp_path / "run")
+
+    def progress(done: int, total: int) -> None:
+        if done == 8:
+            desks[2].close()
+
+    run = tacet.Modeler(urls, keys=[one, one, one], state=tmp_path / "run", poll=0.05, patience=0.2)
+    best = run.search(queries=24, progress=progress)
+    assert len(run.values) == 24 and list(run.absent) == [urls[2]]
+    assert [m.eps for m in run.manifests] == list(eps) and run.release().shape == (400, 3)
+    frame = run.trials_dataframe()
+    assert list(frame.columns) == ["holder", "row", "value"]
+    for holder, row, value in frame.itertuples(index=False):
+        assert value == parts[urls.index(holder)].effect[row]
+    assert (frame.holder[10:] != urls[2]).all() and best.value == max(run.values)
+    assert best.value == parts[urls.index(best.holder)].effect[best.row]
+    spent = [run.account(k)["uncovered"] for k in range(2)]
+    assert sum(spent) == (frame.holder != urls[2]).sum()
+    assert "left out" in run._repr_html_()
+    run.close()
+    for desk in desks[:2]:
+        desk.close()
+
+
 def test_an_exception_in_an_evaluator_is_raised_at_the_desk_and_not_told_abroad(
     release: trusted.Release, keys: Path, tmp_path: Path
 ) -> None:

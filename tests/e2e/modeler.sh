@@ -14,7 +14,7 @@ await "$work/ready"
 run() { # CODE STATE OPTIONS...
     local want=$1 state=$2
     shift 2
-    expect "$want" "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --lengthscale 4 --initial 3 \
+    expect "$want" "$TACET_BIN/tacet-modeler" run --url "${at:-$url}" --keys "${with:-$work/keys/modeler}" --state "$work/$state" --lengthscale 4 --initial 3 \
         --patience 5 --json "$@"
 }
 says() {
@@ -61,13 +61,13 @@ grep -q '"best_row":[0-9]' "$work/out" || fail "a run whose budget ended tells n
 # Not our curator, not our token, nobody there, bad settings.
 cp -r "$work/keys/modeler" "$work/mixed"
 cp "$work/other/modeler/token" "$work/mixed/token"
-run 1 fourth --queries 2 --keys "$work/mixed"
+with=$work/mixed run 1 fourth --queries 2
 says 401
-run 1 fourth --queries 2 --keys "$work/other/modeler"
+with=$work/other/modeler run 1 fourth --queries 2
 says 'certificate'
-run 1 fourth --queries 2 --url https://127.0.0.1:1 --patience 0.1
+at=https://127.0.0.1:1 run 1 fourth --queries 2 --patience 0.1
 says 'the same command goes on'
-run 2 fourth --queries 2 --url "http${url#https}"
+at=http${url#https} run 2 fourth --queries 2
 run 2 fourth --queries 0
 run 2 fourth --queries 61
 run 2 fourth --queries 2 --first 60
@@ -75,7 +75,7 @@ run 2 fourth --queries 2 --first 7,7
 run 2 fourth --queries 2 --kernel none
 run 2 fourth --queries 2 --delta-ucb 2
 run 2 fourth --queries 2 --lengthscale 0
-run 1 fourth --queries 2 --keys "$work/nowhere"
+with=$work/nowhere run 1 fourth --queries 2
 [ ! -e "$work/fourth/journal.jsonl" ] || fail "a refused run began a journal"
 
 # An evaluator that cannot measure some rows: others are asked, nothing is asked for ever, and without any model option.

@@ -17,7 +17,9 @@ static void remove_folder(void) {
 static void ask_release(tacet_remote *r) {
     tacet_manifest m = {.dims = 2, .column_count = 2, .rows = 3};
     double *rows = NULL;
-    if (tacet_remote_release(r, &rows, &m, folder, NULL) == TACET_OK) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/release.csv", folder);
+    if (fetch_release(r, &rows, &m, path, NULL) == TACET_OK) {
         for (size_t i = 0; i < m.dims * m.rows; i++) {
             if (!isfinite(rows[i])) {
                 abort();
@@ -47,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     }
     answers.asked = 0;
-    if (tacet_remote_manifest(&r, &manifest, &text, NULL) == TACET_OK) {
+    if (fetch_manifest(&r, &manifest, &text, NULL) == TACET_OK) {
         if (text == NULL || manifest.rows == 0) {
             abort();
         }

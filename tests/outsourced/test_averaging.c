@@ -100,7 +100,7 @@ static double matern(const tacet__averaging *l, const tacet__draw *r, size_t i, 
 static void covariance(double *K, const tacet__averaging *l, const tacet__draw *r) {
     for (size_t i = 0; i < l->count; i++) {
         for (size_t j = 0; j < l->count; j++) {
-            K[j * l->count + i] = matern(l, r, l->rows[i], l->rows[j]) + (i == j ? r->nugget + l->noise_share : 0);
+            K[j * l->count + i] = matern(l, r, l->rows[i], l->rows[j]) + (i == j ? r->nugget + l->shares[i] : 0);
         }
     }
 }

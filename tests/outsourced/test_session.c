@@ -48,8 +48,9 @@ static void fill(world *w) {
     w->end_after = SIZE_MAX;
 }
 
-static tacet_status answer(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+static tacet_status answer(void *user, double *value, const char *ticket, size_t holder, size_t row, tacet_error *err) {
     world *w = user;
+    (void)holder;
     assert_true(strlen(ticket) > 4 && row < ROWS);
     if (w->count >= w->end_after) {
         err->status = w->end;
@@ -67,7 +68,8 @@ static tacet_status answer(void *user, double *value, const char *ticket, size_t
 
 static tacet_status run(world *w, tacet_session_result *out, const tacet_session_settings *s, tacet_error *err) {
     const tacet_session_asker asker = {.ask = answer, .user = w};
-    return tacet_session_run(out, s, &asker, &w->manifest, "{the manifest}", w->rows, err);
+    const tacet_session_holder holder = {&w->manifest, "{the manifest}", w->rows};
+    return tacet_session_run(out, s, &asker, &holder, 1, err);
 }
 
 static tacet_session_settings usual(void) {

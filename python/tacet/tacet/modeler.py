@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from tacet._lib import ffi, lib, native
 from tacet._native import Handle
@@ -71,16 +71,17 @@ class Manifest:
 
 
 class Best:
-    """The best row that was measured, and what the model would try or recommend.
+    """The best row that was measured, of which holder, and what the model would try or recommend.
 
     >>> run.best.row, run.best.value                        # doctest: +SKIP
     (1655, 29.91)
     """
 
-    def __init__(self, raw: Any) -> None:
-        self.row: int = raw.best_row
+    def __init__(self, raw: Any, place: Callable[[int], tuple[str, int]]) -> None:
+        self.holder, self.row = place(raw.best_row)
         self.value: float = raw.best_value
-        self.recommended_row: int | None = raw.recommended_row if raw.predicted else None
+        recommended = place(raw.recommended_row) if raw.predicted else (None, None)
+        self.recommended_holder, self.recommended_row = recommended
         self.recommended_mean: float | None = raw.recommended_mean if raw.predicted else None
         self.recommended_sd: float | None = raw.recommended_sd if raw.predicted else None
         self.informs = native.text(lib.tacet_modeler_words(raw.knowledge.log_bayes_factor)) if raw.known else None
@@ -137,67 +138,100 @@ def tacet_python_progress(done: int, total: int, best_row: int, best_value: floa
         run.progress(done, total)
 
 
+class _Release:
+    """What one holder released: its manifest as the library has it, and the rows."""
+
+    def __init__(self, remote: Any, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        raw, text, rows = ffi.new("tacet_manifest *"), ffi.new("char **"), ffi.new("double **")
+        native.call(lib.tacet_remote_fetch, remote, raw, text, rows, str(folder).encode())
+        self.raw = ffi.gc(raw, lib.tacet_manifest_clear)
+        self.rows = ffi.gc(rows[0], lib.free)
+        self.manifest = Manifest(native.take(text[0]))
+        self.text = ffi.new("char[]", self.manifest.text.encode())
+
+    def array(self) -> NDArray[np.float64]:
+        import numpy as np
+
+        size = self.raw.rows * self.raw.dims
+        return np.frombuffer(ffi.buffer(self.rows, size * 8), dtype=np.float64).reshape(-1, self.raw.dims)
+
+
+def _close(remotes: Any) -> None:
+    for i in range(len(remotes)):
+        lib.tacet_remote_close(remotes[i])
+
+
 class Modeler(Handle):
-    """A search over a curator's release. With a `state` folder it is kept, and goes on where it was.
+    """A search over a curator's release, or over those of several curators as one table. With a `state` folder it is kept,
+    and goes on where it was.
 
     >>> run = Modeler("https://localhost:8443", keys="modeler/", state="run1")       # doctest: +SKIP
     >>> run.search(queries=40)                                                        # doctest: +SKIP
     >>> run.best                                                                      # doctest: +SKIP
     Best(row=1204, value=0.93)
+
+    Several holders of the same columns, each with keys of its own, its own eps and its own ledger. One that is away costs
+    its own rows only (`absent` says which, and why), and is asked again from time to time. A person who is in several of
+    the tables pays in each: the costs add up.
+
+    >>> run = Modeler(["https://a:8443", "https://b:8443"], keys=["a/", "b/"], state="both")    # doctest: +SKIP
     """
 
     def __init__(
         self,
-        url: str,
+        url: str | Sequence[str],
         *,
-        keys: str | Path,
+        keys: str | Path | Sequence[str | Path],
         state: str | Path,
         certificate: bool = False,
         patience: float = 60.0,
         poll: float = 0.5,
     ) -> None:
-        self._texts = [ffi.new("char[]", str(text).encode()) for text in (url, keys)]
-        self._settings = ffi.new("tacet_remote_settings *")
-        lib.tacet_remote_defaults(self._settings)
-        self._run = _Run()
-        settings = self._settings
-        settings.url, settings.keys = self._texts
-        settings.use_certificate, settings.patience, settings.poll = certificate, patience, poll
-        self._run_handle = ffi.new_handle(self._run)
-        settings.stop, settings.user = lib.tacet_python_stop, self._run_handle
-        out = ffi.new("tacet_remote **")
-        native.call(lib.tacet_remote_open, out, settings)
-        super().__init__(out[0], lib.tacet_remote_close, "modeler")
-        self.url = url
+        self.urls: list[str] = [url] if isinstance(url, str) else list(url)
+        folders = [keys] if isinstance(keys, (str, Path)) else list(keys)
+        if len(folders) != len(self.urls) or not folders:
+            raise InvalidValue(f"{len(self.urls)} curators and {len(folders)} folders of keys: each has its own")
         self.state = Path(state)
-        raw, text = ffi.new("tacet_manifest *"), ffi.new("char **")
-        native.call(lib.tacet_remote_manifest, out[0], raw, text)
-        self._raw_manifest = ffi.gc(raw, lib.tacet_manifest_clear)
-        self._manifest_text = native.take(text[0])
-        self.manifest = Manifest(self._manifest_text)
-        self._rows: Any = None
+        self._run = _Run()
+        self._run_handle = ffi.new_handle(self._run)
+        remotes = ffi.new("tacet_remote *[]", len(self.urls))
+        super().__init__(remotes, _close, "modeler")
+        self._texts = []
+        for i, pair in enumerate(zip(self.urls, folders)):
+            settings = ffi.new("tacet_remote_settings *")
+            lib.tacet_remote_defaults(settings)
+            texts = [ffi.new("char[]", str(text).encode()) for text in pair]
+            settings.url, settings.keys = texts
+            settings.use_certificate, settings.patience, settings.poll = certificate, patience, poll
+            settings.stop, settings.user = lib.tacet_python_stop, self._run_handle
+            out = ffi.new("tacet_remote **")
+            native.call(lib.tacet_remote_open, out, settings)
+            remotes[i] = out[0]
+            self._texts += texts
+        several = len(self.urls) > 1
+        self._releases = [
+            _Release(remotes[i], self.state / f"holder-{i + 1}" if several else self.state) for i in range(len(self.urls))
+        ]
+        self._holders = ffi.new("tacet_session_holder[]", [(r.raw, r.text, r.rows) for r in self._releases])
+        self.manifests = [r.manifest for r in self._releases]
+        self.manifest = self.manifests[0]
         self.best: Best | None = None
         self.rows: list[int] = []
+        self.holders: list[str] = []
         self.values: list[float] = []
         self.failed: list[int] = []
+        self.absent: dict[str, str] = {}
         self.end: str | None = None
         self.chance: Chance | None = None
         self.minimize = False
 
     def release(self) -> NDArray[np.float64]:
-        """The released rows, one a row, in the release's coordinates."""
+        """The released rows, one a row, in the release's coordinates; those of several holders one after the other."""
         import numpy as np
 
-        self._fetch()
-        size = self.manifest.rows * self._raw_manifest.dims
-        return np.frombuffer(ffi.buffer(self._rows, size * 8), dtype=np.float64).reshape(-1, self._raw_manifest.dims)
-
-    def _fetch(self) -> None:
-        if self._rows is None:
-            self.state.mkdir(parents=True, exist_ok=True)
-            out = ffi.new("double **")
-            native.call(lib.tacet_remote_release, self._pointer, out, self._raw_manifest, str(self.state).encode())
-            self._rows = ffi.gc(out[0], lib.free)
+        arrays = [release.array() for release in self._releases]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
     def search(
         self,
@@ -211,7 +245,6 @@ class Modeler(Handle):
         measured is kept, and `search` again goes on. `progress(done, total)` is called after each answer."""
         if queries < 1:
             raise InvalidValue("a search needs at least one query")
-        self._fetch()
         run = self._run
         run.progress, run.failure = progress, None
         settings = ffi.new("tacet_session_settings *")
@@ -223,16 +256,13 @@ class Modeler(Handle):
         settings.user = self._run_handle
         asker = ffi.new("tacet_session_asker *")
         asker.ask = ffi.cast(
-            "tacet_status (*)(void *, double *, const char *, size_t, tacet_error *)",
-            ffi.addressof(lib, "tacet_remote_query"),
+            "tacet_status (*)(void *, double *, const char *, size_t, size_t, tacet_error *)",
+            ffi.addressof(lib, "tacet_remote_ask"),
         )
         asker.user = self._pointer
         result = ffi.new("tacet_session_result *")
         try:
-            native.call(
-                lib.tacet_session_run, result, settings, asker, self._raw_manifest, self._manifest_text.encode(),
-                self._rows,
-            )  # fmt: skip
+            native.call(lib.tacet_session_run, result, settings, asker, self._holders, len(self.urls))
         except Exception:
             if run.failure is not None:
                 raise run.failure from None
@@ -246,28 +276,39 @@ class Modeler(Handle):
         assert self.best is not None
         return self.best
 
+    def _place(self, row: int) -> tuple[str, int]:
+        """Whose row it is, and its number there."""
+        local = ffi.new("size_t *", row)
+        holder = lib.tacet_session_place(self._holders, len(self.urls), local)
+        return self.urls[holder], local[0]
+
     def _take(self, raw: Any, minimize: bool) -> None:
-        self.rows = [raw.rows[i] for i in range(raw.count)]
+        places = [self._place(raw.rows[i]) for i in range(raw.count)]
+        self.rows = [row for _, row in places]
+        self.holders = [holder for holder, _ in places]
         self.values = [raw.values[i] for i in range(raw.count)]
-        self.failed = [raw.failed[i] for i in range(raw.failed_count)]
-        self.best = Best(raw)
+        self.failed = [self._place(raw.failed[i])[1] for i in range(raw.failed_count)]
+        gone = [(self.urls[h], raw.holders[h]) for h in range(raw.holder_count)]
+        self.absent = {url: native.text(why.message) for url, why in gone if why.status != 0}
+        self.best = Best(raw, self._place)
         self.end = native.text(lib.tacet_session_end_name(raw.end))
         self.minimize = minimize
         self.chance = Chance(raw.chance) if raw.compared else None
         self.method = native.text(raw.method)
 
-    def account(self) -> dict[str, Any]:
-        """The curator's account of what was spent."""
-        pointer = lib.tacet_remote_ledger(self._pointer)
+    def account(self, holder: int = 0) -> dict[str, Any]:
+        """A curator's account of what was spent: the first one's, or that of another by its place in `urls`."""
+        pointer = lib.tacet_remote_ledger(self._pointer[holder])
         if pointer == ffi.NULL:
             raise StateError("the curator's account cannot be had now")
         return dict(json.loads(native.take(pointer)))
 
     def trials_dataframe(self) -> pd.DataFrame:
-        """What was measured, in order: row and value."""
+        """What was measured, in order: row and value; of several holders also whose row it is."""
         import pandas as pd
 
-        return pd.DataFrame({"row": self.rows, "value": self.values})
+        columns: dict[str, Any] = {"holder": self.holders} if len(self.urls) > 1 else {}
+        return pd.DataFrame({**columns, "row": self.rows, "value": self.values})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Values, the best so far, and what the best of as many random rows reaches with a probability of 95 %."""
@@ -276,8 +317,9 @@ class Modeler(Handle):
         return plots.progress(self.values, minimize=self.minimize, ax=ax, chance=self.chance.likely if self.chance else None)
 
     def __repr__(self) -> str:
-        return f"Modeler({self.url!r}, {len(self.values)} measured, best {self.best})"
+        return f"Modeler({', '.join(self.urls)}: {len(self.values)} measured, best {self.best})"
 
     def _repr_html_(self) -> str:
-        rows = [("curator", self.url), ("measured", str(len(self.values))), ("best", repr(self.best))]
-        return table(["search", ""], rows) + self.manifest._repr_html_()
+        rows = [("curator", ", ".join(self.urls)), ("measured", str(len(self.values))), ("best", repr(self.best))]
+        rows += [("left out", f"{url}: {why}") for url, why in self.absent.items()]
+        return table(["search", ""], rows) + "".join(manifest._repr_html_() for manifest in self.manifests)

@@ -110,7 +110,7 @@ static size_t explore(averaging *self, tacet_simrng *rng, double *score) {
 static double incumbent(const tacet__averaging *l) {
     double best = -INFINITY;
     for (size_t k = 0; k < l->count; k++) {
-        best = fmax(best, l->noise_share > 0 ? tacet__averaging_smooth(l, k) : l->y[k]);
+        best = fmax(best, l->shares[k] > 0 ? tacet__averaging_smooth(l, k) : l->y[k]);
     }
     return best;
 }
@@ -250,8 +250,8 @@ static size_t best_mean(averaging *self, bool unasked, double *mean, double *sd)
     tacet__averaging_sweep(l, incumbent(l));
     for (size_t k = 0; k < l->count; k++) {
         const size_t row = l->rows[k];
-        const double smooth = l->noise_share > 0 ? tacet__averaging_smooth(l, k) : l->y[k];
-        const double variance = l->noise_share > 0 ? l->second[row] - l->moment[row] * l->moment[row] : 0;
+        const double smooth = l->shares[k] > 0 ? tacet__averaging_smooth(l, k) : l->y[k];
+        const double variance = l->shares[k] > 0 ? l->second[row] - l->moment[row] * l->moment[row] : 0;
         l->moment[row] = smooth;
         l->second[row] = smooth * smooth + fmax(0, variance);
     }
@@ -409,8 +409,16 @@ static tacet_status check_settings(const tacet_modeler_settings *s, tacet_error 
     if (noise != TACET_OK) {
         return noise;
     }
-    if (!(s->known_noise_var >= 0 && isfinite(s->known_noise_var))) {
-        return tacet__fail(err, TACET_INVALID, "the variance of a measurement is negative or not finite");
+    size_t rows = s->holders > 1 ? 0 : s->n;
+    for (size_t h = 0; h < (s->holders > 1 ? s->holders : 1); h++) {
+        const double var = s->holders > 1 ? s->holder_noise_var[h] : s->known_noise_var;
+        if (!(var >= 0 && isfinite(var))) {
+            return tacet__fail(err, TACET_INVALID, "the variance of a measurement is negative or not finite");
+        }
+        rows += s->holders > 1 ? s->holder_rows[h] : 0;
+    }
+    if (rows != s->n) {
+        return tacet__fail(err, TACET_INVALID, "the holders' rows are not %zu together", s->n);
     }
     if (s->horizon == 0 || s->horizon > s->n) {
         return tacet__fail(err, TACET_INVALID, "%zu measurements are asked of %zu rows, each of which is asked once",
@@ -459,6 +467,18 @@ static bool allocate(averaging *self, const tacet_modeler_settings *s) {
            tacet__grow((void **)&self->fates, &self->fate_capacity, s->horizon, sizeof *self->fates);
 }
 
+/* Whose rows are which, and their noise; sd: d x holders, NULL: left alone. */
+static void take_holders(tacet__averaging *l, double *sd, const tacet_modeler_settings *s) {
+    const bool several = s->holders > 1;
+    for (size_t h = 0; h < l->holders; h++) {
+        l->ends[h] = several ? (h > 0 ? l->ends[h - 1] : 0) + s->holder_rows[h] : s->n;
+        l->noise_var[h] = several ? s->holder_noise_var[h] : s->known_noise_var;
+        for (size_t a = 0; sd != NULL && a < s->d; a++) {
+            sd[h * s->d + a] = several ? s->holder_spread[h * s->d + a] : tacet__modeler_sd_at(s, a);
+        }
+    }
+}
+
 /* What a saved state belongs to. */
 static void fingerprint(averaging *self, const tacet_modeler_settings *s) {
     const tacet__averaging *l = &self->l;
@@ -474,9 +494,13 @@ static void fingerprint(averaging *self, const tacet_modeler_settings *s) {
                                s->seed};
     (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
-    (void)crypto_generichash_update(&state, (const unsigned char *)&s->known_noise_var, sizeof s->known_noise_var);
+    (void)crypto_generichash_update(&state, (const unsigned char *)l->noise_var, l->holders * sizeof *l->noise_var);
+    (void)crypto_generichash_update(&state, (const unsigned char *)l->ends, l->holders * sizeof *l->ends);
     (void)crypto_generichash_update(&state, (const unsigned char *)&s->scale, sizeof s->scale);
-    if (s->spread != NULL) {
+    if (s->holders > 1) {
+        (void)crypto_generichash_update(&state, (const unsigned char *)s->holder_spread,
+                                        s->holders * s->d * sizeof *s->holder_spread);
+    } else if (s->spread != NULL) {
         (void)crypto_generichash_update(&state, (const unsigned char *)s->spread, s->d * sizeof *s->spread);
     }
     (void)crypto_generichash_update(&state, (const unsigned char *)self->initial,
@@ -519,7 +543,6 @@ tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowle
 
 tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_settings *s, bool plain,
                                       tacet_error *err) {
-    double sd[TACET__AVERAGING_DIMS];
     *out = NULL;
     tacet_status status = check_settings(s, err);
     if (status != TACET_OK) {
@@ -533,19 +556,19 @@ tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_se
     self->l.d = s->d;
     self->l.n = s->n;
     self->l.horizon = s->horizon;
-    self->l.noise_var = s->known_noise_var;
+    self->l.holders = s->holders > 1 ? s->holders : 1;
     self->l.squash = self->l.of_value = self->explore = !plain;
     self->l.most = plain ? 1 : TACET__AVERAGING_BEST;
     self->random_first = s->random_first;
     self->seed = s->seed;
-    for (size_t a = 0; a < s->d; a++) {
-        sd[a] = plain ? 0 : tacet__modeler_sd_at(s, a);
-    }
-    status = allocate(self, s) ? take_initial(self, s, err)
-                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);
+    double *sd = TACET__ZALLOC(double, self->l.holders * s->d);
+    status = sd != NULL && allocate(self, s) ? take_initial(self, s, err)
+                                             : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);
     if (status == TACET_OK) {
+        take_holders(&self->l, plain ? NULL : sd, s);
         status = tacet__averaging_place(&self->l, s->rows, s->ld, sd, s->low, s->high, !plain, err);
     }
+    free(sd);
     if (status != TACET_OK) {
         averaging_free(self);
         return status;

@@ -47,7 +47,7 @@ static void grow(const tacet__averaging *l, tacet__draw *r) {
         }
         row[k] = tacet__matern52(square);
     }
-    const double nugget = r->nugget + l->noise_share;
+    const double nugget = r->nugget + l->shares[j];
     double left = 1 + nugget;
     for (size_t k = 0; k < j; k++) {
         row[k] = (row[k] - dot(row, row_of(r, k), k)) / row_of(r, k)[k];
@@ -71,20 +71,25 @@ static void fit_draw(const tacet__averaging *l, tacet__draw *r) {
     }
     const double ae = dot(r->solved, r->ones, t);
     const double nu = 1 + 0.5 * (double)(t - 1);
-    const double whole = 1 + r->nugget + l->noise_share;
+    /* Without a relation K is diagonal. */
     double sum = 0;
     double squares = 0;
+    double ones = 0;
+    double log_det = 0;
     for (size_t j = 0; j < t; j++) {
-        sum += l->y[j];
-        squares += l->y[j] * l->y[j];
+        const double whole = 1 + r->nugget + l->shares[j];
+        sum += l->y[j] / whole;
+        squares += l->y[j] * l->y[j] / whole;
+        ones += 1 / whole;
+        log_det += log(whole);
     }
     r->oo = dot(r->ones, r->ones, t);
     r->mean = ae / r->oo;
     const double rss = fmax(0, dot(r->solved, r->solved, t) - ae * ae / r->oo);
-    const double blank = fmax(0, squares - sum * sum / (double)t) / whole;
+    const double blank = fmax(0, squares - sum * sum / ones);
     r->s2 = (1 + 0.5 * rss) / nu;
     r->fit = -r->log_det - 0.5 * log(r->oo) - nu * log(1 + 0.5 * rss);
-    r->blank = -0.5 * (double)t * log(whole) - 0.5 * log((double)t / whole) - nu * log(1 + 0.5 * blank);
+    r->blank = -0.5 * log_det - 0.5 * log(ones) - nu * log(1 + 0.5 * blank);
 }
 
 /* Middle of the values and the spread of what lies above it; far below, the logarithm takes over: the lower tail is of
@@ -129,26 +134,23 @@ double tacet__averaging_back(const tacet__averaging *l, double y) {
     return l->median + l->spread * (l->squash && s < -1 ? -exp(-s - 1) : s);
 }
 
-/* Known measurement noise adds to every draw's nugget what it is of the rest of the variance. Looked at again whenever
- * the count has doubled, from the values reported by then. */
-static void share_noise(tacet__averaging *l) {
-    if (!(l->noise_var > 0) || l->count < l->refit_at) {
-        return;
-    }
+/* What is left of the first values' variance without the noise of their measurements; every factor is made anew. */
+static void look_at_noise(tacet__averaging *l) {
     size_t t = l->refit_at;
     while (2 * t <= l->count) {
         t *= 2;
     }
     double mean = 0;
     double square = 0;
+    double noise = 0;
     for (size_t i = 0; i < t; i++) {
         mean += l->values[i] / (double)t;
+        noise += l->noise_var[tacet__averaging_holder(l, l->rows[i])] / (double)t;
     }
     for (size_t i = 0; i < t; i++) {
         square += (l->values[i] - mean) * (l->values[i] - mean) / (double)t;
     }
-    const double rest = fmax(square - l->noise_var, TAIL_LEAST * square);
-    l->noise_share = rest > 0 ? l->noise_var / rest : 0;
+    l->rest = fmax(square - noise, TAIL_LEAST * square);
     l->refit_at = 2 * t;
     for (size_t m = 0; m < l->draw_count; m++) {
         l->draws[m].have = 0;
@@ -156,6 +158,21 @@ static void share_noise(tacet__averaging *l) {
     }
     for (size_t s = 0; s < l->shelf_count; s++) {
         l->shelves[s].draw = SIZE_MAX;
+    }
+}
+
+/* Known measurement noise adds to every draw's nugget what it is of the rest of the variance. Looked at again whenever
+ * the count has doubled, from the values reported by then. */
+static void share_noise(tacet__averaging *l) {
+    bool known = false;
+    for (size_t h = 0; h < l->holders; h++) {
+        known = known || l->noise_var[h] > 0;
+    }
+    if (known && l->count >= l->refit_at) {
+        look_at_noise(l);
+    }
+    for (size_t j = 0; l->rest > 0 && j < l->count; j++) {
+        l->shares[j] = l->noise_var[tacet__averaging_holder(l, l->rows[j])] / l->rest;
     }
 }
 
@@ -231,7 +248,7 @@ double tacet__averaging_smooth(const tacet__averaging *l, size_t k) {
             }
             v[j] = sum / row_of(r, j)[j];
         }
-        mean += l->weight[b] * (l->y[k] - l->noise_share * v[k]);
+        mean += l->weight[b] * (l->y[k] - l->shares[k] * v[k]);
     }
     return mean;
 }

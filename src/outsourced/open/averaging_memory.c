@@ -63,13 +63,17 @@ bool tacet__averaging_allocate(tacet__averaging *l) {
     size_t cells = 0;
     l->x = tacet__size_mul(&cells, l->n, l->d) ? TACET__ALIGNED(double, cells) : NULL;
     l->rows = TACET__ZALLOC(size_t, l->horizon);
-    l->values = TACET__ZALLOC(double, 2 * l->horizon);
+    l->ends = TACET__ZALLOC(size_t, l->holders);
+    l->noise_var = TACET__ZALLOC(double, l->holders);
+    l->values = TACET__ZALLOC(double, 3 * l->horizon);
     l->score = tacet__size_mul(&cells, l->n, 3) ? TACET__ALIGNED(double, cells) : NULL;
     l->work = TACET__ZALLOC(double, l->horizon);
-    if (l->x == NULL || l->rows == NULL || l->values == NULL || l->score == NULL || l->work == NULL) {
+    if (l->x == NULL || l->rows == NULL || l->ends == NULL || l->noise_var == NULL || l->values == NULL ||
+        l->score == NULL || l->work == NULL) {
         return false;
     }
     l->y = l->values + l->horizon;
+    l->shares = l->y + l->horizon;
     l->moment = l->score + l->n;
     l->second = l->moment + l->n;
     return allocate_draws(l) && allocate_shelves(l);
@@ -84,9 +88,19 @@ void tacet__averaging_clear(tacet__averaging *l) {
     free(l->shelf_sums);
     free(l->scratch);
     free(l->rows);
+    free(l->ends);
+    free(l->noise_var);
     free(l->values);
     free(l->score);
     free(l->work);
+}
+
+size_t tacet__averaging_holder(const tacet__averaging *l, size_t row) {
+    size_t h = 0;
+    while (row >= l->ends[h]) {
+        h++;
+    }
+    return h;
 }
 
 void tacet__averaging_forget(tacet__averaging *l) {
@@ -98,7 +112,10 @@ void tacet__averaging_forget(tacet__averaging *l) {
         l->shelves[s] = (tacet__shelf){
             .draw = SIZE_MAX, .U = l->shelves[s].U, .squares = l->shelves[s].squares, .ones = l->shelves[s].ones};
     }
-    l->noise_share = 0;
+    for (size_t j = 0; j < l->horizon; j++) {
+        l->shares[j] = 0;
+    }
+    l->rest = 0;
     l->refit_at = TACET__AVERAGING_REFIT;
     l->count = 0;
 }

@@ -4,6 +4,7 @@
  * m + B (z - m) with B = P (P + N)^-1, P = cov(z) - N with its eigenvalues kept above a fiftieth of the mean variance:
  * a Gaussian process on predicted positions loses nothing to one with errors in variables once its lengthscales are
  * averaged over, since the noise that remains only lengthens them and adds to the nugget.
+ * Rows of several holders have one P, from all of them and their average noise, and a B each, by their own.
  * Cost: O(n d^2 + d^3), once. */
 #include "outsourced/open/averaging_state.h"
 
@@ -46,42 +47,49 @@ static void moments(const tacet__averaging *l, double *mean, double *S) {
     }
 }
 
-/* B in place of S. V, A: d x d of room; w: d. */
-static tacet_status shrinkage(double *S, double *V, double *A, double *w, const double *noise, size_t d,
-                              tacet_error *err) {
+/* P in place of S: what the noise, on average over all rows, leaves of their covariance. V: d x d of room; w: d. */
+static tacet_status clear_covariance(double *S, double *V, double *w, const double *noise_var, size_t d,
+                                     tacet_error *err) {
     double trace = 0;
     for (size_t a = 0; a < d; a++) {
         trace += S[a * d + a];
         for (size_t b = 0; b < d; b++) {
-            V[a * d + b] = S[a * d + b] - (a == b ? noise[a] * noise[a] : 0);
+            V[a * d + b] = S[a * d + b] - (a == b ? noise_var[a] : 0);
         }
     }
     const double least = fmax(LEAST_SHARE * trace / (double)d, 1e-300);
-    tacet_status status = tacet__eigh(V, d, d, w, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    for (size_t a = 0; a < d; a++) {
+    const tacet_status status = tacet__eigh(V, d, d, w, err);
+    for (size_t a = 0; status == TACET_OK && a < d; a++) {
         for (size_t b = 0; b < d; b++) {
             double sum = 0;
             for (size_t k = 0; k < d; k++) {
                 sum += V[k * d + a] * V[k * d + b] * fmax(w[k], least);
             }
             S[b * d + a] = sum;
-            A[b * d + a] = sum + (a == b ? noise[a] * noise[a] : 0);
         }
-    }
-    status = tacet__cholesky(A, d, d, NULL, NULL, err);
-    for (size_t a = 0; status == TACET_OK && a < d; a++) {
-        tacet__chol_solve(d, A, d, S + a * d); /* column a of A^-1 P: row a of B */
     }
     return status;
 }
 
-/* Every row, one at a time: predicted, then kept in the box. */
-static void predict_positions(const tacet__averaging *l, const double *mean, const double *B, bool clip, double *at) {
+/* B = P (P + N)^-1 for one holder's noise. A: d x d of room. */
+static tacet_status shrinkage(double *B, double *A, const double *P, const double *noise, size_t d, tacet_error *err) {
+    memcpy(A, P, d * d * sizeof *A);
+    memcpy(B, P, d * d * sizeof *B);
+    for (size_t a = 0; a < d; a++) {
+        A[a * d + a] += noise[a] * noise[a];
+    }
+    const tacet_status status = tacet__cholesky(A, d, d, NULL, NULL, err);
+    for (size_t a = 0; status == TACET_OK && a < d; a++) {
+        tacet__chol_solve(d, A, d, B + a * d); /* column a of A^-1 P: row a of B */
+    }
+    return status;
+}
+
+/* Rows from..to, one at a time: predicted, then kept in the box. */
+static void predict_positions(const tacet__averaging *l, size_t from, size_t to, const double *mean, const double *B,
+                              bool clip, double *at) {
     const size_t d = l->d;
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = from; i < to; i++) {
         for (size_t a = 0; a < d; a++) {
             double sum = mean[a];
             for (size_t b = 0; b < d; b++) {
@@ -109,14 +117,16 @@ static void into_box(tacet__averaging *l, double *noise, const double *rows, siz
         for (size_t i = 0; i < l->n; i++) {
             l->x[a * l->n + i] = (rows[i * ld + a] - least) / width;
         }
-        noise[a] = sd[a] / width;
+        for (size_t h = 0; h < l->holders; h++) {
+            noise[h * l->d + a] = sd[h * l->d + a] / width;
+        }
     }
 }
 
 tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, size_t ld, const double *sd,
                                     const double *low, const double *high, bool shrink, tacet_error *err) {
     const size_t d = l->d;
-    double *room = TACET__ZALLOC(double, 3 * d * d + 5 * d);
+    double *room = TACET__ZALLOC(double, 3 * d * d + (5 + l->holders) * d);
     if (room == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory placing %zu rows", l->n);
     }
@@ -125,21 +135,29 @@ tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, siz
     double *A = V + d * d;
     double *mean = A + d * d;
     double *w = mean + d;
-    double *noise = w + d;
-    double *spread = noise + d;
+    double *noise_var = w + d;
+    double *spread = noise_var + d;
     double *at = spread + d;
+    double *noise = at + d; /* d x holders */
     into_box(l, noise, rows, ld, sd, low, high);
     moments(l, mean, S);
     for (size_t a = 0; a < d; a++) {
         const double variance = S[a * d + a];
-        const double left = fmax(variance - noise[a] * noise[a], LEAST_SPREAD * variance);
+        for (size_t h = 0; h < l->holders; h++) {
+            const double share = (double)(l->ends[h] - (h > 0 ? l->ends[h - 1] : 0)) / (double)l->n;
+            noise_var[a] += share * noise[h * d + a] * noise[h * d + a];
+        }
+        const double left = fmax(variance - noise_var[a], LEAST_SPREAD * variance);
         spread[a] = left > 0 ? sqrt(left) : 1;
     }
     tacet_status status = TACET_OK;
     if (shrink) {
-        status = shrinkage(S, V, A, w, noise, d, err);
-        if (status == TACET_OK) {
-            predict_positions(l, mean, S, low != NULL && high != NULL, at);
+        status = clear_covariance(S, V, w, noise_var, d, err);
+        for (size_t h = 0; status == TACET_OK && h < l->holders; h++) {
+            status = shrinkage(V, A, S, noise + h * d, d, err);
+            if (status == TACET_OK) {
+                predict_positions(l, h > 0 ? l->ends[h - 1] : 0, l->ends[h], mean, V, low != NULL && high != NULL, at);
+            }
         }
     }
     for (size_t a = 0; a < d; a++) {

@@ -41,7 +41,9 @@ typedef struct tacet__shelf {
 
 typedef struct tacet__averaging {
     size_t d, n, horizon;
-    double *x; /* n x d, one coordinate after the other: shrunk and scaled rows */
+    size_t holders; /* at least 1: whose rows differ in their noise */
+    size_t *ends;   /* holders: row after the last one of each */
+    double *x;      /* n x d, one coordinate after the other: shrunk and scaled rows */
     tacet__draw *draws;
     size_t draw_count;
     double *store; /* what the draws point into */
@@ -54,11 +56,12 @@ typedef struct tacet__averaging {
     size_t count;
     size_t *rows;
     double *values, *y;                  /* as reported; squashed and standardized */
+    double *shares;                      /* of each: known variance of its measurement over the values' own */
     double median, spread, shift, scale; /* of that transformation */
     bool level;                          /* all values are equal */
-    double noise_var;                    /* known variance of a measurement, in the values' own units */
-    double noise_share;                  /* of it over what is left of the first values' variance */
-    size_t refit_at;                     /* count at which the share is looked at again */
+    double *noise_var;                   /* holders: known variance of a measurement, in the values' own units */
+    double rest;                         /* variance of the first values without it; 0: not looked at yet */
+    size_t refit_at;                     /* count at which the shares are looked at again */
     bool squash;
     bool of_value; /* expected improvement of a row's value, not of the function at it */
     size_t most;   /* draws averaged over */
@@ -75,12 +78,14 @@ typedef struct tacet__averaging {
 /* Room for d, n and horizon, which are set; clear frees it, also where allocate failed half-way. */
 bool tacet__averaging_allocate(tacet__averaging *l);
 void tacet__averaging_clear(tacet__averaging *l);
+/* Whose row it is. */
+size_t tacet__averaging_holder(const tacet__averaging *l, size_t row);
 /* Back to no values. */
 void tacet__averaging_forget(tacet__averaging *l);
 /* What is behind a policy of this kind; NULL: of another. For tests. */
 tacet__averaging *tacet__averaging_of(const tacet_policy *policy);
-/* Rows into x: the released noise taken out by linear shrinkage, each coordinate scaled to its own spread. `sd` is that
- * of the noise per coordinate, in the rows' units; low and high may be NULL. */
+/* Rows into x: the released noise taken out by linear shrinkage, each coordinate scaled to its own spread. `sd`, d x
+ * holders, is that of the noise per coordinate, in the rows' units; low and high may be NULL. */
 tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, size_t ld, const double *sd,
                                     const double *low, const double *high, bool shrink, tacet_error *err);
 /* The draws: fixed, the same in every run. */

@@ -60,6 +60,9 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     if (s->kernel == NULL || s->rows == NULL || s->kernel->d != s->d || s->ld < s->d) {
         return tacet__fail(err, TACET_INVALID, "the modeler needs rows and a kernel of their dimension");
     }
+    if (s->holders > 1) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a known kernel takes the rows of one holder: leave it out");
+    }
     const tacet_status known = tacet__modeler_check_noise(s, err);
     if (known != TACET_OK) {
         return known;

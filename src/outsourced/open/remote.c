@@ -15,13 +15,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, EVALUATION_TRIES = 2 };
+enum { PATH_BYTES = 4096, EVALUATION_TRIES = 2, MANIFEST_BYTES = 1 << 24 };
 
 struct tacet_remote {
     tacet__client *client;
     tacet_remote_settings settings; /* url and keys are not used any more */
+    bool away;                      /* patience has run out once: one try from then on, until it answers */
 };
 
 void tacet_remote_defaults(tacet_remote_settings *settings) {
@@ -111,7 +113,7 @@ static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
  * given. */
 static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *method, const char *path, const char *body,
                         FILE *file, tacet_error *err) {
-    const double deadline = tacet__now() + r->settings.patience;
+    const double deadline = tacet__now() + (r->away ? 0 : r->settings.patience);
     double pause = 0.05;
     for (;;) {
         tacet_error local = {0};
@@ -127,12 +129,14 @@ static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *meth
             status == TACET_IO || status == TACET_TIMEOUT ||
             (status == TACET_OK && (answer->status == 429 || (answer->status >= 500 && answer->status != 502)));
         if (!again) {
+            r->away = false;
             return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", local.message);
         }
         if (stopped(r)) {
             return tacet__fail(err, TACET_STATE, "interrupted");
         }
         if (tacet__now() + pause > deadline) {
+            r->away = true;
             return status != TACET_OK ? tacet__fail(err, status, "%s", local.message) : refused(answer, err);
         }
         tell(r, status != TACET_OK ? "cannot reach the curator; trying again"
@@ -142,7 +146,7 @@ static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *meth
     }
 }
 
-tacet_status tacet_remote_manifest(tacet_remote *r, tacet_manifest *out, char **text, tacet_error *err) {
+static tacet_status fetch_manifest(tacet_remote *r, tacet_manifest *out, char **text, tacet_error *err) {
     tacet__answer answer;
     *text = NULL;
     tacet_status status = ask(r, &answer, "GET", "/v1/manifest", NULL, NULL, err);
@@ -183,17 +187,10 @@ static tacet_status load(double **rows, const tacet_manifest *m, const char *pat
     return TACET_OK;
 }
 
-tacet_status tacet_remote_release(tacet_remote *r, double **rows, const tacet_manifest *manifest, const char *folder,
+static tacet_status fetch_release(tacet_remote *r, double **rows, const tacet_manifest *manifest, const char *path,
                                   tacet_error *err) {
-    char path[PATH_BYTES];
     tacet__answer answer;
     *rows = NULL;
-    if (mkdir(folder, 0700) != 0 && access(folder, W_OK) != 0) {
-        return tacet__fail(err, TACET_IO, "%s cannot be made", folder);
-    }
-    if (snprintf(path, sizeof path, "%s/release.csv", folder) >= (int)sizeof path) {
-        return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
-    }
     FILE *file = fopen(path, "w+e");
     if (file == NULL) {
         return tacet__fail(err, TACET_IO, "%s cannot be written", path);
@@ -206,6 +203,65 @@ tacet_status tacet_remote_release(tacet_remote *r, double **rows, const tacet_ma
         status = tacet__fail(err, TACET_IO, "%s cannot be written", path);
     }
     return status != TACET_OK ? status : load(rows, manifest, path, err);
+}
+
+/* A release that was fetched before: its manifest is written when all of it is there. */
+static tacet_status load_kept(tacet_manifest *out, char **text, double **rows, const char *manifest_path,
+                              const char *release_path) {
+    size_t length = 0;
+    tacet_status status = tacet_file_read(text, &length, manifest_path, MANIFEST_BYTES, NULL);
+    status = status != TACET_OK ? status : tacet_manifest_decode(out, *text, length, NULL);
+    if (status == TACET_OK) {
+        status = load(rows, out, release_path, NULL);
+        if (status != TACET_OK) {
+            tacet_manifest_clear(out);
+        }
+    }
+    if (status != TACET_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+static tacet_status fetch_anew(tacet_remote *r, tacet_manifest *out, char **text, double **rows,
+                               const char *manifest_path, const char *release_path, tacet_error *err) {
+    tacet_status status = fetch_manifest(r, out, text, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = fetch_release(r, rows, out, release_path, err);
+    status = status != TACET_OK ? status : tacet_file_write(manifest_path, *text, false, err);
+    if (status != TACET_OK) {
+        tacet_manifest_clear(out);
+        free(*text);
+        free(*rows);
+        *text = NULL;
+        *rows = NULL;
+    }
+    return status;
+}
+
+tacet_status tacet_remote_fetch(tacet_remote *r, tacet_manifest *out, char **text, double **rows, const char *folder,
+                                tacet_error *err) {
+    char manifest_path[PATH_BYTES];
+    char release_path[PATH_BYTES];
+    tacet_error why = {0};
+    *text = NULL;
+    *rows = NULL;
+    if (mkdir(folder, 0700) != 0 && access(folder, W_OK) != 0) {
+        return tacet__fail(err, TACET_IO, "%s cannot be made", folder);
+    }
+    if (snprintf(manifest_path, sizeof manifest_path, "%s/manifest.json", folder) >= (int)sizeof manifest_path ||
+        snprintf(release_path, sizeof release_path, "%s/release.csv", folder) >= (int)sizeof release_path) {
+        return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
+    }
+    const tacet_status status = fetch_anew(r, out, text, rows, manifest_path, release_path, &why);
+    if ((status == TACET_IO || status == TACET_TIMEOUT) &&
+        load_kept(out, text, rows, manifest_path, release_path) == TACET_OK) {
+        return TACET_OK;
+    }
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", why.message);
 }
 
 /* The value of an answer, or that there is none to be had. */
@@ -247,6 +303,11 @@ tacet_status tacet_remote_query(tacet_remote *r, double *value, const char *tick
         status = refused(&answer, err);
     }
     return status != TACET_OK ? status : value_of(value, &answer, err);
+}
+
+tacet_status tacet_remote_ask(void *remotes, double *value, const char *ticket, size_t holder, size_t row,
+                              tacet_error *err) {
+    return tacet_remote_query(((tacet_remote *const *)remotes)[holder], value, ticket, row, err);
 }
 
 char *tacet_remote_ledger(tacet_remote *r) {

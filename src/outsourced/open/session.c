@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - the modeler's loop: rows asked for, random rows, then the model's choices, each through the journal.
  * Ring: open. What the journal has was asked and is taken as it stands; a row that cannot be measured is put aside and
- * another one asked; however the search ends, what is known is told. */
+ * another one asked; a holder that does not answer costs its own rows, and its open question is asked again from time
+ * to time and by the next run; however the search ends, what is known is told. */
 #include "outsourced/open/session_internal.h"
 
 #include "core/fail.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/shared/typed.h>
 
 enum {
     AVERAGING_FIRST = 10, /* random first rows of the averaging modeler, where the budget has four times as many */
@@ -48,10 +48,31 @@ static void best_of(const tacet__session *r, size_t *row, double *value) {
     }
 }
 
+static size_t holder_of(const tacet__session *r, size_t row) {
+    return tacet_session_place(r->holders, r->holder_count, &row);
+}
+
+bool tacet__session_absent(const tacet__session *r, size_t row) {
+    return r->absent[holder_of(r, row)].why.status != TACET_OK;
+}
+
+static void take(tacet__session *r, size_t row) {
+    r->taken[row] = true;
+    r->absent[holder_of(r, row)].taken++;
+}
+
+size_t tacet__session_left(const tacet__session *r) {
+    size_t left = 0;
+    for (size_t h = 0; h < r->holder_count; h++) {
+        left += r->absent[h].why.status == TACET_OK ? r->start[h + 1] - r->start[h] - r->absent[h].taken : 0;
+    }
+    return left;
+}
+
 static void learn(tacet__session *r, size_t row, double value) {
     r->order[r->known] = row;
     r->raw[r->known] = value;
-    r->taken[row] = true;
+    take(r, row);
     r->known++;
 }
 
@@ -63,7 +84,7 @@ static tacet_status put_aside(tacet__session *r, size_t row, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the session");
     }
     r->failed[r->failed_count++] = row;
-    r->taken[row] = true;
+    take(r, row);
     tacet__session_forget(r); /* it is made anew over the other rows */
     return TACET_OK;
 }
@@ -91,31 +112,100 @@ static tacet_status answered(tacet__session *r, const tacet__journal_query *q, t
     return TACET_OK;
 }
 
-/* Settles a question of the journal: asks it where it has no answer yet. *failed: it cannot be measured. */
-static tacet_status settle(tacet__session *r, size_t index, bool *failed, tacet_error *err) {
+/* Whether a holder that answered so is left out, and the search goes on with the others. */
+static bool is_absence(tacet_status status) {
+    return status == TACET_IO || status == TACET_TIMEOUT || status == TACET_BUDGET || status == TACET_DENIED ||
+           status == TACET_NOT_FOUND;
+}
+
+/* It is made anew, with the rows that can be asked now. */
+static void forget_model(tacet__session *r) {
+    if (r->holder_count > 1) {
+        tacet__session_forget(r);
+    }
+}
+
+static void leave_out(tacet__session *r, size_t holder, const tacet_error *why) {
+    tacet__session_absence *a = &r->absent[holder];
+    if (a->why.status == TACET_OK) {
+        a->next = 1;
+        forget_model(r);
+    }
+    a->why = *why;
+    a->wait = a->next;
+    a->next *= 2; /* to ask may cost a timeout */
+}
+
+/* Asks a question of the journal. *open: its holder does not answer; the question stays. */
+static tacet_status put_question(tacet__session *r, size_t index, bool *open, tacet_error *err) {
     tacet__journal_query *q = &r->book.queries[index];
-    tacet_status status = TACET_OK;
-    *failed = q->failed;
+    size_t row = q->row;
+    const size_t holder = tacet_session_place(r->holders, r->holder_count, &row);
+    double value = 0;
+    tacet_error why = {0};
+    const tacet_status status = r->asker->ask(r->asker->user, &value, q->ticket, holder, row, &why);
+    if (is_absence(status)) {
+        why.status = status;
+        *open = true;
+        leave_out(r, holder, &why);
+        return TACET_OK;
+    }
+    if (status == TACET_OK || status == TACET_UNSUPPORTED) {
+        if (r->absent[holder].why.status != TACET_OK) { /* it is back */
+            r->absent[holder].why = (tacet_error){0};
+            forget_model(r);
+        }
+        r->answers += status == TACET_OK ? 1 : 0;
+        return status == TACET_OK ? tacet__journal_value(&r->book, index, value, err)
+                                  : tacet__journal_failed(&r->book, index, err);
+    }
+    if (err != NULL) {
+        *err = why;
+    }
+    return status;
+}
+
+/* Settles a question of the journal: asks it where it has no answer yet. *failed: it cannot be measured. *open: its
+ * holder does not answer. */
+static tacet_status settle(tacet__session *r, size_t index, bool *failed, bool *open, tacet_error *err) {
+    const tacet__journal_query *q = &r->book.queries[index];
+    *failed = *open = false;
     if (r->taken[q->row]) {
         return tacet__fail(err, TACET_CORRUPT, "the journal asked row %zu twice", q->row);
     }
     if (!q->answered && !q->failed) {
-        double value = 0;
-        tacet_error why = {0};
-        status = r->asker->ask(r->asker->user, &value, q->ticket, q->row, &why);
-        if (status == TACET_UNSUPPORTED) {
-            *failed = true;
-            status = tacet__journal_failed(&r->book, index, err);
-        } else if (status == TACET_OK) {
-            status = tacet__journal_value(&r->book, index, value, err);
-        } else if (err != NULL) {
-            *err = why;
+        *open = r->answers >= r->s->queries || (tacet__session_absent(r, q->row) && !r->trying);
+        const tacet_status status = *open ? TACET_OK : put_question(r, index, open, err);
+        if (status != TACET_OK || *open) {
+            return status;
         }
     }
-    if (status != TACET_OK) {
-        return status;
-    }
+    *failed = q->failed;
     return *failed ? put_aside(r, q->row, err) : answered(r, q, err);
+}
+
+/* Holders that are away are tried again, the less often the longer they are: by their open question, of which each has
+ * one. Those that refused are not. */
+static tacet_status try_absent(tacet__session *r, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t h = 0; h < r->holder_count && status == TACET_OK; h++) {
+        tacet__session_absence *a = &r->absent[h];
+        const bool away = a->why.status == TACET_IO || a->why.status == TACET_TIMEOUT;
+        if (!away || --a->wait > 0) {
+            continue;
+        }
+        bool open = false;
+        r->trying = true;
+        for (size_t i = 0; i < r->book.count && status == TACET_OK && !open; i++) {
+            const tacet__journal_query *q = &r->book.queries[i];
+            bool failed = false;
+            if (!q->answered && !q->failed && holder_of(r, q->row) == h) {
+                status = settle(r, i, &failed, &open, err);
+            }
+        }
+        r->trying = false;
+    }
+    return status;
 }
 
 /* --- which row ------------------------------------------------------------------------------------------------------
@@ -124,16 +214,16 @@ static tacet_status settle(tacet__session *r, size_t index, bool *failed, tacet_
 static size_t random_row(const tacet__session *r) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, r->s->seed, 1000 + r->book.count);
-    size_t row = tacet_simrng_below(&rng, r->m->rows);
-    while (r->taken[row]) {
-        row = tacet_simrng_below(&rng, r->m->rows);
+    size_t row = tacet_simrng_below(&rng, r->n);
+    while (r->taken[row] || tacet__session_absent(r, row)) {
+        row = tacet_simrng_below(&rng, r->n);
     }
     return row;
 }
 
 static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, uint64_t *ticket, tacet_error *err) {
     for (size_t i = 0; i < r->s->first_count; i++) {
-        if (!r->taken[r->s->first[i]]) {
+        if (!r->taken[r->s->first[i]] && !tacet__session_absent(r, r->s->first[i])) {
             *row = r->s->first[i];
             *how = TACET__ASKED_FIRST;
             return TACET_OK;
@@ -212,11 +302,13 @@ static tacet_status step(tacet__session *r, bool *failed, tacet_error *err) {
     tacet__asked how = TACET__ASKED_MODEL;
     tacet_status status = choose(r, &row, &how, &ticket, err);
     status = status != TACET_OK ? status : tacet__journal_ask(&r->book, row, how, err);
-    status = status != TACET_OK ? status : settle(r, r->book.count - 1, failed, err);
-    if (status == TACET_OK && !*failed && how == TACET__ASKED_MODEL) {
+    bool open = false;
+    status = status != TACET_OK ? status : settle(r, r->book.count - 1, failed, &open, err);
+    if (status == TACET_OK && !*failed && !open && how == TACET__ASKED_MODEL) {
         status = tacet_policy_observe(r->policy, ticket, tacet__session_target(r, r->raw[r->known - 1]), err);
     }
-    if (status == TACET_OK) {
+    if (status == TACET_OK && !open) {
+        status = try_absent(r, err);
         show(r);
     }
     return status;
@@ -235,17 +327,22 @@ static tacet_status search(tacet__session *r, tacet_error *err) {
     size_t failures = 0;
     for (size_t i = 0; status == TACET_OK; i++) {
         bool failed = false;
-        if (i >= r->book.count && (r->asked >= r->s->queries || r->known + r->failed_count >= r->m->rows)) {
+        bool open = false;
+        if (i >= r->book.count && (r->asked >= r->s->queries || tacet__session_left(r) == 0)) {
             break;
         }
         if (r->s->stop != NULL && r->s->stop(r->s->user)) {
             return tacet__fail(err, TACET_STATE, "interrupted");
         }
-        status = i < r->book.count ? settle(r, i, &failed, err) : step(r, &failed, err);
+        status = i < r->book.count ? settle(r, i, &failed, &open, err) : step(r, &failed, err);
         failures = failed ? failures + 1 : 0;
         if (status == TACET_OK && failures == FAILED_IN_A_ROW && i + 1 >= r->book.count) {
             return tacet__fail(err, TACET_UNSUPPORTED, "%zu rows one after the other could not be measured", failures);
         }
+    }
+    for (size_t h = 0; h < r->holder_count && status == TACET_OK && r->asked < r->s->queries; h++) {
+        const tacet_error *why = &r->absent[h].why;
+        status = why->status != TACET_OK ? tacet__fail(err, why->status, "%s", why->message) : TACET_OK;
     }
     return status;
 }
@@ -256,7 +353,7 @@ static tacet_status search(tacet__session *r, tacet_error *err) {
 static tacet_status take_warm(tacet__session *r, tacet_error *err) {
     for (size_t i = 0; i < r->s->warm_count; i++) {
         const size_t row = r->s->warm_rows[i];
-        if (row >= r->m->rows || r->taken[row]) {
+        if (row >= r->n || r->taken[row]) {
             return tacet__fail(err, TACET_INVALID, "known row %zu does not exist or is named twice", row);
         }
         if (!isfinite(r->s->warm_values[i]) || (r->s->log_target && !(r->s->warm_values[i] > 0))) {
@@ -270,7 +367,7 @@ static tacet_status take_warm(tacet__session *r, tacet_error *err) {
 static tacet_status check_first(const tacet__session *r, tacet_error *err) {
     for (size_t i = 0; i < r->s->first_count; i++) {
         const size_t row = r->s->first[i];
-        bool twice = row >= r->m->rows || r->taken[row];
+        bool twice = row >= r->n || r->taken[row];
         for (size_t k = 0; k < i && !twice; k++) {
             twice = r->s->first[k] == row;
         }
@@ -282,11 +379,18 @@ static tacet_status check_first(const tacet__session *r, tacet_error *err) {
 }
 
 /* What the choices depend on. The number of queries is not in it: more may be asked later. */
-static json_t *settings_json(const tacet_session_settings *s, const char *manifest_text) {
+static json_t *settings_json(const tacet__session *r) {
+    const tacet_session_settings *s = r->s;
+    crypto_generichash_state state;
     unsigned char hash[16];
     char hex[2 * sizeof hash + 1];
     json_t *first = json_array();
-    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)manifest_text, strlen(manifest_text), NULL, 0);
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof hash);
+    for (size_t h = 0; h < r->holder_count; h++) { /* with the closing NUL between them */
+        const char *text = r->holders[h].text;
+        (void)crypto_generichash_update(&state, (const unsigned char *)text, strlen(text) + 1);
+    }
+    (void)crypto_generichash_final(&state, hash, sizeof hash);
     (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
     for (size_t i = 0; i < s->first_count; i++) {
         (void)json_array_append_new(first, json_integer((json_int_t)s->first[i]));
@@ -303,20 +407,30 @@ static json_t *settings_json(const tacet_session_settings *s, const char *manife
                      json_sprintf("%.17g", s->delta_ucb), "seed", (json_int_t)s->seed, "first", first);
 }
 
-static tacet_status open_journal(tacet__session *r, const char *manifest_text, tacet_error *err) {
+/* Room for so many values. */
+static tacet_status reserve(tacet__session *r, size_t values, tacet_error *err) {
+    const bool good = tacet__grow((void **)&r->order, &r->capacity[0], values, sizeof *r->order) &&
+                      tacet__grow((void **)&r->raw, &r->capacity[1], values, sizeof *r->raw) &&
+                      tacet__grow((void **)&r->random, &r->capacity[2], values, sizeof *r->random) &&
+                      tacet__grow((void **)&r->chosen, &r->capacity[3], values, sizeof *r->chosen);
+    return good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu values", values);
+}
+
+static tacet_status open_journal(tacet__session *r, tacet_error *err) {
     if (r->s->state == NULL) {
         return tacet__journal_none(&r->book, err);
     }
-    json_t *description = settings_json(r->s, manifest_text);
+    json_t *description = settings_json(r);
     tacet_status status = description != NULL ? tacet__journal_open(&r->book, r->s->state, description, err)
                                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
     json_decref(description);
     for (size_t i = 0; status == TACET_OK && i < r->book.count; i++) {
-        if (r->book.queries[i].row >= r->m->rows) {
+        r->answers += r->book.queries[i].answered ? 1 : 0;
+        if (r->book.queries[i].row >= r->n) {
             status = tacet__fail(err, TACET_CORRUPT, "the journal asked a row that the release does not have");
         }
     }
-    return status;
+    return status != TACET_OK ? status : reserve(r, r->s->warm_count + r->book.count + r->s->queries, err);
 }
 
 static size_t initial_of(const tacet__session *r) {
@@ -333,66 +447,26 @@ static size_t initial_of(const tacet__session *r) {
     return most < with_warm ? most : with_warm;
 }
 
-/* The public box of the true inputs, where the release lies in their space. */
-static void take_box(tacet__session *r) {
-    const tacet_manifest *m = r->m;
-    if (r->typed != NULL) {
-        tacet_typed_law(m, NULL, r->low, r->high);
-        return;
-    }
-    const bool same_space = strcmp(m->mechanism, "projection") != 0 && strcmp(m->mechanism, "published") != 0;
-    if (same_space && m->column_count == m->dims) {
-        for (size_t i = 0; i < m->dims; i++) {
-            r->high[i] = (m->columns[i].hi - m->columns[i].lo) / 2 / m->columns[i].unit;
-            r->low[i] = -r->high[i];
-        }
-    } else {
-        free(r->low);
-        free(r->high);
-        r->low = r->high = NULL;
-    }
-}
-
-/* Numbers and levels as coordinates of the space, with the noise that each of them has. */
-static tacet_status take_typed(tacet__session *r, tacet_error *err) {
-    const tacet_manifest *m = r->m;
-    r->d = tacet_typed_coordinates(m);
-    if (m->space.count == 0) {
-        return TACET_OK;
-    }
-    size_t size = 0;
-    r->spread = TACET__ZALLOC(double, r->d);
-    r->typed = tacet__size_mul(&size, m->rows, r->d) ? TACET__ALIGNED(double, size) : NULL;
-    if (r->spread == NULL || r->typed == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
-    }
-    for (size_t i = 0; i < m->rows; i++) {
-        tacet_typed_row(m, r->typed + i * r->d, r->rows + i * m->dims);
-    }
-    tacet_typed_law(m, r->spread, NULL, NULL);
-    r->rows = r->typed;
-    return TACET_OK;
-}
-
 static tacet_status prepare(tacet__session *r, tacet_error *err) {
-    const tacet_manifest *m = r->m;
-    const tacet_status status = take_typed(r, err);
-    if (status != TACET_OK) {
-        return status;
+    const tacet_session_settings *s = r->s;
+    r->start = TACET__ZALLOC(size_t, r->holder_count + 1);
+    r->absent = TACET__ZALLOC(tacet__session_absence, r->holder_count);
+    r->kept_rows = TACET__ZALLOC(size_t, r->holder_count);
+    r->holder_noise = TACET__ZALLOC(double, r->holder_count);
+    for (size_t h = 0; r->start != NULL && h < r->holder_count; h++) {
+        r->n += r->holders[h].manifest->rows;
+        r->start[h + 1] = r->n;
     }
-    r->taken = TACET__ZALLOC(bool, m->rows);
-    r->order = TACET__ZALLOC(size_t, m->rows);
-    r->raw = TACET__ZALLOC(double, m->rows);
-    r->random = TACET__ZALLOC(double, m->rows);
-    r->chosen = TACET__ZALLOC(double, m->rows);
-    r->low = TACET__ZALLOC(double, r->d);
-    r->high = TACET__ZALLOC(double, r->d);
-    if (r->taken == NULL || r->order == NULL || r->raw == NULL || r->random == NULL || r->chosen == NULL ||
-        r->low == NULL || r->high == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
+    if (r->start != NULL && (s->queries == 0 || s->queries > r->n || s->warm_count > r->n - s->queries)) {
+        return tacet__fail(err, TACET_INVALID, "between 1 and %zu queries are possible on this release", r->n);
     }
-    take_box(r);
-    return tacet__session_method(r, err);
+    r->taken = TACET__ZALLOC(bool, r->n);
+    if (r->start == NULL || r->absent == NULL || r->kept_rows == NULL || r->holder_noise == NULL || r->taken == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->n);
+    }
+    tacet_status status = reserve(r, s->queries + s->warm_count, err);
+    status = status != TACET_OK ? status : tacet__session_rows(r, err);
+    return status != TACET_OK ? status : tacet__session_method(r, err);
 }
 
 /* Settings that cannot work are refused before the journal is bound to them and before anything is asked: by making the
@@ -422,6 +496,11 @@ static void conclude(tacet_session_result *out, tacet__session *r) {
     out->values = r->raw;
     out->failed = r->failed;
     out->failed_count = r->failed_count;
+    out->holders = TACET__ZALLOC(tacet_error, r->holder_count);
+    out->holder_count = out->holders != NULL ? r->holder_count : 0;
+    for (size_t h = 0; h < out->holder_count; h++) {
+        out->holders[h] = r->absent[h].why;
+    }
     r->order = NULL;
     r->raw = NULL;
     r->failed = NULL;
@@ -431,6 +510,7 @@ void tacet_session_result_clear(tacet_session_result *result) {
     free(result->rows);
     free(result->values);
     free(result->failed);
+    free(result->holders);
     *result = (tacet_session_result){0};
 }
 
@@ -449,6 +529,10 @@ static void clear(tacet__session *r) {
     free(r->kept);
     free(r->typed);
     free(r->spread);
+    free(r->start);
+    free(r->absent);
+    free(r->kept_rows);
+    free(r->holder_noise);
 }
 
 /* Whether a search that ended so has something to tell, rather than only why it failed. */
@@ -469,21 +553,24 @@ static bool may_conclude(tacet_status status) {
 }
 
 tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_settings *settings,
-                               const tacet_session_asker *asker, const tacet_manifest *manifest,
-                               const char *manifest_text, const double *rows, tacet_error *err) {
-    tacet__session r = {
-        .s = settings, .m = manifest, .rows = rows, .asker = asker, .book = {.fd = -1}, .base = SIZE_MAX, .scale = 1};
+                               const tacet_session_asker *asker, const tacet_session_holder *holders,
+                               size_t holder_count, tacet_error *err) {
+    tacet__session r = {.s = settings,
+                        .holders = holders,
+                        .holder_count = holder_count,
+                        .asker = asker,
+                        .book = {.fd = -1},
+                        .base = SIZE_MAX,
+                        .scale = 1};
     *out = (tacet_session_result){0};
-    if (settings->queries == 0 || settings->queries > manifest->rows ||
-        settings->warm_count > manifest->rows - settings->queries) {
-        return tacet__fail(err, TACET_INVALID, "between 1 and %zu queries are possible on this release",
-                           manifest->rows);
+    if (holder_count == 0) {
+        return tacet__fail(err, TACET_INVALID, "a search needs a holder of rows");
     }
     tacet_status status = prepare(&r, err);
     status = status != TACET_OK ? status : take_warm(&r, err);
     status = status != TACET_OK ? status : check_first(&r, err);
     status = status != TACET_OK ? status : rehearse(&r, err);
-    status = status != TACET_OK ? status : open_journal(&r, manifest_text, err);
+    status = status != TACET_OK ? status : open_journal(&r, err);
     if (status == TACET_OK) {
         tacet_error why = {0};
         r.initial = initial_of(&r);

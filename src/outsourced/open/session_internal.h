@@ -7,39 +7,62 @@
 
 #include <tacet/outsourced/open/session.h>
 
+/* A holder that answers no more, or not now. */
+typedef struct tacet__session_absence {
+    tacet_error why;   /* status OK: it is there */
+    size_t taken;      /* of its rows: asked and answered, known, or not measurable */
+    size_t wait, next; /* answers of others until it is tried again; how many the time after that */
+} tacet__session_absence;
+
 typedef struct tacet__session {
     const tacet_session_settings *s;
-    const tacet_manifest *m;
+    const tacet_session_holder *holders;
+    size_t holder_count;
+    size_t *start;      /* holder_count + 1: first row of each */
+    size_t n;           /* rows of all */
     size_t d;           /* coordinates of the model: the release's, or those of its space */
     const double *rows; /* d x n */
-    double *typed;      /* rows, where they were made from numbers and levels; NULL: they are the release's own */
-    double *spread;     /* d: noise of each coordinate, then; NULL: the manifest's is that of all */
+    double *typed;      /* rows, where they had to be made; NULL: they are the release's own */
+    double *spread;     /* d x holders: noise of each coordinate, then; NULL: the manifest's is that of all */
+    tacet__session_absence *absent; /* of each holder */
+    bool trying;                    /* an absent holder is being tried */
     const tacet_session_asker *asker;
     tacet__journal book;
-    bool *taken;   /* rows that were asked or are known */
-    size_t *order; /* rows in the order the model learns them: warm, first, random, chosen */
-    double *raw;   /* their values as measured */
-    size_t known;  /* how many */
-    size_t asked;  /* of them, answered by the asker */
-    size_t base;   /* of them, known before the model chose for the first time; SIZE_MAX: it has not yet */
+    bool *taken;    /* rows that were asked or are known */
+    size_t *order;  /* rows in the order the model learns them: warm, first, random, chosen */
+    double *raw;    /* their values as measured */
+    size_t known;   /* how many */
+    size_t asked;   /* of them, answered by the asker */
+    size_t answers; /* the same, and what the journal has and the model was not told yet */
+    size_t base;    /* of them, known before the model chose for the first time; SIZE_MAX: it has not yet */
     size_t *failed;
     size_t failed_count, failed_capacity;
     double *random; /* values of the rows asked at random */
     size_t random_count;
     double *chosen; /* … and of those the model chose */
     size_t chosen_count;
-    size_t initial; /* random first rows */
+    size_t capacity[4]; /* of order, raw, random and chosen */
+    size_t initial;     /* random first rows */
     bool averaging;
     double shift, scale; /* model value = sign (g(y) - shift) / scale */
     double lengthscale;
-    double signal_var, noise_var, mean;
-    double *low, *high; /* public box in scaled units; NULL: unknown */
+    double signal_var, noise_var, mean; /* noise_var: without what holders add to values */
+    double *low, *high;                 /* public box in scaled units; NULL: unknown */
     /* The model, over the rows that can be measured. */
     tacet_policy *policy; /* NULL: to be made */
     size_t *map;          /* its rows in the release; NULL: the same */
     double *kept;         /* their coordinates, when not all are */
+    size_t kept_count;    /* how many */
+    size_t *kept_rows;    /* of each holder */
+    double *holder_noise; /* variance of a measurement at each */
 } tacet__session;
 
+/* Rows, their noise and box, from the holders' releases. */
+tacet_status tacet__session_rows(tacet__session *r, tacet_error *err);
+/* Whether a row is its holder's who does not answer. */
+bool tacet__session_absent(const tacet__session *r, size_t row);
+/* Rows that may still be asked. */
+size_t tacet__session_left(const tacet__session *r);
 /* A measured value as the model sees it. */
 double tacet__session_target(const tacet__session *r, double value);
 /* Which method the settings stand for; checks what can be checked without a value. */

@@ -69,66 +69,101 @@ static tacet_status kernel_of(tacet_kernel_spec *spec, const tacet__session *r, 
 static void reset_parameters(tacet__session *r) {
     r->lengthscale = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
     r->signal_var = r->s->signal_var;
-    /* Private outputs come with noise of their own, and how much is public. */
-    r->noise_var = (isnan(r->s->noise_var) ? (r->averaging ? 0 : USUAL_NOISE) : r->s->noise_var) +
-                   (r->m->outputs_private ? tacet_ldp_variance(&r->m->outputs) : 0);
+    r->noise_var = isnan(r->s->noise_var) ? (r->averaging ? 0 : USUAL_NOISE) : r->s->noise_var;
     r->mean = r->s->mean;
 }
 
-/* Rows that cannot be measured are not rows to the model. */
+/* Private outputs come with noise of their own, and how much is public. */
+static double noise_of(const tacet__session *r, size_t h) {
+    const tacet_manifest *m = r->holders[h].manifest;
+    return r->noise_var + (m->outputs_private ? tacet_ldp_variance(&m->outputs) : 0);
+}
+
+/* Rows that cannot be measured, by anyone or now, are not rows to the model. */
 static tacet_status keep_measurable(tacet__session *r, tacet_error *err) {
     const size_t d = r->d;
     free(r->map);
     free(r->kept);
     r->map = NULL;
     r->kept = NULL;
-    if (r->failed_count == 0) {
+    r->kept_count = r->n;
+    bool all = r->failed_count == 0;
+    for (size_t h = 0; h < r->holder_count; h++) {
+        r->kept_rows[h] = r->start[h + 1] - r->start[h];
+        all = all && r->absent[h].why.status == TACET_OK;
+    }
+    const bool none = tacet__session_left(r) == 0; /* then all are told of, whoever would answer */
+    if (all || (none && r->failed_count == 0)) {
         return TACET_OK;
     }
-    bool *out = TACET__ZALLOC(bool, r->m->rows);
-    r->map = TACET__ZALLOC(size_t, r->m->rows);
-    r->kept = TACET__ALIGNED(double, r->m->rows *d);
+    bool *out = TACET__ZALLOC(bool, r->n);
+    r->map = TACET__ZALLOC(size_t, r->n);
+    r->kept = TACET__ALIGNED(double, r->n *d);
     if (out == NULL || r->map == NULL || r->kept == NULL) {
         free(out);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->m->rows);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->n);
     }
     for (size_t i = 0; i < r->failed_count; i++) {
         out[r->failed[i]] = true;
     }
-    size_t count = 0;
-    for (size_t i = 0; i < r->m->rows; i++) {
-        if (!out[i]) {
-            memcpy(r->kept + count * d, r->rows + i * d, d * sizeof *r->kept);
-            r->map[count++] = i;
+    r->kept_count = 0;
+    for (size_t h = 0; h < r->holder_count; h++) {
+        const size_t before = r->kept_count;
+        for (size_t i = r->start[h]; i < r->start[h + 1]; i++) {
+            if (!out[i] && (none || r->taken[i] || r->absent[h].why.status == TACET_OK)) { /* what was measured stays */
+                memcpy(r->kept + r->kept_count * d, r->rows + i * d, d * sizeof *r->kept);
+                r->map[r->kept_count++] = i;
+            }
         }
+        r->kept_rows[h] = r->kept_count - before;
     }
     free(out);
     return TACET_OK;
 }
 
-/* The number of a row of the release in the model. */
+/* The number of a row of the release in the model, which has it. */
 static size_t number_of(const tacet__session *r, size_t row) {
-    size_t before = 0;
-    for (size_t i = 0; i < r->failed_count; i++) {
-        before += r->failed[i] < row ? 1 : 0;
+    if (r->map == NULL) {
+        return row;
     }
-    return row - before;
+    size_t from = 0;
+    size_t to = r->kept_count;
+    while (to - from > 1) {
+        const size_t at = from + (to - from) / 2;
+        if (r->map[at] <= row) {
+            from = at;
+        } else {
+            to = at;
+        }
+    }
+    return from;
+}
+
+/* The weakest of the holders' guarantees; each record has that of its own holder. */
+static tacet_guarantee guarantee_of(const tacet__session *r) {
+    tacet_guarantee g = {.trust = TACET_TRUST_OUTSOURCED,
+                         .proven = true,
+                         .protects = "a move of one record by up to distance 1 in the release's units",
+                         .statement = "post-processing of the curator's release, which has this guarantee",
+                         .proof = "src/outsourced/README.md"};
+    for (size_t h = 0; h < r->holder_count; h++) {
+        const tacet_manifest *m = r->holders[h].manifest;
+        g.proven = g.proven && m->is_private;
+        g.eps = fmax(g.eps, m->is_private ? m->eps : INFINITY);
+        g.delta = fmax(g.delta, m->is_private ? m->delta : 1);
+    }
+    if (!g.proven) {
+        g.statement = "the release is not differentially private, so neither is this";
+    }
+    return g;
 }
 
 static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_error *err) {
     tacet_modeler_settings settings;
     tacet_kernel_spec kernel;
     tacet_modeler_settings_defaults(&settings);
-    const tacet_guarantee guarantee = {
-        .trust = TACET_TRUST_OUTSOURCED,
-        .proven = r->m->is_private,
-        .eps = r->m->is_private ? r->m->eps : INFINITY,
-        .delta = r->m->is_private ? r->m->delta : 1,
-        .protects = "a move of one record by up to distance 1 in the release's units",
-        .statement = r->m->is_private ? "post-processing of the curator's release, which has this guarantee"
-                                      : "the release is not differentially private, so neither is this",
-        .proof = "src/outsourced/README.md",
-    };
+    const tacet_guarantee guarantee = guarantee_of(r);
+    const tacet_manifest *m = r->holders[0].manifest;
     size_t *initial = TACET__ZALLOC(size_t, initial_count);
     tacet_status status = initial != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the model");
     if (status == TACET_OK && !r->averaging) {
@@ -137,23 +172,28 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     for (size_t i = 0; status == TACET_OK && i < initial_count; i++) {
         initial[i] = number_of(r, r->order[i]);
     }
-    const size_t rows = r->m->rows - r->failed_count;
     const size_t left = r->s->queries > r->asked ? r->s->queries - r->asked : 0;
     settings.rows = r->kept != NULL ? r->kept : r->rows;
     settings.ld = r->d;
     settings.d = r->d;
-    settings.n = rows;
+    settings.n = r->kept_count;
     settings.low = r->low;
     settings.high = r->high;
-    settings.law = tacet_manifest_law(r->m);
-    settings.scale = r->m->scale > 0 ? r->m->scale : r->m->sigma;
+    settings.law = tacet_manifest_law(m);
+    settings.scale = m->scale > 0 ? m->scale : m->sigma;
     settings.spread = r->spread;
+    settings.holders = r->holder_count;
+    settings.holder_rows = r->kept_rows;
+    settings.holder_spread = r->spread;
+    for (size_t h = 0; h < r->holder_count; h++) {
+        r->holder_noise[h] = noise_of(r, h);
+    }
+    settings.holder_noise_var = r->holder_noise;
     settings.kernel = r->averaging ? NULL : &kernel;
-    settings.noise_var = r->noise_var;
-    settings.known_noise_var = r->noise_var;
+    settings.noise_var = settings.known_noise_var = r->holder_noise[0];
     settings.random_first = 0;
     settings.mean = r->mean;
-    settings.horizon = r->known + left < rows ? r->known + left : rows;
+    settings.horizon = r->known + left < r->kept_count ? r->known + left : r->kept_count;
     settings.horizon = settings.horizon > 0 ? settings.horizon : 1;
     settings.initial = initial;
     settings.initial_count = initial_count;

@@ -89,7 +89,9 @@ static void say_person(sentence *s, const tacet_manifest *m) {
     char eps[DIGITS];
     char delta[DIGITS];
     if (m->person_rows == 0) {
-        say(s, " That is a claim about one row: a person who has several is hidden less.");
+        say(s,
+            " That is a claim about one row: a person who has several, here or in the tables of several holders, is "
+            "hidden less.");
         return;
     }
     say(s,
@@ -99,6 +101,7 @@ static void say_person(sentence *s, const tacet_manifest *m) {
         m->person_rows, m->person_rows > 1 ? "s" : "", m->person[0] != '\0' ? " (column " : "", m->person,
         m->person[0] != '\0' ? ")" : "", six(eps, m->person_eps, true),
         m->person_delta > 0 ? six(delta, m->person_delta, true) : "0");
+    say(s, " For a person in the tables of several holders the costs add up.");
 }
 
 /* Both numbers, side by side, wherever a guarantee of a release is told: eps is that of a move by one unit, and nobody

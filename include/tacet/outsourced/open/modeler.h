@@ -5,8 +5,9 @@
  * each suggested at most once, and both see released numbers and measured values only: what they compute is
  * post-processing of the release.
  *   averaging  where no kernel is given: nothing to tune, hyper-parameters are averaged over and weighed anew with
- * every value. Any dimension up to 256. eiv     where one is: GP-UCB under the covariance that the noise leaves (errors
- * in variables). Any dimension, SE and Matérn. src/outsourced/open/README.md. */
+ *              every value. Any dimension up to 256.
+ *   eiv        where one is: GP-UCB under the covariance that the noise leaves (errors in variables). Any dimension,
+ *              SE and Matérn. src/outsourced/open/README.md. */
 #ifndef TACET_OUTSOURCED_OPEN_MODELER_H
 #define TACET_OUTSOURCED_OPEN_MODELER_H
 
@@ -34,6 +35,12 @@ typedef struct tacet_modeler_settings {
     const double
         *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
                     columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. averaging, eiv; copied */
+    /* Rows of several holders, one holder's after the other's, each with noise of its own; 0 or 1: all are alike, and
+     * what is said above holds. Averaging only. Copied. */
+    size_t holders;
+    const size_t *holder_rows;      /* holders: how many are whose; together n */
+    const double *holder_spread;    /* d x holders: standard deviation of the noise of each coordinate */
+    const double *holder_noise_var; /* holders: in place of known_noise_var */
     /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. kernel NULL: not known, and the averaging
      * modeler finds out. */
     const tacet_kernel_spec *kernel;

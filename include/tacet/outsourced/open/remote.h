@@ -2,7 +2,7 @@
 /* remote.h - the modeler's side of docs/PROTOCOL.md: a curator's manifest, release, answers and account, over TLS.
  *
  * Every request may be repeated: a ticket is answered once. A curator that is away is tried again for as long as
- * patience lasts. Not thread-safe. */
+ * patience lasts; once it has run out, a request is tried once, until one is answered. Not thread-safe. */
 #ifndef TACET_OUTSOURCED_OPEN_REMOTE_H
 #define TACET_OUTSOURCED_OPEN_REMOTE_H
 
@@ -33,15 +33,19 @@ TACET_API void tacet_remote_defaults(tacet_remote_settings *settings);
 /* NOT_FOUND: the keys. INVALID: the address. NO_MEMORY. */
 TACET_API tacet_status tacet_remote_open(tacet_remote **out, const tacet_remote_settings *settings, tacet_error *err);
 TACET_API void tacet_remote_close(tacet_remote *remote); /* NULL is allowed */
-/* text: the manifest's bytes, from malloc. The caller clears *out. */
-TACET_API tacet_status tacet_remote_manifest(tacet_remote *remote, tacet_manifest *out, char **text, tacet_error *err);
-/* Rows (dims x rows, freed with free()), through a file release.csv in the folder, which is made when missing. */
-TACET_API tacet_status tacet_remote_release(tacet_remote *remote, double **rows, const tacet_manifest *manifest,
-                                            const char *folder, tacet_error *err);
+/* The manifest, its text and the rows of the release (dims x rows); the latter two from malloc, and the caller clears
+ * *out. Both are kept in the folder, which is made when missing, and taken from there while the curator is away. */
+TACET_API tacet_status tacet_remote_fetch(tacet_remote *remote, tacet_manifest *out, char **text, double **rows,
+                                          const char *folder, tacet_error *err);
 /* Waits while pending. BUDGET: refused. UNSUPPORTED: the row cannot be measured: the curator says so, or its evaluation
  * failed twice. STATE: told to stop. CONFLICT, INVALID, DENIED, NOT_FOUND: as the curator says. IO, TIMEOUT: away. */
 TACET_API tacet_status tacet_remote_query(tacet_remote *remote, double *value, const char *ticket, size_t row,
                                           tacet_error *err);
+/* The same as what a session asks (tacet/outsourced/open/session.h): remotes is an array of tacet_remote *, one a
+ * holder.
+ */
+TACET_API tacet_status tacet_remote_ask(void *remotes, double *value, const char *ticket, size_t holder, size_t row,
+                                        tacet_error *err);
 /* The curator's account of what was spent, as JSON text from malloc; NULL when it cannot be had. */
 TACET_API char *tacet_remote_ledger(tacet_remote *remote);
 

@@ -49,19 +49,30 @@ typedef struct tacet_session_settings {
     void *user;
 } tacet_session_settings;
 
-/* Whoever answers. UNSUPPORTED: this row cannot be measured, another one is asked. STATE: told to stop. Anything else
- * but OK ends the search. */
+/* Whoever holds rows: the release, and its rows as numbers (manifest->dims x manifest->rows). Several holders of the
+ * same columns are searched as one table, whose rows are numbered through. */
+typedef struct tacet_session_holder {
+    const tacet_manifest *manifest;
+    const char *text; /* the manifest's own, which the journal is bound to */
+    const double *rows;
+} tacet_session_holder;
+/* Of which holder a row is; *row becomes its number there. */
+TACET_API size_t tacet_session_place(const tacet_session_holder *holders, size_t count, size_t *row);
+
+/* Whoever answers, for row `row` of holder `holder`. UNSUPPORTED: this row cannot be measured, another one is asked.
+ * STATE: told to stop. BUDGET, DENIED, NOT_FOUND: the holder answers no more. IO, TIMEOUT: it is away. Both cost its
+ * rows alone, and one that is away is asked again from time to time. Anything else ends the search. */
 typedef struct tacet_session_asker {
-    tacet_status (*ask)(void *user, double *value, const char *ticket, size_t row, tacet_error *err);
+    tacet_status (*ask)(void *user, double *value, const char *ticket, size_t holder, size_t row, tacet_error *err);
     void *user;
 } tacet_session_asker;
 
 typedef enum tacet_session_end {
     TACET_SESSION_DONE,
     TACET_SESSION_STOPPED,     /* by settings.stop */
-    TACET_SESSION_BUDGET,      /* the curator answers no more */
-    TACET_SESSION_AWAY,        /* the curator cannot be reached */
-    TACET_SESSION_REFUSED,     /* the curator refused for another reason */
+    TACET_SESSION_BUDGET,      /* no holder answers any more: the last one's budget is used up */
+    TACET_SESSION_AWAY,        /* … it cannot be reached */
+    TACET_SESSION_REFUSED,     /* … it refused for another reason */
     TACET_SESSION_UNMEASURABLE /* too many rows in a row could not be measured */
 } tacet_session_end;
 
@@ -73,6 +84,8 @@ typedef struct tacet_session_result {
     size_t count;
     size_t *failed; /* rows that could not be measured; owned */
     size_t failed_count;
+    tacet_error *holders; /* of each: OK, or why its rows were left out at the end; owned */
+    size_t holder_count;
     size_t best_row; /* best measured one, known ones included */
     double best_value;
     bool predicted;                          /* the following three are there */
@@ -91,13 +104,13 @@ TACET_API void tacet_session_defaults(tacet_session_settings *settings);
  * tacet_csv_load_file; NO_MEMORY. */
 TACET_API tacet_status tacet_session_warm_load(tacet_session_settings *settings, const char *path, tacet_error *err);
 TACET_API void tacet_session_warm_clear(tacet_session_settings *settings);
-/* Runs, or goes on with, a session: rows are dims x rows of the release, manifest_text is what the journal is bound to.
- * OK whenever a value is known, however the search ended. INVALID: settings, before anything was asked. CONFLICT: the
- * state belongs to another release or other settings. BUSY, CORRUPT, IO: the journal. Others: why not even one value
- * could be had. *out is cleared on failure. */
+/* Runs, or goes on with, a session over at least one holder's rows. INVALID, UNSUPPORTED also: the releases of several
+ * holders cannot be compared, or a lengthscale is given for them. OK whenever a value is known, however the search
+ * ended. INVALID: settings, before anything was asked. CONFLICT: the state belongs to another release or other
+ * settings. BUSY, CORRUPT, IO: the journal. Others: why not even one value could be had. *out is cleared on failure. */
 TACET_API tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_settings *settings,
-                                         const tacet_session_asker *asker, const tacet_manifest *manifest,
-                                         const char *manifest_text, const double *rows, tacet_error *err);
+                                         const tacet_session_asker *asker, const tacet_session_holder *holders,
+                                         size_t holder_count, tacet_error *err);
 TACET_API void tacet_session_result_clear(tacet_session_result *result);
 /* "done", "interrupted", "budget", "away", "refused", "unmeasurable"; static. */
 TACET_API const char *tacet_session_end_name(tacet_session_end end);

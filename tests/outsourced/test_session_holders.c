@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_session_holders.c - one search over the rows of several holders: the same as over one table where they are
+ * alike, in each holder's own units where they are not; whoever is away costs its own rows, is tried again, and is
+ * asked its open question once. */
+#include "support/test.h"
+
+#include "outsourced/open/averaging_state.h"
+
+#include <stdio.h>
+#include <tacet/core/simrng.h>
+#include <tacet/outsourced/open/session.h>
+
+enum { ROWS = 180, D = 2, HOLDERS = 3, EACH = ROWS / HOLDERS, MOST = 400 };
+
+typedef struct world {
+    double rows[D * ROWS], values[ROWS];
+    tacet_manifest_column columns[HOLDERS][D];
+    tacet_manifest manifests[HOLDERS];
+    tacet_session_holder holders[HOLDERS];
+    size_t asked[ROWS];        /* how often it was answered */
+    size_t order[MOST];        /* whose row each question was about */
+    size_t count;              /* questions in all, answered or not */
+    size_t gone_from, gone_to; /* questions in which holder 1 does not answer … */
+    tacet_status gone;         /* … but this */
+} world;
+
+static void fill(world *w) {
+    tacet_simrng rng;
+    memset(w, 0, sizeof *w);
+    tacet_simrng_init(&rng, 5, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        const double x = 10 * tacet_simrng_uniform(&rng);
+        const double y = 10 * tacet_simrng_uniform(&rng);
+        w->rows[2 * i] = x - 5 + 0.1 * tacet_simrng_normal(&rng);
+        w->rows[2 * i + 1] = y - 5 + 0.1 * tacet_simrng_normal(&rng);
+        w->values[i] = (x - 7) * (x - 7) + (y - 2) * (y - 2);
+    }
+    for (size_t h = 0; h < HOLDERS; h++) {
+        tacet_manifest *m = &w->manifests[h];
+        for (size_t a = 0; a < D; a++) {
+            w->columns[h][a] = (tacet_manifest_column){.lo = 0, .hi = 10, .unit = 1};
+            (void)snprintf(w->columns[h][a].name, sizeof w->columns[h][a].name, "x%zu", a);
+        }
+        tacet_manifest_init(m);
+        (void)snprintf(m->mechanism, sizeof m->mechanism, "gaussian");
+        m->is_private = true;
+        m->eps = 1;
+        m->delta = 1e-5;
+        m->sigma = 0.1;
+        m->rows = EACH;
+        m->dims = m->column_count = D;
+        m->columns = w->columns[h];
+        w->holders[h] = (tacet_session_holder){m, "{a manifest}", w->rows + h * EACH * D};
+    }
+}
+
+static tacet_status answer(void *user, double *value, const char *ticket, size_t holder, size_t row, tacet_error *err) {
+    world *w = user;
+    assert_true(strlen(ticket) > 4 && holder < HOLDERS && w->count < MOST);
+    const size_t question = w->count++;
+    w->order[question] = holder;
+    if (holder == 1 && question >= w->gone_from && question < w->gone_to) {
+        err->status = w->gone;
+        (void)snprintf(err->message, sizeof err->message, "as the test wants it");
+        return w->gone;
+    }
+    const size_t at = holder * EACH + row;
+    assert_true(at < ROWS);
+    w->asked[at]++;
+    *value = w->values[at];
+    return TACET_OK;
+}
+
+static tacet_status run(world *w, tacet_session_result *out, const tacet_session_settings *s, size_t holders,
+                        tacet_error *err) {
+    const tacet_session_asker asker = {.ask = answer, .user = w};
+    return tacet_session_run(out, s, &asker, w->holders, holders, err);
+}
+
+static tacet_session_settings usual(void) {
+    tacet_session_settings s;
+    tacet_session_defaults(&s);
+    s.minimize = true;
+    s.queries = 24;
+    return s;
+}
+
+/* Of holder 1's rows: answered in all; each at most once. */
+static size_t answered_by_one(const world *w) {
+    size_t sum = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_true(w->asked[i] <= 1);
+        sum += i / EACH == 1 ? w->asked[i] : 0;
+    }
+    return sum;
+}
+
+static void holders_that_are_alike_are_searched_as_one_table(void **state) {
+    static world w;
+    static size_t rows[2][24];
+    for (int k = 0; k < 2; k++) {
+        tacet_session_result r;
+        fill(&w);
+        if (k == 1) { /* one table; holder 0's manifest is the pooled one's */
+            w.manifests[0].rows = ROWS;
+        }
+        const tacet_session_settings s = usual();
+        assert_ok(run(&w, &r, &s, k == 0 ? HOLDERS : 1, NULL));
+        assert_int_equal(r.count, 24);
+        assert_true(r.best_value < 0.5);
+        memcpy(rows[k], r.rows, sizeof rows[k]);
+        size_t row = r.best_row;
+        assert_int_equal(tacet_session_place(w.holders, k == 0 ? HOLDERS : 1, &row), k == 0 ? r.best_row / EACH : 0);
+        assert_int_equal(row, k == 0 ? r.best_row % EACH : r.best_row);
+        tacet_session_result_clear(&r);
+    }
+    assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
+}
+
+/* Half the unit about another middle: the same positions and noise, in other numbers. */
+static void each_holder_has_its_own_units_and_bounds(void **state) {
+    static world w;
+    static size_t rows[2][24];
+    for (int k = 0; k < 2; k++) {
+        tacet_session_result r;
+        fill(&w);
+        for (size_t a = 0; k == 1 && a < D; a++) {
+            w.columns[1][a] = (tacet_manifest_column){.lo = 0, .hi = 8, .unit = 0.5};
+            (void)snprintf(w.columns[1][a].name, sizeof w.columns[1][a].name, "x%zu", a);
+            for (size_t i = EACH; i < (size_t)2 * EACH; i++) {
+                w.rows[i * D + a] = (w.rows[i * D + a] + 5 - 4) / 0.5;
+            }
+        }
+        w.manifests[1].sigma = k == 1 ? 0.2 : 0.1;
+        const tacet_session_settings s = usual();
+        assert_ok(run(&w, &r, &s, HOLDERS, NULL));
+        memcpy(rows[k], r.rows, sizeof rows[k]);
+        tacet_session_result_clear(&r);
+    }
+    assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
+}
+
+static void a_noisier_holders_rows_are_trusted_less(void **state) {
+    enum { N = 400 };
+    static double rows[N];
+    const size_t counts[] = {N / 2, N / 2};
+    const double spread[] = {0.1, 2};
+    const double noise[] = {0, 0.5};
+    double variance[2] = {0, 0};
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 11, 0);
+    for (size_t i = 0; i < N; i++) {
+        rows[i] = tacet_simrng_normal(&rng) + spread[i / (N / 2)] * tacet_simrng_normal(&rng);
+    }
+    tacet_modeler_settings s;
+    tacet_policy *policy = NULL;
+    tacet_modeler_settings_defaults(&s);
+    s.rows = rows;
+    s.ld = s.d = 1;
+    s.n = N;
+    s.horizon = 40;
+    s.holders = 2;
+    s.holder_rows = counts;
+    s.holder_spread = spread;
+    s.holder_noise_var = noise;
+    assert_ok(tacet_modeler_create(&policy, &s, NULL));
+    const tacet__averaging *l = tacet__averaging_of(policy);
+    double mean = 0;
+    for (size_t i = 0; i < N; i++) {
+        mean += l->x[i] / N;
+    }
+    for (size_t i = 0; i < N; i++) {
+        variance[i / (N / 2)] += (l->x[i] - mean) * (l->x[i] - mean) / (N / 2.0);
+    }
+    /* E[x | z] has variance P^2 / (P + N), .99 and .2 at P = 1: five times apart, as well as 400 rows tell P. With one
+     * noise for all, the second holder's would be five times the larger. */
+    assert_true(variance[0] > 2.5 * variance[1] && variance[0] < 15 * variance[1]);
+    for (size_t t = 0; t < 24; t++) { /* values of the second holder's rows are less certain by their known noise */
+        tacet_suggestion next;
+        assert_ok(tacet_policy_suggest(policy, &next, NULL, NULL));
+        assert_ok(tacet_policy_observe(policy, next.ticket, rows[next.index], NULL));
+    }
+    tacet_recommendation best;
+    assert_ok(tacet_policy_recommend(policy, &best, NULL));
+    bool both[2] = {false, false};
+    for (size_t j = 0; j < l->count; j++) {
+        const bool second = l->rows[j] >= N / 2;
+        both[second] = true;
+        assert_true(second ? l->shares[j] > 0 : l->shares[j] == 0);
+    }
+    assert_true(both[0] && both[1]);
+    tacet_policy_free(policy);
+    const size_t wrong[] = {N / 2, N / 2 - 1};
+    s.holder_rows = wrong;
+    assert_status(tacet_modeler_create(&policy, &s, NULL), TACET_INVALID);
+}
+
+static void a_holder_that_is_away_costs_its_own_rows_only(void **state) {
+    static world w;
+    tacet_session_result r;
+    fill(&w);
+    w.gone_from = 6;
+    w.gone_to = MOST;
+    w.gone = TACET_IO;
+    const tacet_session_settings s = usual();
+    assert_ok(run(&w, &r, &s, HOLDERS, NULL));
+    assert_int_equal(r.end, TACET_SESSION_DONE);
+    assert_int_equal(r.count, 24);
+    assert_true(r.best_value < 3);
+    assert_int_equal(r.holder_count, HOLDERS);
+    assert_int_equal(r.holders[0].status, TACET_OK);
+    assert_int_equal(r.holders[1].status, TACET_IO);
+    assert_string_equal(r.holders[1].message, "as the test wants it");
+    size_t tried = 0;
+    for (size_t q = 6; q < w.count; q++) {
+        tried += w.order[q] == 1 ? 1 : 0;
+    }
+    assert_in_range(tried, 2, 6); /* the first time, and again after 1, 2, 4 and 8 answers */
+    tacet_session_result_clear(&r);
+    /* One that refuses is not asked again. */
+    fill(&w);
+    w.gone_to = MOST;
+    w.gone = TACET_BUDGET;
+    assert_ok(run(&w, &r, &s, HOLDERS, NULL));
+    assert_int_equal(r.count, 24);
+    assert_int_equal(w.count, 25);
+    assert_int_equal(r.holders[1].status, TACET_BUDGET);
+    tacet_session_result_clear(&r);
+}
+
+static void a_holder_that_comes_back_is_searched_again(void **state) {
+    static world w;
+    tacet_session_result r;
+    fill(&w);
+    w.gone_from = 2;
+    w.gone_to = 12;
+    w.gone = TACET_TIMEOUT;
+    tacet_session_settings s = usual();
+    s.queries = 40;
+    assert_ok(run(&w, &r, &s, HOLDERS, NULL));
+    assert_int_equal(r.count, 40);
+    assert_int_equal(r.holders[1].status, TACET_OK);
+    assert_true(answered_by_one(&w) > 1);
+    assert_true(r.best_value < 0.5);
+    tacet_session_result_clear(&r);
+}
+
+static void an_open_question_is_asked_by_the_next_run(void **state) {
+    static world w;
+    tacet_session_result r;
+    char folder[512];
+    const char *top = test_mkdir();
+    (void)snprintf(folder, sizeof folder, "%s/state", top);
+    fill(&w);
+    w.gone_to = MOST;
+    w.gone = TACET_IO;
+    tacet_session_settings s = usual();
+    s.state = folder;
+    assert_ok(run(&w, &r, &s, HOLDERS, NULL));
+    assert_int_equal(r.count, 24);
+    assert_int_equal(answered_by_one(&w), 0);
+    tacet_session_result_clear(&r);
+    const size_t asked = w.count;
+    w.gone_to = 0;
+    assert_ok(run(&w, &r, &s, HOLDERS, NULL)); /* all that were wanted are there: nothing is asked */
+    assert_int_equal(w.count, asked);
+    assert_int_equal(r.count, 24);
+    tacet_session_result_clear(&r);
+    s.queries = 30;
+    assert_ok(run(&w, &r, &s, HOLDERS, NULL));
+    assert_int_equal(r.count, 30);
+    assert_true(answered_by_one(&w) > 0);
+    assert_int_equal(w.count, asked + 6);
+    tacet_session_result_clear(&r);
+    const char *kept = w.holders[2].text;
+    w.holders[2].text = "{another manifest}";
+    assert_status(run(&w, &r, &s, HOLDERS, NULL), TACET_CONFLICT);
+    w.holders[2].text = kept;
+    test_rmdir(top);
+}
+
+static void releases_that_cannot_be_compared_are_refused(void **state) {
+    static world w;
+    tacet_session_result r;
+    tacet_error err = {0};
+    tacet_session_settings s = usual();
+    fill(&w);
+    (void)snprintf(w.columns[2][1].name, sizeof w.columns[2][1].name, "other");
+    assert_status(run(&w, &r, &s, HOLDERS, &err), TACET_INVALID);
+    assert_non_null(strstr(err.message, "holder 3"));
+    fill(&w);
+    (void)snprintf(w.manifests[1].mechanism, sizeof w.manifests[1].mechanism, "projection");
+    assert_status(run(&w, &r, &s, HOLDERS, NULL), TACET_UNSUPPORTED);
+    fill(&w);
+    s.lengthscale = 3;
+    assert_status(run(&w, &r, &s, HOLDERS, NULL), TACET_UNSUPPORTED);
+    assert_status(run(&w, &r, &s, 0, NULL), TACET_INVALID);
+    assert_int_equal(w.count, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(holders_that_are_alike_are_searched_as_one_table),
+        cmocka_unit_test(each_holder_has_its_own_units_and_bounds),
+        cmocka_unit_test(a_noisier_holders_rows_are_trusted_less),
+        cmocka_unit_test(a_holder_that_is_away_costs_its_own_rows_only),
+        cmocka_unit_test(a_holder_that_comes_back_is_searched_again),
+        cmocka_unit_test(an_open_question_is_asked_by_the_next_run),
+        cmocka_unit_test(releases_that_cannot_be_compared_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
