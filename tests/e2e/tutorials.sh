@@ -58,7 +58,7 @@ if [ -e "$work/contextual/output" ]; then
 fi
 if [ -e "$work/modeler/output" ]; then
     says modeler 'refused with exit code 3'
-    [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 3 ] || fail "modeler: not three results"
+    [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 4 ] || fail "modeler: not four results"
     grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
 fi
 says your-own-table 'DEPENDS ON THE RECORDS'
