@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_models.c - a model learnt from a log, as it ships: in stages, and the robust release of a log of levels.
+/* way_models.c - a model learnt from a log, as it ships: the table of a log of levels, the robust release, stages.
  * Ring: audit. Neighbours: one row's reward at one end of the range or at the other. The bound is of a release of one
  * number, which an audit can see nearly all of, or of the two that a row moves in a table of levels; the law of one of
  * many. What is looked at are the bytes that the ledger stores as the answer: those that left. Cost: 5 to 20 ms a
@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <tacet/ab/trusted/log.h>
 #include <tacet/contextual/trusted/log.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/release.h>
@@ -69,7 +70,7 @@ static tacet_status write_log(tacet__shipment *s, tacet_error *err) {
     FILE *file = fopen(s->data, "we");
     bool good = file != NULL && fprintf(file, "a,c,y\n") > 0;
     tacet_simrng_init(&rng, 77, 0);
-    const bool table = s->way == &tacet__way_robust;
+    const bool table = s->way != &tacet__way_learn;
     for (size_t i = 0; i < LOG_ROWS && good; i++) { /* of a table the first cell has the row that differs */
         const double a =
             floor((table ? TABLE_LEVELS : 6) * tacet_simrng_uniform(&rng)) * (table && i == LOG_VICTIM ? 0 : 1);
@@ -117,8 +118,10 @@ static tacet_status ask_learn(tacet__shipment *s, tacet_error *err) {
     return release_log(s, &LEVELS, &settings, "audit/stage 1", err);
 }
 
-/* The default of `tacet learn`: where all columns are levels, one table of two numbers a cell. */
-static tacet_status choose_robust(tacet__shipment *s, const char *mechanism, tacet_error *err) {
+static const tacet_space_options FOUR_CELLS = {.levels = "a=a0|a1,c=c0|c1"};
+
+/* Where all columns are levels the robust release is one table of two numbers a cell, too. */
+static tacet_status choose_table(tacet__shipment *s, const char *mechanism, tacet_error *err) {
     s->pure = true;
     return strcmp(mechanism, "laplace") == 0
                ? TACET_OK
@@ -126,11 +129,27 @@ static tacet_status choose_robust(tacet__shipment *s, const char *mechanism, tac
 }
 
 static tacet_status ask_robust(tacet__shipment *s, tacet_error *err) {
-    static const tacet_space_options LEVELS = {.levels = "a=a0|a1,c=c0|c1"};
     tacet_contextual_settings settings;
     tacet_contextual_settings_defaults(&settings);
     settings.method = TACET_CONTEXTUAL_ROBUST;
-    return release_log(s, &LEVELS, &settings, TABLE_TICKET, err);
+    return release_log(s, &FOUR_CELLS, &settings, TABLE_TICKET, err);
+}
+
+/* What `tacet learn` does with a log of levels unless it is told otherwise. */
+static tacet_status ask_table(tacet__shipment *s, tacet_error *err) {
+    tacet_space space;
+    const tacet_contextual_entry entry = {.ledger = s->ledger, .ticket = "audit", .to_whom = "an auditor"};
+    const tacet_ab_question question = {
+        .space = &space, .action_columns = 1, .reward = "y", .lo = -1, .hi = 1, .eps = s->settings->eps};
+    tacet_ab_log *log = NULL;
+    tacet_ab_model *model = NULL;
+    tacet_status status = tacet_space_short(&space, &FOUR_CELLS, err);
+    status = status != TACET_OK ? status : tacet_ab_log_open(&log, s->data, &question, err);
+    status = status != TACET_OK ? status : tacet_ab_log_release(log, &model, &entry, err);
+    tacet_ab_model_free(model);
+    tacet_ab_log_free(log);
+    tacet_space_clear(&space);
+    return status != TACET_OK ? status : tacet__shipment_stored(s, TABLE_TICKET, err);
 }
 
 /* A reward moves both numbers of its cell, by 1 and by -1. */
@@ -155,6 +174,21 @@ const tacet__way tacet__way_learn = {
 };
 const tacet__way tacet__way_robust = {
     .name = "learn-robust",
+    .summary = "a log of levels through the robust release; bound on eps, and tests of the noise's law",
+    .mechanism = "laplace",
+    .most = 1,
+    .law_numbers = TABLE_NUMBERS,
+    .middle = (double)NAN,
+    .rows = RELEASES,
+    .runs = INTERRUPTED,
+    .ticket = TABLE_TICKET,
+    .fold = difference,
+    .choose = choose_table,
+    .prepare = write_log,
+    .ask = ask_robust,
+};
+const tacet__way tacet__way_table = {
+    .name = "learn-table",
     .summary = "a log of levels through tacet learn as it is by default; bound on eps, and tests of the noise's law",
     .mechanism = "laplace",
     .most = 1,
@@ -164,7 +198,7 @@ const tacet__way tacet__way_robust = {
     .runs = INTERRUPTED,
     .ticket = TABLE_TICKET,
     .fold = difference,
-    .choose = choose_robust,
+    .choose = choose_table,
     .prepare = write_log,
-    .ask = ask_robust,
+    .ask = ask_table,
 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # paths.sh - every file outside the gate that hands something to a draw is named in tests/sensitivity/README.md, with the test
-# that searches how far one record moves what it hands over; and every file named there does so. Which files those are is
-# computed from the symbols of the built objects.
+# that searches how far one record moves what it hands over, and with the targets of `tacet audit` that attack it; and every
+# file named there does so. Which files those are is computed from the symbols of the built objects.
 set -eu
 root=${TACET_SOURCE:-$(dirname "$0")/../..}
 build=${TACET_BUILD:?}
@@ -21,13 +21,18 @@ paths() {
 }
 found=$(paths "$build")
 [ -n "$found" ] || { echo "paths: nothing hands anything to a draw, which cannot be"; exit 1; }
-named=$(sed -n 's/^| `\([^`]*\.c\)` | `[a-z0-9._]*` |$/\1/p' "$page" | sort -u)
+named=$(sed -n 's/^| `\([^`]*\.c\)` | `[^|]*` | `.*` |$/\1/p' "$page" | sort -u)
+targets=$("$build/bin/tacet-audit" audit --list | awk '{ print $1 }')
 for file in $found; do
     echo "$named" | grep -qxF "$file" || { echo "paths: src/$file hands something to a draw, and no test of sensitivity is named for it"; exit 1; }
 done
 for file in $named; do
     echo "$found" | grep -qxF "$file" || { echo "paths: src/$file is named in tests/sensitivity/README.md, and hands nothing to a draw"; exit 1; }
-    test=$(sed -n "s,^| \`$file\` | \`\(.*\)\` |\$,\1,p" "$page")
-    [ -f "$root/tests/${test%%.*}/test_${test#*.}.c" ] || { echo "paths: no test $test, of src/$file"; exit 1; }
+    for target in $(sed -n "s,^| \`$file\` | [^|]* | \(.*\) |\$,\1,p" "$page" | tr -d '\`,'); do
+        echo "$targets" | grep -qxF "$target" || { echo "paths: tacet audit has no target $target, of src/$file"; exit 1; }
+    done
+    for test in $(sed -n "s,^| \`$file\` | \([^|]*\) | .*,\1,p" "$page" | tr -d '\`,'); do
+        [ -f "$root/tests/${test%%.*}/test_${test#*.}.c" ] || { echo "paths: no test $test, of src/$file"; exit 1; }
+    done
 done
-echo "paths: $(echo "$found" | wc -l) files hand something to a draw, each with its test of sensitivity"
+echo "paths: $(echo "$found" | wc -l) files hand something to a draw, each with its test of sensitivity and its attack"
