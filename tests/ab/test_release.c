@@ -104,6 +104,37 @@ static void almost_without_noise_its_numbers_are_plain_counts(void **state) {
     tacet_ab_model_free(model);
 }
 
+/* Where there are totals each row adds 1 to its cell and 1 to its action, shared between a reward and what it lacks; what
+ * lies outside of the range counts as its end, and what is no number as the lower one. */
+static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
+    static const double GIVEN[] = {0, 0.25, 1, -3, 1e300, INFINITY, -INFINITY, NAN};
+    static const double COUNTED[] = {0, 0.25, 1, 0, 1, 1, 0, 0};
+    tacet_space space = make_space();
+    tacet_ab_plan plan;
+    tacet_subtotal_plan sums;
+    tacet_subtotal *subtotal = NULL;
+    double expected[2 * (ACTIONS * TYPES + ACTIONS)] = {0};
+    (void)state;
+    assert_ok(tacet_ab_plan_make(&plan, &space, 1, 0, 1, 1, ROWS, NULL));
+    assert_true(plan.totals);
+    assert_ok(tacet_ab_subtotal_plan(&sums, &plan, &space, "y", 1, NULL));
+    assert_ok(tacet_subtotal_create(&subtotal, &sums, "log", NULL));
+    for (size_t i = 0; i < 3 * 8; i++) {
+        const size_t a = i % ACTIONS, c = i % TYPES;
+        const double row[WIDTH] = {(double)a, (double)c, GIVEN[i % 8]};
+        assert_ok(tacet_ab_subtotal_add(subtotal, &plan, 1, row, NULL));
+        expected[c * ACTIONS + a] += COUNTED[i % 8];
+        expected[ACTIONS * TYPES + c * ACTIONS + a] += 1 - COUNTED[i % 8];
+        expected[2 * ACTIONS * TYPES + a] += COUNTED[i % 8];
+        expected[2 * ACTIONS * TYPES + ACTIONS + a] += 1 - COUNTED[i % 8];
+    }
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_true(tacet_subtotal_number(subtotal, i) == expected[i]);
+    }
+    tacet_subtotal_free(subtotal);
+    tacet_space_clear(&space);
+}
+
 /* Money: 11 knots of some rows, the table of the others. Replacing a row changes the one or the other, never both. */
 static void a_row_of_money_is_in_one_part(void **state) {
     enum { N = 3000 };
@@ -245,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_row_moves_the_table_by_more_than_is_charged),
         cmocka_unit_test(almost_without_noise_its_numbers_are_plain_counts),
+        cmocka_unit_test(a_row_adds_one_to_its_cell_and_one_to_its_action),
         cmocka_unit_test(a_row_of_money_is_in_one_part),
         cmocka_unit_test(the_cut_follows_the_released_law),
         cmocka_unit_test(a_ticket_is_answered_once_and_charged_once),

@@ -36,11 +36,9 @@ bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_quest
 
 /* --- what a row adds --------------------------------------------------------------------------------------------- */
 
-/* y in [lo, top] as a whole number of steps of the interval; what is no number counts as lo. */
+/* y in [lo, top] as a whole number of steps of the interval; what is no number counts as lo (fmax takes the 0). */
 static int64_t steps_of(double y, double lo, double top) {
-    const double s = (fmin(fmax(y, lo), top) - lo) / (top - lo);
-    const double steps = isfinite(s) ? rint(fmin(fmax(s, 0), 1) * (double)TACET_SUBTOTAL_ONE) : 0;
-    return isnan(y) ? 0 : (int64_t)steps;
+    return (int64_t)rint(fmin(fmax((y - lo) / (top - lo), 0), 1) * (double)TACET_SUBTOTAL_ONE);
 }
 
 tacet_status tacet_ab_subtotal_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, double top, const double *row,
@@ -56,8 +54,7 @@ tacet_status tacet_ab_subtotal_add(tacet_subtotal *subtotal, const tacet_ab_plan
 
 tacet_status tacet__ab_knots_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, const double *row,
                                  tacet_error *err) {
-    const double given = row[plan->action_columns + plan->columns];
-    const double y = isnan(given) ? 0 : fmin(fmax(given, 0), plan->hi);
+    const double y = row[plan->action_columns + plan->columns];
     size_t k = 0;
     while (k + 2 < TACET_AB_KNOTS && y >= tacet_ab_knot(plan, k + 1)) {
         k++;
