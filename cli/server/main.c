@@ -102,9 +102,8 @@ static const cli_command COMMANDS[] = {
      "tacet study token --store studies --list\n"
      "tacet study token --store studies --renew 3 --grace 3600 --days 90",
      cmd_study_token},
-    {"store init", "make or migrate a store; PostgreSQL: its schemas, roles and rights",
-     "--store DIR|URL [--open-store URL]",
-     "Makes the tables of a store, or brings older ones up to this version. With PostgreSQL, as a role that may "
+    {"store init", "make a store; PostgreSQL: its schemas, roles and rights", "--store DIR|URL [--open-store URL]",
+     "Makes the tables of a store. With PostgreSQL, as a role that may "
      "create schemas and roles: makes tacet_trusted and tacet_open, which cannot log in before you let them (ALTER "
      "ROLE … LOGIN), and gives each what it needs and no more. Repeating it is harmless.",
      "tacet store init --store studies\n"

@@ -87,11 +87,9 @@ done
 
 # Upgrade.
 said 'tacet study snapshot'
-said 'tacet store init'
 halt
 tacet study snapshot --store "$store" >/dev/null || fail "snapshot"
 tacet store backup --store "$store" --to "$work/before" >/dev/null || fail "backup before an upgrade"
-tacet store init --store "$store" >/dev/null || fail "init"
 serve
 device=$new pair six
 halt

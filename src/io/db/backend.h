@@ -17,7 +17,6 @@ typedef struct tacet__backend {
     tacet_status (*commit)(tacet__db *db, tacet_error *err);
     void (*rollback)(tacet__db *db);
     tacet_status (*settle)(tacet__db *db, tacet_error *err); /* NULL: a commit that can be seen is durable */
-    uint64_t (*version)(tacet__db *db);                      /* NULL: not known */
     tacet_status (*touch)(tacet__db *db, tacet_error *err);  /* a write without effect, in a transaction */
     tacet_status (*erase)(tacet__db *db, tacet_error *err);  /* NULL: nothing is done */
     tacet_status (*forget)(tacet__db *db);                   /* likewise */

@@ -83,10 +83,6 @@ void tacet__db_rollback(tacet__db *db) {
     db->backend->rollback(db);
 }
 
-uint64_t tacet__db_version(tacet__db *db) {
-    return db->backend->version != NULL ? db->backend->version(db) : 0;
-}
-
 tacet_status tacet__db_settle(tacet__db *db, tacet_error *err) {
     return db->backend->settle != NULL ? db->backend->settle(db, err) : TACET_OK;
 }

@@ -31,9 +31,8 @@ typedef struct tacet__db_settings {
     bool create;      /* a missing file is created, mode 0600; a missing schema with the first begin that writes, so
                          that it comes into being with its tables or not at all; otherwise NOT_FOUND */
     uint64_t busy_ms; /* how long to wait for a lock; then BUSY */
-    bool grouped; /* SQLite: connections of this process take turns, and share syncs; what another one reads may not be
-                     durable yet (tacet__db_settle) */
-    const char *vfs; /* NULL, or the name of a registered VFS of SQLite */
+    bool serves;      /* SQLite: many small transactions: a larger cache, and the log moved into the file less often */
+    const char *vfs;  /* NULL, or the name of a registered VFS of SQLite */
 } tacet__db_settings;
 
 /* True when a path is the URL of a shared store. */
@@ -68,11 +67,9 @@ tacet_status tacet__db_begin_rows(tacet__db *db, tacet_error *err);
 tacet_status tacet__db_commit(tacet__db *db, tacet_error *err);
 /* Nothing when there is no transaction. */
 void tacet__db_rollback(tacet__db *db);
-/* OK: whatever was committed before is durable, also by other connections. Not inside a transaction. */
+/* OK: whatever was committed before is durable, also by other connections (PostgreSQL shows a commit whose replication
+ * was cancelled; SQLite shows none before its sync). Not inside a transaction. */
 tacet_status tacet__db_settle(tacet__db *db, tacet_error *err);
-/* Inside a transaction, or right after its commit: another number than before when any connection, this one too, has
- * committed since. 0: not known. */
-uint64_t tacet__db_version(tacet__db *db);
 /* Writes something durably, and changes nothing: OK says that a transaction could be written now. Needs no table, and
  * no right but that to connect. Not inside a transaction. */
 tacet_status tacet__db_probe(tacet__db *db, tacet_error *err);

@@ -2,8 +2,6 @@
 /* sqlite.c - SQLite behind the verbs of db.h.
  * Ring: io. Cost: that of SQLite; one small allocation per connection and per prepared statement. */
 #include "io/db/backend.h"
-#include "io/db/sqlite_group.h"
-#include "io/db/sqlite_log.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -29,9 +27,6 @@ typedef struct store {
     tacet__db base;
     sqlite3 *handle;
     uint64_t busy_ms;
-    tacet__sqlite_group *group; /* NULL: alone; every commit syncs by itself */
-    bool turn;                  /* it writes now */
-    bool relaxed;
 } store;
 
 typedef struct statement {
@@ -224,17 +219,16 @@ static tacet_status step_patiently(store *db, tacet__query *query, bool *row, ta
 
 /* Sets the log and its syncing, and looks whether they took: a store that silently was less durable would be worse than
  * none. */
-static tacet_status make_durable(store *db, const char *path, tacet_error *err) {
+static tacet_status make_durable(store *db, const char *path, bool serves, tacet_error *err) {
     tacet__query *query = NULL;
     bool row = false;
-    tacet_status status =
-        tacet__db_exec(&db->base,
-                       db->group != NULL ? "PRAGMA synchronous=NORMAL; PRAGMA fullfsync=1;"
-                                           "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1;"
-                                           "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES
-                                         : "PRAGMA synchronous=FULL; PRAGMA fullfsync=1;"
-                                           "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1",
-                       err);
+    tacet_status status = tacet__db_exec(
+        &db->base,
+        "PRAGMA synchronous=FULL; PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1", err);
+    if (status == TACET_OK && serves) {
+        status =
+            tacet__db_exec(&db->base, "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES, err);
+    }
     if (status == TACET_OK) {
         status = tacet__db_prepare(&db->base, &query, "PRAGMA journal_mode=WAL", err);
     }
@@ -259,8 +253,7 @@ static tacet_status open_writer(store *db, const char *path, const tacet__db_set
             return status;
         }
     }
-    const char *vfs = settings->grouped ? tacet__sqlite_log_vfs(settings->vfs) : settings->vfs;
-    const int code = connect_to(db, path, SQLITE_OPEN_READWRITE, vfs);
+    const int code = connect_to(db, path, SQLITE_OPEN_READWRITE, settings->vfs);
     if (db->handle == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening %s", path);
     }
@@ -270,23 +263,12 @@ static tacet_status open_writer(store *db, const char *path, const tacet__db_set
     if (code != SQLITE_OK) {
         return fail(db, code, path, err);
     }
-    if (settings->grouped && (db->group = tacet__sqlite_group_join(path)) == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening %s", path);
-    }
-    return make_durable(db, path, err);
-}
-
-static uint64_t leave_turn(store *db, bool wrote) {
-    const bool had = db->turn;
-    db->turn = false;
-    return had ? tacet__sqlite_group_exit(db->group, wrote) : 0;
+    return make_durable(db, path, settings->serves, err);
 }
 
 static void close_store(tacet__db *base) {
     store *db = (store *)base;
-    leave_turn(db, false);
     (void)sqlite3_close(db->handle);
-    tacet__sqlite_group_leave(db->group);
     free(db);
 }
 
@@ -299,18 +281,8 @@ static tacet_status exec(tacet__db *base, const char *sql, tacet_error *err) {
 static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
     store *db = (store *)base;
     const bool write = how != TACET__BEGIN_READ;
-    if (write && db->group != NULL && !db->turn) {
-        if (!tacet__sqlite_group_enter(db->group, db->busy_ms)) {
-            return tacet__fail(err, TACET_BUSY, "store: begin: others write for too long");
-        }
-        db->turn = true;
-    }
     const int code = sqlite3_exec(db->handle, write ? "BEGIN IMMEDIATE" : "BEGIN", NULL, NULL, NULL);
-    if (code != SQLITE_OK) {
-        (void)leave_turn(db, false);
-        return fail(db, code, "begin", err);
-    }
-    return TACET_OK;
+    return code == SQLITE_OK ? TACET_OK : fail(db, code, "begin", err);
 }
 
 static void rollback(tacet__db *base) {
@@ -318,29 +290,6 @@ static void rollback(tacet__db *base) {
     if (sqlite3_get_autocommit(db->handle) == 0) {
         (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     }
-    (void)leave_turn(db, false);
-}
-
-/* The log's file, through SQLite's own door to it. */
-static bool sync_log(void *user) {
-    const store *db = user;
-    sqlite3_file *log = NULL;
-    const int code = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    return code == SQLITE_OK && log != NULL && log->pMethods != NULL &&
-           log->pMethods->xSync(log, SQLITE_SYNC_FULL) == SQLITE_OK;
-}
-
-/* After a sync that failed the system may hold as written what is not. Copied into the file, and the log begun anew, it
- * is written again. */
-static bool rewrite_log(void *user) {
-    const store *db = user;
-    return sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) == SQLITE_OK;
-}
-
-static tacet_status sync_up_to(store *db, uint64_t number, tacet_error *err) {
-    return tacet__sqlite_group_sync(db->group, number, sync_log, rewrite_log, db)
-               ? TACET_OK
-               : tacet__fail(err, TACET_IO, "store: commit: the log could not be synced");
 }
 
 static tacet_status commit(tacet__db *base, tacet_error *err) {
@@ -351,31 +300,7 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
         rollback(base);
         return status;
     }
-    if (!db->turn) {
-        return TACET_OK;
-    }
-    const uint64_t number = leave_turn(db, true);
-    return db->relaxed ? TACET_OK : sync_up_to(db, number, err);
-}
-
-static tacet_status settle(tacet__db *base, tacet_error *err) {
-    store *db = (store *)base;
-    if (db->group == NULL) {
-        return TACET_OK;
-    }
-    /* As if something had been written now: a sync must begin after this. */
-    if (!tacet__sqlite_group_enter(db->group, db->busy_ms)) {
-        return tacet__fail(err, TACET_BUSY, "store: others write for too long");
-    }
-    return sync_up_to(db, tacet__sqlite_group_exit(db->group, true), err);
-}
-
-/* SQLite's own number starts at 0, and has 32 bits. */
-static uint64_t version(tacet__db *base) {
-    const store *db = (const store *)base;
-    unsigned number = 0;
-    const int code = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_DATA_VERSION, &number);
-    return code == SQLITE_OK ? (uint64_t)number + 1 : 0;
+    return TACET_OK;
 }
 
 /* The number is the application's own, and nobody uses it; set to what it is, it is written all the same. */
@@ -409,10 +334,7 @@ static tacet_status forget(tacet__db *base) {
 }
 
 static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
-    store *db = (store *)base;
-    db->relaxed = relaxed;
-    return db->group != NULL ? TACET_OK
-                             : exec(base, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
+    return exec(base, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
 }
 
 static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql, tacet_error *err) {
@@ -514,8 +436,6 @@ static const tacet__backend SQLITE = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
-    .settle = settle,
-    .version = version,
     .touch = touch,
     .erase = erase,
     .forget = forget,

@@ -21,7 +21,7 @@ typedef struct tacet_store_place {
     const char *store;      /* a folder (SQLite), or postgresql://… */
     const char *open_store; /* PostgreSQL: the address for the open role; NULL: the same as store */
     bool open_only;         /* the trusted half is not touched: local studies only */
-    bool create;            /* what is missing is made, an older schema migrated */
+    bool create;            /* what is missing is made */
     uint64_t busy_ms;       /* how long to wait for the store's lock; 0: 10000 */
 } tacet_store_place;
 

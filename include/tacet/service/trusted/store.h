@@ -3,8 +3,8 @@
  *
  * What `tacet study list|show|archive|snapshot|expire|token` and `tacet store` do, beside running servers or without
  * them. Texts are JSON from malloc, as the commands print with --json; never a decision set, a reward or a state.
- * Statuses everywhere: NOT_FOUND, BUSY, IO, DENIED, CORRUPT, NO_MEMORY; STATE: an older schema, and not place.create;
- * UNSUPPORTED: a newer one. */
+ * Statuses everywhere: NOT_FOUND, BUSY, IO, DENIED, CORRUPT, NO_MEMORY; UNSUPPORTED: a schema of another version.
+ */
 #ifndef TACET_SERVICE_TRUSTED_STORE_H
 #define TACET_SERVICE_TRUSTED_STORE_H
 

@@ -34,7 +34,7 @@ struct tacet__engine {
     bool stop;
     pthread_mutex_t reader_lock; /* of the next two; held while the store is asked */
     tacet__studies *reader;
-    bool opened; /* it was, once: from then on nothing is made or migrated */
+    bool opened; /* it was, once: from then on nothing is made */
     pthread_mutex_t token_lock;
     known_token tokens[TOKEN_SLOTS];
     tacet__office *desk, *probe;
@@ -72,7 +72,8 @@ void tacet__job_free(tacet__job *job) {
     }
 }
 
-/* A store that failed is opened anew, and one that was never opened made or migrated; the caller has the reader's lock.
+/* A store that failed is opened anew, and one that was never opened is made where it is missing; the caller has the
+ * reader's lock.
  */
 static tacet_status reader(tacet__engine *e, tacet_error *err) {
     tacet__studies_settings s = e->settings.store;

@@ -78,13 +78,13 @@ static void ask_turn(tacet__lane *l, tacet__worker *w) {
     l->last = w;
 }
 
-/* Someone waits, or something was put off: there is work to do when nothing comes in. */
+/* There is work to do when nothing comes in. */
 static bool anyone_waits(const tacet__lane *l) {
     const tacet__worker *w = l->workers;
     while (w != NULL && w->r.waiting == NULL) {
         w = w->beside;
     }
-    return w != NULL || tacet__studies_unsorted(l->store);
+    return w != NULL;
 }
 
 /* The studies that have jobs, in the order they asked, with a batch of each. None: the time is up, or the lane stops.
@@ -145,7 +145,7 @@ static void run_turns(tacet__lane *l) {
     if (busy == 0 || !connect_all(l)) {
         return;
     }
-    const bool together = busy > 1 || tacet__studies_unsorted(l->store);
+    const bool together = busy > 1;
     if (together) {
         tacet__worker_run_together(l->turns, l->count, l->store);
     }
@@ -157,7 +157,7 @@ static void run_turns(tacet__lane *l) {
     }
 }
 
-/* Nothing came in: look what other processes appended for those who wait, and do what was put off. */
+/* Nothing came in: look what other processes appended for those who wait. */
 static void poll_all(tacet__lane *l) {
     (void)pthread_mutex_lock(&l->lock);
     tacet__worker *w = l->workers;
@@ -165,7 +165,6 @@ static void poll_all(tacet__lane *l) {
     for (; w != NULL; w = w->beside) {
         tacet__worker_poll(w);
     }
-    (void)tacet__studies_sort(l->store, NULL); /* if it cannot be now, whoever reads next does it */
 }
 
 static void *work(void *user) {
@@ -188,7 +187,6 @@ static void *work(void *user) {
     for (tacet__worker *w = l->workers; w != NULL; w = w->beside) { /* nothing is added to a lane that stops */
         tacet__worker_end(w);
     }
-    (void)tacet__studies_sort(l->store, NULL);
     tacet__studies_close(l->store);
     l->store = NULL;
     return NULL;

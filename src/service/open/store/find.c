@@ -172,10 +172,7 @@ tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *st
     if (half == NULL) {
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
-    tacet_status status = half == &studies->open ? tacet__recent_settle(studies, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status;
-    }
+    tacet_status status = TACET_OK;
     if (studies->writing == half &&
         studies->study == study) { /* what was just appended is not in the study's row yet */
         head.head = study->head;
@@ -226,11 +223,6 @@ tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__s
     return status;
 }
 
-/* For those who know what is in `recent`, where it is known. */
-static tacet_status settle_outside(tacet__studies *studies, const tacet__half *half, tacet_error *err) {
-    return half == &studies->open && !studies->gathering ? tacet__recent_settle(studies, err) : TACET_OK;
-}
-
 /* A central study's suggestion as the open store shows it. */
 static tacet_status find_shown(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out, uint64_t seq,
                                tacet_error *err) {
@@ -255,14 +247,10 @@ static tacet_status find_shown(tacet__studies *studies, const tacet__study *stud
 tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
                                        uint64_t seq, tacet_error *err) {
     tacet__half *half = tacet__log_half(studies, study);
-    tacet_status status = settle_outside(studies, half, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = TACET_NOT_FOUND;
+    tacet_status status = TACET_NOT_FOUND;
     if (seq >> TACET__SEQ_BITS == 0) {
         status = half == NULL ? find_shown(studies, study, out, seq, err)
-                              : tacet__recent_suggestion(studies, half, study->number, out, seq, err);
+                              : tacet__find_seq(half, study->number, out, seq, err);
     }
     if (status == TACET_OK && !out->observed && !out->expired && studies->writing != NULL && studies->study == study &&
         studies->waiting_count < TACET__MISSED_MOST) {
@@ -281,15 +269,11 @@ tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study 
     if (half == NULL) {
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
-    tacet_status status = half == &studies->open ? tacet__recent_settle(studies, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status;
-    }
     tacet__query *query = half->queries[TACET__Q_WAITING];
     tacet__query_bind_int(query, 1, tacet__place(study->number, after));
     tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0) - 1);
     tacet__query_bind_int(query, 3, (int64_t)most);
-    status = tacet__query_step(query, &row, err);
+    tacet_status status = tacet__query_step(query, &row, err);
     while (status == TACET_OK && row && *count < most) {
         take_suggestion(query, &out[(*count)++]);
         status = tacet__query_step(query, &row, err);
@@ -305,12 +289,8 @@ tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *
     if (half == NULL) {
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
-    tacet_status status = settle_outside(studies, half, err);
-    if (status != TACET_OK) {
-        return status;
-    }
     tacet__hash_key(hash, study, key, key_size);
-    status = tacet__find_key(studies, half, out, hash, err);
+    const tacet_status status = tacet__find_key(studies, half, out, hash, err);
     return status == TACET_NOT_FOUND ? tacet__fail(err, status, "no suggestion has this key") : status;
 }
 

@@ -44,8 +44,8 @@ static tacet__held_row *find_row(tacet__studies *studies, const unsigned char *h
     return NULL;
 }
 
-tacet_status tacet__write_holder(tacet__half *half, uint64_t number, const unsigned char hash[TACET__HOLDER_BYTES],
-                                 const tacet__held *held, tacet_error *err) {
+static tacet_status write_holder(tacet__half *half, uint64_t number, const unsigned char *hash, const tacet__held *held,
+                                 tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_HOLDER_SET];
     tacet__query_bind_bytes(query, 1, hash, TACET__HOLDER_BYTES);
     tacet__query_bind_int(query, 2, (int64_t)number);
@@ -55,14 +55,11 @@ tacet_status tacet__write_holder(tacet__half *half, uint64_t number, const unsig
 }
 
 tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err) {
-    const bool later = tacet__recent_on(studies) && !studies->whole;
     tacet_status status = TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < studies->held_count; i++) {
         const tacet__held_row *row = &studies->held[i];
         if (row->changed) {
-            status = later ? tacet__recent_hold(studies, row->hash, &row->held, err)
-                           : tacet__write_holder(studies->writing, studies->number, row->hash, &row->held, err);
-            tacet__kept_set(studies, row->hash, &row->held);
+            status = write_holder(studies->writing, studies->number, row->hash, &row->held, err);
         }
     }
     studies->held_count = 0;
@@ -77,10 +74,8 @@ static tacet_status row_of(tacet__studies *studies, tacet__held_row **out, const
         return TACET_OK;
     }
     tacet_status status = studies->held_count < TACET__HELD_MOST ? TACET_OK : tacet__write_held(studies, err);
-    const tacet__held *kept = tacet__recent_held(studies, hash);
-    kept = kept != NULL ? kept : tacet__kept_find(studies, hash);
-    tacet__held held = kept != NULL ? *kept : (tacet__held){0};
-    if (status == TACET_OK && kept == NULL) {
+    tacet__held held = {0};
+    if (status == TACET_OK) {
         status = read_holder(studies->writing, &held, hash, err);
     }
     if (status == TACET_OK) {
@@ -98,8 +93,7 @@ tacet_status tacet__studies_held(tacet__studies *studies, const tacet__study *st
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
     if (studies->writing != half || studies->study != study) {
-        const tacet_status status = half == &studies->open ? tacet__recent_settle(studies, err) : TACET_OK;
-        return status != TACET_OK ? status : read_holder(half, out, hash, err);
+        return read_holder(half, out, hash, err);
     }
     tacet__held_row *row = NULL;
     const tacet_status status = row_of(studies, &row, hash, err);

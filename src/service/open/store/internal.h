@@ -55,14 +55,6 @@ enum {
     TACET__Q_TOKEN_FIND,
     TACET__Q_TOKEN_LIST,
     TACET__Q_TOKEN_DROP,
-    TACET__Q_RECENT_ADD, /* of SQLite alone, from here on */
-    TACET__Q_RECENT_ANY,
-    TACET__Q_RECENT_EVENTS, /* these sort it in */
-    TACET__Q_RECENT_OBSERVED,
-    TACET__Q_RECENT_KEYS,
-    TACET__Q_RECENT_HOLDERS,
-    TACET__Q_RECENT_STUDIES,
-    TACET__Q_RECENT_DROP,
     TACET__Q_COUNT
 };
 
@@ -72,17 +64,6 @@ typedef struct tacet__held_row {
     tacet__held held;
     bool changed;
 } tacet__held_row;
-
-/* Holders of the last parts of gathered transactions, found by their hashes: good while the era is. */
-enum { TACET__KEPT_MOST = 1024 };
-typedef struct tacet__kept_row {
-    unsigned char hash[TACET__HOLDER_BYTES];
-    tacet__held held;
-    uint64_t era;
-} tacet__kept_row;
-
-/* What a handle knows of the table `recent` (recent.c). */
-typedef struct tacet__recent tacet__recent;
 
 /* One of the two stores. */
 typedef struct tacet__half {
@@ -113,21 +94,11 @@ struct tacet__studies {
     size_t held_count;
     /* A transaction of several studies (gather.c). */
     bool gathering;
-    bool gathered_changes;   /* a part of it changed something */
-    bool gathered_unsettled; /* nothing may leave before what was read is durable */
-    bool gathered_lost;      /* a part failed that had written */
-    /* While nobody else commits to the open store, its rows are as the last gathered transaction left them: they need
-     * not be read again. An era ends with any other commit, and is never that of another handle. */
-    uint64_t era;
-    uint64_t version;      /* of the store after the last gathered transaction */
-    tacet__kept_row *kept; /* NULL: none */
-    bool puts_off;         /* this gathered transaction appends to `recent`: nobody else committed since the last one */
-    bool whole;            /* the part changed more than events: its rows are written now */
-    tacet__recent *recent; /* NULL: nothing yet */
-    double listed;         /* when all of it was sorted in for a list */
+    bool gathered_changes; /* a part of it changed something */
+    bool gathered_lost;    /* a part failed that had written */
 };
 
-/* Opens one side, creates or migrates its tables. */
+/* Opens one side, and makes its tables. */
 tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *path,
                               const tacet__studies_settings *settings, tacet_error *err);
 void tacet__half_close(tacet__half *half);
@@ -173,8 +144,6 @@ bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
 /* What an event changes of its holders' counts; written by tacet__write_held, at the latest before the commit. */
 tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err);
 tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err);
-tacet_status tacet__write_holder(tacet__half *half, uint64_t number, const unsigned char hash[TACET__HOLDER_BYTES],
-                                 const tacet__held *held, tacet_error *err);
 void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
 
 /* The transaction of one study, or its part of a gathered one. */
@@ -182,45 +151,12 @@ tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet
 tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err);
 void tacet__part_rollback(tacet__studies *studies, tacet__half *half);
 
-/* In a part of a gathered transaction: the counts of a holder in this era; NULL: to be read. */
-const tacet__held *tacet__kept_find(const tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES]);
-/* And from now on. Nothing elsewhere. */
-void tacet__kept_set(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES], const tacet__held *held);
-
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */
 typedef struct tacet__head {
     tacet__study_state state;
     uint64_t head, snapshot, suggested, observed, released, rounds, fence;
     unsigned char hash[TACET__EVENT_HASH_BYTES];
 } tacet__head;
-
-/* recent.c: whether the open part puts off all but its events; these, and what is known of them. */
-bool tacet__recent_on(const tacet__studies *studies);
-tacet_status tacet__recent_append(tacet__studies *studies, const tacet__event *event,
-                                  const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err);
-/* As tacet__find_seq; as tacet__find_key, where it is known; the counts of a holder, NULL: as in its row. */
-tacet_status tacet__recent_suggestion(tacet__studies *studies, tacet__half *half, uint64_t number,
-                                      tacet__suggestion *out, uint64_t seq, tacet_error *err);
-/* What became of a suggestion that its table has. */
-void tacet__recent_outcome(tacet__studies *studies, const tacet__half *half, uint64_t number, tacet__suggestion *s);
-bool tacet__recent_key(tacet__studies *studies, const tacet__half *half, tacet__suggestion *out,
-                       const unsigned char hash[TACET__KEY_HASH_BYTES]);
-const tacet__held *tacet__recent_held(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES]);
-/* At the end of a part: what will stand in the rows of its holders, and in its own. */
-tacet_status tacet__recent_hold(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES],
-                                const tacet__held *held, tacet_error *err);
-tacet_status tacet__recent_head(tacet__studies *studies, const tacet__head *head, tacet_error *err);
-/* When several studies gather: sorts it in where that is due, from what is known of it. */
-tacet_status tacet__recent_due(tacet__studies *studies, tacet_error *err);
-/* Sorts it in: in the open transaction of the open store; in one that has just begun, where there is anything; wherever
- * the handle stands, so that the tables have all. */
-tacet_status tacet__recent_sort(tacet__studies *studies, tacet_error *err);
-tacet_status tacet__recent_begun(tacet__studies *studies, tacet__half *half, bool *sorted, tacet_error *err);
-tacet_status tacet__recent_settle(tacet__studies *studies, tacet_error *err);
-tacet_status tacet__recent_any(tacet__studies *studies, bool *rows, tacet_error *err); /* whether there is anything */
-void tacet__recent_forget(tacet__studies *studies); /* what is known: someone else may have sorted it in */
-/* Columns 1 to 10 and 13 of an event. */
-void tacet__bind_event(tacet__query *query, uint64_t number, const tacet__event *event);
 
 /* A text column into an array; what does not fit is cut off. */
 void tacet__take_text(char *out, size_t size, tacet__query *query, int column);

@@ -159,24 +159,20 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     if (status != TACET_OK) {
         return status;
     }
-    if (!studies->gathering || study->era != studies->era) {
-        status = studies->gathering && half == &studies->open ? tacet__recent_settle(studies, err) : TACET_OK;
-        status = status != TACET_OK ? status : tacet__read_head(half, &head, study->number, true, err);
-        if (status == TACET_OK && !study->checked) {
-            status = tacet__check_shown(studies, study, &head, err);
-        }
-        if (status != TACET_OK) {
-            tacet__part_rollback(studies, half);
-            return status;
-        }
-        take_head(study, &head);
-        study->era = studies->gathering && half == &studies->open ? studies->era : 0;
+    status = tacet__read_head(half, &head, study->number, true, err);
+    if (status == TACET_OK && !study->checked) {
+        status = tacet__check_shown(studies, study, &head, err);
     }
+    if (status != TACET_OK) {
+        tacet__part_rollback(studies, half);
+        return status;
+    }
+    take_head(study, &head);
     memcpy(studies->head_hash, study->hash, sizeof study->hash);
     studies->writing = half;
     studies->number = study->number;
     studies->study = study;
-    studies->changed = studies->whole = false;
+    studies->changed = false;
     studies->missed_count = 0;
     studies->waiting_count = 0;
     studies->held_count = 0;
@@ -212,14 +208,8 @@ static void forget_missed(tacet__studies *studies, const unsigned char hash[TACE
 tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
                              const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_KEY_FIND];
-    if (tacet__recent_key(studies, half, out, hash)) {
-        return TACET_OK;
-    }
     tacet__query_bind_bytes(query, 1, hash, TACET__KEY_HASH_BYTES);
     const tacet_status status = tacet__find(query, out, err);
-    if (status == TACET_OK) {
-        tacet__recent_outcome(studies, half, studies->number, out);
-    }
     if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST &&
         !missed(studies, hash)) {
         memcpy(studies->missed[studies->missed_count++], hash, TACET__KEY_HASH_BYTES);
@@ -268,7 +258,7 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
         if (tacet__forget_waiting(studies, event->of)) {
             return TACET_OK;
         }
-        status = tacet__recent_suggestion(studies, studies->writing, study->number, &there, event->of, err);
+        status = tacet__find_seq(studies->writing, study->number, &there, event->of, err);
         if (status == TACET_NOT_FOUND) {
             return tacet__fail(err, status, "there is no such suggestion");
         }
@@ -285,7 +275,7 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
     return status;
 }
 
-void tacet__bind_event(tacet__query *query, uint64_t number, const tacet__event *event) {
+static void bind_event(tacet__query *query, uint64_t number, const tacet__event *event) {
     tacet__query_bind_int(query, 1, tacet__place(number, event->seq));
     tacet__query_bind_int(query, 2, event->kind);
     tacet__query_bind_int(query, 3, (int64_t)event->time);
@@ -303,7 +293,7 @@ void tacet__bind_event(tacet__query *query, uint64_t number, const tacet__event 
 
 static tacet_status insert_event(tacet__studies *studies, const tacet__event *event, tacet_error *err) {
     tacet__query *query = studies->writing->queries[TACET__Q_EVENT_ADD];
-    tacet__bind_event(query, studies->number, event);
+    bind_event(query, studies->number, event);
     if (event->kind == TACET__EVENT_SUGGEST && event->has_owner) {
         tacet__query_bind_bytes(query, 11, event->owner, TACET__HOLDER_BYTES);
     }
@@ -338,22 +328,6 @@ static tacet_status insert_finders(tacet__studies *studies, const tacet__event *
     return tacet__query_send(queries[TACET__Q_KEY_ADD], err);
 }
 
-/* Into `recent`, or into its tables; a release is rare, and goes there. */
-static tacet_status insert(tacet__studies *studies, const tacet__event *event,
-                           const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err) {
-    tacet_status status = TACET_OK;
-    if (tacet__recent_on(studies)) {
-        forget_missed(studies, key);
-        if (event->kind != TACET__EVENT_RELEASE) {
-            return tacet__recent_append(studies, event, key, err);
-        }
-        studies->whole = true;
-        status = tacet__recent_settle(studies, err);
-    }
-    status = status != TACET_OK ? status : insert_event(studies, event, err);
-    return status != TACET_OK ? status : insert_finders(studies, event, key, err);
-}
-
 tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study, tacet__event *event,
                                    tacet_error *err) {
     unsigned char key[TACET__KEY_HASH_BYTES] = {0};
@@ -375,7 +349,8 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     studies->touched = true;
     memcpy(event->hash, studies->head_hash, sizeof event->hash);
     tacet__chain(event->hash, event);
-    status = insert(studies, event, key, err);
+    status = insert_event(studies, event, err);
+    status = status != TACET_OK ? status : insert_finders(studies, event, key, err);
     if (status == TACET_OK) {
         status = tacet__count_held(studies, event, err);
     }
@@ -410,7 +385,7 @@ tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *
     }
     if (status == TACET_OK) {
         study->snapshot = study->head;
-        studies->changed = studies->whole = true;
+        studies->changed = true;
     }
     return status;
 }
@@ -419,7 +394,7 @@ tacet_status tacet__studies_take(tacet__studies *studies, tacet__study *study, t
     const tacet_status status = writing(studies, study, err);
     if (status == TACET_OK) {
         study->fence++;
-        studies->changed = studies->whole = true;
+        studies->changed = true;
     }
     return status;
 }
@@ -431,7 +406,7 @@ static void forget_transaction(tacet__studies *studies) {
     studies->held_count = 0;
 }
 
-/* What a batch changed of the study's own row: now, or when `recent` is sorted in, from which it follows. */
+/* What a batch changed of the study's own row. */
 static tacet_status write_study(tacet__studies *studies, const tacet__study *study, tacet_error *err) {
     tacet__head head = {.state = study->state,
                         .head = study->head,
@@ -441,11 +416,7 @@ static tacet_status write_study(tacet__studies *studies, const tacet__study *stu
                         .released = study->released,
                         .fence = study->fence};
     memcpy(head.hash, studies->head_hash, sizeof head.hash);
-    if (tacet__recent_on(studies) && !studies->whole) {
-        return tacet__recent_head(studies, &head, err);
-    }
-    const tacet_status status = tacet__recent_on(studies) ? tacet__recent_settle(studies, err) : TACET_OK;
-    return status != TACET_OK ? status : tacet__write_head(studies->writing, &head, studies->number, err);
+    return tacet__write_head(studies->writing, &head, studies->number, err);
 }
 
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
@@ -464,7 +435,6 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
         status = tacet__part_commit(studies, half, err);
     }
     if (status == TACET_OK) {
-        memcpy(study->hash, studies->head_hash, sizeof study->hash);
         forget_transaction(studies);
     } else {
         tacet__studies_rollback(studies);
@@ -477,10 +447,6 @@ tacet_status tacet__studies_settle(tacet__studies *studies, const tacet__study *
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open");
     }
-    if (half != NULL && studies->gathering) {
-        studies->gathered_unsettled = true; /* with the rest of it */
-        return TACET_OK;
-    }
     return half != NULL ? tacet__db_settle(half->db, err) : TACET_OK;
 }
 
@@ -489,8 +455,5 @@ void tacet__studies_rollback(tacet__studies *studies) {
         return;
     }
     tacet__part_rollback(studies, studies->writing);
-    if (studies->changed || studies->touched) { /* what is in memory is not what is stored */
-        studies->study->era = 0;
-    }
     forget_transaction(studies);
 }

@@ -69,11 +69,8 @@ tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, b
     tacet__study shown;
     tacet__study_init(&study);
     tacet__study_init(&shown);
-    tacet_status status = tacet__recent_settle(studies, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = studies->trusted.db != NULL ? tacet__find_study(&studies->trusted, &study, name, err) : TACET_NOT_FOUND;
+    tacet_status status =
+        studies->trusted.db != NULL ? tacet__find_study(&studies->trusted, &study, name, err) : TACET_NOT_FOUND;
     const bool central = status == TACET_OK;
     if (status == TACET_NOT_FOUND) {
         status = tacet__find_study(&studies->open, &study, name, err);

@@ -1,99 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the tables of the two stores, their versions, and who may do what with them.
- * Ring: open. Each side has a list of steps; a store that is older than this program is brought up by the steps it
- * lacks, in one transaction under the store's write lock; a newer one is refused. A step, once published, never
- * changes. The log's tables are the same on both sides: a central study's rows are in the trusted one, a local study's
- * in the open one. Cost: a few statements to open; O(rows) only where a step says so. */
+/* schema.c - the tables of the two stores, their version, and who may do what with them.
+ * Ring: open. A store of another version is refused. The log's tables are the same on both sides: a central study's
+ * rows are in the trusted one, a local study's in the open one. Cost: a few statements to open. */
 #include "service/open/store/internal.h"
 
 #include "core/fail.h"
 
 #include <string.h>
 
-/* INT, BYTES: the store's types; TABLE, KEYED: what ends a table, and one that is found by its key alone. */
+enum { VERSION = 10 };
+#define VERSION_TEXT "10"
+
+/* INT, BYTES: the store's types; TABLE, KEYED: what ends a table, and one that is found by its key alone. Definitions
+ * have a table of their own, so that the rows that every commit changes are small, and many of them share a page.
+ * study: `salts`, of tickets (a store that was put back makes other tickets than the one it is a copy of); `rounds`,
+ * where it has more than its definition says; `fence`, how often another process began to write to it. holder: what
+ * tokens and persons hold of a study. */
 #define LOG_TABLES(INT, BYTES, TABLE, KEYED)                                                                           \
     "CREATE TABLE study(number " INT " PRIMARY KEY, name TEXT NOT NULL UNIQUE, model " INT " NOT NULL, state " INT     \
     " NOT NULL, index_public " INT " NOT NULL, created " INT " NOT NULL, head " INT " NOT NULL, hash " BYTES           \
     " NOT NULL, snapshot " INT " NOT NULL, suggested " INT " NOT NULL, observed " INT " NOT NULL, released " INT       \
-    " NOT NULL, secret " BYTES " NOT NULL, definition " BYTES " NOT NULL)" TABLE ";"                                   \
+    " NOT NULL, secret " BYTES " NOT NULL, salts " BYTES " NOT NULL, rounds " INT " NOT NULL DEFAULT 0, fence " INT    \
+    " NOT NULL DEFAULT 0)" TABLE ";"                                                                                   \
+    "CREATE TABLE definition(number " INT " PRIMARY KEY, bytes " BYTES " NOT NULL)" TABLE ";"                          \
     "CREATE TABLE event(place " INT " PRIMARY KEY, kind " INT " NOT NULL, time " INT " NOT NULL, of_seq " INT          \
     " NOT NULL, number " INT " NOT NULL, idx " INT " NOT NULL, value " INT " NOT NULL, client_key " BYTES              \
-    ", body " BYTES " NOT NULL, hash " BYTES " NOT NULL)" TABLE ";"                                                    \
+    ", body " BYTES " NOT NULL, hash " BYTES " NOT NULL, owner " BYTES ", person " BYTES ", is_null " INT              \
+    " NOT NULL)" TABLE ";"                                                                                             \
     "CREATE TABLE observed(place " INT " PRIMARY KEY, seq " INT " NOT NULL, value " INT " NOT NULL)" TABLE ";"         \
     "CREATE TABLE client_key(hash " BYTES " PRIMARY KEY, place " INT " NOT NULL)" KEYED ";"                            \
     "CREATE TABLE snapshot(place " INT " PRIMARY KEY, bytes " BYTES " NOT NULL)" TABLE ";"                             \
-    "CREATE TABLE release(place " INT " PRIMARY KEY, bytes " BYTES " NOT NULL)" TABLE ";"
+    "CREATE TABLE release(place " INT " PRIMARY KEY, bytes " BYTES " NOT NULL)" TABLE ";"                              \
+    "CREATE TABLE holder(hash " BYTES " PRIMARY KEY, study " INT " NOT NULL, open_tickets " INT                        \
+    " NOT NULL, rounds " INT " NOT NULL)" KEYED ";"
 #define SHOWN_TABLES(INT, BYTES, TABLE)                                                                                \
     "CREATE TABLE shown(place " INT " PRIMARY KEY, idx " INT " NOT NULL, observed " INT " NOT NULL)" TABLE ";"         \
     "CREATE TABLE token(id " INT " PRIMARY KEY, hash " BYTES " NOT NULL UNIQUE, role " INT                             \
-    " NOT NULL, study TEXT NOT NULL, created " INT " NOT NULL)" TABLE ";"
-/* 2: labels, so that one token among many can be told and dropped. */
-#define TOKEN_LABELS "ALTER TABLE token ADD COLUMN label TEXT NOT NULL DEFAULT '';"
-/* 3: tokens that end. */
-#define TOKEN_EXPIRES(INT) "ALTER TABLE token ADD COLUMN expires " INT " NOT NULL DEFAULT 0;"
-
-/* Whose tokens and which persons hold what; rounds beyond a person's cap. */
-#define HOLDERS(INT, BYTES, KEYED)                                                                                     \
-    "ALTER TABLE event ADD COLUMN owner " BYTES "; ALTER TABLE event ADD COLUMN person " BYTES                         \
-    "; ALTER TABLE event ADD COLUMN is_null " INT " NOT NULL DEFAULT 0;"                                               \
-    "CREATE TABLE holder(hash " BYTES " PRIMARY KEY, study " INT " NOT NULL, open_tickets " INT                        \
-    " NOT NULL, rounds " INT " NOT NULL)" KEYED ";"
-#define TOKEN_QUOTAS(INT)                                                                                              \
-    "ALTER TABLE token ADD COLUMN open_most " INT " NOT NULL DEFAULT 0;"                                               \
-    "ALTER TABLE token ADD COLUMN rounds_most " INT " NOT NULL DEFAULT 0;"
+    " NOT NULL, study TEXT NOT NULL, created " INT " NOT NULL, label TEXT NOT NULL, expires " INT                      \
+    " NOT NULL, open_most " INT " NOT NULL, rounds_most " INT " NOT NULL)" TABLE ";"
+#define VERSION_TABLE(INT, TABLE, SIDE)                                                                                \
+    "CREATE TABLE store_version(version " INT " NOT NULL, side " INT " NOT NULL)" TABLE ";"                            \
+    "INSERT INTO store_version VALUES(" VERSION_TEXT ", " SIDE ");"
 
 #define SQLITE_LOG LOG_TABLES("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID")
 #define POSTGRES_LOG LOG_TABLES("BIGINT", "BYTEA", "", "")
 
-typedef struct migration {
-    const char *sqlite;
-    const char *postgres;
-} migration;
-
-#define SQLITE_HOLDERS HOLDERS("INTEGER", "BLOB", " STRICT, WITHOUT ROWID")
-#define POSTGRES_HOLDERS HOLDERS("BIGINT", "BYTEA", "")
-
-/* Salts of tickets: a store that was put back makes other tickets than the one it is a copy of. */
-#define SALTS_SQLITE "ALTER TABLE study ADD COLUMN salts BLOB NOT NULL DEFAULT x'';"
-#define SALTS_POSTGRES "ALTER TABLE study ADD COLUMN salts BYTEA NOT NULL DEFAULT '';"
-
-/* More rounds than the definition says; 0: as it says. */
-#define ROUNDS(INT) "ALTER TABLE study ADD COLUMN rounds " INT " NOT NULL DEFAULT 0;"
-/* How often another process began to write to a study. */
-#define FENCE(INT) "ALTER TABLE study ADD COLUMN fence " INT " NOT NULL DEFAULT 0;"
-
-/* Definitions leave the rows that every commit changes: those get small, so that many of them share a page. */
-#define DEFINITIONS(INT, BYTES, TABLE)                                                                                 \
-    "CREATE TABLE definition(number " INT " PRIMARY KEY, bytes " BYTES " NOT NULL)" TABLE ";"                          \
-    "INSERT INTO definition(number, bytes) SELECT number, definition FROM study;"                                      \
-    "ALTER TABLE study DROP COLUMN definition;"
-
-/* What is not sorted into its tables yet (recent.c). With PostgreSQL there is nothing of the kind. */
-#define RECENT                                                                                                         \
-    "CREATE TABLE recent(n INTEGER PRIMARY KEY, place INTEGER NOT NULL, kind INTEGER NOT NULL, time INTEGER NOT "      \
-    "NULL, of_seq INTEGER NOT NULL, number INTEGER NOT NULL, idx INTEGER NOT NULL, value INTEGER NOT NULL, "           \
-    "client_key BLOB, body BLOB NOT NULL, hash BLOB NOT NULL, owner BLOB, person BLOB, is_null INTEGER NOT NULL, "     \
-    "key_hash BLOB) STRICT;"
-#define NOTHING "DO $$ BEGIN END $$;"
-
-static const migration TRUSTED_STEPS[] = {
-    {SQLITE_LOG, POSTGRES_LOG},
-    {SQLITE_HOLDERS, POSTGRES_HOLDERS},
-    {SALTS_SQLITE, SALTS_POSTGRES},
-    {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
-    {FENCE("INTEGER"), FENCE("BIGINT")},
-    {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")}};
-static const migration OPEN_STEPS[] = {
-    {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
-    {TOKEN_LABELS, TOKEN_LABELS},
-    {TOKEN_EXPIRES("INTEGER"), TOKEN_EXPIRES("BIGINT")},
-    {SQLITE_HOLDERS TOKEN_QUOTAS("INTEGER"), POSTGRES_HOLDERS TOKEN_QUOTAS("BIGINT")},
-    {SALTS_SQLITE, SALTS_POSTGRES},
-    {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
-    {FENCE("INTEGER"), FENCE("BIGINT")},
-    {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")},
-    {RECENT, NOTHING},
-};
+/* By side, then by store. */
+static const char *const TABLES[2][2] = {
+    {VERSION_TABLE("INTEGER", " STRICT", "1") SQLITE_LOG, VERSION_TABLE("BIGINT", "", "1") POSTGRES_LOG},
+    {VERSION_TABLE("INTEGER", " STRICT", "2") SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"),
+     VERSION_TABLE("BIGINT", "", "2") POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")}};
 
 #define STUDY_QUERY                                                                                                    \
     "SELECT s.number, s.name, s.model, s.state, s.index_public, s.created, s.head, s.snapshot, s.suggested, "          \
@@ -112,7 +68,7 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_NEXT] = "SELECT coalesce(max(number), 0) + 1 FROM study",
     [TACET__Q_STUDY_ADD] =
         "INSERT INTO study(number, name, model, state, index_public, created, head, hash, snapshot, suggested, "
-        "observed, released, secret) VALUES(?1, ?2, ?3, 1, ?4, ?5, 0, ?6, 0, 0, 0, 0, ?7)",
+        "observed, released, secret, salts) VALUES(?1, ?2, ?3, 1, ?4, ?5, 0, ?6, 0, 0, 0, 0, ?7, ?8)",
     [TACET__Q_DEFINITION_ADD] = "INSERT INTO definition(number, bytes) VALUES(?1, ?2)",
     [TACET__Q_STUDY_LOCK] = HEAD_QUERY, /* FOR UPDATE, where there are row locks */
     [TACET__Q_STUDY_LOOK] = HEAD_QUERY,
@@ -160,35 +116,6 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label, expires, open_most, rounds_most FROM token "
                             "ORDER BY id",
     [TACET__Q_TOKEN_DROP] = "DELETE FROM token WHERE id = ?1",
-    [TACET__Q_RECENT_ADD] =
-        "INSERT INTO recent(place, kind, time, of_seq, number, idx, value, client_key, body, hash, owner, person, "
-        "is_null, key_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-    [TACET__Q_RECENT_ANY] = "SELECT 1 FROM recent LIMIT 1",
-    [TACET__Q_RECENT_EVENTS] =
-        "INSERT INTO event(place, kind, time, of_seq, number, idx, value, client_key, body, hash, owner, person, "
-        "is_null) SELECT place, kind, time, of_seq, number, idx, value, client_key, body, hash, "
-        "CASE kind WHEN 1 THEN owner END, CASE kind WHEN 1 THEN person END, is_null FROM recent",
-    [TACET__Q_RECENT_OBSERVED] =
-        "INSERT INTO observed(place, seq, value) SELECT (place >> 40 << 40) | of_seq, "
-        "CASE kind WHEN 2 THEN place & 0xFFFFFFFFFF ELSE -(place & 0xFFFFFFFFFF) END, value FROM recent "
-        "WHERE kind <> 1",
-    [TACET__Q_RECENT_KEYS] = "INSERT INTO client_key(hash, place) SELECT key_hash, place FROM recent "
-                             "WHERE key_hash IS NOT NULL",
-    [TACET__Q_RECENT_HOLDERS] =
-        "INSERT INTO holder(hash, study, open_tickets, rounds) "
-        "SELECT r.hash, r.study, max(0, coalesce(h.open_tickets, 0) + r.open), coalesce(h.rounds, 0) + r.rounds FROM "
-        "(SELECT hash, study, sum(iif(kind = 1, 1, -1)) AS open, sum(kind = 1) AS rounds FROM "
-        "(SELECT owner AS hash, place >> 40 AS study, kind FROM recent WHERE owner IS NOT NULL UNION ALL "
-        "SELECT person, place >> 40, kind FROM recent WHERE person IS NOT NULL) GROUP BY hash) r "
-        "LEFT JOIN holder h ON h.hash = r.hash WHERE true "
-        "ON CONFLICT(hash) DO UPDATE SET open_tickets = excluded.open_tickets, rounds = excluded.rounds",
-    [TACET__Q_RECENT_STUDIES] =
-        "UPDATE study SET head = r.head, hash = r.hash, suggested = study.suggested + r.suggested, "
-        "observed = study.observed + r.observed FROM (SELECT place >> 40 AS number, max(place) & 0xFFFFFFFFFF AS head, "
-        "hash, "
-        "sum(kind = 1) AS suggested, sum(kind = 2) AS observed FROM recent GROUP BY place >> 40) r "
-        "WHERE study.number = r.number",
-    [TACET__Q_RECENT_DROP] = "DELETE FROM recent",
 };
 
 static tacet_status read_number(tacet__db *db, int64_t *out, const char *sql, tacet_error *err) {
@@ -229,21 +156,8 @@ static tacet_status read_version(tacet__db *db, tacet__side side, int64_t *versi
     return status;
 }
 
-static tacet_status make_version(tacet__db *db, tacet__side side, tacet_error *err) {
-    static const char *const TABLES[2][2] = {
-        {"CREATE TABLE store_version(version INTEGER NOT NULL, side INTEGER NOT NULL) STRICT;"
-         "INSERT INTO store_version VALUES(0, 1)",
-         "CREATE TABLE store_version(version INTEGER NOT NULL, side INTEGER NOT NULL) STRICT;"
-         "INSERT INTO store_version VALUES(0, 2)"},
-        {"CREATE TABLE store_version(version BIGINT NOT NULL, side BIGINT NOT NULL);"
-         "INSERT INTO store_version VALUES(0, 1)",
-         "CREATE TABLE store_version(version BIGINT NOT NULL, side BIGINT NOT NULL);"
-         "INSERT INTO store_version VALUES(0, 2)"}};
-    return tacet__db_exec(db, TABLES[tacet__db_shared(db)][side == TACET__SIDE_OPEN], err);
-}
-
 /* The version is read again under the lock: another process may have been faster. */
-static tacet_status migrate(tacet__db *db, tacet__side side, const migration *steps, int64_t count, tacet_error *err) {
+static tacet_status make_tables(tacet__db *db, tacet__side side, tacet_error *err) {
     int64_t version = 0;
     tacet_status status = tacet__db_begin(db, true, err);
     if (status != TACET_OK) {
@@ -251,13 +165,7 @@ static tacet_status migrate(tacet__db *db, tacet__side side, const migration *st
     }
     status = read_version(db, side, &version, err);
     if (status == TACET_OK && version == 0) {
-        status = make_version(db, side, err);
-    }
-    for (; status == TACET_OK && version < count; version++) {
-        status = tacet__db_exec(db, tacet__db_shared(db) ? steps[version].postgres : steps[version].sqlite, err);
-        if (status == TACET_OK) {
-            status = tacet__db_exec(db, "UPDATE store_version SET version = version + 1", err);
-        }
+        status = tacet__db_exec(db, TABLES[side == TACET__SIDE_OPEN][tacet__db_shared(db)], err);
     }
     if (status == TACET_OK) {
         return tacet__db_commit(db, err);
@@ -267,32 +175,23 @@ static tacet_status migrate(tacet__db *db, tacet__side side, const migration *st
 }
 
 static tacet_status check_version(tacet__db *db, tacet__side side, bool create, tacet_error *err) {
-    const bool open = side == TACET__SIDE_OPEN;
-    const migration *steps = open ? OPEN_STEPS : TRUSTED_STEPS;
-    const int64_t count = open ? (int64_t)(sizeof OPEN_STEPS / sizeof OPEN_STEPS[0])
-                               : (int64_t)(sizeof TRUSTED_STEPS / sizeof TRUSTED_STEPS[0]);
+    const char *name = side == TACET__SIDE_OPEN ? "open" : "trusted";
     int64_t version = 0;
     const tacet_status status = read_version(db, side, &version, err);
-    if (status != TACET_OK || version == count) {
+    if (status != TACET_OK || version == VERSION) {
         return status;
     }
-    if (version > count) {
+    if (version != 0) {
         return tacet__fail(err, TACET_UNSUPPORTED,
-                           "the %s store has schema version %lld, this program knows %lld: use a newer one",
-                           open ? "open" : "trusted", (long long)version, (long long)count);
+                           "the %s store has schema version %lld, this program knows %d alone: use the program that "
+                           "made it, or begin a new store",
+                           name, (long long)version, VERSION);
     }
-    if (!create) {
-        return version == 0
-                   ? tacet__fail(err, TACET_NOT_FOUND, "there is no %s store", open ? "open" : "trusted")
-                   : tacet__fail(err, TACET_STATE, "the %s store has schema version %lld, not %lld: migrate it",
-                                 open ? "open" : "trusted", (long long)version, (long long)count);
-    }
-    return migrate(db, side, steps, count, err);
+    return create ? make_tables(db, side, err) : tacet__fail(err, TACET_NOT_FOUND, "there is no %s store", name);
 }
 
 static tacet_status prepare(tacet__half *half, tacet__side side, tacet_error *err) {
-    const size_t open = tacet__db_shared(half->db) ? TACET__Q_RECENT_ADD : TACET__Q_COUNT;
-    const size_t count = side == TACET__SIDE_OPEN ? open : TACET__Q_TRUSTED_COUNT;
+    const size_t count = side == TACET__SIDE_OPEN ? TACET__Q_COUNT : TACET__Q_TRUSTED_COUNT;
     tacet_status status = TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < count; i++) {
         const bool lock = i == TACET__Q_STUDY_LOCK && tacet__db_shared(half->db);
@@ -313,7 +212,7 @@ tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *p
                               const tacet__studies_settings *settings, tacet_error *err) {
     const tacet__db_settings db_settings = {.create = settings->create,
                                             .busy_ms = settings->busy_ms == 0 ? 10000 : settings->busy_ms,
-                                            .grouped = true,
+                                            .serves = true,
                                             .vfs = settings->vfs};
     tacet_status status = tacet__db_open(&half->db, path, &db_settings, err);
     if (status == TACET_OK) {

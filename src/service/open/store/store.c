@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static const double LIST_SECONDS = 1;
 static const char TRUSTED_FILE[] = "/trusted.db";
 static const char OPEN_FILE[] = "/open.db";
 static const char TRUSTED_SCHEMA[] = "#tacet_trusted";
@@ -116,8 +115,6 @@ void tacet__studies_close(tacet__studies *studies) {
     tacet__half_close(&studies->open);
     sodium_memzero(studies->place, strlen(studies->place));
     free(studies->place);
-    free(studies->kept);
-    free(studies->recent);
     free(studies);
 }
 
@@ -286,11 +283,6 @@ static tacet_status list_in(tacet__half *half, tacet__study_model first, tacet__
 }
 
 tacet_status tacet__studies_list(tacet__studies *studies, tacet__study_fn *fn, void *user, tacet_error *err) {
-    /* Counts that lag are better than none; and readers who come again and again sort in once a second. */
-    if (tacet__now() >= studies->listed + LIST_SECONDS) {
-        (void)tacet__recent_settle(studies, NULL);
-        studies->listed = tacet__now();
-    }
     if (studies->trusted.db == NULL) {
         return list_in(&studies->open, TACET__STUDY_LOCAL, TACET__STUDY_CENTRAL, fn, user, err);
     }
@@ -314,6 +306,7 @@ static tacet_status insert_study(tacet__half *half, tacet__study *study, bool se
         return tacet__fail(err, TACET_OVERFLOW, "the store is full of studies");
     }
     tacet__chain_start(start, study);
+    tacet__query_bind_bytes(add, 8, "", 0);
     tacet__query_bind_int(add, 1, number);
     tacet__query_bind_text(add, 2, study->name, strlen(study->name));
     tacet__query_bind_int(add, 3, study->model);
@@ -383,19 +376,6 @@ static tacet_status show_again(tacet__studies *studies, tacet__study *out, const
     return status == TACET_OK ? tacet__add_study(&studies->open, out, false, err) : status;
 }
 
-/* A local study that was found, once more where something of it may not have been sorted in; not before it was found,
- * lest names that there are not cost a transaction each. Where that cannot be done now, begin will say why. */
-static tacet_status get_sorted(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
-    bool rows = false;
-    if (tacet__recent_any(studies, &rows, NULL) != TACET_OK || !rows ||
-        tacet__recent_settle(studies, NULL) != TACET_OK) {
-        return TACET_OK;
-    }
-    const tacet_status status = tacet__find_study(&studies->open, out, name, err);
-    out->open_number = out->number;
-    return status;
-}
-
 tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
     tacet_status status = good_name(name) ? tacet__find_study(&studies->open, out, name, err) : TACET_NOT_FOUND;
     if (status == TACET_NOT_FOUND && good_name(name) && studies->trusted.db != NULL && studies->writing == NULL) {
@@ -408,10 +388,7 @@ tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, cons
         return status;
     }
     out->open_number = out->number;
-    if (out->model == TACET__STUDY_LOCAL) {
-        return get_sorted(studies, out, name, err);
-    }
-    if (studies->trusted.db == NULL) {
+    if (out->model == TACET__STUDY_LOCAL || studies->trusted.db == NULL) {
         return TACET_OK;
     }
     const uint64_t open_number = out->number;

@@ -71,8 +71,7 @@ typedef struct tacet__studies_settings {
     const char *store;      /* a folder, or postgresql://… */
     const char *open_store; /* NULL: the same as store. PostgreSQL: the URL of the open role */
     bool open_only;         /* the trusted store is not opened, nor needed; store may then be NULL */
-    bool create;            /* a missing folder, file, schema or table is made, an older one migrated; otherwise
-                               NOT_FOUND when it is missing, STATE when it is older */
+    bool create;            /* a missing folder, file, schema or table is made; otherwise NOT_FOUND */
     uint64_t busy_ms;       /* 0: 10000 */
     const char *vfs;        /* NULL, or the name of an SQLite VFS, for fault injection in tests */
 } tacet__studies_settings;
@@ -110,11 +109,10 @@ typedef struct tacet__study {
     tacet__salt salts[TACET__SALTS_MOST];            /* one for each time the store was put back */
     size_t salt_count;
     tacet_blob definition;
-    uint64_t number;      /* internal: in the store of the log */
-    uint64_t open_number; /* internal: in the open store */
-    bool checked;         /* internal: compared with what the open store has seen of it */
-    uint64_t era;         /* internal: of the store in which the row is known to be as it is here; 0: none */
-    unsigned char hash[TACET__EVENT_HASH_BYTES]; /* internal: of the event `head`, in that era */
+    uint64_t number;                             /* internal: in the store of the log */
+    uint64_t open_number;                        /* internal: in the open store */
+    bool checked;                                /* internal: compared with what the open store has seen of it */
+    unsigned char hash[TACET__EVENT_HASH_BYTES]; /* internal: of the event `head` */
 } tacet__study;
 
 /* One event. When read, `key` and `body` live until the callback returns.
@@ -161,8 +159,7 @@ typedef struct tacet__token {
     unsigned char hash[TACET__STUDIES_TOKEN_HASH];
 } tacet__token;
 
-/* Opens both stores, or the open one. NOT_FOUND, STATE (older schema and not create), UNSUPPORTED: the schema is newer
- * than this program. INVALID: settings. */
+/* Opens both stores, or the open one. NOT_FOUND. UNSUPPORTED: the schema is of another version. INVALID: settings. */
 tacet_status tacet__studies_open(tacet__studies **out, const tacet__studies_settings *settings, tacet_error *err);
 void tacet__studies_close(tacet__studies *studies); /* rolls back; NULL is allowed */
 /* For a PostgreSQL store, by a role that may create schemas: makes both schemas, the roles tacet_trusted and tacet_open
@@ -222,11 +219,6 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err);
 /* OK: all parts that were committed are durable, and so is what the others rest on. Anything else: unknown, for each of
  * them. */
 tacet_status tacet__studies_gathered(tacet__studies *studies, tacet_error *err);
-
-/* Whether this handle has put off something that its gathered transactions changed: all of it is durable, and others
- * sort it in before they read (recent.c). Sorts it in; nothing in a transaction, or where there is nothing. */
-bool tacet__studies_unsorted(const tacet__studies *studies); /* NULL is allowed */
-tacet_status tacet__studies_sort(tacet__studies *studies, tacet_error *err);
 
 /* What a token, or a person, has of a study. */
 typedef enum tacet__holder_kind { TACET__HOLDER_TOKEN = 1, TACET__HOLDER_PERSON = 2 } tacet__holder_kind;
