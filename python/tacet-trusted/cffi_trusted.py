@@ -12,5 +12,5 @@ from native import located  # setup.py makes it importable
 ffi = FFI()
 ffi.cdef((Path(__file__).resolve().parent / "trusted.cdef").read_text())
 ffi.set_source(
-    "tacet.trusted._trusted", "#include <stdlib.h>\n#include <tacet/trusted.h>\n", **located("tacet-trusted")
+    "tacet.trusted._trusted", "#include <stdlib.h>\n#include <string.h>\n#include <tacet/trusted.h>\n", **located("tacet-trusted")
 )

@@ -2,8 +2,7 @@
 """What the tests share: a registry of their own, made-up people, keys, servers that are stopped again."""
 from __future__ import annotations
 
-import subprocess
-import time
+import shutil
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -17,7 +16,6 @@ import pytest
 
 import tacet
 from tacet import trusted
-from tacet.planning import program
 
 
 @pytest.fixture(autouse=True)
@@ -59,9 +57,7 @@ def log() -> pd.DataFrame:
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Path:
-    folder = tmp_path / "keys"
-    subprocess.run([program(), "curator", "init", "--dir", folder], check=True, capture_output=True)
-    return folder
+    return trusted.desk_keys(tmp_path / "keys").parent
 
 
 DOSE: dict[str, Any] = {
@@ -70,10 +66,10 @@ DOSE: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A store with a contextual study "dose" and a local one "taste"."""
-    folder = tmp_path / "studies"
+@pytest.fixture(scope="session")
+def made_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once: certifying the plan of a contextual study takes seconds."""
+    folder = tmp_path_factory.mktemp("store") / "studies"
     trusted.Study.create(folder, name="dose", eps=2, candidates=8, rounds=20000, **DOSE).close()
     local = {
         "name": "taste", "trust": "local", "budget": {"eps": 2}, "rounds": 500,
@@ -84,28 +80,23 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def serve(tmp_path: Path, store: Path) -> Iterator[Callable[..., tuple[str, str, Path]]]:
-    """Starts `tacet server` on the store; gives its address, a token of a role, and the authority's file."""
-    running: list[subprocess.Popen[bytes]] = []
+def store(tmp_path: Path, made_store: Path) -> Path:
+    """A store with a contextual study "dose" and a local one "taste"."""
+    return Path(shutil.copytree(made_store, tmp_path / "store"))
 
-    def start(role: str = "owner", study: str | None = None) -> tuple[str, str, Path]:
+
+@pytest.fixture
+def serve(tmp_path: Path, store: Path) -> Iterator[Callable[..., tuple[str, str, Path]]]:
+    """Starts a server on the store; gives its address, a token of a role, and the authority's file."""
+    running: list[trusted.Server] = []
+
+    def start(role: Any = "owner", study: str | None = None) -> tuple[str, str, Path]:
         keys = tmp_path / "server-keys"
-        ready = tmp_path / "address"
-        tacet_ = program()
         if not running:
-            subprocess.run([tacet_, "server", "init", "--dir", keys], check=True, capture_output=True)
-            command = [tacet_, "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0"]
-            running.append(subprocess.Popen([*command, "--ready-file", ready], stdout=subprocess.DEVNULL))
-            for _ in range(300):
-                if ready.exists() and ready.read_text():
-                    break
-                time.sleep(0.05)
-        command = [tacet_, "study", "token", "--store", store, "--role", role]
-        command += ["--study", study] if study is not None else []
-        token = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-        return ready.read_text().strip(), token, keys / "ca.pem"
+            trusted.server_keys(keys)
+            running.append(trusted.Server(store, keys=keys, listen="127.0.0.1:0"))
+        return running[0].url, trusted.Store(store).token(role, study=study), keys / "ca.pem"
 
     yield start
-    for process in running:
-        process.terminate()
-        process.wait(10)
+    for server in running:
+        server.close()

@@ -24,9 +24,9 @@ def test_a_frame_is_released_and_charged(patients: pd.DataFrame, space: tacet.Sp
     assert ledger.eps == pytest.approx(3) and len(ledger) == 1
     assert "release of 400 records" in str(ledger) and "spent eps 3" in str(ledger)
     assert "<table>" in ledger._repr_html_() and "<table>" in release._repr_html_()
-    # the noise is what the manifest says: numeric columns are scaled by their units about their middles
-    scaled = np.column_stack([(patients.age - 54) / 5, (patients.dose - 102.5) / 10])
-    noise = frame[["z1", "z2"]].to_numpy() - scaled
+    assert list(frame.columns) == list(space) and set(frame.sex) == {"F", "M"}
+    # the noise is what the manifest says, in the units of the space
+    noise = np.column_stack([(frame.age - patients.age) / 5, (frame.dose - patients.dose) / 10])
     assert noise.std() == pytest.approx(release.manifest.sigma, rel=0.15)
     assert seen and max(seen) <= 1
 
@@ -121,3 +121,21 @@ def test_a_person_with_ten_rows_is_charged_for_ten(patients: pd.DataFrame, space
     with pytest.raises(tacet.InvalidValue, match="row 3 .* is empty"):
         frame.loc[frame.index[3], "who"] = " "
         trusted.curate(frame, space=space, eps=1, person="who", rows_per_person=1, out=tmp_path / "bad")
+
+
+def test_released_rows_have_the_names_and_units_of_the_space(tmp_path: Path) -> None:
+    rows = 200
+    table = pd.DataFrame({
+        "visit": pd.Timestamp("2021-03-01") + pd.to_timedelta(np.arange(rows) % 28, unit="D"),
+        "rate": np.geomspace(1e-3, 0.5, rows), "layers": 1 + np.arange(rows) % 9,
+        "mg": np.where(np.arange(rows) % 10 == 0, np.nan, 80.0),
+    })  # fmt: skip
+    space = tacet.Space(
+        visit=tacet.Date("2021-01-01", "2021-12-31", unit="2 weeks"), rate=tacet.Log(1e-4, 1, unit=1.1),
+        layers=tacet.Integer(1, 9, unit=1), mg=tacet.Real(5, 200, unit=10, missing={"value": 80, "flag": True}),
+    )  # fmt: skip
+    frame = trusted.curate(table, space=space, eps=1000, out=tmp_path / "r", ledger=tmp_path / "l.db").to_frame()
+    assert list(frame.columns) == list(space)
+    assert (abs(frame.visit - table.visit) <= pd.Timedelta(days=1)).all()
+    assert np.allclose(frame.rate, table.rate, rtol=0.01) and np.allclose(frame.layers, table.layers, atol=0.1)
+    assert list(frame.mg.isna()) == list(table.mg.isna())

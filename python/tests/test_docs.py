@@ -9,11 +9,12 @@ import pytest
 import tacet
 import tacet.calibrate
 import tacet.errors
+import tacet.planning
 import tacet.space
 from tacet import trusted
 
 
-@pytest.mark.parametrize("module", [tacet, tacet.calibrate, tacet.errors, tacet.space])
+@pytest.mark.parametrize("module", [tacet, tacet.calibrate, tacet.errors, tacet.planning, tacet.space])
 def test_examples_run(module: object) -> None:
     failed, tried = doctest.testmod(module)  # type: ignore[arg-type]
     assert tried > 0 and failed == 0

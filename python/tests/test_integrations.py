@@ -49,6 +49,31 @@ def test_an_optuna_study_gets_private_suggestions_by_one_line(tuning: trusted.St
     assert study.best_value == max(trial.value for trial in tuning.trials if trial.value is not None)
 
 
+def test_optuna_in_four_threads_to_the_end(tmp_path: Path) -> None:
+    private = trusted.Study.create(
+        tmp_path / "studies", name="four", space=tacet.Space(x=tacet.Real(0, 1)), eps=8, delta=1e-5, candidates=9, rounds=100
+    )
+    study = optuna.create_study(sampler=TacetSampler(private), direction="maximize")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study.optimize(lambda trial: 1 - abs(trial.suggest_float("x", 0, 1) - 0.7), n_trials=100, n_jobs=4)
+        assert [trial.state.name for trial in study.trials] == ["COMPLETE"] * 100
+        with pytest.raises(tacet.StateError, match="are over"):
+            study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert private.status()["observed"] == 100 and private.release().point is not None
+
+
+def test_a_narrower_range_is_refused_in_words_that_are_true(tmp_path: Path) -> None:
+    private = trusted.Study.create(
+        tmp_path / "studies", name="narrow", space=tacet.Space(x=tacet.Real(0, 1)), eps=8, delta=1e-5, candidates=9, rounds=100
+    )
+    study = optuna.create_study(sampler=TacetSampler(private), direction="maximize")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(tacet.InvalidValue, match="chooses from its whole space, Real.*low=0.0, high=1.0"):
+            study.optimize(lambda trial: trial.suggest_float("x", 0.41, 0.42), n_trials=20)
+
+
 def test_shared_storage_is_refused_unless_told(tuning: trusted.Study, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/optuna.db"
     with warnings.catch_warnings():

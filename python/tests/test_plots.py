@@ -61,7 +61,17 @@ def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path)
     model = trusted.learn(log, space=space, action="variant", reward="bought", propensity="p", eps=4)
     ax = model.plot("age", by="variant")
     assert len(ax.lines) == 2 and "predicted reward" in texts(ax)
-    model.plot("variant", age=88)
+    at = model.plot("variant", age=88)
+    assert at.get_title(loc="left") == "at age = 88"
+    assert model.plot("age").get_title(loc="left") == "at variant = A"
+    people = pd.DataFrame({"age": [20.0, 40.0, 60.0]})
+    assert "averaged over age of 3 rows" in model.plot("variant", over=people).get_title(loc="left")
+    partial = model.partial("variant", people)
+    each = [model.predict({"variant": ["B"] * 3, "age": people.age}).mean.mean(), model.sd]
+    assert partial.iloc[1].tolist() == ["B", pytest.approx(each[0]), pytest.approx(each[1])]
+    for wrong in ({"over": {"sex": ["F"]}}, {"over": people[:0]}):
+        with pytest.raises(tacet.InvalidValue):
+            model.partial("variant", **wrong)
     with pytest.raises(tacet.InvalidValue):
         model.plot("height")
     study = trusted.Study.create(
@@ -71,9 +81,9 @@ def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path)
     for _ in range(300):
         s = study.suggest()
         s.observe(max(0.0, 1 - abs(s.params["x"] - 0.7) - abs(s.params["y"] - 4) / 10))
-    release = study.release()
-    assert isinstance(release, tacet.Model)
-    two = release.plot("x", by="y")
+    model = study.release().model
+    assert model is not None
+    two = model.plot("x", by="y")
     assert (two.get_xlabel(), two.get_ylabel()) == ("x", "y")
     study.plot()
 
@@ -92,13 +102,7 @@ def test_a_budget_over_time(patients: pd.DataFrame, space: tacet.Space, tmp_path
 
 
 def test_privacy_against_utility() -> None:
-    ax = tacet.Plan(PLAN).plot()
+    plan = trusted.SimulatedPlan(PLAN)
+    ax = plan.plot()
     assert "random" in texts(ax) and ax.get_xscale() == "log"
-    assert "Take 4." in str(tacet.Plan(PLAN)) and "<table>" in tacet.Plan(PLAN)._repr_html_()
-
-
-def test_a_plan_runs_the_command() -> None:
-    plan = tacet.plan("outsourced", eps=[1, 8], trials=4, candidates=60, queries=6)
-    assert [point["eps"] for point in plan.points] == [1, 8] and plan.advice
-    with pytest.raises(tacet.InvalidValue):
-        tacet.plan("nosuch")
+    assert "Take 4." in str(plan) and "<table>" in plan._repr_html_()

@@ -18,7 +18,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).resolve().parent.par
 
 
 def test_the_blocks_run_as_they_stand(
-    patients: pd.DataFrame, log: pd.DataFrame, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    patients: pd.DataFrame, log: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     serve: Callable[..., tuple[str, str, Path]], capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
@@ -52,12 +52,3 @@ def test_the_blocks_run_as_they_stand(
     printed = capsys.readouterr().out
     assert "Best(row=" in printed and "sigma = 3.73064" in printed and "spent eps 3" in printed
     assert isinstance(names["model"], tacet.Model) and len(names["run"].values) == 40
-
-
-def test_every_class_has_an_example_in_its_help() -> None:
-    from tacet import trusted
-
-    for thing in (tacet.Client, tacet.Ledger, tacet.Manifest, tacet.Model, tacet.Modeler, tacet.Plan, tacet.Space,
-                  tacet.Real, tacet.Category, tacet.Suggestion, trusted.Desk, trusted.Device, trusted.Study,
-                  trusted.curate, trusted.learn, trusted.audit, trusted.tune, trusted.tune_private, trusted.TuneStudy):  # fmt: skip
-        assert ">>>" in (thing.__doc__ or ""), thing

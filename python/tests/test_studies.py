@@ -6,6 +6,7 @@ import os
 import pickle
 import threading
 import traceback
+import warnings
 from pathlib import Path
 from typing import Any, Callable
 
@@ -72,6 +73,9 @@ def test_over_https_as_in_this_process(serve: Serve) -> None:
             client.study("nosuch")
         assert list(study.trials_dataframe().state) == ["observed", "failed"]
         assert "dose" in study._repr_html_() and "dose" in client._repr_html_()
+        assert len(study.suggest(count=3, context=WHO)) == 3
+        with pytest.raises(tacet.StateError):  # the best depends on who it is for
+            study.best
         with pytest.raises(tacet.InvalidValue):
             s2 = study.suggest(context=WHO)
             s2.observe(float("nan"))
@@ -276,13 +280,130 @@ def test_a_child_opens_its_own_and_noise_does_not_repeat(store: Path, tmp_path: 
     device.close()
 
 
-def test_a_study_learns_and_releases_a_model(tmp_path: Path) -> None:
-    study = trusted.Study.create(
-        tmp_path / "s", name="best", space=tacet.Space(x=tacet.Real(0, 1)), eps=20, delta=1e-5, candidates=9, rounds=600
+def learning(folder: Path, name: str = "best", **more: Any) -> trusted.Study:
+    return trusted.Study.create(
+        folder, name=name, space=tacet.Space(x=tacet.Real(0, 1)), eps=20, delta=1e-5, candidates=9, rounds=600, **more
     )
-    for _ in range(300):
-        s = study.suggest()
-        s.observe(1 - abs(s.params["x"] - 0.7))
+
+
+def test_a_study_learns_and_releases_a_model(tmp_path: Path) -> None:
+    study = learning(tmp_path / "s")
+    with pytest.raises(tacet.StateError, match="nothing was released"):
+        study.best_params
+    study.optimize(lambda params: 1 - abs(params["x"] - 0.7), 300)
+    events = study._events(0)["head"]
+    assert study.best.params == study.best_params == study.release().point
+    assert study.best_value == study.release().mean and study.best.sd > 0 and study.best.eps == pytest.approx(20)
+    assert study._events(0)["head"] == events + 2  # of the two releases alone
+    assert "estimated value" in study.best._repr_html_()
     release = study.release()
-    assert isinstance(release, tacet.Model)
-    assert abs(release.best()["x"] - 0.7) < 0.26
+    assert release.model is not None and release.point is not None and release.mean is not None
+    assert abs(release.model.best()["x"] - 0.7) < 0.26 and abs(release.point["x"] - 0.7) < 0.26
+    assert abs(release.mean - 0.9) < 0.3 and 0 < (release.sd or 0) < 1
+    assert "point" in release._repr_html_()
+
+
+RANGES = [(1e-4, 1), (1e-5, 0.1), (1e-3, 10), (0.01, 100), (1e-6, 0.01), (0.1, 0.9), (3, 7), (1e-8, 1e8), (1, 1000),
+          (0.3, 30), (0.07, 0.7)]  # fmt: skip
+
+
+@pytest.mark.parametrize("low, high", RANGES)
+def test_the_best_of_a_log_range_lies_within_it(tmp_path: Path, low: float, high: float) -> None:
+    study = trusted.Study.create(
+        tmp_path / "s", name="log", space=tacet.Space(rate=tacet.Log(low, high)), eps=20, delta=1e-5, candidates=16, rounds=200
+    )
+    study.optimize(lambda params: 0.5, 100)
+    model = study.release().model
+    assert model is not None
+    assert low <= model.best()["rate"] <= high
+    for grid in range(2, 40):  # every candidate is a row that the model takes, its ends among them
+        rates = [candidate["rate"] for candidate in model.candidates(grid)]
+        assert (min(rates), max(rates)) == (low, high)
+        assert len(model.predict({"rate": rates})) == grid
+
+
+def test_several_at_once_and_waiting(tmp_path: Path) -> None:
+    with learning(tmp_path / "s") as study:
+        eight = study.suggest(count=8)
+        assert len(eight) == 8 and len({s.ticket for s in eight}) == 8
+        while more := study.suggest(count=64):
+            eight += more
+        with pytest.raises(tacet.StateError, match="waits for the reports"):
+            study.suggest()
+        with pytest.raises(tacet.StateError, match="waits for the reports"):  # all are this thread's: nobody reports
+            _impatient(study)
+        for s in eight:
+            s.observe(0.5)
+        assert study.suggest(wait=5).state == "open"
+        for wrong in (0, 65):
+            with pytest.raises(tacet.InvalidValue):
+                study.suggest(count=wrong)
+
+
+def _impatient(study: trusted.Study) -> None:
+    with study._reported:
+        held = study._trials
+        study._trials = []  # as if another process had them
+    try:
+        study.suggest(wait=0.3)
+    finally:
+        study._trials = held
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_a_study_optimizes_by_itself(tmp_path: Path, jobs: int) -> None:
+    study = trusted.Study.create(
+        tmp_path / "s", name="own", space=tacet.Space(x=tacet.Real(0, 1)), eps=20, delta=1e-5, candidates=9, rounds=60
+    )
+    seen: list[tuple[int, int]] = []
+
+    def objective(params: dict[str, Any]) -> float | None:
+        if params["x"] < 0.2:
+            raise ZeroDivisionError
+        return float("nan") if params["x"] > 0.9 else params["x"]
+
+    study.optimize(objective, 100, n_jobs=jobs, catch=(ZeroDivisionError,), progress=lambda *at: seen.append(at))
+    assert seen == [(i, 100) for i in range(1, 61)]  # the rounds were over
+    assert {trial.state for trial in study.trials} == {"observed", "failed", "last"}
+    again = learning(tmp_path / "s")
+    with pytest.raises(ZeroDivisionError):
+        again.optimize(objective, 500, n_jobs=jobs)
+    assert not any(trial.state == "open" for trial in again.trials)
+
+
+def test_a_person_whose_rounds_are_used_up_is_warned_of_once(tmp_path: Path) -> None:
+    study = learning(tmp_path / "s", person_rounds=2)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for _ in range(6):
+            study.suggest(person="me").observe(0.5)
+            study.suggest().observe(0.5)
+    assert len(heard) == 1 and "person 'me' has taken more than 2 rounds, and NOTHING IS LEARNT" in str(heard[0].message)
+
+
+def test_a_reopened_study_knows_its_rounds(tmp_path: Path) -> None:
+    with learning(tmp_path / "s") as study:
+        taken = study.suggest(count=3)
+        taken[0].observe(0.4)
+    with trusted.Study(tmp_path / "s", "best") as again:
+        mine = again.suggest()
+        mine.observe(0.25)
+        frame = again.trials_dataframe()
+    assert list(frame.params_x) == [s.params["x"] for s in [*taken, mine]]
+    assert list(frame.state) == ["observed", "open", "open", "observed"]
+    assert frame.value[3] == 0.25 and frame.value[:3].isna().all()  # rewards of a central study are shown to nobody
+
+
+def test_what_is_public_already_goes_in_first(tmp_path: Path) -> None:
+    known = {"x": [0.0, 0.25, 0.5, 0.75, 1.0], "value": [0.0, 0.1, 0.2, 0.9, 0.3], "sd": [0.05] * 5}
+    study = learning(tmp_path / "s", known=known)
+    assert [row[1] for row in study.definition["prior"]["earlier"]] == known["value"]
+    study.optimize(lambda params: 1 - abs(params["x"] - 0.7), 300)
+    model = study.release().model
+    again = learning(tmp_path / "s", name="again", begin_with=model)
+    assert len(again.definition["prior"]["earlier"]) == 9
+    for wrong in ({"known": {"x": [0.5]}}, {"known": {"x": [7.0], "value": [1.0]}}):
+        with pytest.raises(tacet.InvalidValue):
+            learning(tmp_path / "s", name="wrong", **wrong)
+    with pytest.raises(tacet.NotFound):
+        learning(tmp_path / "s", name="wrong", begin_with=tmp_path / "none.json")

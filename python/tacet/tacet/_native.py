@@ -74,6 +74,12 @@ class Native:
         self.call(function, out, *arguments)
         return self.take(out[0])
 
+    def returned_by(self, function: Callable[..., int], handle: Any, *arguments: Any) -> str:
+        """The same, of a function whose first argument is a handle."""
+        out = self.ffi.new("char **")
+        self.call(function, handle, out, *arguments)
+        return self.take(out[0])
+
 
 class Handle:
     """A C object: closed once, used by the process that opened it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import secrets
 import ssl
 import threading
@@ -19,6 +20,8 @@ from urllib.parse import quote, urlsplit
 from tacet.display import table
 from tacet.errors import Denied, Error, InvalidValue, IOFailed, NotFound, of_status
 from tacet.study import BaseStudy
+
+_log = logging.getLogger("tacet.client")
 
 _BY_WORD = {
     "invalid": "INVALID", "unauthorized": "DENIED", "forbidden": "DENIED", "not-found": "NOT_FOUND",
@@ -115,6 +118,7 @@ class Client:
                     raise failure
             if isinstance(failure, Denied) or time.monotonic() + pause > deadline:
                 raise failure
+            _log.info("%s: asked again in %.2g s", failure, pause)
             time.sleep(pause)
             pause = min(2 * pause, 2.0)
 
@@ -192,6 +196,9 @@ class RemoteStudy(BaseStudy):
 
     def _release(self) -> dict[str, Any]:
         return dict(self._client._request("POST", self._path + "/releases", {})["release"])
+
+    def _best(self) -> dict[str, Any]:
+        return self._client._request("GET", self._path + "/best")
 
     def _events(self, after: int) -> dict[str, Any]:
         return self._client._request("GET", f"{self._path}/events?after={after}")

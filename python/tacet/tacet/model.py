@@ -158,11 +158,47 @@ class Model(Handle):
         finally:
             lib.tacet_contextual_candidates_clear(candidates)
 
-    def plot(self, column: str | None = None, by: str | None = None, ax: Axes | None = None, **at: Any) -> Axes:
-        """The mean over one column, with what the model errs by about; or over two. See `tacet.plots.posterior`."""
+    def partial(self, column: str, over: Any, **at: Any) -> pd.DataFrame:
+        """Partial dependence: for values of one column the mean reward over the rows of `over`, a PUBLIC table with the
+        other columns (those in `at` are held there instead), and `sd`, what it errs by about: the rows' errors have the
+        same source, so their average is no smaller than theirs. To draw it: `plot(column, over=rows)`."""
+        import pandas as pd
+
         from tacet import plots
 
-        return plots.posterior(self, column, by, ax=ax, **at)
+        if column not in self.space:
+            raise InvalidValue(f"the model has no column '{column}'")
+        values = plots._values(self, column)
+        mean, sd = self._partial(column, values, over, at)
+        return pd.DataFrame({column: values, "mean": mean, "sd": sd})
+
+    def _partial(self, column: str, values: Any, over: Any, at: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Means and errors for values of a column, the others at a value or averaged over rows."""
+        import numpy as np
+
+        table = {} if over is None else columns_of(over)
+        if table is None:
+            raise InvalidValue("partial dependence is over a frame, or a mapping of columns")
+        free = [name for name in self.space if name != column and name not in at]
+        missing = [name for name in free if name not in table]
+        if missing:
+            raise InvalidValue(f"the table has no column '{missing[0]}': hold it at a value")
+        rows = len(table[free[0]]) if free else 1
+        if rows == 0:
+            raise InvalidValue("partial dependence is over at least one row")
+        cells: dict[str, Any] = {name: [at[name]] * rows for name in at if name in self.space}
+        cells.update({name: table[name] for name in free})
+        said = [self.predict({**cells, column: [value] * rows}) for value in values]
+        return np.array([s.mean.mean() for s in said]), np.array([np.mean(s.sd) for s in said])
+
+    def plot(
+        self, column: str | None = None, by: str | None = None, *, over: Any = None, ax: Axes | None = None, **at: Any
+    ) -> Axes:
+        """The mean over one column, with what the model errs by about; or over two. The title says what is held
+        constant, and at what: `plot("age", sex="F")`; `over=rows` averages over them. See `tacet.plots.posterior`."""
+        from tacet import plots
+
+        return plots.posterior(self, column, by, over=over, ax=ax, **at)
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [

@@ -51,6 +51,35 @@ class Manifest:
     def load(cls, path: str | Path) -> Manifest:
         return cls(Path(path).read_text(encoding="utf-8"))
 
+    def frame(self, rows: Any) -> pd.DataFrame:
+        """Released rows (an array in the release's coordinates) by the names and in the units of the space. Numbers are
+        as they were drawn: whole numbers have fractions, and any may lie outside its bounds, so that means stay right.
+        A release without a space, or of mixed columns, has coordinates alone: z1, z2, …"""
+        import numpy as np
+        import pandas as pd
+
+        index, rows = getattr(rows, "index", None), np.asarray(rows, dtype=float)
+        space, numbers = self.fields.get("space"), self.fields["columns"]
+        levels = {column["name"]: column for column in self.fields.get("levels", [])}
+        if space is None or rows.shape[1] != len(numbers) + len(levels):
+            return pd.DataFrame(rows, columns=[f"z{i + 1}" for i in range(rows.shape[1])], index=index)
+        at = {column["name"]: rows[:, i] for i, column in enumerate(numbers)}
+        chosen = {name: rows[:, len(numbers) + i].astype(int) for i, name in enumerate(levels)}
+        scales = {column["name"]: column for column in numbers}
+        made: dict[str, Any] = {}
+        for column in space["columns"]:
+            name, kind = column["name"], column["kind"]
+            if kind == "category":
+                made[name] = pd.Categorical.from_codes(chosen[name], column["levels"])
+                continue
+            scale = scales[name]
+            value = (scale["lower"] + scale["upper"]) / 2 + scale["unit"] * at[name]
+            value = np.exp(value) if kind == "log" else value
+            if name in chosen:  # a level of its own says that the cell is missing
+                value = np.where(chosen[name] == 1, np.nan, value)
+            made[name] = pd.to_datetime(value, unit="D", origin="unix").normalize() if kind == "date" else value
+        return pd.DataFrame(made).set_axis(index, axis=0) if index is not None else pd.DataFrame(made)
+
     def _facts(self) -> list[tuple[str, str]]:
         return [
             ("mechanism", self.fields["mechanism"]),
@@ -232,6 +261,10 @@ class Modeler(Handle):
 
         arrays = [release.array() for release in self._releases]
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The released rows by the names and in the units of the space."""
+        return self.manifest.frame(self.release())
 
     def search(
         self,

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from tacet.ledger import Ledger
     from tacet.model import Model
-    from tacet.planning import Plan
     from tacet.space import Space
 
 _INK, _SOFT = "#1f4e79", "#9aa5b1"
@@ -88,27 +87,39 @@ def regret(
     return ax
 
 
-def posterior(model: Model, column: str | None = None, by: str | None = None, *, ax: Axes | None = None, **at: Any) -> Axes:
+def posterior(
+    model: Model, column: str | None = None, by: str | None = None, *, over: Any = None, ax: Axes | None = None, **at: Any
+) -> Axes:
     """A model's mean over one column, with a band of what it errs by about, one line for each level of `by` if that is
-    a category; over two numeric columns as a map. Other columns stay at the value in `at`, or at their middle."""
-    from tacet.space import Category
-
+    a category; over two numeric columns as a map. Other columns stay at the value in `at`, or at their middle: the
+    title says which. With `over`, a PUBLIC table of rows, they are averaged over its rows instead (partial
+    dependence)."""
     column = column if column is not None else (model.contexts + model.actions)[0]
     for name in filter(None, (column, by, *at)):
         if name not in model.space:
             raise InvalidValue(f"the model has no column '{name}'")
     ax = _axes(ax)
-    fixed = {name: at.get(name, _middle(model, name)) for name in model.space if name not in (column, by)}
+    rest = [name for name in model.space if name not in (column, by)]
+    fixed = {name: at.get(name, _middle(model, name)) for name in rest if over is None or name in at}
     if by is not None and not isinstance(model.space[by], Category):
-        return _map(model, column, by, fixed, ax)
+        if over is not None:
+            raise InvalidValue("a map of two numeric columns holds the others at a value: leave `over` out")
+        drawn = _map(model, column, by, fixed, ax)
+    else:
+        drawn = _lines(model, column, by, over, fixed, ax)
+    held = ", ".join(f"{name} = {_short(value)}" for name, value in fixed.items())
+    others = ", ".join(name for name in rest if name not in fixed)
+    told = [f"at {held}" if held else "", f"averaged over {others} of {len(over)} rows" if others else ""]
+    drawn.set_title("; ".join(filter(None, told)), fontsize="small", loc="left", wrap=True)
+    return drawn
+
+
+def _lines(model: Model, column: str, by: str | None, over: Any, fixed: dict[str, Any], ax: Axes) -> Axes:
     lines = model.space[by].levels if by is not None else (None,)  # type: ignore[attr-defined]
     for number, level in enumerate(lines):
         values = _values(model, column)
-        rows = {**{name: [value] * len(values) for name, value in fixed.items()}, column: values}
-        if by is not None:
-            rows[by] = [level] * len(values)
-        said = model.predict(rows)
-        mean, sd = said.mean, said.sd
+        at = fixed if by is None else {**fixed, by: level}
+        mean, sd = model._partial(column, values, over, at)
         color = _INK if by is None else f"C{number}"
         if isinstance(model.space[column], Category):
             spread = (number - (len(lines) - 1) / 2) * 0.12
@@ -124,6 +135,10 @@ def posterior(model: Model, column: str | None = None, by: str | None = None, *,
     if by is not None:
         ax.legend(title=by, frameon=False, fontsize="small")
     return ax
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _map(model: Model, column: str, by: str, fixed: dict[str, Any], ax: Axes) -> Axes:
@@ -144,8 +159,6 @@ def _map(model: Model, column: str, by: str, fixed: dict[str, Any], ax: Axes) ->
 
 def _values(model: Model, name: str, count: int = 101) -> Any:
     import numpy as np
-
-    from tacet.space import Category, Log
 
     column = model.space[name]
     if isinstance(column, Category):
@@ -202,8 +215,8 @@ def budget(ledger: Ledger, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def privacy_utility(plan: Plan, *, ax: Axes | None = None) -> Axes:
-    """The regret of a plan against eps, with random choices and no privacy beside it; bands are two standard errors."""
+def privacy_utility(plan: Any, *, ax: Axes | None = None) -> Axes:
+    """The regret of a simulated plan (`tacet.trusted.plan`) against eps, with random choices and no privacy beside it; bands are two standard errors."""
     import numpy as np
 
     ax = _axes(ax)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 from array import array
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, cast
@@ -207,17 +208,22 @@ class Space(Mapping[str, Column]):
         ]
 
 
-def _canonical(text: str) -> str:
-    encoded = text.encode()
-    space = ffi.new("tacet_space *")
-    lib.tacet_space_init(space)
+@contextmanager
+def _decoded(space: Space | str) -> Iterator[Any]:
+    """A space as the C library has it."""
+    encoded = (space if isinstance(space, str) else space.to_json()).encode()
+    raw = ffi.new("tacet_space *")
+    lib.tacet_space_init(raw)
     try:
-        native.call(lib.tacet_space_decode, space, encoded, len(encoded))
-        out = ffi.new("char **")
-        native.call(lib.tacet_space_encode, space, out)
-        return native.take(out[0])
+        native.call(lib.tacet_space_decode, raw, encoded, len(encoded))
+        yield raw
     finally:
-        lib.tacet_space_clear(space)
+        lib.tacet_space_clear(raw)
+
+
+def _canonical(text: str) -> str:
+    with _decoded(text) as raw:
+        return native.returned_by(lib.tacet_space_encode, raw)
 
 
 def _column(fields: dict[str, Any]) -> Column:

@@ -36,11 +36,13 @@ static void record_of(const tacet_space *part, double *out, size_t j, size_t per
         const double t = n > 1 ? (double)at / (double)(n - 1) : 0.5;
         j /= n;
         out[i] = c->kind == TACET_SPACE_CATEGORY ? (double)at
-                 : at + 1 == n && n > 1          ? c->hi
+                 : at + 1 == n && n > 1          ? c->hi /* ends as they are: exp(log(lo)) may be an ulp off */
+                 : at == 0 && n > 1              ? c->lo
                  : c->kind == TACET_SPACE_LOG    ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
                                                  : c->lo + t * (c->hi - c->lo);
-        if (c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE) {
-            out[i] = fmin(fmax(round(out[i]), c->lo), c->hi);
+        if (c->kind != TACET_SPACE_CATEGORY) {
+            const bool whole = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
+            out[i] = fmin(fmax(whole ? round(out[i]) : out[i], c->lo), c->hi);
         }
     }
 }

@@ -11,11 +11,14 @@ from tacet.trusted.auditing import Audit, audit, audit_targets
 from tacet.trusted.device import Device, StatisticsDevice
 from tacet.trusted.learning import learn
 from tacet.trusted.outsourced import Desk, Release, curate
+from tacet.trusted.planning import SimulatedPlan, plan
+from tacet.trusted.serving import Server, Store, desk_keys, server_keys
 from tacet.trusted.studies import Study
 from tacet.trusted.tuning import Chosen, SettingFailed, Tuned, TuneStudy, tune, tune_private
 
 __version__: str = _native.text(_native.lib.tacet_version())
 __all__ = [
-    "Audit", "Chosen", "Desk", "Device", "Release", "SettingFailed", "StatisticsDevice", "Study", "TuneStudy", "Tuned", "audit",
-    "audit_targets", "curate", "learn", "tune", "tune_private",
+    "Audit", "Chosen", "Desk", "Device", "Release", "Server", "SettingFailed", "SimulatedPlan", "StatisticsDevice", "Store",
+    "Study", "TuneStudy", "Tuned", "audit", "audit_targets", "curate", "desk_keys", "learn", "plan", "server_keys", "tune",
+    "tune_private",
 ]  # fmt: skip

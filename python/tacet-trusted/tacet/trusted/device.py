@@ -76,8 +76,7 @@ class Device(Handle):
         """Randomises the reward of a local study's suggestion and reports it; gives what was sent."""
         self.agree(suggestion._study)
         report = self.report(suggestion.ticket, reward)
-        suggestion._told(report, "observed")
-        suggestion._study._observe(suggestion.ticket, report)
+        suggestion._tell(report, "observed", lambda: suggestion._study._observe(suggestion.ticket, report))
         return report
 
     def failed(self, suggestion: Suggestion) -> float:
@@ -153,8 +152,7 @@ class StatisticsDevice(Device):
             ffi.new("double[]", point), float(reward),
         )  # fmt: skip
         self.clipped, report = bool(out.clipped), float(out.report)
-        suggestion._told(report, "observed")
-        suggestion._study._observe(suggestion.ticket, report)
+        suggestion._tell(report, "observed", lambda: suggestion._study._observe(suggestion.ticket, report))
         return report
 
 

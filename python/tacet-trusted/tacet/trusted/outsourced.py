@@ -36,10 +36,10 @@ class Release:
         return Ledger(self.folder / "ledger.db")
 
     def to_frame(self) -> pd.DataFrame:
-        """The released rows."""
+        """The released rows by the names and in the units of the space, as whoever gets them sees them."""
         import pandas as pd
 
-        return pd.read_csv(self.folder / "release.csv", index_col="row")
+        return self.manifest.frame(pd.read_csv(self.folder / "release.csv", index_col="row"))
 
     def __repr__(self) -> str:
         return f"Release({str(self.folder)!r}, {self.manifest!r})"
@@ -188,7 +188,7 @@ class Desk(Handle):
         listen: str = "127.0.0.1:8443",
         ledger: str | Path | None = None,
     ) -> None:
-        """`keys` is the folder that `tacet curator init` wrote. Without it the desk answers in this process alone."""
+        """`keys` is the folder of `desk_keys`. Without it the desk answers in this process alone."""
         self.release = release if isinstance(release, Release) else Release(release)
         self._evaluate: Callable[[int], float | None] | None = None
         self._failures: list[BaseException] = []
@@ -213,7 +213,7 @@ class Desk(Handle):
         if self._served is not None:
             raise StateError("this desk answers already")
         if self._keys is None:
-            raise InvalidValue("a desk needs keys to answer over HTTPS: 'tacet curator init --dir keys' makes them")
+            raise InvalidValue("a desk needs keys to answer over HTTPS: trusted.desk_keys makes them")
         settings = ffi.new("tacet_curator_settings *")
         lib.tacet_curator_defaults(settings)
         self._settings(ffi.addressof(settings, "desk"), evaluate)

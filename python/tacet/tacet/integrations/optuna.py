@@ -21,7 +21,7 @@ from optuna.samplers import BaseSampler
 from optuna.storages import InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState
 
-from tacet.errors import Denied, InvalidValue, Unsupported
+from tacet.errors import Denied, InvalidValue, StateError, Unsupported
 from tacet.space import Category, Column, Integer, Log, Real, Space
 from tacet.study import BaseStudy, Suggestion
 
@@ -34,7 +34,11 @@ class TacetSampler(BaseSampler):  # type: ignore[misc]
     The study is over a space whose columns have the names that the objective suggests. It may be one of a service
     (`tacet.Client(…).study(…)`) or in this process (`tacet.trusted.Study`)."""
 
-    def __init__(self, study: BaseStudy, *, shared_storage: bool = False, person: str | None = None) -> None:
+    def __init__(
+        self, study: BaseStudy, *, shared_storage: bool = False, person: str | None = None, wait: float = 60.0
+    ) -> None:
+        """`wait`: so many seconds are waited for reports of others that a batch needs (those of other threads of this
+        process are waited for however long they take)."""
         if study.space is None:
             raise InvalidValue(f"study {study.name} has no space: its columns need the names that the objective suggests")
         if study.context_space is not None or study.trust != "central":
@@ -42,7 +46,7 @@ class TacetSampler(BaseSampler):  # type: ignore[misc]
         self._study = study
         self._space: Space = study.space
         self._shared = shared_storage
-        self._person = person
+        self._person, self._wait = person, wait
         self._open: dict[int, Suggestion] = {}
         self._lock = threading.Lock()
         self._checked = False
@@ -54,7 +58,9 @@ class TacetSampler(BaseSampler):  # type: ignore[misc]
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        suggestion = self._study.suggest(person=self._person)
+        suggestion = self._study.suggest(person=self._person, wait=self._wait)
+        if suggestion.state == "last":
+            raise StateError(f"the rounds of study {self._study.name} are over: study.stop(), and read its release")
         with self._lock:
             self._open[trial.number] = suggestion
         return dict(suggestion.params)
@@ -62,6 +68,12 @@ class TacetSampler(BaseSampler):  # type: ignore[misc]
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
+        if param_name in self._space:
+            raise InvalidValue(
+                f"the objective asks for '{param_name}' within {param_distribution}, and the tacet study proposed a value "
+                f"outside: it chooses from its whole space, {self._space[param_name]!r}. Suggest that range, or create "
+                "the study over the narrower one"
+            )
         raise InvalidValue(
             f"the objective suggests '{param_name}', which the tacet study does not have: its columns are "
             f"{', '.join(self._space)}"

@@ -10,6 +10,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "local/open/internal.h"
+#include "service/open/study/space_domain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ static tacet_status list_event(const tacet__event *e, void *user, tacet_error *e
     }
     if (one != NULL && e->kind == TACET__EVENT_SUGGEST && l->r->kind->index_public && e->index != TACET__NO_INDEX) {
         (void)json_object_set_new(one, "index", json_integer((json_int_t)e->index));
+        (void)json_object_set_new(one, "point", tacet__space_domain_point(&l->r->def, (size_t)e->index)); /* or none */
     }
     if (one != NULL && e->kind == TACET__EVENT_OBSERVE && local && isfinite(e->value)) {
         (void)json_object_set_new(one, "value", json_real(e->value)); /* randomised on the device */
