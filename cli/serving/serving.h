@@ -22,6 +22,9 @@
         CLI_OPT("connections", &(settings).most_connections, "N", "Connections at a time. Default 4000."),             \
         CLI_OPT("address-connections", &(settings).most_of_address, "N",                                               \
                 "Connections of one address at a time; raise it behind a balancer. Default 1000."),                    \
+        CLI_OPT("pages", &(settings).pages, "STUDY=ORIGIN,…",                                                          \
+                "Pages of these origins may report to these studies, with grants instead of tokens."),                 \
+        CLI_OPT("page-rate", &(settings).page_rate, "N", "Grants a second of one address, for pages. Default 2."),     \
         CLI_OPT("session-minutes", &(settings).session_minutes, "M",                                                   \
                 "A login on the board ends when nothing was asked for so long. Default 30."),                          \
         CLI_OPT(                                                                                                       \

@@ -62,6 +62,8 @@
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>
 #include <tacet/local/open/statistics_model.h>
+#include <tacet/local/open/weights.h>
+#include <tacet/local/shared/choice.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/local/shared/sphere.h>
 #include <tacet/local/trusted/device.h>

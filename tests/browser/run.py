@@ -37,7 +37,7 @@ def main():
         subprocess.run([os.path.join(HERE, "..", "..", "tools", "device-wasm"), package], check=False)
     modules = ["test_desk", "test_board"]
     if os.path.exists(os.path.join(package, "device.wasm")):
-        modules.append("test_device")
+        modules += ["test_device", "test_shop"]
     else:
         print("test_device: skipped: the device package is not built (make device-wasm)")
         if os.environ.get("TACET_CI"):

@@ -35,7 +35,7 @@ const tests = {
   async the_module_imports_random_bytes_and_exports_the_device_alone() {
     assert.deepEqual(WebAssembly.Module.imports(compiled).map((i) => i.name), ['random_get']);
     assert.deepEqual(WebAssembly.Module.exports(compiled).map((e) => e.name).sort(),
-      ['memory', 'tacet_page', 'tacet_page_law', 'tacet_page_report']);
+      ['memory', 'tacet_page', 'tacet_page_choose', 'tacet_page_law', 'tacet_page_report', 'tacet_page_weights']);
   },
   async a_module_with_another_import_is_not_run() {
     const at = wasm.indexOf('random_get');

@@ -51,6 +51,13 @@ if [ -e "$work/local/output" ]; then
     says local '"kind":"best"'
     says local 'routes .*25 observed'
 fi
+if [ -e "$work/pages/output" ]; then
+    says pages '"weights":\['
+    says pages '"state":"observed"'
+    says pages 'no device that follows the rules'
+    says pages 'used before, for another report'
+    says pages 'may not report to this study'
+fi
 if [ -e "$work/contextual/output" ]; then
     says contextual 'refused with exit code 3'
     says contextual 'intact: '

@@ -134,7 +134,10 @@ static void start_server(const char *rate) {
             _exit(127);
         }
         (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",
-                    "--busy-ms", "100", "--rate", rate, "--ready-file", ready, (char *)NULL);
+                    "--busy-ms", "100", "--rate", rate, "--page-rate", "1000", "--pages",
+                    "dose=https://shop.example,slides=https://shop.example,broken=https://shop.example,"
+                    "brief=https://shop.example",
+                    "--ready-file", ready, (char *)NULL);
         _exit(127);
     }
     url[0] = '\0';
@@ -173,6 +176,7 @@ static long ask(const char *method, const char *path, const char *real, const ch
     s.url = url;
     s.authority = ca;
     s.token = token;
+    s.origin = strncmp(path, "/v1/pages/", 10) == 0 ? "https://shop.example" : NULL;
     assert_ok(tacet__client_open(&client, &s, NULL));
     /* A body that is refused before it was read may end in a reset on the client's side: then it is sent again. */
     const bool large = body != NULL && strlen(body) > 1000000;
@@ -241,6 +245,9 @@ static const char *good_body(const char *path) {
     return strstr(path, "/suggestions") != NULL    ? "{}"
            : strstr(path, "/observations") != NULL ? "{\"ticket\":\"AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC\",\"value\":0.5}"
            : strstr(path, "/rounds") != NULL       ? "{\"rounds\":2000000}"
+           : strstr(path, "/grants") != NULL       ? "{}"
+           : strstr(path, "/pages") != NULL        ? "{\"reports\":[{\"grant\":\"none\",\"index\":0,\"value\":0.5}]}"
+           : strstr(path, "/reports") != NULL      ? "{\"reports\":[{\"key\":\"none\",\"index\":9,\"value\":0.5}]}"
            : strstr(path, "/expiry") != NULL       ? "{\"older\":0}"
                                                    : "";
 }

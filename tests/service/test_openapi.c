@@ -8,6 +8,8 @@
 
 #include "service/open/wire/routes.h"
 
+#include <tacet/local/shared/ldp.h>
+
 enum { LEARN = 100 }; /* rounds of the first epoch at eps 20 */
 static char owner[64], device[64], analyst[64], foreign[64], fresh[4][64];
 
@@ -258,6 +260,82 @@ static void local(void) {
     assert_int_equal(ask("GET", STUDY "/model", "/v1/studies/slides/model", owner, NULL, NULL), 404);
 }
 
+static const char *state_of(const json_t *answer, size_t i) {
+    return json_string_value(json_object_get(json_array_get(json_object_get(answer, "results"), i), "state"));
+}
+
+/* One report of an arm that the device chose; what the server made of it. */
+static const char *report_one(const char *path, const char *real, const char *word, const char *key, int index,
+                              double value) {
+    static char state[20];
+    char body[400];
+    json_t *answer = NULL;
+    (void)snprintf(body, sizeof body, "{\"reports\":[{\"%s\":\"%s\",\"index\":%d,\"value\":%.17g}]}", word, key, index,
+                   value);
+    assert_int_equal(ask("POST", path, real, owner, body, &answer), 200);
+    (void)snprintf(state, sizeof state, "%s", state_of(answer, 0));
+    json_decref(answer);
+    return state;
+}
+
+/* Devices that choose by themselves: with a token and keys, and pages with grants. */
+static void choosers(void) {
+    static const char REPORTS[] = STUDY "/reports", AT[] = "/v1/studies/slides/reports";
+    static const char PAGES[] = "/v1/pages/{study}/reports", PAGE_AT[] = "/v1/pages/slides/reports";
+    static const char GRANTS[] = "/v1/pages/{study}/grants";
+    json_t *answer = NULL;
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, 0, 1, NULL));
+    const double up = tacet_ldp_bit(&ldp, true), down = tacet_ldp_bit(&ldp, false);
+    assert_int_equal(ask("GET", STUDY "/weights", "/v1/studies/slides/weights", owner, NULL, &answer), 200);
+    assert_int_equal(json_array_size(json_object_get(answer, "weights")), 3);
+    const json_int_t left = json_integer_value(json_object_get(answer, "rounds_left"));
+    json_decref(answer);
+    assert_string_equal(report_one(REPORTS, AT, "key", "a", 1, up), "observed");
+    assert_string_equal(report_one(REPORTS, AT, "key", "a", 1, up), "observed"); /* sent twice, taken once */
+    assert_string_equal(report_one(REPORTS, AT, "key", "a", 1, down), "refused");
+    assert_string_equal(report_one(REPORTS, AT, "key", "a", 2, up), "refused");
+    assert_string_equal(report_one(REPORTS, AT, "key", "b", 3, up), "refused");  /* no such arm */
+    assert_string_equal(report_one(REPORTS, AT, "key", "b", 1, 0.5), "refused"); /* not what the randomiser gives */
+    assert_int_equal(ask("POST", REPORTS, AT, owner, "{\"reports\":[]}", NULL), 400);
+    assert_int_equal(ask("POST", REPORTS, AT, owner, "{\"reports\":[{\"grant\":\"a\",\"index\":0,\"value\":0}]}", NULL),
+                     400);
+    assert_int_equal(ask("POST", GRANTS, "/v1/pages/slides/grants", NULL, "{\"count\":2}", &answer), 200);
+    const char *first = json_string_value(json_array_get(json_object_get(answer, "grants"), 0));
+    char forged[80];
+    (void)snprintf(forged, sizeof forged, "%s", first);
+    forged[20] = forged[20] == 'A' ? 'B' : 'A';
+    assert_string_equal(report_one(PAGES, PAGE_AT, "grant", forged, 0, up), "refused");
+    assert_string_equal(report_one(PAGES, PAGE_AT, "grant", first, 0, up), "observed");
+    assert_string_equal(report_one(PAGES, PAGE_AT, "grant", first, 0, up), "observed");
+    assert_string_equal(report_one(PAGES, PAGE_AT, "grant", first, 0, down), "refused");
+    assert_string_equal(report_one(PAGES, "/v1/pages/brief/reports", "grant", first, 0, up), "refused"); /* another's */
+    json_decref(answer);
+    assert_int_equal(ask("POST", GRANTS, "/v1/pages/slides/grants", NULL, "{\"count\":17}", NULL), 400);
+    assert_int_equal(ask("POST", PAGES, PAGE_AT, NULL, "{\"reports\":[{\"key\":\"a\",\"index\":0,\"value\":0}]}", NULL),
+                     400);
+    assert_int_equal(ask("GET", "/v1/pages/{study}", "/v1/pages/slides", NULL, NULL, &answer), 200);
+    assert_int_equal(json_integer_value(json_object_get(answer, "rounds_left")), left - 2);
+    json_decref(answer);
+    /* Studies that are not on the list of pages, and one that is and is not of that kind. */
+    assert_int_equal(ask("GET", "/v1/pages/{study}", "/v1/pages/menu", NULL, NULL, NULL), 403);
+    assert_int_equal(ask("POST", GRANTS, "/v1/pages/menu/grants", NULL, "{}", NULL), 403);
+    assert_int_equal(ask("POST", PAGES, "/v1/pages/menu/reports", NULL, good_body(PAGES), NULL), 403);
+    assert_int_equal(ask("GET", "/v1/pages/{study}", "/v1/pages/dose", NULL, NULL, NULL), 404);
+    assert_int_equal(ask("POST", GRANTS, "/v1/pages/dose/grants", NULL, "{}", NULL), 404);
+    assert_int_equal(ask("POST", PAGES, "/v1/pages/dose/reports", NULL, good_body(PAGES), NULL), 404);
+}
+
+/* An archived study takes nothing more; it may still be looked at. */
+static void choosers_archived(void) {
+    assert_int_equal(ask("POST", STUDY "/archive", "/v1/studies/brief/archive", owner, "", NULL), 200);
+    assert_int_equal(ask("POST", STUDY "/reports", "/v1/studies/brief/reports", owner, good_body("/reports"), NULL),
+                     409);
+    assert_int_equal(ask("POST", "/v1/pages/{study}/grants", "/v1/pages/brief/grants", NULL, "{}", NULL), 409);
+    assert_int_equal(
+        ask("POST", "/v1/pages/{study}/reports", "/v1/pages/brief/reports", NULL, good_body("/pages"), NULL), 409);
+}
+
 /* Decision sets that stay on the devices: reports are numbers of directions. */
 static void device_sets(void) {
     json_t *one = NULL;
@@ -392,6 +470,8 @@ static void test_everything(void **state) {
     others();
     board();
     device_sets();
+    choosers();
+    choosers_archived();
     each(too_large);
     /* Another process holds the write lock of both stores for longer than the server waits. */
     tacet__studies *other = NULL;

@@ -17,6 +17,13 @@ export interface Report {
   repeated: boolean;
 }
 
+export interface Round {
+  /** Which arm to play. */
+  index: number;
+  /** The grant: a signed permission to send one report, for half an hour. */
+  ticket: string;
+}
+
 export interface Status {
   budget: number;
   eps: number;
@@ -52,12 +59,13 @@ export class DeviceError extends Error { readonly code: string; }
 /** The library in one instance; for programs without a page. */
 export class Module {
   static load(bytes?: BufferSource | WebAssembly.Module, random?: (array: Uint8Array) => void): Promise<Module>;
+  choose(weights: ArrayLike<number> & { every: Function }): number;
   law(kind: number, eps: number, lo: number, hi: number): void;
   report(ticket: string, value: number, stored?: { mint?: Uint8Array; report?: number }): { mint?: Uint8Array; report?: number };
 }
 
 export class Device {
-  /** origin: whom the reports are for; budget: the eps of all reports of this browser to this study together. */
+  /** origin: the collector, which takes the reports; budget: the eps of all reports of this browser to this study together. */
   static open(options: {
     study: Study; origin?: string; budget: number;
     ledger?: Memory; module?: Module | BufferSource | WebAssembly.Module;
@@ -65,6 +73,11 @@ export class Device {
   /** Charged once a ticket, before anything is drawn. A ticket that was interrupted draws the same report again, for the
    * same value or not at all (CONFLICT). */
   report(ticket: string, value: number): Promise<Report>;
+  /** Asks the collector for a grant and the public weights, compares its settings with the study's (CONFLICT), and draws
+   * the arm here. */
+  choose(): Promise<Round>;
+  /** report(), and the report sent. */
+  send(round: Round, value: number): Promise<{ report: number }>;
   status(): Promise<Status>;
   /** False: the browser may forget what was charged. Show it to the person. */
   readonly persisted: boolean;

@@ -3,10 +3,12 @@
  *
  * The noise is libtacet-device's, compiled to WebAssembly (wasm/page.c): the same key gives the same bits as in C. This
  * file brings it its entropy and its memory, and keeps the order: reserve durably, draw, commit durably, return. */
+import { DeviceError } from './error.js';
 import { INTEGRITY } from './integrity.js';
+import { Collector } from './collector.js';
 import { Ledger, LedgerError } from './ledger.js';
 
-export { Ledger, LedgerError };
+export { DeviceError, Ledger, LedgerError };
 
 const KINDS = { laplace: 0, hybrid: 1 };
 const CODES = ['OK', 'INVALID', 'NO_MEMORY', 'OVERFLOW', 'NUMERIC', 'IO', 'PARSE', 'BUDGET', 'CORRUPT', 'STATE',
@@ -14,16 +16,8 @@ const CODES = ['OK', 'INVALID', 'NO_MEMORY', 'OVERFLOW', 'NUMERIC', 'IO', 'PARSE
 const OK = 0, BUSY = CODES.indexOf('BUSY');
 const TICKET = 0, TICKET_MOST = 200, MINT = 208, MINT_BYTES = 64, REPORT = 272, STAGE = 280, MESSAGE = 284, MESSAGE_BYTES = 240;
 const NOTHING = 0, RESERVED = 1, ANSWERED = 2;
+const ARMS_MOST = 4096;
 const ENTROPY_MOST = 65536; // bytes a call of getRandomValues
-
-export class DeviceError extends Error {
-  /** @param {string} code as in tacet/core/status.h */
-  constructor(code, message) {
-    super(message);
-    this.name = 'DeviceError';
-    this.code = code;
-  }
-}
 
 /** The module as fetched, if its bytes are those this package was built with. */
 async function fetched() {
@@ -75,6 +69,19 @@ export class Module {
   /** The law of the reports that follow. */
   law(kind, eps, lo, hi) { this.#check(this.#calls.tacet_page_law(kind, eps, lo, hi)); }
 
+  /** The arm to play by public weights, whole numbers: arm i with probability weights[i] over their sum. */
+  choose(weights) {
+    if (weights.length < 1 || weights.length > ARMS_MOST || !weights.every((w) => Number.isInteger(w) && w >= 0 && w < 2 ** 32)) {
+      throw new DeviceError('INVALID', `weights are 1 to ${ARMS_MOST} whole numbers`);
+    }
+    new Uint32Array(this.#memory.buffer, this.#calls.tacet_page_weights(), weights.length).set(weights);
+    const arm = this.#calls.tacet_page_choose(weights.length);
+    if (arm < 0) {
+      throw new DeviceError('INVALID', 'no arm has a weight above 0');
+    }
+    return arm;
+  }
+
   /** `stored` of the ticket: undefined, {mint} or {report}. Gives {mint}, to be stored before anything is drawn, or
    * {report}. */
   report(ticket, value, stored) {
@@ -113,6 +120,7 @@ export class Device {
   #module;
   #law;
   #ledger;
+  #collector;
 
   /** See device.d.ts. `ledger` and `module` are for programs without IndexedDB, and for tests. */
   static async open({ study, origin = '', budget, ledger, module }) {
@@ -124,6 +132,7 @@ export class Device {
     device.#module = module instanceof Module ? module : await Module.load(module);
     device.#law = [KINDS[settings.randomizer], settings.eps, settings.lo, settings.hi];
     device.#module.law(...device.#law); // refuses what is no law
+    device.#collector = origin === '' ? null : new Collector(origin, study.name, settings);
     device.#ledger = ledger ?? await Ledger.open(`${study.name}@${origin}`, settings, budget);
     return device;
   }
@@ -142,6 +151,27 @@ export class Device {
       }
       return { report, repeated: !stored.mint };
     });
+  }
+
+  /** A round: which arm to play, and the grant its report is sent with. The arm is drawn here, by public weights. */
+  async choose() {
+    const { weights, grant } = await this.#asked().enter();
+    return { index: this.#module.choose(weights), ticket: grant };
+  }
+
+  /** Reports the value of a round, and sends the report. Repeat it when it fails: it sends the same bits. */
+  async send(round, value) {
+    const collector = this.#asked();
+    const { report } = await this.report(round.ticket, value);
+    await collector.send([{ grant: round.ticket, index: round.index, value: report }]);
+    return { report };
+  }
+
+  #asked() {
+    if (this.#collector === null) {
+      throw new DeviceError('STATE', 'the device was opened without a collector\'s origin');
+    }
+    return this.#collector;
   }
 
   /** Devices may share a module: the law is set for each call. */

@@ -69,6 +69,12 @@ static bool add_token(tacet__client *client, const char *token) {
     return ok;
 }
 
+static bool add_origin(tacet__client *client, const char *origin) {
+    char line[300];
+    (void)snprintf(line, sizeof line, "Origin: %s", origin != NULL ? origin : "");
+    return origin == NULL || add_header(client, line);
+}
+
 tacet_status tacet__client_open(tacet__client **out, const tacet__client_settings *settings, tacet_error *err) {
     *out = NULL;
     if (settings->url == NULL || strncmp(settings->url, "https://", 8) != 0) {
@@ -82,7 +88,8 @@ tacet_status tacet__client_open(tacet__client **out, const tacet__client_setting
     client->url = strdup(settings->url);
     client->curl = curl_easy_init();
     if (client->url == NULL || client->curl == NULL || !add_header(client, "Content-Type: application/json") ||
-        !add_header(client, "Expect:") || !add_token(client, settings->token)) {
+        !add_header(client, "Expect:") || !add_token(client, settings->token) ||
+        !add_origin(client, settings->origin)) {
         tacet__client_close(client);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening a client");
     }

@@ -14,9 +14,10 @@ typedef struct tacet__client_settings {
     const char *authority;   /* PEM file the server's certificate must chain to */
     const char *certificate; /* own certificate and key (PEM files), or NULL */
     const char *key;
-    const char *token; /* bearer token, or NULL */
-    long seconds;      /* for one whole request */
-    size_t most_body;  /* of an answer held in memory; above: IO */
+    const char *token;  /* bearer token, or NULL */
+    const char *origin; /* the page that a browser would be on, or NULL */
+    long seconds;       /* for one whole request */
+    size_t most_body;   /* of an answer held in memory; above: IO */
 } tacet__client_settings;
 
 typedef struct tacet__client tacet__client;

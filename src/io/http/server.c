@@ -59,7 +59,15 @@ static void guard(struct MHD_Response *out, const tacet__response *response) {
     };
     (void)MHD_add_response_header(out, "X-Content-Type-Options", "nosniff");
     (void)MHD_add_response_header(out, "Referrer-Policy", "no-referrer");
-    (void)MHD_add_response_header(out, "Cross-Origin-Resource-Policy", "same-origin");
+    (void)MHD_add_response_header(out, "Cross-Origin-Resource-Policy",
+                                  response->origin != NULL ? "cross-origin" : "same-origin");
+    if (response->origin != NULL) { /* no credentials: cookies are neither sent nor taken */
+        (void)MHD_add_response_header(out, "Access-Control-Allow-Origin", response->origin);
+        (void)MHD_add_response_header(out, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ORIGIN);
+        (void)MHD_add_response_header(out, "Access-Control-Allow-Methods", "GET, POST");
+        (void)MHD_add_response_header(out, "Access-Control-Allow-Headers", "content-type");
+        (void)MHD_add_response_header(out, "Access-Control-Max-Age", "600");
+    }
     for (size_t i = 0; response->page && i < sizeof PAGE / sizeof PAGE[0]; i++) {
         (void)MHD_add_response_header(out, PAGE[i][0], PAGE[i][1]);
     }
@@ -329,9 +337,14 @@ static enum MHD_Result reply_or_excuse(const tacet__upload *up, tacet__response 
 
 typedef enum verdict { GO, SLOW, REFUSE } verdict;
 
+static uint64_t address_key(const tacet__server *server, const tacet__upload *up) {
+    static const unsigned char NOBODY[TACET__ADDRESS_BYTES] = {0};
+    return tacet__buckets_key(&server->addresses, up->peer != NULL ? tacet__peer_address(up->peer) : NOBODY,
+                              TACET__ADDRESS_BYTES);
+}
+
 /* A known token pays from its own bucket; everybody else from that of the address. */
 static verdict within_rate(tacet__server *server, const tacet__upload *up) {
-    static const unsigned char NOBODY[TACET__ADDRESS_BYTES] = {0};
     const tacet__server_settings *s = &server->settings;
     const double now = tacet__now();
     verdict v = GO;
@@ -339,9 +352,9 @@ static verdict within_rate(tacet__server *server, const tacet__upload *up) {
     if (up->token != 0 && tacet__buckets_known(&server->tokens, up->token)) {
         v = tacet__buckets_take(&server->tokens, up->token, s->rate, s->burst, now) ? GO : REFUSE;
     } else if (!up->slowed) {
-        const uint64_t key = tacet__buckets_key(
-            &server->addresses, up->peer != NULL ? tacet__peer_address(up->peer) : NOBODY, TACET__ADDRESS_BYTES);
-        v = tacet__buckets_take(&server->addresses, key, s->address_rate, s->address_burst, now) ? GO : SLOW;
+        v = tacet__buckets_take(&server->addresses, address_key(server, up), s->address_rate, s->address_burst, now)
+                ? GO
+                : SLOW;
         v = v == SLOW && server->slowed_count >= SLOWED_MOST ? REFUSE : v;
     }
     (void)pthread_mutex_unlock(&server->lock);
@@ -405,6 +418,7 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
                               .header = header,
                               .cookie = cookie,
                               .peer = connection,
+                              .address = address_key(server, up),
                               .exchange = &up->exchange};
     tacet__response response = {.file = -1};
     const verdict v = within_rate(server, up);

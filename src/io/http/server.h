@@ -39,6 +39,7 @@ typedef struct tacet__request {
     const char *(*header)(const void *peer, const char *name);
     const char *(*cookie)(const void *peer, const char *name);
     const void *peer;
+    uint64_t address; /* a number that stands for the address it came from */
     tacet__exchange *exchange;
 } tacet__request;
 
@@ -52,6 +53,7 @@ struct tacet__response {
     int file;             /* instead of a body: a descriptor that is read from its start and closed; -1: none */
     unsigned retry_after; /* seconds; 0: no such header */
     const char *encoding; /* static; NULL: as it is */
+    const char *origin;   /* static: a page of this origin may read the answer; NULL: of this server's alone */
     bool page;            /* part of a page: the browser is told to run and to load nothing from elsewhere */
     char cookie[TACET__COOKIE_BYTES]; /* of a Set-Cookie header; "": none */
 };

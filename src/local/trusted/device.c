@@ -135,6 +135,24 @@ tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out,
     return status;
 }
 
+tacet_status tacet_device_choose(size_t *out, const uint32_t *weights, size_t count, tacet_error *err) {
+    uint64_t word = 0, total = 0;
+    *out = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += weights[i];
+    }
+    if (total == 0) {
+        return tacet__fail(err, TACET_INVALID, "no arm has a weight above 0");
+    }
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
+    }
+    do {
+        randombytes_buf(&word, sizeof word);
+    } while (!tacet_choice(out, weights, count, word));
+    return TACET_OK;
+}
+
 tacet_status tacet__device_report_among(const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
                                         const char *ticket, double reward, const uint32_t *order, tacet_error *err) {
     tacet_mint mint;

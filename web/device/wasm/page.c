@@ -13,7 +13,7 @@
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
-enum { TICKET_ROOM = 208, MINT_BYTES = 2 * TACET_MINT_BYTES };
+enum { TICKET_ROOM = 208, MINT_BYTES = 2 * TACET_MINT_BYTES, ARMS_MOST = 4096 };
 _Static_assert(TICKET_ROOM > TACET_DEVICE_TICKET_MOST, "a ticket and its zero fit");
 _Static_assert(sizeof(tacet_mint) == MINT_BYTES, "what the page stores is a mint and nothing else");
 
@@ -31,6 +31,7 @@ static struct {
 _Static_assert(TICKET_ROOM + MINT_BYTES + 8 + 4 == 284, "the offsets of device.js");
 
 static tacet_ldp law;
+static uint32_t weights[ARMS_MOST];
 
 static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
                             double *report, tacet_error *err) {
@@ -68,6 +69,19 @@ static int tell(tacet_status status, const tacet_error *err) {
 
 EXPORT("tacet_page") void *tacet_page(void) {
     return &page;
+}
+
+/* Room for the weights of 4,096 arms. */
+EXPORT("tacet_page_weights") void *tacet_page_weights(void) {
+    return weights;
+}
+
+/* The arm to play, by the first `count` weights; -1: none. */
+EXPORT("tacet_page_choose") int tacet_page_choose(int count) {
+    size_t arm = 0;
+    tacet_error err = {0};
+    const bool fits = count > 0 && count <= ARMS_MOST;
+    return fits && tell(tacet_device_choose(&arm, weights, (size_t)count, &err), &err) == 0 ? (int)arm : -1;
 }
 
 /* The law of all reports from now on. */

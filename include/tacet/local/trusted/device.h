@@ -7,13 +7,14 @@
  * that was interrupted before its commit draws the same report from the stored key, for the same reward or not at all
  * (CONFLICT): whether a report leaves cannot select among draws.
  *
- * This header and include/tacet/base/{ldp,status,export}.h are all a client needs of libtacet-device. Nothing is
+ * This header and those it includes are all a client needs of libtacet-device. Nothing is
  * allocated after tacet_device_open. One thread at a time per object. */
 #ifndef TACET_LOCAL_TRUSTED_DEVICE_H
 #define TACET_LOCAL_TRUSTED_DEVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <tacet/local/shared/choice.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/status.h>
 #include <tacet/dp/mint.h>
@@ -58,6 +59,10 @@ TACET_API void tacet_device_close(tacet_device *device); /* wipes; NULL is allow
  * leaves unless OK: out->report is then NaN. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out,
                                                             const char *ticket, double reward, tacet_error *err);
+
+/* The arm to play, by public weights (tacet/local/shared/choice.h) and a coin of this device: nobody is asked, and
+ * nothing is told. INVALID: all weights are 0. IO: no entropy. */
+TACET_API tacet_status tacet_device_choose(size_t *out, const uint32_t *weights, size_t count, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -39,6 +39,8 @@ typedef struct tacet_server_settings {
     size_t batch_most;       /* jobs of a study in one transaction; 0: 64 */
     double session_minutes;  /* a browser's login ends when nothing was asked for so long: above 0, at most a day;
                                 default 30 */
+    const char *pages;       /* "STUDY=ORIGIN,…": pages of these origins may report to these studies; NULL: none */
+    double page_rate;        /* grants a second of an address, for pages: above 0; default 2 */
     tacet_log *log;          /* NULL: silent; must outlive the service */
 } tacet_server_settings;
 

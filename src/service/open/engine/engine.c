@@ -65,6 +65,7 @@ void tacet__job_free(tacet__job *job) {
             free(job->context);
         }
         json_decref(job->named);
+        json_decref(job->reports);
         json_decref(job->body);
         json_decref(job->point);
         sodium_memzero(job, sizeof *job);

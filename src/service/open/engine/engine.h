@@ -35,10 +35,13 @@ typedef enum tacet__job_kind {
     TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
     TACET__JOB_EXTEND,      /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,
-    TACET__JOB_EXPIRE,   /* open tickets: of round `number` (0: all) that are `x` seconds old, of `owner` -> number */
-    TACET__JOB_EVENTS,   /* after event `number` -> body; with `wait`: as soon as there is one */
-    TACET__JOB_TICKETS,  /* that are open -> body */
-    TACET__JOB_POSTERIOR /* x, y, context -> body */
+    TACET__JOB_EXPIRE,    /* open tickets: of round `number` (0: all) that are `x` seconds old, of `owner` -> number */
+    TACET__JOB_EVENTS,    /* after event `number` -> body; with `wait`: as soon as there is one */
+    TACET__JOB_TICKETS,   /* that are open -> body */
+    TACET__JOB_POSTERIOR, /* x, y, context -> body */
+    TACET__JOB_WEIGHTS,   /* -> body: what a device that chooses by itself needs */
+    TACET__JOB_GRANTS,    /* many -> body */
+    TACET__JOB_REPORT     /* reports, key: what comes before each of their keys -> body */
 } tacet__job_kind;
 
 typedef struct tacet__job {
@@ -51,8 +54,9 @@ typedef struct tacet__job {
                         them, fewer where no more are possible now; 0: one, told in the fields below */
     double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
     size_t context_dim;
-    bool owned;    /* SUGGEST, EVENTS: by the token whose hash is …; EXPIRE: only what that token holds */
-    json_t *named; /* SUGGEST: the context by the names of its columns, instead of numbers; owned; NULL: none */
+    bool owned;      /* SUGGEST, EVENTS: by the token whose hash is …; EXPIRE: only what that token holds */
+    json_t *named;   /* SUGGEST: the context by the names of its columns, instead of numbers; owned; NULL: none */
+    json_t *reports; /* REPORT: each of a grant or a key, an index and a value; owned */
     unsigned char owner[TACET__STUDIES_TOKEN_HASH];
     uint64_t open_most, rounds_most;     /* SUGGEST: its quotas; 0: the study's rule, and none */
     char person[TACET__PERSON_MOST + 1]; /* SUGGEST: the caller's word for who takes the round; "": nobody named */

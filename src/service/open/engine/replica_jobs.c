@@ -188,7 +188,8 @@ static tacet_status extend(const tacet__replica *r, tacet__job *job) {
 
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     const bool writes = job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE ||
-                        job->kind == TACET__JOB_RELEASE || job->kind == TACET__JOB_EXPIRE;
+                        job->kind == TACET__JOB_RELEASE || job->kind == TACET__JOB_EXPIRE ||
+                        job->kind == TACET__JOB_REPORT;
     const tacet_status kept = writes ? tacet__replica_keep(r, b) : TACET_OK;
     if (kept != TACET_OK) {
         return tacet__fail(&job->err, kept, "%s", b->err.message);
@@ -223,6 +224,12 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
     case TACET__JOB_TICKETS:
     case TACET__JOB_POSTERIOR:
         return tacet__replica_view(r, job);
+    case TACET__JOB_WEIGHTS:
+        return tacet__replica_weights(r, job);
+    case TACET__JOB_GRANTS:
+        return tacet__replica_grants(r, job);
+    case TACET__JOB_REPORT:
+        return tacet__replica_report(r, b, job);
     }
     return tacet__fail(&job->err, TACET_INVALID, "no such job");
 }

@@ -166,6 +166,7 @@ static unsigned pass_of(const tacet__job *job) {
     switch (job->kind) {
     case TACET__JOB_OBSERVE:
     case TACET__JOB_EXPIRE:
+    case TACET__JOB_REPORT:
         return 1;
     case TACET__JOB_LOOK:
     case TACET__JOB_STATUS:
@@ -174,6 +175,8 @@ static unsigned pass_of(const tacet__job *job) {
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
     case TACET__JOB_POSTERIOR:
+    case TACET__JOB_WEIGHTS:
+    case TACET__JOB_GRANTS:
         return 2;
     default:
         return 0;

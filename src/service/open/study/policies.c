@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/local/open/local.h>
+#include <tacet/local/open/weights.h>
 
 const tacet__policy_kind *tacet__policy_find(const tacet__policy_kind *const *kinds, const tacet__definition *def) {
     for (size_t i = 0; kinds[i] != NULL; i++) {
@@ -273,21 +274,35 @@ tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__defi
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the account");
 }
 
+/* How often each arm should be played by what was reported so far: devices that have it choose by themselves. */
+static tacet_status local_weights(const tacet__learner *learner, json_t **out, tacet_error *err) {
+    uint32_t weights[TACET__DEFINITION_ARMS];
+    size_t count = 0;
+    const tacet_status status = tacet_local_weights(learner->policy, weights, &count, err);
+    json_t *list = status == TACET_OK ? json_array() : NULL;
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        (void)json_array_append_new(list, json_integer((json_int_t)weights[i]));
+    }
+    *out = list;
+    return status == TACET_OK && list == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for weights") : status;
+}
+
 /* An epoch of moma has a length that follows from the rounds there are: it cannot have more. */
-#define LOCAL_KIND(word, more)                                                                                         \
+#define LOCAL_KIND(word, more, sampled)                                                                                \
     const tacet__policy_kind tacet__policy_##word = {.name = #word,                                                    \
                                                      .trust = TACET_TRUST_LOCAL,                                       \
                                                      .extends = (more),                                                \
+                                                     .weights = (sampled),                                             \
                                                      .index_public = true,                                             \
                                                      .check = local_check,                                             \
                                                      .create = local_create,                                           \
                                                      .release = tacet__best_point,                                     \
                                                      .best = tacet__best_point,                                        \
                                                      .spent = tacet__local_spent}
-LOCAL_KIND(ucb, true);
-LOCAL_KIND(tgp, true);
-LOCAL_KIND(ata, true);
-LOCAL_KIND(moma, false);
+LOCAL_KIND(ucb, true, local_weights);
+LOCAL_KIND(tgp, true, NULL);
+LOCAL_KIND(ata, true, NULL);
+LOCAL_KIND(moma, false, NULL);
 
 const tacet__policy_kind *const tacet__policy_kinds_local[] = {
     &tacet__policy_ucb, &tacet__policy_tgp, &tacet__policy_ata, &tacet__policy_moma, &tacet__policy_statistics, NULL};

@@ -58,6 +58,8 @@ typedef struct tacet__policy_kind {
     tacet_status (*tell)(const tacet__learner *learner, const tacet__definition *def, json_t *status, tacet_error *err);
     /* What a device needs of the study beside its definition; NULL: nothing. */
     tacet_status (*model)(const tacet__learner *learner, json_t **out, tacet_error *err);
+    /* How often each arm should be played, as a list; NULL: devices of this study do not choose by themselves. */
+    tacet_status (*weights)(const tacet__learner *learner, json_t **out, tacet_error *err);
 } tacet__policy_kind;
 
 /* Over a fixed public domain, from reports that devices randomised (tacet/local/open/local.h). */

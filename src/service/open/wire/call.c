@@ -145,8 +145,10 @@ void tacet__call_answer(tacet__call *c, const tacet__response *response) {
         tacet__exchange *exchange = c->request.exchange;
         note(c, response->status);
         exchange->known = c->token_status == TACET_OK;
+        tacet__response told = *response;
+        told.origin = c->origin;
         free_call(c);
-        exchange->answer(exchange, response);
+        exchange->answer(exchange, &told);
     } else { /* the client was told to try again */
         tacet__wipe_free(response->body);
         free_call(c);
@@ -160,6 +162,7 @@ void tacet__call_end(tacet__call *c, tacet__response *response) {
         return;
     }
     note(c, response->status);
+    response->origin = c->origin;
     c->request.exchange->known = c->token_status == TACET_OK;
     free_call(c);
 }
@@ -172,6 +175,7 @@ static void tell_late(tacet__watch *watch) {
         atomic_store(&c->job->late, true);
     }
     tacet__refuse_failure(&response, TACET_BUSY, "");
+    response.origin = c->origin;
     note(c, response.status);
     c->request.exchange->answer(c->request.exchange, &response);
 }

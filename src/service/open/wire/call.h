@@ -31,6 +31,7 @@ struct tacet__call {
     tacet__token token;
     tacet_status token_status; /* of looking the token up */
     tacet__session session;    /* of a browser, whose token request.bearer then is; "" guard: none */
+    const char *origin;        /* of the page that asks, as the answer repeats it (pages.h); NULL: no page's */
     tacet__job *job;           /* is told when the client has its answer */
     char *texts;               /* the copy; NULL: none */
     size_t texts_size;

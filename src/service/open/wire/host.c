@@ -10,6 +10,7 @@
 #include "io/http/keyfile.h"
 #include "io/http/server.h"
 #include "service/open/engine/engine.h"
+#include "service/open/wire/pages.h"
 #include "service/open/wire/routes.h"
 
 #include <stdio.h>
@@ -36,7 +37,8 @@ void tacet_server_defaults(tacet_server_settings *settings) {
                                         .address_rate = 200,
                                         .most_connections = 4000,
                                         .most_of_address = 1000,
-                                        .session_minutes = 30};
+                                        .session_minutes = 30,
+                                        .page_rate = 2};
 }
 
 static void log_line(void *user, const char *message) {
@@ -130,6 +132,9 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                            .log = log_line,
                                            .log_user = settings->log};
     status = status != TACET_OK ? status : open_sessions(host, settings, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet__page_sites_open(&host->service.sites, settings->pages, settings->page_rate, err);
     status = status != TACET_OK ? status : tacet__engine_open(&host->engine, &engine, err);
     if (status == TACET_OK) {
         host->service.sessions = host->sessions;
@@ -183,6 +188,7 @@ void tacet_server_stop(tacet_server *host) {
         tacet__server_stop(host->server);
         tacet__engine_close(host->engine);
         tacet__sessions_free(host->sessions);
+        tacet__page_sites_free(host->service.sites);
         free(host);
     }
 }

@@ -11,6 +11,7 @@
 #include "pages/assets.h"
 #include "service/open/wire/board.h"
 #include "service/open/wire/call.h"
+#include "service/open/wire/pages.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -71,6 +72,9 @@ static void answer_job(tacet__response *response, tacet__job *job) {
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
     case TACET__JOB_POSTERIOR:
+    case TACET__JOB_WEIGHTS:
+    case TACET__JOB_GRANTS:
+    case TACET__JOB_REPORT:
         tacet__call_fill(response, 200, json_incref(job->body));
         return;
     }
@@ -427,6 +431,11 @@ static const route ROUTES[] = {
     {"suggest", "POST", "/v1/studies/{study}/suggestions", DEVICE | OWNER, suggest, false},
     {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look, false},
     {"observe", "POST", "/v1/studies/{study}/observations", DEVICE | OWNER, observe, false},
+    {"weights", "GET", "/v1/studies/{study}/weights", DEVICE | ANALYST | OWNER, tacet__device_weights, false},
+    {"reports", "POST", "/v1/studies/{study}/reports", DEVICE | OWNER, tacet__device_reports, false},
+    {"page", "GET", "/v1/pages/{study}", NOBODY, tacet__device_weights, false},
+    {"page_grants", "POST", "/v1/pages/{study}/grants", NOBODY, tacet__page_grants, false},
+    {"page_reports", "POST", "/v1/pages/{study}/reports", NOBODY, tacet__page_reports, false},
     {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, false},
     {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
     {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
@@ -594,7 +603,13 @@ void tacet__service_handle(void *user, const tacet__request *request, tacet__res
     }
     c->route = OTHER;
     const route *found = find_route(c, &path_exists);
-    if (!take_session(c, response)) {
+    if (path_exists && tacet__page_path(request->path)) {
+        if (tacet__page_enter(c, response) && found != NULL) {
+            serve(c, response);
+        } else if (response->status == 0) {
+            tacet__refuse(response, 405, NULL, "this path has no such method");
+        }
+    } else if (!take_session(c, response)) {
         found = NULL;
     } else if (found == NULL) {
         tacet__refuse(response, path_exists ? 405 : 404, NULL,

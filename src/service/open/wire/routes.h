@@ -13,6 +13,7 @@ typedef struct tacet__service {
     _Atomic(tacet__server *) wire;       /* whose counts are shown among the metrics; NULL: none */
     _Atomic bool serving;                /* other servers are answered */
     _Atomic int64_t certificate_expires; /* seconds since 1970; 0: not known */
+    struct tacet__page_sites *sites;     /* whose pages may report (pages.h); NULL: none */
     tacet__sessions *sessions;           /* of the board's page; NULL: there is no board */
 } tacet__service;
 
