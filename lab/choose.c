@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choose.c - `tacet-lab choose`: one private action for one context, charged each time.
- * Ring: trusted, unlike most of the lab: the log it is given is real. The published algorithm and its range
- * calibration; for more than one prediction learn a model. */
+ * Ring: trusted, unlike most of the lab: the log it is given is real. The published algorithm; for more
+ * than one prediction learn a model. */
 #include "commands.h"
 #include "learn/commands.h"
 
@@ -27,7 +27,6 @@ static void report(const learn_job *job, double tau, const tacet_release *chosen
 int lab_choose(int argc, char **argv, const cli_command *self) {
     learn_job job;
     const char *context_text = NULL;
-    const char *algorithm = "range";
     char ticket[TACET_TICKET_MOST + 1];
     size_t grid = 33;
     double tau = 0;
@@ -41,17 +40,14 @@ int lab_choose(int argc, char **argv, const cli_command *self) {
     learn_job_init(&job);
     size_t n = learn_job_options(&job, options);
     options[n++] = (cli_option)CLI_OPT("context", &context_text, "V[,V…]", "The context asked for.");
-    options[n++] = (cli_option)CLI_OPT("algorithm", &algorithm, "NAME", "range or published. Default range.");
     options[n++] = (cli_option)CLI_OPT("grid", &grid, "N", "Candidate actions: N equispaced a coordinate. Default 33.");
-    options[n++] = (cli_option)CLI_OPT("tau", &tau, "T",
-                                       "Regulariser. Not from these records. Default: by the sizes; 1 for published.");
+    options[n++] = (cli_option)CLI_OPT("tau", &tau, "T", "Regulariser. Not from these records. Default 1.");
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
         (code = learn_job_check(&job, self)) != CLI_EXIT_OK) {
         goto done;
     }
-    const bool published = strcmp(algorithm, "published") == 0;
-    if ((!published && strcmp(algorithm, "range") != 0) || !(tau >= 0)) {
-        code = cli_usage(self, "--algorithm is range or published, --tau above 0");
+    if (!(tau >= 0)) {
+        code = cli_usage(self, "--tau is above 0");
         goto done;
     }
     if (job.space.count > TACET_CONTEXTUAL_COORDINATES_MOST ||
@@ -66,9 +62,7 @@ int lab_choose(int argc, char **argv, const cli_command *self) {
     job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : ticket;
     tacet_status status = tacet_contextual_log_open(&log, job.data, &job.question, &err);
     if (status == TACET_OK) {
-        status = tacet_contextual_log_choose(log, &chosen, &actions, &tau,
-                                             published ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, tau, grid,
-                                             context, &job.entry, &err);
+        status = tacet_contextual_log_choose(log, &chosen, &actions, &tau, tau, grid, context, &job.entry, &err);
     }
     if (status == TACET_OK) {
         report(&job, tau, chosen, actions, cli_seconds() - begin);

@@ -111,7 +111,6 @@ static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise 
                                           .context_count = w->levels ? TYPES : 0};
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
     tacet_contextual_settings settings = s->settings;
-    settings.method = TACET_CONTEXTUAL_ROBUST;
     settings.reward_lower = w->levels ? 0 : -1;
     tacet_contextual_epochs_settings epochs;
     tacet_contextual_epochs_settings_defaults(&epochs);

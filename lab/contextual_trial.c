@@ -15,6 +15,7 @@
 #include <tacet/core/simrng.h>
 
 enum { CENTRES = 20, STREAMS = 4 };
+static const double PRIOR_VAR = 0.05; /* ridge: believed mean square of the function, of half the range */
 
 typedef struct problem {
     double wave[3]; /* a, b, p */
@@ -142,7 +143,7 @@ static tacet_status ridge(const contextual_simulation *s, const tacet_contextual
         }
     }
     for (size_t j = 0; j < m && status == TACET_OK; j++) {
-        G[j * m + j] += fmax(s->noise * s->noise, 1e-6) / l->prior_var; /* the Bayesian tau */
+        G[j * m + j] += fmax(s->noise * s->noise, 1e-6) / PRIOR_VAR; /* the Bayesian tau */
     }
     if (status == TACET_OK) {
         status = tacet__cholesky(G, m, m, NULL, NULL, err);
@@ -182,9 +183,7 @@ static tacet_status model_error(const contextual_simulation *s, const problem *p
 static tacet_status choice_error(const contextual_simulation *s, const problem *p, const tacet_contextual_learner *l,
                                  const tacet_ask *ask, double *loss, double *sup, double *f, tacet_error *err) {
     tacet_contextual_chooser *chooser = NULL;
-    tacet_status status = tacet__contextual_chooser_begin(
-        &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE,
-        s->used_tau, s->sup, err);
+    tacet_status status = tacet__contextual_chooser_begin(&chooser, l, s->used_tau, s->sup, err);
     for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         const double top = values_in(s, p, f, k);
         for (size_t i = 0; i < s->actions; i++) {
@@ -255,14 +254,13 @@ static tacet_status faithful_error(const contextual_simulation *s, const problem
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial")
                               : random_operator(s, L, tau, trial, err);
     if (status == TACET_OK) {
-        status = tacet__lever_certify(&sup, &lever, NULL, 0, 0.005, 200000, err);
+        status = tacet__lever_certify(&sup, &lever, 0.005, 200000, err);
     }
     for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
         levers(&lever, U, l->records + i * l->stride, l->stride, 1);
         tacet__axpy(v, l->records[i * l->stride + s->d], U, m);
     }
     const tacet_contextual_chooser chooser = {.basis = s->basis,
-                                              .rule = TACET_CONTEXTUAL_PUBLISHED,
                                               .m = m,
                                               .n = l->count,
                                               .tau = tau,
@@ -310,9 +308,6 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
     if (s->policy != CONTEXTUAL_POLICY_NONE) {
         return contextual_regret_trial(s, trial, err);
     }
-    if (s->law == CONTEXTUAL_LAW_LEVELS) {
-        return contextual_levels_trial(s, trial, err);
-    }
     problem p;
     tacet_contextual_learner *l = NULL;
     tacet_contextual_model *model = NULL;
@@ -338,7 +333,7 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
         goto done;
     }
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
-    if (s->algorithm == CONTEXTUAL_PUBLISHED || s->algorithm == CONTEXTUAL_RANGE) {
+    if (s->algorithm == CONTEXTUAL_PUBLISHED) {
         status = choice_error(s, &p, l, &ask, &loss, &s->rms[trial], f, err);
         goto done;
     }
@@ -347,8 +342,7 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
         goto done;
     }
     status = s->algorithm == CONTEXTUAL_NONPRIVATE ? ridge(s, l, &model, err)
-             : s->algorithm == CONTEXTUAL_ROBUST   ? tacet_contextual_release(l, &model, &ask, err)
-                                                   : tacet__contextual_release_planned(l, &model, &ask, &s->plan, err);
+                                                   : tacet_contextual_release(l, &model, &ask, err);
     if (status == TACET_OK) {
         status = model_error(s, &p, model, &loss, &s->rms[trial], f, f + s->actions, err);
         const tacet_contextual_parts *parts = tacet_contextual_model_parts(model);

@@ -15,17 +15,15 @@
 
 typedef enum contextual_algorithm {
     CONTEXTUAL_PUBLISHED,
-    CONTEXTUAL_RANGE,
-    CONTEXTUAL_RELEASE,
-    CONTEXTUAL_STAGED,
     CONTEXTUAL_FAITHFUL,
     CONTEXTUAL_NONPRIVATE,
     CONTEXTUAL_UNIFORM,
     CONTEXTUAL_ROBUST
 } contextual_algorithm;
-enum { CONTEXTUAL_ALGORITHM_COUNT = 8 };
+enum { CONTEXTUAL_ALGORITHM_COUNT = 5 };
 
-/* Laws that contexts may have. LEVELS is another world: variants and device types, rewards of two values. */
+/* Laws that contexts may have. LEVELS is another world, of studies: variants and device types, rewards of two values.
+ */
 typedef enum contextual_law {
     CONTEXTUAL_LAW_UNIFORM,
     CONTEXTUAL_LAW_SKEW,     /* u^4 */
@@ -58,10 +56,6 @@ typedef struct contextual_simulation {
     bool permute;             /* rewards are those of other records: unrelated to action and context */
     lab_reward_law reward;    /* how rewards scatter */
     tacet_kernel *truth;      /* of the function, where that has kernel functions */
-    double gap;               /* levels: the best variant is ahead by this; 0: rates are drawn evenly from 0.1 to 0.9 */
-    bool logged;              /* levels: propensities 0.4, 0.3, 0.2, 0.1, and the rarest type 10 % */
-    size_t *right;            /* levels: types whose best variant is recommended, of each trial */
-    double *covered;          /* levels: 1 where the intervals hold the true values of both rules */
     uint64_t seed;
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis;
@@ -70,7 +64,6 @@ typedef struct contextual_simulation {
     size_t per_axis;      /* of actions; 0: by the dimension */
     double *action;       /* dim_action x actions */
     double *context;      /* dim_context x contexts */
-    tacet__contextual_plan plan;
     double sup, used_tau; /* of the choosers */
     double *U;            /* per context: m x actions */
     double *bounds;       /* per context */
@@ -94,8 +87,6 @@ tacet_status contextual_theory_of(contextual_theory *out, const contextual_simul
 
 /* The context below which a share u of them lies. */
 double contextual_law_quantile(contextual_law law, double u);
-/* The same for the world of levels (contextual_levels.c). */
-tacet_status contextual_levels_trial(contextual_simulation *s, size_t trial, tacet_error *err);
 /* The same for studies (contextual_regret.c): error[trial] is the regret. */
 tacet_status contextual_regret_trial(contextual_simulation *s, size_t trial, tacet_error *err);
 /* Sets error[trial]; for lab_trials, user is the contextual_simulation. */

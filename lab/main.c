@@ -110,9 +110,8 @@ static const cli_command COMMANDS[] = {
      lab_gp_ucb},
     {"choose", "one private action for one context, charged each time",
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",
-     "The published algorithm (exponential mechanism with a certified supremum) or its range calibration, which is "
-     "two to six times as sharp at the same eps. Each choice spends eps; for several predictions 'tacet learn' is "
-     "better. Numeric columns only.\n\n"
+     "The published algorithm: exponential mechanism with a certified supremum. Each choice spends eps; 'tacet learn' "
+     "is far better, for any number of predictions. Numeric columns only.\n\n"
      "What must be public is as in 'tacet learn'.",
      "tacet-lab choose --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
      "--lengthscale 1.5,20 --eps 1 --context 44",

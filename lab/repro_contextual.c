@@ -11,7 +11,7 @@
 enum { FULL = 40, QUICK = 10, ROUND_COUNT = 3, EPS_COUNT = 3, DRAWS = 8 };
 static const size_t ROUNDS[ROUND_COUNT] = {1000, 10000, 100000};
 static const double EPS[EPS_COUNT] = {0.1, 1, 10};
-static const char *const ALGORITHM[] = {"published", "range", "staged"};
+static const char *const ALGORITHM[] = {"published", "robust"};
 
 static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options *o, const char *algorithm,
                              size_t rounds, double eps, tacet_error *err) {
@@ -32,12 +32,11 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options 
 
 static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error *err) {
     static const char *const COLUMNS[][2] = {{"as published", "pure eps-joint DP, for one choice; tau = 1"},
-                                             {"range-calibrated", "pure eps-joint DP, for one choice"},
-                                             {"as shipped (staged)", "pure eps-joint DP, any number of choices"}};
+                                             {"as shipped", "pure eps-joint DP, any number of choices"}};
     tacet_status status = TACET_OK;
-    plan->columns = 3;
+    plan->columns = 2;
     plan->paper_trials = 1;
-    for (size_t c = 0; c < 3; c++) {
+    for (size_t c = 0; c < 2; c++) {
         (void)snprintf(plan->column[c].title, sizeof plan->column[c].title, "%s", COLUMNS[c][0]);
         (void)snprintf(plan->column[c].guarantee, sizeof plan->column[c].guarantee, "%s", COLUMNS[c][1]);
     }
@@ -61,7 +60,7 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
             row->x = (double)ROUNDS[t];
             row->value = sqrt(gain / row->x) + gain / (EPS[e] * row->x);
             (void)snprintf(row->paper, sizeof row->paper, "O(%.3g)", row->value);
-            for (size_t c = 0; c < 3 && status == TACET_OK; c++) {
+            for (size_t c = 0; c < 2 && status == TACET_OK; c++) {
                 status = cell_for(&row->cell[c], plan, o, ALGORITHM[c], ROUNDS[t], EPS[e], err);
             }
         }
@@ -85,22 +84,22 @@ static void conclude(repro_plan *plan) {
         const repro_row *a = &plan->row[i];
         const repro_row *b = &plan->row[i + 1];
         const bool last = i + 2 >= plan->rows || strcmp(plan->row[i + 2].group, a->group) != 0;
-        double m[2][3] = {{0}};
+        double m[2][2] = {{0}};
         double se = 0;
         size_t trials = 0;
         if (!last || a->reference || b->reference || strcmp(a->group, b->group) != 0) {
             continue;
         }
-        double slope[3];
-        for (size_t c = 0; c < 3; c++) {
+        double slope[2];
+        for (size_t c = 0; c < 2; c++) {
             (void)repro_result(plan, i, c, &m[0][c], &se, &trials);
             (void)repro_result(plan, i + 1, c, &m[1][c], &se, &trials);
             slope[c] = log(m[1][c] / m[0][c]) / log(b->x / a->x);
         }
         repro_finding(plan,
                       "%s, from T = %.0f to %.0f the error falls as T to the power %.2f as published, %.2f "
-                      "range-calibrated, %.2f as shipped; the theorem's bound as %.2f.",
-                      a->group, a->x, b->x, slope[0], slope[1], slope[2], log(b->value / a->value) / log(b->x / a->x));
+                      "as shipped; the theorem's bound as %.2f.",
+                      a->group, a->x, b->x, slope[0], slope[1], log(b->value / a->value) / log(b->x / a->x));
     }
 }
 
@@ -110,8 +109,8 @@ static const char SETTING[] =
     "sqrt(gamma_T/T) + gamma_T/(eps T) with all constants set to 1, to be compared in slope, not in level.";
 static const char WHY[] =
     "The published mechanism falls as the rate's second term says once T is large. The non-private part falls faster "
-    "than the theorem's first term: a loss of the best action is second order in the error of the estimate. Range "
-    "calibration and staged releases have the same guarantee and a smaller constant (src/contextual/README.md).";
+    "than the theorem's first term: a loss of the best action is second order in the error of the estimate. What "
+    "ships has the same guarantee and a smaller constant (src/contextual/README.md).";
 
 static const repro_entry ENTRIES[] = {
     {"contextual-rate", "error against T and eps", SETTING, WHY, false, NULL, build, conclude}};

@@ -18,8 +18,7 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-static const char *const ALGORITHMS[] = {"published", "range",      "release", "staged",
-                                         "faithful",  "nonprivate", "uniform", "robust"};
+static const char *const ALGORITHMS[] = {"published", "faithful", "nonprivate", "uniform", "robust"};
 static const char *const POLICIES[CONTEXTUAL_POLICY_COUNT] = {"none", "epochs", "random"};
 static const char *const LAWS[CONTEXTUAL_LAW_COUNT] = {"uniform", "skew", "two", "one", "clusters", "levels"};
 enum { POINTS_MOST = 20000000 };
@@ -34,9 +33,7 @@ static tacet_status prepare_choices(contextual_simulation *s, tacet_error *err) 
         status = tacet_contextual_learner_add(l, middle, 0, err);
     }
     if (status == TACET_OK) {
-        status = tacet__contextual_chooser_begin(
-            &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE,
-            s->tau, 0, err);
+        status = tacet__contextual_chooser_begin(&chooser, l, s->tau, 0, err);
     }
     if (status == TACET_OK) {
         s->m = chooser->m;
@@ -50,24 +47,9 @@ static tacet_status prepare_choices(contextual_simulation *s, tacet_error *err) 
     for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         double *U = s->U + k * s->m * s->actions;
         status = tacet__contextual_levers(chooser, U, s->context + k * s->dim_context, s->action, s->actions, err);
-        if (status == TACET_OK) {
-            lab_progress(0, "certifying the sensitivity of each context");
-            status = tacet__contextual_score_bound(chooser, &s->bounds[k], U, s->actions, err);
-        }
+        s->bounds[k] = status == TACET_OK ? tacet__contextual_score_bound(chooser, U, s->actions) : 0;
     }
-    lab_progress_end();
     tacet_contextual_chooser_free(chooser);
-    tacet_contextual_learner_free(l);
-    return status;
-}
-
-static tacet_status prepare_plan(contextual_simulation *s, tacet_error *err) {
-    tacet_contextual_learner *l = NULL;
-    s->settings.stages_most = s->algorithm == CONTEXTUAL_RELEASE ? 1 : s->settings.stages_most;
-    tacet_status status = tacet_contextual_learner_create(&l, s->basis, &s->settings, err);
-    if (status == TACET_OK) {
-        status = tacet__contextual_plan_for(l, &s->plan, s->rounds, err);
-    }
     tacet_contextual_learner_free(l);
     return status;
 }
@@ -86,15 +68,13 @@ static tacet_status make_grids(contextual_simulation *s, tacet_error *err) {
     s->action = TACET__ZALLOC(double, s->actions * s->dim_action);
     s->context = TACET__ZALLOC(double, s->contexts *(s->dim_context + 1));
     s->error = TACET__ZALLOC(double, s->trials);
-    s->rms = TACET__ZALLOC(double, 5 * s->trials);
-    s->right = TACET__ZALLOC(size_t, s->trials);
+    s->rms = TACET__ZALLOC(double, 4 * s->trials);
     if (s->rms != NULL) {
         s->stated = s->rms + s->trials;
         s->outcome = s->stated + s->trials;
         s->bound = s->outcome + s->trials;
-        s->covered = s->bound + s->trials;
     }
-    if (s->rms == NULL || s->right == NULL || s->action == NULL || s->context == NULL || s->error == NULL) {
+    if (s->rms == NULL || s->action == NULL || s->context == NULL || s->error == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
     }
     for (size_t j = 0; j < s->actions; j++) {
@@ -145,23 +125,19 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
 }
 
 static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
-    s->settings.method = s->algorithm == CONTEXTUAL_ROBUST ? TACET_CONTEXTUAL_ROBUST : TACET_CONTEXTUAL_STAGED;
-    const bool certified = s->algorithm <= CONTEXTUAL_RANGE || s->algorithm == CONTEXTUAL_FAITHFUL;
+    const bool certified = s->algorithm <= CONTEXTUAL_FAITHFUL;
     if (s->groups != NULL && (certified || s->policy != CONTEXTUAL_POLICY_NONE || s->waves)) {
-        return tacet__fail(err, TACET_UNSUPPORTED,
-                           "groups go with logs and kernel functions, and the algorithms robust, staged, release, "
-                           "nonprivate and uniform");
+        return tacet__fail(
+            err, TACET_UNSUPPORTED,
+            "groups go with logs and kernel functions, and the algorithms robust, nonprivate and uniform");
     }
     tacet_status status = make_basis(s, err);
     if (status == TACET_OK) {
         s->d = s->dim_action + s->dim_context;
         status = make_grids(s, err);
     }
-    if (status == TACET_OK && (s->algorithm == CONTEXTUAL_PUBLISHED || s->algorithm == CONTEXTUAL_RANGE)) {
+    if (status == TACET_OK && s->algorithm == CONTEXTUAL_PUBLISHED) {
         status = prepare_choices(s, err);
-    }
-    if (status == TACET_OK && (s->algorithm == CONTEXTUAL_RELEASE || s->algorithm == CONTEXTUAL_STAGED)) {
-        status = prepare_plan(s, err);
     }
     if (status == TACET_OK && s->algorithm == CONTEXTUAL_FAITHFUL) {
         const double T = (double)s->rounds;
@@ -179,10 +155,7 @@ static const char *protection(const contextual_simulation *s) {
     switch (s->algorithm) {
     case CONTEXTUAL_PUBLISHED:
     case CONTEXTUAL_FAITHFUL:
-    case CONTEXTUAL_RANGE:
         return "eps-DP for one record's context and reward, each choice";
-    case CONTEXTUAL_RELEASE:
-    case CONTEXTUAL_STAGED:
     case CONTEXTUAL_ROBUST:
         return s->settings.gaussian ? "(eps, delta)-DP for one record's context and reward, any number of predictions"
                                     : "eps-DP for one record's context and reward, any number of predictions";
@@ -195,20 +168,15 @@ static const char *protection(const contextual_simulation *s) {
 
 /* How true it was what the models stated. */
 static void add_statements(const contextual_simulation *s, json_t *object) {
-    const bool levels = s->law == CONTEXTUAL_LAW_LEVELS;
     double mean = 0;
     double se = 0;
     double stated = 0;
     double held = 0;
-    double right = 0;
-    double values = 0;
     for (size_t i = 0; i < s->trials; i++) {
         /* Clipping and the rewards' law are left aside, but for two-valued ones: there the mean tells the variance. */
-        const double outcome = levels ? s->outcome[i] : hypot(s->rms[i], s->reward == LAB_REWARD_BINARY ? 0 : s->noise);
+        const double outcome = hypot(s->rms[i], s->reward == LAB_REWARD_BINARY ? 0 : s->noise);
         stated += TACET_CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
         held += s->bound[i] >= outcome ? 1 : 0;
-        right += s->right[i] == 3 ? 1 : 0;
-        values += s->covered[i];
     }
     lab_mean_se(&mean, &se, s->rms, s->trials);
     const double n = (double)s->trials;
@@ -220,20 +188,12 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     (void)json_object_set_new(object, "stated_rms", cli_real(mean));
     (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
     (void)json_object_set_new(object, "held_out_covers", cli_real(held / n));
-    if (levels) {
-        (void)json_object_set_new(object, "all_types_right", cli_real(right / n));
-        (void)json_object_set_new(object, "value_intervals_cover", cli_real(values / n));
-    }
     if (!cli_json_wanted()) {
         printf(
             "%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%, the "
             "held-out bound in %.0f %%\n",
             LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
             lab_largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
-        if (levels) {
-            printf("the best variant for each type in %.0f %% of logs; intervals of values cover in %.0f %%\n",
-                   100 * right / n, 100 * values / n);
-        }
     }
 }
 
@@ -301,15 +261,10 @@ static void report(const contextual_simulation *s, double seconds) {
                   (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
                   cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "mechanism_protects", protection(s),
                   "private", 0, "seconds", seconds);
-    if (object != NULL && s->algorithm <= CONTEXTUAL_RANGE) {
+    if (object != NULL && s->algorithm == CONTEXTUAL_PUBLISHED) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
         add_theory(s, object);
-    }
-    if (object != NULL && (s->algorithm == CONTEXTUAL_RELEASE || s->algorithm == CONTEXTUAL_STAGED)) {
-        (void)json_object_set_new(object, "features", json_integer((json_int_t)s->plan.m));
-        (void)json_object_set_new(object, "stages", json_integer((json_int_t)s->plan.count));
-        (void)json_object_set_new(object, "predicted_rmse", cli_real(sqrt(s->plan.risk)));
     }
     if (object != NULL && s->algorithm == CONTEXTUAL_FAITHFUL) {
         (void)json_object_set_new(object, "approximating_points", json_integer((json_int_t)s->points));
@@ -329,7 +284,6 @@ static void clear(contextual_simulation *s) {
     free(s->bounds);
     free(s->error);
     free(s->rms);
-    free(s->right);
 }
 
 static bool choose(contextual_simulation *s, const char *name) {
@@ -425,13 +379,12 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
          "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
-         "range (range calibration), release (one release), staged (the law believed), robust (the law measured, as "
-         "'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default robust.",
+         "robust (the law measured, as 'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default "
+         "robust.",
          false},
         {"law", CLI_STRING, &law, "NAME",
-         "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or levels: a log "
-         "of 4 "
-         "variants and 3 device types with two-valued rewards. Default uniform.",
+         "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or, with "
+         "--policy, levels: 4 variants and 3 device types with two-valued rewards. Default uniform.",
          false},
         {"policy", CLI_STRING, &policy, "NAME",
          "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random.", false},
@@ -440,10 +393,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
          "kernel.",
          false},
-        {"gap", CLI_DOUBLE, &s.gap, "G", "levels: the best variant is ahead by G. Default: rates from 0.1 to 0.9.",
-         false},
-        {"logged", CLI_FLAG, &s.logged, NULL,
-         "levels: propensities 0.4, 0.3, 0.2, 0.1 and the rarest type 10 %, instead of even ones and 5 %.", false},
         {"kernel", CLI_STRING, &s.kernel_name, "NAME", "se, matern32 or matern52. Default se.", false},
         {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
         {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
@@ -454,14 +403,9 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
         {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
-        {"mechanism", CLI_STRING, &mechanism, "NAME",
-         "release, staged, robust: k-norm (pure), l2 or gaussian. Default k-norm.", false},
+        {"mechanism", CLI_STRING, &mechanism, "NAME", "robust: k-norm (pure), l2 or gaussian. Default k-norm.", false},
         {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
-        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
-         false},
-        {"prior-decay", CLI_DOUBLE, &s.settings.prior_decay, "P",
-         "release, staged, robust: believed smoothness, 0 (draws of the process) to 2. Default 0.5; robust 0.25.",
-         false},
+        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful: the regulariser. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
         {"reward-law", CLI_STRING, &reward, "NAME",
          "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal.", false},
@@ -472,7 +416,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"late", CLI_SIZE, &s.late, "N", "policy: epochs are released N rounds after their end. Default 0.", false},
         {"permute", CLI_FLAG, &s.permute, NULL,
          "Rewards are those of other records, unrelated to action and context: whatever is learnt is chance.", false},
-        {"draws", CLI_SIZE, &s.draws, "N", "published, range: choices drawn per context. Default 8.", false},
+        {"draws", CLI_SIZE, &s.draws, "N", "published: choices drawn per context. Default 8.", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
@@ -508,14 +452,13 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     }
     s.law = chosen_law < CONTEXTUAL_LAW_COUNT ? (contextual_law)chosen_law : CONTEXTUAL_LAW_UNIFORM;
     if (!choose(&s, name)) {
-        return cli_usage(self,
-                         "--algorithm is robust, published, faithful, range, release, staged, nonprivate or uniform");
+        return cli_usage(self, "--algorithm is robust, published, faithful, nonprivate or uniform");
     }
     if (chosen_law == CONTEXTUAL_LAW_COUNT || (!s.waves && strcmp(function, "kernel") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0) ||
-        (s.law == CONTEXTUAL_LAW_LEVELS && s.algorithm != CONTEXTUAL_ROBUST)) {
+        (s.law == CONTEXTUAL_LAW_LEVELS && s.policy == CONTEXTUAL_POLICY_NONE)) {
         return cli_usage(self,
-                         "--law is uniform, skew, two, one, clusters or levels (robust only), --function kernel or "
+                         "--law is uniform, skew, two, one, clusters or levels (with --policy), --function kernel or "
                          "waves, --rewards skewed or symmetric");
     }
     if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {

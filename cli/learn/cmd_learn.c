@@ -144,26 +144,18 @@ static int dry_run(const tacet_contextual_log *log, const cli_command *self) {
         "without learning)\n");
 }
 
-static int check_words(learn_job *job, const char *algorithm, const char *mechanism, const char *rewards,
-                       const cli_command *self) {
+static int check_words(learn_job *job, const char *mechanism, const char *rewards, const cli_command *self) {
     tacet_contextual_settings *s = &job->question.settings;
-    const bool robust = strcmp(algorithm, "robust") == 0;
     s->euclidean = strcmp(mechanism, "l2") == 0;
     s->gaussian = s->euclidean || strcmp(mechanism, "gaussian") == 0;
     s->rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
-    s->method = robust ? TACET_CONTEXTUAL_ROBUST : TACET_CONTEXTUAL_STAGED;
     if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
-        (!robust && strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0)) {
-        return cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm, l2 or gaussian, "
-                               "--rewards is skewed or symmetric");
+        return cli_usage(self, "--mechanism is k-norm, l2 or gaussian, --rewards is skewed or symmetric");
     }
-    if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0) ||
-        !(s->prior_decay >= -1 && s->prior_decay <= 2) || !(s->propensity_least >= 0 && s->propensity_least < 1)) {
-        return cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd "
-                               "must not be negative, --prior-decay lies between 0 and 2");
+    if (!(s->delta > 0 && s->delta < 1) || !(s->propensity_least >= 0 && s->propensity_least < 1)) {
+        return cli_usage(self, "--delta and --least-propensity must lie between 0 and 1");
     }
-    s->stages_most = strcmp(algorithm, "release") == 0 ? 1 : s->stages_most;
     return CLI_EXIT_OK;
 }
 
@@ -182,7 +174,6 @@ static void warn(const tacet_contextual_log *log, const cli_command *self) {
 int learn_learn(int argc, char **argv, const cli_command *self) {
     learn_job job;
     const char *out = NULL;
-    const char *algorithm = "robust";
     const char *mechanism = "k-norm";
     const char *rewards = "skewed";
     bool dry = false;
@@ -206,26 +197,16 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
                 "Default skewed."),
         CLI_OPT("dry-run", &dry, NULL,
                 "Charge, draw and write nothing; tell the holder of the log what its rows would be taken as."),
-        CLI_OPT("algorithm", &algorithm, "NAME",
-                "robust; or staged and release (one stage), which believe --noise-sd, --prior-sd and an even law of "
-                "contexts. Default robust."),
         CLI_OPT("mechanism", &mechanism, "NAME",
                 "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm. Counts, "
                 "scales, held-out errors and values, and the whole table where all columns are categories, have "
                 "Laplace noise and pure eps either way."),
         CLI_OPT("delta", &s->delta, "D", "l2, gaussian: default 1e-6."),
-        CLI_OPT("noise-sd", &s->noise_sd, "R",
-                "Belief: noise of a reward. Not from these records. Default: 1/20 of the range."),
-        CLI_OPT(
-            "prior-sd", &s->prior_sd, "S",
-            "Belief: size of the function. Not from these records. Default: robust fits it, else 0.11 of the range."),
-        CLI_OPT("prior-decay", &s->prior_decay, "P",
-                "Belief: smoothness, from 0 (rough) to 2. Not from these records. Default 0.25, else 0.5."),
     };
     memcpy(options + n, own, sizeof own);
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
         (code = learn_job_check(&job, self)) != CLI_EXIT_OK ||
-        (code = check_words(&job, algorithm, mechanism, rewards, self)) != CLI_EXIT_OK) {
+        (code = check_words(&job, mechanism, rewards, self)) != CLI_EXIT_OK) {
         goto done;
     }
     if (!dry && out == NULL) {

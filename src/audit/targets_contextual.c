@@ -211,7 +211,7 @@ static tacet_status run_release(void *state, tacet_noise *noise, int world, doub
     return status;
 }
 
-/* The range-calibrated choice: scores of both worlds, through the chooser's own bound. */
+/* The published choice: scores of both worlds, through the chooser's own bound. */
 static tacet_status make_choice(contextual_state *a, const tacet_audit_claim *claim, tacet_error *err) {
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
     const double context = 0;
@@ -225,29 +225,25 @@ static tacet_status make_choice(contextual_state *a, const tacet_audit_claim *cl
         tacet_contextual_learner *learner = NULL;
         tacet_contextual_chooser *chooser = NULL;
         double U[ACTIONS * FEATURES_MOST];
-        double half = 0;
         status = make_learner(&learner, a, claim->eps, 0, context, world, err);
         if (status == TACET_OK) {
-            status = tacet_contextual_chooser_create(&chooser, learner, TACET_CONTEXTUAL_RANGE, 10, err);
+            status = tacet_contextual_chooser_create(&chooser, learner, 10, err);
         }
         if (status == TACET_OK) {
             status = tacet__contextual_levers(chooser, U, &context, actions, ACTIONS, err);
         }
         if (status == TACET_OK) {
-            status = tacet__contextual_score_bound(chooser, &half, U, ACTIONS, err);
-        }
-        if (status == TACET_OK) {
             tacet__gemv(true, chooser->m, ACTIONS, 1, U, chooser->m, chooser->v, 0, scores[world]);
         }
         if (status == TACET_OK && world == 0) {
-            const double widest = 1e3 * half;
+            const double most = tacet__contextual_score_bound(chooser, U, ACTIONS), widest = 1e3 * most;
             status = tacet_bound_range(&a->outer, ACTIONS, -widest, widest, err);
             if (status == TACET_OK) {
                 status =
-                    tacet_bound_narrow_scores(&a->bound, a->outer, half, "src/contextual/README.md section 5", err);
+                    tacet_bound_narrow_scores(&a->bound, a->outer, most, "src/contextual/README.md section 4", err);
             }
             if (status == TACET_OK) {
-                status = tacet_mechanism_create(&a->mechanism, TACET_MECHANISM_PERMUTE_AND_FLIP, a->bound, &replace,
+                status = tacet_mechanism_create(&a->mechanism, TACET_MECHANISM_EXPONENTIAL, a->bound, &replace,
                                                 claim->eps, 0, err);
             }
         }
@@ -316,7 +312,7 @@ const tacet_audit_target tacet__audit_contextual_features = {
 };
 const tacet_audit_target tacet__audit_contextual_choice = {
     .name = "contextual-choice",
-    .summary = "one action chosen with the range calibration; one record's reward is 1e9 or -1e9, in a corner",
+    .summary = "one action chosen as published; one record's reward is 1e9 or -1e9, in a corner",
     .pure = true,
     .create = create_choice,
     .run = run_choice,

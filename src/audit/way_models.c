@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_models.c - a model learnt from a log, as it ships: the table of a log of levels, the robust release, stages.
- * Ring: audit. Neighbours: one row's reward at one end of the range or at the other. The bound is of a release of one
- * number, which an audit can see nearly all of, or of the two that a row moves in a table of levels; the law of one of
- * many. What is looked at are the bytes that the ledger stores as the answer: those that left. Cost: 5 to 20 ms a
- * release. */
+/* way_models.c - a model learnt from a log, as it ships: the table of a log of levels.
+ * Ring: audit. Neighbours: one row's reward at one end of the range or at the other. The bound is of the
+ * two numbers that a row moves in a table of levels; the law of all of them. What is looked at are the bytes that the
+ * ledger stores as the answer: those that left. Cost: 5 to 20 ms a release. */
 #include "audit/way.h"
 
 #include "core/fail.h"
@@ -11,11 +10,10 @@
 #include <math.h>
 #include <string.h>
 #include <tacet/ab/trusted/log.h>
-#include <tacet/contextual/trusted/log.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/release.h>
 
-enum { LEARN_NUMBERS = 8 /* the plan wants ten */, TABLE_LEVELS = 2, TABLE_NUMBERS = 2 * TABLE_LEVELS * TABLE_LEVELS };
+enum { TABLE_LEVELS = 2, TABLE_NUMBERS = 2 * TABLE_LEVELS * TABLE_LEVELS };
 
 tacet_status tacet__shipment_take(tacet__shipment *s, const tacet_release *release, tacet_error *err) {
     const size_t count = tacet_release_count(release);
@@ -55,27 +53,16 @@ tacet_status tacet__shipment_stored(tacet__shipment *s, const char *ticket, tace
 
 /* --- a log ------------------------------------------------------------------------------------------------------- */
 
-enum { LOG_ROWS = 400 /* fewer are refused */, LOG_VICTIM = 0 /* dealt to the largest part */ };
-
-static tacet_status choose_learn(tacet__shipment *s, const char *mechanism, tacet_error *err) {
-    s->gaussian = strcmp(mechanism, "gaussian") == 0;
-    s->pure = !s->gaussian;
-    return s->gaussian || strcmp(mechanism, "k-norm") == 0
-               ? TACET_OK
-               : tacet__fail(err, TACET_INVALID, "a model is learnt with k-norm or gaussian noise");
-}
+enum { LOG_ROWS = 400, LOG_VICTIM = 0 };
 
 static tacet_status write_log(tacet__shipment *s, tacet_error *err) {
     tacet_simrng rng;
     FILE *file = fopen(s->data, "we");
     bool good = file != NULL && fprintf(file, "a,c,y\n") > 0;
     tacet_simrng_init(&rng, 77, 0);
-    const bool table = s->way != &tacet__way_learn;
-    for (size_t i = 0; i < LOG_ROWS && good; i++) { /* of a table the first cell has the row that differs */
-        const double a =
-            floor((table ? TABLE_LEVELS : 6) * tacet_simrng_uniform(&rng)) * (table && i == LOG_VICTIM ? 0 : 1);
-        const double c =
-            floor((table ? TABLE_LEVELS : 4) * tacet_simrng_uniform(&rng)) * (table && i == LOG_VICTIM ? 0 : 1);
+    for (size_t i = 0; i < LOG_ROWS && good; i++) { /* the first cell has the row that differs */
+        const double a = floor(TABLE_LEVELS * tacet_simrng_uniform(&rng)) * (i == LOG_VICTIM ? 0 : 1);
+        const double c = floor(TABLE_LEVELS * tacet_simrng_uniform(&rng)) * (i == LOG_VICTIM ? 0 : 1);
         const double y = 2 * tacet_simrng_uniform(&rng) - 1;
         const double end = s->worlds[0] == 1 ? 1e9 : -1e9; /* far out of range: it is clipped */
         good = fprintf(file, "a%g,c%g,%.6f\n", a, c, i == LOG_VICTIM ? end : y) > 0;
@@ -86,53 +73,13 @@ static tacet_status write_log(tacet__shipment *s, tacet_error *err) {
 
 static const char TABLE_TICKET[] = "audit/table";
 
-static tacet_status release_log(tacet__shipment *s, const tacet_space_options *levels,
-                                tacet_contextual_settings *settings, const char *ticket, tacet_error *err) {
-    tacet_space space;
-    tacet_contextual_question question = {
-        .space = &space, .action_columns = 1, .reward = "y", .kind = TACET_KERNEL_SE, .lengthscale_count = 0};
-    const tacet_contextual_entry entry = {.ledger = s->ledger, .ticket = "audit", .to_whom = "an auditor"};
-    tacet_contextual_log *log = NULL;
-    tacet_contextual_model *model = NULL;
-    settings->eps = s->settings->eps;
-    settings->delta = s->settings->delta;
-    settings->prior_sd = 1; /* much to be learnt, so that few rows are enough */
-    question.settings = *settings;
-    tacet_status status = tacet_space_short(&space, levels, err);
-    status = status != TACET_OK ? status : tacet_contextual_log_open(&log, s->data, &question, err);
-    status = status != TACET_OK ? status : tacet_contextual_log_release(log, &model, &entry, err);
-    tacet_contextual_model_free(model);
-    tacet_contextual_log_free(log);
-    tacet_space_clear(&space);
-    return status != TACET_OK ? status : tacet__shipment_stored(s, ticket, err);
-}
-
-static tacet_status ask_learn(tacet__shipment *s, tacet_error *err) {
-    static const tacet_space_options LEVELS = {.levels = "a=a0|a1|a2|a3|a4|a5,c=c0|c1|c2|c3"};
-    tacet_contextual_settings settings;
-    tacet_contextual_settings_defaults(&settings);
-    settings.method = TACET_CONTEXTUAL_STAGED;
-    settings.gaussian = s->gaussian;
-    settings.stages_most = 1;
-    settings.features_most = s->numbers;
-    return release_log(s, &LEVELS, &settings, "audit/stage 1", err);
-}
-
 static const tacet_space_options FOUR_CELLS = {.levels = "a=a0|a1,c=c0|c1"};
 
-/* Where all columns are levels the robust release is one table of two numbers a cell, too. */
 static tacet_status choose_table(tacet__shipment *s, const char *mechanism, tacet_error *err) {
     s->pure = true;
     return strcmp(mechanism, "laplace") == 0
                ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "a table of levels is released with laplace noise");
-}
-
-static tacet_status ask_robust(tacet__shipment *s, tacet_error *err) {
-    tacet_contextual_settings settings;
-    tacet_contextual_settings_defaults(&settings);
-    settings.method = TACET_CONTEXTUAL_ROBUST;
-    return release_log(s, &FOUR_CELLS, &settings, TABLE_TICKET, err);
 }
 
 /* What `tacet learn` does with a log of levels unless it is told otherwise. */
@@ -159,34 +106,6 @@ static double difference(const double *values) {
 
 enum { RELEASES = 2000, INTERRUPTED = 2000 };
 
-const tacet__way tacet__way_learn = {
-    .name = "learn",
-    .summary = "a log through tacet learn, one row's reward replaced; bound on eps, and tests of the noise's law",
-    .mechanism = "k-norm",
-    .most = 1,
-    .law_numbers = LEARN_NUMBERS,
-    .middle = (double)NAN,
-    .rows = RELEASES,
-    .runs = INTERRUPTED,
-    .choose = choose_learn,
-    .prepare = write_log,
-    .ask = ask_learn,
-};
-const tacet__way tacet__way_robust = {
-    .name = "learn-robust",
-    .summary = "a log of levels through the robust release; bound on eps, and tests of the noise's law",
-    .mechanism = "laplace",
-    .most = 1,
-    .law_numbers = TABLE_NUMBERS,
-    .middle = (double)NAN,
-    .rows = RELEASES,
-    .runs = INTERRUPTED,
-    .ticket = TABLE_TICKET,
-    .fold = difference,
-    .choose = choose_table,
-    .prepare = write_log,
-    .ask = ask_robust,
-};
 const tacet__way tacet__way_table = {
     .name = "learn-table",
     .summary = "a log of levels through tacet learn as it is by default; bound on eps, and tests of the noise's law",

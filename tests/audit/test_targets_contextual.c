@@ -34,7 +34,8 @@ static void test_others(void **state) {
     tacet_audit_result r = audit("contextual-features", 1, 60000);
     assert_true(!r.violated && (r.eps_lower > 0.7 || test_slow()));
     r = audit("contextual-choice", 1, 60000);
-    assert_true(!r.violated && (r.eps_lower > 0.5 || test_slow()));
+    /* The published exponent is for a supremum that the scores of a few actions do not reach. */
+    assert_true(!r.violated && (r.eps_lower > 0.15 || test_slow()));
     r = audit("control:contextual-grid-sup", 1, 60000);
     assert_true((r.violated && r.eps_lower > 1.5) || test_slow());
 }

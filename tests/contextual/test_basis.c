@@ -132,7 +132,7 @@ static void test_equals_dense(void **state) {
     }
     /* The certificate holds for this operator too. */
     tacet_contextual_certificate certificate;
-    assert_ok(tacet__lever_certify(&certificate, &lever, NULL, 0, 0.005, 100000, NULL));
+    assert_ok(tacet__lever_certify(&certificate, &lever, 0.005, 100000, NULL));
     assert_true(certificate.upper * certificate.upper >= sup);
     tacet__contextual_dense_free(dense);
     assert_status(tacet__contextual_dense_create(&dense, kernel, W, y, T, P, count, 0, tau, NULL), TACET_INVALID);

@@ -255,51 +255,6 @@ static void many_predictions_are_those_of_one_at_a_time(void **state) {
     tacet_contextual_model_free(model);
 }
 
-/* Two categories of 20 levels: 38 coordinates, of which a table of cells needs none. The best cells win. */
-static void many_levels_are_a_table(void **state) {
-    enum { LEVELS = 20, MANY = 40000 };
-    fixture *f = *state;
-    static double rows[MANY * 3];
-    char text[2048] = "{\"columns\":[";
-    tacet_simrng rng;
-    tacet_contextual_log *log = NULL;
-    tacet_contextual_model *model = NULL;
-    size_t right = 0;
-    for (int c = 0; c < 2; c++) {
-        (void)sprintf(text + strlen(text), "%s{\"name\":\"%c\",\"levels\":[", c > 0 ? "," : "", c > 0 ? 'c' : 'x');
-        for (int i = 0; i < LEVELS; i++) {
-            (void)sprintf(text + strlen(text), "%s\"%d\"", i > 0 ? "," : "", i);
-        }
-        (void)strcat(text, "]}");
-    }
-    (void)strcat(text, "]}");
-    tacet_space_clear(&f->space);
-    assert_ok(tacet_space_decode(&f->space, text, strlen(text), NULL));
-    tacet_simrng_init(&rng, 11, 0);
-    for (size_t i = 0; i < MANY; i++) { /* the action of the context's own number is best */
-        double *row = rows + i * 3;
-        row[0] = (double)tacet_simrng_below(&rng, LEVELS);
-        row[1] = (double)tacet_simrng_below(&rng, LEVELS);
-        row[2] = tacet_simrng_uniform(&rng) < (row[0] == row[1] ? 0.9 : 0.2) ? 1 : 0;
-    }
-    f->question.propensity = NULL;
-    assert_ok(tacet_contextual_log_open_rows(&log, rows, MANY, &f->question, NULL));
-    assert_ok(tacet_contextual_log_release(log, &model, &f->entry, NULL));
-    for (size_t c = 0; c < LEVELS; c++) {
-        double actions[LEVELS * (LEVELS - 1)], context[LEVELS - 1], means[LEVELS];
-        size_t best = 0;
-        for (size_t a = 0; a < LEVELS; a++) {
-            tacet_space_vertex(actions + a * (LEVELS - 1), a, LEVELS);
-        }
-        tacet_space_vertex(context, c, LEVELS);
-        assert_ok(tacet_contextual_predict(model, &best, means, actions, LEVELS, context, NULL));
-        right += best == c;
-    }
-    assert_true(right >= 19);
-    tacet_contextual_model_free(model);
-    tacet_contextual_log_free(log);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(memory_and_file_give_the_same_model, setup, teardown),
@@ -308,7 +263,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_release_goes_on_from_the_rows_it_was_begun_with, setup, teardown),
         cmocka_unit_test_setup_teardown(public_cells_are_refused_and_private_ones_are_not, setup, teardown),
         cmocka_unit_test_setup_teardown(many_predictions_are_those_of_one_at_a_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_levels_are_a_table, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

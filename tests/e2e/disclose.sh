@@ -95,7 +95,7 @@ refused "study FILE" "$tacet" disclose --study "$work/status" --release "$work/r
 awk 'BEGIN { print "dose,age,effect"; srand(7); for (i = 0; i < 3000; i++) { d = rand(); a = rand(); print d "," a "," 0.2 + 0.5 * d * a } }' >"$work/log.csv"
 for mechanism in k-norm l2; do
     "$tacet" learn --data "$work/log.csv" --actions dose --contexts age --reward effect --bounds 0:1,0:1 --range 0:1 --lengthscale 0.5 \
-        --eps 1 --delta 1e-6 --mechanism $mechanism --algorithm release --out "$work/$mechanism.json" --ledger "$work/$mechanism.db" \
+        --eps 1 --delta 1e-6 --mechanism $mechanism --out "$work/$mechanism.json" --ledger "$work/$mechanism.db" \
         --new-budget "a test" >/dev/null || fail "no $mechanism model"
     "$tacet" disclose --model "$work/$mechanism.json" --ledger "$work/$mechanism.db" --format registry >"$work/model.yaml" || fail "no entry of a model"
     valid "$work/model.yaml" || fail "the entry of a model is not valid"
@@ -105,7 +105,7 @@ done
 grep -q '^    variant_name: "Approximate DP"$' "$work/model.yaml" && grep -q 'epsilon with delta 0: 1\.[0-9]*\. ' "$work/model.yaml" ||
     fail "l2 has a delta and a pure eps above it: $(grep -n 'variant\|epsilon' "$work/model.yaml")"
 "$tacet" disclose --model "$work/k-norm.json" --ledger "$work/k-norm.db" >"$work/label" || fail "no label of a model"
-grep -q 'at most 73.2 times in 100' "$work/label" && grep -q 'its action' "$work/label" && grep -q 'The ledger has 1 entries' "$work/label" ||
+grep -q 'at most 73.2 times in 100' "$work/label" && grep -q 'its action' "$work/label" && grep -q 'The ledger has 7 entries' "$work/label" ||
     fail "the label: $(cat "$work/label")"
 refused "another ledger" "$tacet" disclose --model "$work/k-norm.json" --ledger "$work/l2.db"
 refused "not a model" "$tacet" disclose --model "$work/status"

@@ -6,8 +6,8 @@ bin=${TACET_BIN:?}
 check() { "$bin/tacet-lab" simulate "$@" --trials 1 --json 2>/dev/null | grep -q '"private": *false' || { echo "simulate $1: not stamped"; exit 1; }; }
 check outsourced --scenario grid --queries 5 --mechanism gaussian
 check outsourced --scenario grid --queries 5 --mechanism laplace
-check contextual --rounds 500 --algorithm staged
-check contextual --rounds 500 --algorithm range
+check contextual --rounds 500
+check contextual --rounds 500 --algorithm published
 check central --rounds 40
 check local-statistics --rounds 40
 check local --rounds 40

@@ -27,8 +27,7 @@ bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_quest
                                .person = q->person,
                                .persons = q->persons,
                                .rows_per_person = q->rows_per_person};
-    return s->method == TACET_CONTEXTUAL_ROBUST && s->rewards == TACET_CONTEXTUAL_SKEWED && !s->gaussian &&
-           s->noise_sd == 0 && s->prior_sd == 0 && q->public_contexts == NULL && q->groups == NULL &&
+    return s->rewards == TACET_CONTEXTUAL_SKEWED && !s->gaussian && q->public_contexts == NULL && q->groups == NULL &&
            q->lengthscale_count == 0 &&
            tacet_ab_plan_make(&plan, q->space, q->action_columns, s->reward_lower, s->reward_upper, s->eps, 1, NULL) ==
                TACET_OK;

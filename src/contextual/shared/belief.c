@@ -5,8 +5,8 @@
  * mean n H (theta* - theta), H = E omega phi phi', and covariance n s^2 S + sg^2 n Z. Where the law was measured, not
  * given, n^2 dL P dL' is added for other laws it may have been; and the size of P follows the data (a), so that a
  * belief that was too small by orders of magnitude is mended by the first release. None of it enters the proof of
- * privacy. Differs from fusion.c: Z need not be diagonal, fewer features may be released than are believed in, a is
- * fitted. Cost: O(m M N + M^3) a form tried, some twenty of them a choice. */
+ * privacy. Z need not be diagonal, and fewer features may be released than are believed in. Cost: O(m M N + M^3) a form
+ * tried, some twenty of them a choice. */
 #include "contextual/shared/belief.h"
 
 #include "core/fail.h"

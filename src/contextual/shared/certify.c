@@ -4,8 +4,7 @@
  * linear part at c and a rest, whose norm is at most z^-1/2 that of k(., w) - k(., c) - (w - c)'grad k(., c) in the
  * kernel's space (features are a projection, and Z >= z I): a known function of the distance. The norm of the linear
  * part is convex, so its largest value is at a corner. A maximum over sampled points is no bound: it is 0.2 to 0.9 of
- * the supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. A search that
- * takes more is folded by the symmetries of the leverage, if it has any (symmetry.c). */
+ * the supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. */
 #include "contextual/shared/internal.h"
 
 #include "core/fail.h"
@@ -17,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 8 };        /* cells halved at once: a matrix product reads the features once for all */
-enum { FOLD_AFTER = 500 }; /* cells: a search that takes no more would not gain by symmetry */
+enum { BATCH = 8 }; /* cells halved at once: a matrix product reads the features once for all */
 
 typedef struct cell {
     double centre[TACET_CONTEXTUAL_DIM_MOST], half[TACET_CONTEXTUAL_DIM_MOST];
@@ -28,16 +26,12 @@ typedef struct cell {
 
 typedef struct search {
     const tacet__lever *lever;
-    size_t m, d, n;
-    const double *U;
-    double spread; /* 1 for norms; the largest |U_i - U_j| for ranges */
-    double root;   /* of the least eigenvalue of Z, or of tau */
-    tacet__contextual_symmetry fold;
+    size_t m, d;
+    double root;    /* of the least eigenvalue of Z, or of tau */
     unsigned half;  /* 0: SE; 1, 2: Matérn 3/2, 5/2 */
     double *kernel; /* nodes x (1 + d) a cell, of 2 BATCH: kernel values and slopes */
     double *u;      /* m x (1 + d) a cell: u and its derivatives at its centre */
-    double *values; /* n x (1 + d) a cell */
-    double *corner; /* max(m, n) */
+    double *corner; /* m */
     cell *heap;
     size_t count, capacity;
     double found;
@@ -56,25 +50,11 @@ void tacet__lever_apply(const tacet__lever *lever, double *phi, size_t n) {
     }
 }
 
-static double spread_of(const double *v, size_t n) {
-    double low = v[0];
-    double high = v[0];
-    for (size_t i = 1; i < n; i++) {
-        low = fmin(low, v[i]);
-        high = fmax(high, v[i]);
-    }
-    return high - low;
-}
-
 /* The value at a point of the box. */
 static double value_at(search *s, const double *w) {
     tacet_features_eval(s->lever->features, s->u, w, s->d, 1);
     tacet__lever_apply(s->lever, s->u, 1);
-    if (s->U == NULL) {
-        return tacet__norm2(s->u, s->m);
-    }
-    tacet__gemv(true, s->m, s->n, 1, s->U, s->m, s->u, 0, s->values);
-    return spread_of(s->values, s->n);
+    return tacet__norm2(s->u, s->m);
 }
 
 double tacet__contextual_remainder(unsigned half, double r) {
@@ -107,14 +87,14 @@ static double rest(const search *s, const double *half) {
 }
 
 /* Largest value of the linear part over the corners of the cell. */
-static double linear_part(search *s, cell *c, const double *base, size_t length) {
+static double linear_part(search *s, cell *c, const double *base) {
     double best = -1;
     for (unsigned corner = 0; corner < 1U << s->d; corner++) {
-        memcpy(s->corner, base, length * sizeof *base);
+        memcpy(s->corner, base, s->m * sizeof *base);
         for (size_t i = 0; i < s->d; i++) {
-            tacet__axpy(s->corner, (corner >> i & 1U) != 0 ? c->half[i] : -c->half[i], base + (i + 1) * length, length);
+            tacet__axpy(s->corner, (corner >> i & 1U) != 0 ? c->half[i] : -c->half[i], base + (i + 1) * s->m, s->m);
         }
-        const double value = s->U == NULL ? tacet__norm2(s->corner, length) : spread_of(s->corner, length);
+        const double value = tacet__norm2(s->corner, s->m);
         if (value > best) {
             best = value;
             c->corner = corner;
@@ -136,21 +116,15 @@ static void levers_at(search *s, const cell *cells, size_t n) {
     }
     tacet__gemm(true, false, s->m, n * columns, q, 1, block->A, q, s->kernel, q, 0, s->u, s->m);
     tacet__lever_apply(s->lever, s->u, n * columns);
-    if (s->U != NULL) {
-        tacet__gemm(true, false, s->n, n * columns, s->m, 1, s->U, s->m, s->u, s->m, 0, s->values, s->n);
-    }
 }
 
 static void bound_cells(search *s, cell *cells, size_t n) {
-    const size_t length = s->U == NULL ? s->m : s->n;
-    const size_t columns = 1 + s->d;
     levers_at(s, cells, n);
     for (size_t i = 0; i < n; i++) {
-        const double *base = (s->U == NULL ? s->u : s->values) + i * columns * length;
-        const double centre = s->U == NULL ? tacet__norm2(base, length) : spread_of(base, length);
-        s->found = fmax(s->found, centre);
+        const double *base = s->u + i * (1 + s->d) * s->m;
+        s->found = fmax(s->found, tacet__norm2(base, s->m));
         cells[i].corner = 0;
-        cells[i].upper = linear_part(s, &cells[i], base, length) + s->spread * rest(s, cells[i].half);
+        cells[i].upper = linear_part(s, &cells[i], base) + rest(s, cells[i].half);
     }
 }
 
@@ -185,22 +159,19 @@ static cell pop(search *s) {
     return top;
 }
 
-/* Halves a cell across the side that is longest in lengthscales; returns how many halves are worth looking at. */
-static size_t halve(const search *s, cell *parts, const cell *c) {
+/* Halves a cell across the side that is longest in lengthscales. */
+static void halve(const search *s, cell *parts, const cell *c) {
     size_t longest = 0;
-    size_t n = 0;
     for (size_t i = 1; i < s->d; i++) {
         if (c->half[i] / s->lever->lengthscale[i] > c->half[longest] / s->lever->lengthscale[longest]) {
             longest = i;
         }
     }
-    for (int side = -1; side <= 1; side += 2) {
-        parts[n] = *c;
-        parts[n].half[longest] *= 0.5;
-        parts[n].centre[longest] += side * parts[n].half[longest];
-        n += tacet__contextual_symmetry_keeps(&s->fold, parts[n].centre, parts[n].half, s->d) ? 1 : 0;
+    for (size_t i = 0; i < 2; i++) {
+        parts[i] = *c;
+        parts[i].half[longest] *= 0.5;
+        parts[i].centre[longest] += (i == 0 ? -1 : 1) * parts[i].half[longest];
     }
-    return n;
 }
 
 /* A look at where the popped cell's linear part was largest: raises `found`, which is what ends the search. */
@@ -210,21 +181,6 @@ static void look(search *s, const cell *c) {
         w[i] = c->centre[i] + ((c->corner >> i & 1U) != 0 ? c->half[i] : -c->half[i]);
     }
     s->found = fmax(s->found, value_at(s, w));
-}
-
-static double widest(const double *U, size_t m, size_t n) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            double sum = 0;
-            for (size_t k = 0; k < m; k++) {
-                const double e = U[i * m + k] - U[j * m + k];
-                sum += e * e;
-            }
-            most = fmax(most, sum);
-        }
-    }
-    return sqrt(most);
 }
 
 /* The largest value at the corners of the box, where suprema usually are. */
@@ -240,17 +196,15 @@ static tacet_status begin(search *s, tacet_error *err) {
     s->m = s->lever->features->m;
     s->d = s->lever->d;
     s->half = spec->kind == TACET_KERNEL_SE ? 0 : spec->matern_p;
-    s->spread = s->U == NULL ? 1 : widest(s->U, s->m, s->n);
     s->root = INFINITY;
     for (size_t k = 0; k < s->m && s->lever->inverse_root != NULL; k++) {
         s->root = fmin(s->root, 1 / s->lever->inverse_root[k]);
     }
     s->root = isfinite(s->root) ? s->root : sqrt(s->lever->tau);
     s->u = TACET__ZALLOC(double, s->m *columns);
-    s->values = TACET__ZALLOC(double, (s->n + 1) * columns);
     s->kernel = TACET__ALIGNED(double, s->lever->features->blocks[0].count *columns);
-    s->corner = TACET__ZALLOC(double, s->m > s->n ? s->m : s->n);
-    if (s->u == NULL || s->values == NULL || s->corner == NULL || s->kernel == NULL) {
+    s->corner = TACET__ZALLOC(double, s->m);
+    if (s->u == NULL || s->corner == NULL || s->kernel == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a certificate");
     }
     cell whole = {.upper = INFINITY};
@@ -260,20 +214,6 @@ static tacet_status begin(search *s, tacet_error *err) {
     look_at_corners(s, &whole);
     bound_cells(s, &whole, 1);
     return push(s, &whole, err);
-}
-
-/* Looks for symmetries, and forgets the cells that have their image among the others. */
-static tacet_status fold(search *s, tacet_error *err) {
-    const tacet_status status = tacet__lever_symmetry(&s->fold, s->lever, s->found * s->found, err);
-    const size_t count = s->count;
-    s->count = 0;
-    for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        const cell c = s->heap[i]; /* the heap never grows beyond what was read */
-        if (tacet__contextual_symmetry_keeps(&s->fold, c.centre, c.half, s->d)) {
-            (void)push(s, &c, err);
-        }
-    }
-    return status;
 }
 
 /* One step: the largest cells that are above `enough` are halved, and their halves bounded. */
@@ -286,7 +226,8 @@ static tacet_status step(search *s, double enough, size_t *cells, tacet_error *e
         if (k == 0) {
             look(s, &top);
         }
-        n += halve(s, parts + n, &top);
+        halve(s, parts + n, &top);
+        n += 2;
     }
     double before[2 * BATCH];
     for (size_t i = 0; i < n; i++) {
@@ -301,35 +242,28 @@ static tacet_status step(search *s, double enough, size_t *cells, tacet_error *e
     return status;
 }
 
-tacet_status tacet__lever_certify(tacet_contextual_certificate *out, const tacet__lever *lever, const double *U,
-                                  size_t n, double tolerance, size_t most_cells, tacet_error *err) {
+tacet_status tacet__lever_certify(tacet_contextual_certificate *out, const tacet__lever *lever, double tolerance,
+                                  size_t most_cells, tacet_error *err) {
     if (lever->d > TACET_CONTEXTUAL_DIM_MOST || tacet_kernel_describe(lever->features->kernel)->groups != NULL) {
         return tacet__fail(err, TACET_UNSUPPORTED, "suprema are certified in at most %d coordinates, without groups",
                            (int)TACET_CONTEXTUAL_DIM_MOST);
     }
-    search s = {.lever = lever, .U = U, .n = n};
+    search s = {.lever = lever};
     size_t cells = 1;
-    bool tried = U != NULL; /* a range has the symmetry of its actions and context, which is seldom any */
     tacet_status status = begin(&s, err);
     while (status == TACET_OK && s.heap[0].upper > (1 + tolerance) * s.found && cells < most_cells) {
-        if (!tried && cells > FOLD_AFTER) {
-            tried = true;
-            status = fold(&s, err);
-        }
-        status = status == TACET_OK ? step(&s, (1 + tolerance) * s.found, &cells, err) : status;
+        status = step(&s, (1 + tolerance) * s.found, &cells, err);
     }
     if (status == TACET_OK) {
         /* |phi| <= 1 and Z >= root^2 I: true without any search. Rounding: features are good to 1e-9 of their norm at
          * worst (src/contextual/README.md, section 4). */
-        const double folded = fmax(s.heap[0].upper, s.found);
-        const double searched = s.fold.defect > 0 ? sqrt(folded * folded + s.fold.defect) : folded;
-        *out = (tacet_contextual_certificate){.upper = fmin(searched, s.spread / s.root) * (1 + 1e-12) +
-                                                       1e-8 * s.spread / sqrt(lever->tau),
-                                              .found = s.found,
-                                              .cells = cells};
+        const double searched = fmax(s.heap[0].upper, s.found);
+        *out =
+            (tacet_contextual_certificate){.upper = fmin(searched, 1 / s.root) * (1 + 1e-12) + 1e-8 / sqrt(lever->tau),
+                                           .found = s.found,
+                                           .cells = cells};
     }
     free(s.u);
-    free(s.values);
     free(s.kernel);
     free(s.corner);
     free(s.heap);
@@ -358,8 +292,7 @@ tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const t
                                 .d = basis->d,
                                 .lengthscale = basis->unit_lengthscale};
     /* Squares: half the tolerance for the norm. */
-    const tacet_status status =
-        tacet__lever_certify(out, &lever, NULL, 0, 0.5 * tolerance / (1 + tolerance), CELLS_MOST, err);
+    const tacet_status status = tacet__lever_certify(out, &lever, 0.5 * tolerance / (1 + tolerance), CELLS_MOST, err);
     out->upper *= out->upper;
     out->found *= out->found;
     return status;

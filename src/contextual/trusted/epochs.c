@@ -388,7 +388,7 @@ static void fingerprint(tacet__epochs *u) {
     const tacet_contextual_epochs_settings *s = &u->settings;
     const tacet_contextual_settings *l = &s->learner;
     const tacet_contextual_basis *b = u->basis;
-    const double reals[] = {l->reward_lower, l->reward_upper, l->eps, l->delta, l->prior_decay, s->width};
+    const double reals[] = {l->reward_lower, l->reward_upper, l->eps, l->delta, s->width};
     /* How many rounds there may be is no part of it: more of them change no epoch that was begun. */
     const uint64_t wholes[] = {s->first, s->late,     s->coin_seed, l->gaussian,        (uint64_t)l->rewards,
                                u->a,     u->contexts, u->n,         u->robust.belief.M, b->features->blocks[0].count};
@@ -414,7 +414,6 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
         return status == TACET_OK ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy") : status;
     }
     u->settings = *settings;
-    u->settings.learner.method = TACET_CONTEXTUAL_ROBUST;
     u->settings.width = settings->width > 0 ? settings->width : 0.75;
     u->settings.first =
         settings->first > 0 ? settings->first : (size_t)fmin(fmax(FIRST_ROUNDS / settings->learner.eps, 100), 1000);

@@ -17,15 +17,13 @@
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
 
+/* Beliefs, not from any records: a reward's noise, of half the range; squares of coefficients fall as eigenvalue^DECAY,
+ * between draws of the Gaussian process (0), whose norm is infinite, and what the theory assumes (0.5). */
+static const double NOISE_SD = 0.1, DECAY = 0.25;
 enum { STEP_BITS = 30, TILE = 32 }; /* TACET__CONTEXTUAL_RECORDS_MOST shares of 2^30 steps: whole numbers below 2^53 */
 
 void tacet_contextual_settings_defaults(tacet_contextual_settings *settings) {
-    *settings = (tacet_contextual_settings){.reward_lower = -1,
-                                            .reward_upper = 1,
-                                            .prior_decay = -1,
-                                            .eps = 1,
-                                            .delta = 1e-6,
-                                            .stages_most = TACET__CONTEXTUAL_STAGES_MOST};
+    *settings = (tacet_contextual_settings){.reward_lower = -1, .reward_upper = 1, .eps = 1, .delta = 1e-6};
 }
 
 tacet_mechanism_kind tacet__contextual_noise(const tacet_contextual_settings *settings, bool pure) {
@@ -48,14 +46,6 @@ static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) 
     if (s->euclidean && !s->gaussian) {
         return tacet__fail(err, TACET_INVALID, "Euclidean noise with a delta needs that a delta is allowed");
     }
-    if (!(s->noise_sd >= 0 && isfinite(s->noise_sd) && s->prior_sd >= 0 && isfinite(s->prior_sd) &&
-          isfinite(s->prior_decay) && s->prior_decay <= 2)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "beliefs about noise and function must be finite and >= 0, the decay at most 2");
-    }
-    if (s->stages_most == 0 || s->stages_most > TACET__CONTEXTUAL_STAGES_MOST) {
-        return tacet__fail(err, TACET_INVALID, "1 to %d stages", (int)TACET__CONTEXTUAL_STAGES_MOST);
-    }
     return TACET_OK;
 }
 
@@ -75,11 +65,8 @@ tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, con
     l->settings = *settings;
     l->bound = 0.5 * (settings->reward_upper - settings->reward_lower);
     l->middle = settings->reward_lower + l->bound;
-    l->noise_sd = settings->noise_sd > 0 ? settings->noise_sd : 0.1 * l->bound;
-    l->decay = settings->prior_decay >= 0                    ? settings->prior_decay
-               : settings->method == TACET_CONTEXTUAL_ROBUST ? 0.25
-                                                             : 0.5;
-    l->prior_var = settings->prior_sd > 0 ? settings->prior_sd * settings->prior_sd : 0.05 * l->bound * l->bound;
+    l->noise_sd = NOISE_SD * l->bound;
+    l->decay = DECAY;
     *out = l;
     return TACET_OK;
 }
@@ -170,12 +157,8 @@ tacet_status tacet__contextual_pass_bound(tacet_bound **out, const tacet__contex
 /* One record's share in whole steps, added to sums. phi (m) is overwritten. */
 static void add_share(int64_t *sums, const tacet__contextual_pass *pass, double *phi, double reward, double step) {
     const size_t m = pass->m;
-    double residual = reward;
+    const double residual = fmin(fmax(reward, -pass->bound), pass->bound);
     double norm2 = 0;
-    if (pass->theta != NULL) {
-        residual -= tacet__dot(pass->theta, phi, m);
-    }
-    residual = fmin(fmax(residual, -pass->bound), pass->bound);
     for (size_t i = 0; i < m; i++) {
         phi[i] *= pass->inverse_root[i];
         norm2 += phi[i] * phi[i];
@@ -210,7 +193,7 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
     (void)tacet__contextual_share(pass, &step);
     tacet__contextual_view_init(&view, l->basis, m);
     for (size_t i = 0; i <= l->count && status == TACET_OK; i++) {
-        if (i < l->count && (pass->stage_of == NULL || pass->stage_of[i] == pass->stage)) {
+        if (i < l->count) {
             memcpy(points + filled * d, l->records + i * l->stride, d * sizeof *points);
             rewards[filled++] = l->records[i * l->stride + d];
         }

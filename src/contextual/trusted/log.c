@@ -126,7 +126,6 @@ static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *cou
     }
     if (!few) {
         tacet__contextual_lattice(at, part.count, all);
-        l->settings.levels = false;
     }
     for (size_t j = 0; j < all; j++) {
         size_t rest = j;
@@ -209,7 +208,6 @@ static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_q
 static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet_contextual_question *q,
                           tacet_error *err) {
     bool discrete = true;
-    bool levels = true;
     tacet_status status = tacet_space_copy(&l->space, q->space, err);
     if (status != TACET_OK) {
         return status;
@@ -232,7 +230,6 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
         l->dims += tacet_space_column_dims(c);
         l->action_dims += i < l->action_columns ? tacet_space_column_dims(c) : 0;
         l->lists = l->lists || tacet_space_column_dims(c) != 1 || is_category(c);
-        levels = levels && is_category(c);
         discrete = discrete && (i >= l->action_columns || is_category(c));
     }
     if ((path != NULL && l->path == NULL) || l->dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
@@ -243,7 +240,6 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
                                                              l->dims, (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
     l->settings.discrete = discrete;
-    l->settings.levels = levels;
     l->settings.propensities = q->propensity != NULL;
     if (q->propensity != NULL && !discrete) {
         return tacet__fail(err, TACET_INVALID, "propensities need actions that are levels");

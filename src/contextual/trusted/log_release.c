@@ -451,8 +451,8 @@ static tacet_status candidates(const tacet_contextual_log *l, double **records, 
 }
 
 tacet_status tacet_contextual_log_choose(tacet_contextual_log *l, tacet_release **release, double **actions,
-                                         double *used_tau, tacet_contextual_rule rule, double tau, size_t per_axis,
-                                         const double *context, const tacet_contextual_entry *entry, tacet_error *err) {
+                                         double *used_tau, double tau, size_t per_axis, const double *context,
+                                         const tacet_contextual_entry *entry, tacet_error *err) {
     const tacet_space part = {.columns = l->space.columns + l->action_columns,
                               .count = l->space.count - l->action_columns};
     entered e = {0};
@@ -473,7 +473,7 @@ tacet_status tacet_contextual_log_choose(tacet_contextual_log *l, tacet_release 
     tacet_space_embed(&part, point, context);
     tacet_status status = candidates(l, actions, &embedded, &count, per_axis, err);
     if (status == TACET_OK) {
-        status = tacet_contextual_chooser_create(&chooser, l->learner, rule, tau, err);
+        status = tacet_contextual_chooser_create(&chooser, l->learner, tau, err);
     }
     if (status == TACET_OK) {
         *used_tau = tacet_contextual_chooser_tau(chooser);

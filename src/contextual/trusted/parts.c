@@ -37,16 +37,20 @@ tacet_status tacet__parts_deal(tacet__parts *p, tacet_error *err) {
     return TACET_OK;
 }
 
-void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const unsigned char *part_of,
-                        const tacet_contextual_learner *learner) {
+/* The name of the group of parts that these rows were dealt to, for the ledger. Rows that are dealt otherwise, and
+ * other rows, or these in another order, under the same ticket, are another group: parts of the two share rows, and are
+ * charged both. part_of: NULL where the parts of all dealings are disjoint. */
+enum { GROUP_MOST = TACET_TICKET_MOST + 64 };
+static void name_group(char out[GROUP_MOST], const char *ticket, const unsigned char *part_of,
+                       const tacet_contextual_learner *learner) {
     unsigned char hash[crypto_generichash_BYTES_MIN];
     char hex[2 * sizeof hash + 1];
-    const int n = snprintf(out, TACET__PARTS_GROUP, "contextual %.150s", ticket);
+    const int n = snprintf(out, GROUP_MOST, "contextual %.150s", ticket);
     if (part_of != NULL) {
         const bool log = sodium_is_zero(learner->rows, sizeof learner->rows) == 0;
         (void)crypto_generichash(hash, sizeof hash, part_of, learner->count, log ? learner->rows : NULL,
                                  log ? sizeof learner->rows : 0);
-        (void)snprintf(out + n, TACET__PARTS_GROUP - (size_t)n, ", dealt %s",
+        (void)snprintf(out + n, GROUP_MOST - (size_t)n, ", dealt %s",
                        sodium_bin2hex(hex, sizeof hex, hash, sizeof hash));
     }
 }
@@ -55,7 +59,7 @@ void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const 
 static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, const tacet_mechanism *mechanism,
                         const tacet_bounded *bounded, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
-    char group[TACET__PARTS_GROUP];
+    char group[GROUP_MOST];
     char part[64];
     tacet_ask ask = *p->ask;
     *out = NULL;
@@ -63,7 +67,7 @@ static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, 
         return tacet__fail(err, TACET_STATE, "too many parts");
     }
     const bool whole = p->prefix == NULL || p->prefix[0] == '\0'; /* else: of one epoch, and no row is in two */
-    tacet__parts_group(group, p->ask->ticket, whole ? p->part_of : NULL, p->learner);
+    name_group(group, p->ask->ticket, whole ? p->part_of : NULL, p->learner);
     (void)snprintf(part, sizeof part, "%.30s%.30s", p->prefix != NULL ? p->prefix : "", name);
     (void)snprintf(ticket, sizeof ticket, "%.130s/%.60s", p->ask->ticket, part);
     ask.group = group;
@@ -135,23 +139,6 @@ tacet_status tacet__parts_release(tacet__parts *p, double *values, double *sd, c
     }
     if (status == TACET_OK) {
         status = release(p, values, sd, v, tacet__contextual_noise(&p->learner->settings, v->pure), bound, err);
-    }
-    tacet_bound_free(bound);
-    tacet_bound_free(norm);
-    return status;
-}
-
-tacet_status tacet__parts_count(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
-                                tacet_error *err) {
-    /* A norm, not a range: a range says that all the numbers may be large, and then they do not fit the grid. */
-    tacet_bound *norm = NULL;
-    tacet_bound *bound = NULL;
-    tacet_status status = tacet_bound_norm(&norm, v->count, 1.001 * v->radius, err);
-    if (status == TACET_OK) {
-        status = tacet_bound_narrow_1(&bound, norm, v->diameter, v->proof, err);
-    }
-    if (status == TACET_OK) {
-        status = release(p, values, sd, v, TACET_MECHANISM_LAPLACE, bound, err);
     }
     tacet_bound_free(bound);
     tacet_bound_free(norm);

@@ -46,21 +46,11 @@ typedef struct tacet__parts_vector {
     bool pure; /* K-norm noise whatever the settings say */
 } tacet__parts_vector;
 
-/* The name of the group of parts that these rows were dealt to, for the ledger. Rows that are dealt otherwise, and
- * other rows, or these in another order, under the same ticket, are another group: parts of the two share rows, and are
- * charged both. part_of: NULL where the parts of all dealings are disjoint. */
-enum { TACET__PARTS_GROUP = TACET_TICKET_MOST + 64 };
-void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const unsigned char *part_of,
-                        const tacet_contextual_learner *learner);
 /* Rows in proportion all along the log. NO_MEMORY. */
 tacet_status tacet__parts_deal(tacet__parts *parts, tacet_error *err);
 /* values become the released ones; *sd is the standard deviation of each. As tacet_mechanism_run. */
 tacet_status tacet__parts_release(tacet__parts *parts, double *values, double *sd, const tacet__parts_vector *v,
                                   tacet_error *err);
-/* The same for vectors of a norm of at most v->radius, any two of neighbours at most v->diameter apart in the L1 norm:
- * Laplace noise. */
-tacet_status tacet__parts_count(tacet__parts *parts, double *values, double *sd, const tacet__parts_vector *v,
-                                tacet_error *err);
 /* The number of a candidate with a high score, scores changing by at most 1 between neighbours. */
 tacet_status tacet__parts_choose(tacet__parts *parts, size_t *chosen, const char *name, const double *scores,
                                  size_t count, double most, const char *proof, tacet_error *err);

@@ -20,7 +20,6 @@
 enum { CELLS_MOST = 200000 };
 static const double KEPT = 1e-3;            /* features with T lam < KEPT tau change nothing that is seen */
 static const double NORM_TOLERANCE = 0.005; /* of sup |u|: 1 % of its square */
-static const double RANGE_TOLERANCE = 0.02;
 
 static tacet__lever lever_of(const tacet_contextual_chooser *c, const tacet__contextual_view *view) {
     return (tacet__lever){.features = &view->features,
@@ -28,37 +27,6 @@ static tacet__lever lever_of(const tacet_contextual_chooser *c, const tacet__con
                           .tau = c->tau,
                           .d = c->basis->d,
                           .lengthscale = c->basis->unit_lengthscale};
-}
-
-/* Predicted error of a choice, from sizes alone: what shrinking and sampling do to mu, and how flat the exponential
- * mechanism is. The supremum is taken at the corners of the box, and R is a quarter of 4 B sup (both are typical, not
- * proven: they choose tau, they do not calibrate). */
-double tacet__contextual_range_tau(const tacet_contextual_learner *l, size_t rounds) {
-    const tacet_contextual_basis *b = l->basis;
-    const double T = (double)rounds;
-    const double prior_sd = sqrt(l->prior_var);
-    double phi[TACET_CONTEXTUAL_FEATURES_MOST];
-    double best = 1;
-    double least = INFINITY;
-    const double corner[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
-    tacet_features_eval(b->features, phi, corner, b->d, 1);
-    for (int i = 0; i <= 10; i++) {
-        const double tau = pow(10, 0.5 * i);
-        double mse = l->prior_var * b->tail;
-        double sup = 0;
-        for (size_t j = 0; j < b->features->m; j++) {
-            const double lam = b->features->eigenvalues[j];
-            const double z = T * lam + tau;
-            mse += lam * (l->prior_var * tau * tau + (l->prior_var + l->noise_sd * l->noise_sd) * T * lam) / (z * z);
-            sup += phi[j] * phi[j] / z;
-        }
-        const double error = mse / (4 * prior_sd) + 0.5 * (double)b->action_dim * l->bound * sup / l->settings.eps;
-        if (error < least) {
-            least = error;
-            best = tau;
-        }
-    }
-    return best;
 }
 
 /* The sum of all records' shares, kept secret in the chooser. */
@@ -83,7 +51,7 @@ static tacet_status sum_all(tacet_contextual_chooser *c, const tacet_contextual_
 }
 
 tacet_status tacet__contextual_chooser_begin(tacet_contextual_chooser **out, const tacet_contextual_learner *l,
-                                             tacet_contextual_rule rule, double tau, double sup, tacet_error *err) {
+                                             double tau, double sup, tacet_error *err) {
     *out = NULL;
     if (!(tau >= 0 && isfinite(tau))) {
         return tacet__fail(err, TACET_INVALID, "tau must be finite and > 0, or 0 for the default");
@@ -96,11 +64,10 @@ tacet_status tacet__contextual_chooser_begin(tacet_contextual_chooser **out, con
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a chooser");
     }
     c->basis = l->basis;
-    c->rule = rule;
     c->eps = l->settings.eps;
     c->bound = l->bound;
     c->n = l->count;
-    c->tau = tau > 0 ? tau : rule == TACET_CONTEXTUAL_PUBLISHED ? 1 : tacet__contextual_range_tau(l, l->count);
+    c->tau = tau > 0 ? tau : 1;
     const double *lam = l->basis->features->eigenvalues;
     while (c->m < l->basis->features->m && (c->m == 0 || (double)c->n * lam[c->m] > KEPT * c->tau)) {
         c->inverse_root[c->m] = 1 / sqrt((double)c->n * lam[c->m] + c->tau);
@@ -113,7 +80,7 @@ tacet_status tacet__contextual_chooser_begin(tacet_contextual_chooser **out, con
         tacet_contextual_certificate certificate;
         tacet__contextual_view_init(&view, l->basis, c->m);
         const tacet__lever lever = lever_of(c, &view);
-        status = tacet__lever_certify(&certificate, &lever, NULL, 0, NORM_TOLERANCE, CELLS_MOST, err);
+        status = tacet__lever_certify(&certificate, &lever, NORM_TOLERANCE, CELLS_MOST, err);
         c->sup = status == TACET_OK ? certificate.upper : 0;
     }
     if (status == TACET_OK) {
@@ -128,8 +95,8 @@ tacet_status tacet__contextual_chooser_begin(tacet_contextual_chooser **out, con
 }
 
 tacet_status tacet_contextual_chooser_create(tacet_contextual_chooser **out, const tacet_contextual_learner *l,
-                                             tacet_contextual_rule rule, double tau, tacet_error *err) {
-    return tacet__contextual_chooser_begin(out, l, rule, tau, 0, err);
+                                             double tau, tacet_error *err) {
+    return tacet__contextual_chooser_begin(out, l, tau, 0, err);
 }
 
 void tacet_contextual_chooser_free(tacet_contextual_chooser *c) {
@@ -180,32 +147,19 @@ static double longest(const double *U, size_t m, size_t n) {
     return most;
 }
 
-tacet_status tacet__contextual_score_bound(const tacet_contextual_chooser *c, double *out, const double *U, size_t n,
-                                           tacet_error *err) {
+double tacet__contextual_score_bound(const tacet_contextual_chooser *c, const double *U, size_t n) {
     const double reach = longest(U, c->m, n);
     /* Shares are rounded, scores are computed in floating point: both are charged. */
     const double limit = c->sup * c->bound;
     const double slack = 2 * reach * (c->share - limit + 1e-12 * limit) +
                          4 * ((double)c->m + 8) * 0x1p-53 * reach * (double)c->n * c->share;
-    if (c->rule == TACET_CONTEXTUAL_PUBLISHED) {
-        /* The paper's 2 B sup sigma^2. A share is clipped at the supremum; an action's own leverage is not. */
-        *out = 2 * c->bound * c->sup * fmax(c->sup, reach * (1 + 1e-12)) + slack;
-        return TACET_OK;
-    }
-    tacet__contextual_view view;
-    tacet_contextual_certificate certificate;
-    tacet__contextual_view_init(&view, c->basis, c->m);
-    const tacet__lever lever = lever_of(c, &view);
-    const tacet_status status = tacet__lever_certify(&certificate, &lever, U, n, RANGE_TOLERANCE, CELLS_MOST, err);
-    /* R/2 = B sup range; 2^-14 more than covers the rounding of scores to steps (section 5). */
-    *out = (c->bound * certificate.upper + slack) * (1 + 0x1p-14);
-    return status;
+    /* The paper's 2 B sup sigma^2. A share is clipped at the supremum; an action's own leverage is not. */
+    return 2 * c->bound * c->sup * fmax(c->sup, reach * (1 + 1e-12)) + slack;
 }
 
 tacet_status tacet__contextual_choose_with(const tacet_contextual_chooser *c, tacet_release **out, const tacet_ask *ask,
                                            const double *U, size_t n, double bound, tacet_error *err) {
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
-    const bool published = c->rule == TACET_CONTEXTUAL_PUBLISHED;
     const double widest = fmax(1.001 * longest(U, c->m, n) * (double)c->n * c->share, bound);
     tacet_bound *range = NULL;
     tacet_bound *narrow = NULL;
@@ -217,15 +171,10 @@ tacet_status tacet__contextual_choose_with(const tacet_contextual_chooser *c, ta
     tacet_status status = scores == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu scores", n)
                                          : tacet_bound_range(&range, n, -widest, widest, err);
     if (status == TACET_OK) {
-        status = tacet_bound_narrow_scores(&narrow, range, bound,
-                                           published ? "src/contextual/README.md section 4: certified supremum"
-                                                     : "src/contextual/README.md section 5: half the certified range",
-                                           err);
+        status = tacet_bound_narrow_scores(&narrow, range, bound, "src/contextual/README.md section 4", err);
     }
     if (status == TACET_OK) {
-        status = tacet_mechanism_create(&mechanism,
-                                        published ? TACET_MECHANISM_EXPONENTIAL : TACET_MECHANISM_PERMUTE_AND_FLIP,
-                                        narrow, &replace, c->eps, 0, err);
+        status = tacet_mechanism_create(&mechanism, TACET_MECHANISM_EXPONENTIAL, narrow, &replace, c->eps, 0, err);
     }
     if (status == TACET_OK) {
         status = tacet_raw_create(&raw, n, err);
@@ -259,7 +208,6 @@ tacet_status tacet_contextual_choose(const tacet_contextual_chooser *c, tacet_re
                                      const double *context, const double *actions, size_t n, tacet_error *err) {
     *out = NULL;
     size_t size = 0;
-    double bound = 0;
     if (n < 2 || !tacet__size_mul(&size, n, c->m)) {
         return tacet__fail(err, TACET_INVALID, "a choice needs at least two actions");
     }
@@ -267,10 +215,7 @@ tacet_status tacet_contextual_choose(const tacet_contextual_chooser *c, tacet_re
     tacet_status status = U == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", n)
                                     : tacet__contextual_levers(c, U, context, actions, n, err);
     if (status == TACET_OK) {
-        status = tacet__contextual_score_bound(c, &bound, U, n, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__contextual_choose_with(c, out, ask, U, n, bound, err);
+        status = tacet__contextual_choose_with(c, out, ask, U, n, tacet__contextual_score_bound(c, U, n), err);
     }
     free(U);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* robust.c - the robust release: measure the law of contexts and the scale of rewards on parts of the records, then
  * learn in stages on others.
- * Ring: trusted. Source: README.md, "The robust release"; the stages are those of section 7, with the measured law in
- * the place of the assumed one, and errors that follow the data. Every row is in one part; rows are dealt by their
+ * Ring: trusted. Source: README.md, "The robust release": stages with the measured law, and errors that follow the
+ * data. Every row is in one part; rows are dealt by their
  * numbers, in proportion all along the log, because logs come sorted. Cost: one pass over the records, an eigenproblem
  * of the features, some twenty O(M^2 N) forms a stage. */
 #include "contextual/trusted/robust.h"
@@ -20,10 +20,11 @@
 #include <tacet/dp/open/calibrate.h>
 
 static const char PROOF[] = TACET__ROBUST_PROOF;
-static const double SKEWED_KEPT = 3;      /* likewise, where that cuts off nothing to speak of */
-static const double SYMMETRIC_KEPT = 2.5; /* residuals are clipped at so many of their scale */
-static const double SKEWED_PRIOR = 0.12;  /* mean square of the function, of B^2 */
-static const double PRIOR_LEAST = 0.0025; /* likewise, at least */
+static const double NOTHING_LEARNT = 0.95; /* of the prior standard deviation: too few records */
+static const double SKEWED_KEPT = 3;       /* likewise, where that cuts off nothing to speak of */
+static const double SYMMETRIC_KEPT = 2.5;  /* residuals are clipped at so many of their scale */
+static const double SKEWED_PRIOR = 0.12;   /* mean square of the function, of B^2 */
+static const double PRIOR_LEAST = 0.0025;  /* likewise, at least */
 static const double DISCRETE_STAGES_FROM =
     20000;                              /* where actions are levels: fewer weights, and often two-valued rewards */
 static const double STAGES_FROM = 2000; /* records x eps from which a second stage pays */
@@ -53,9 +54,7 @@ void tacet__robust_sizes(const tacet_contextual_learner *l, size_t count, tacet_
         left -= sizes->n[j];
     }
     const double from = l->settings.discrete ? DISCRETE_STAGES_FROM : STAGES_FROM;
-    sizes->stages = T * l->settings.eps < from || l->settings.stages_most == 1 ? 1
-                    : symmetric && l->settings.stages_most > 2                 ? 3
-                                                                               : 2;
+    sizes->stages = T * l->settings.eps < from ? 1 : symmetric ? 3 : 2;
     double total = 0;
     for (size_t j = 0; j < sizes->stages; j++) {
         total += ldexp(1, (int)j);
@@ -292,19 +291,14 @@ tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err) {
 
 static tacet_status begin(tacet__robust *r, tacet_error *err) {
     const tacet_status status = tacet__robust_noise(r, err);
-    if (r->table) {
-        tacet__robust_table_sizes(r->learner->count, &r->parts.sizes);
-    } else {
-        tacet__robust_sizes(r->learner, r->learner->count, &r->parts.sizes);
-    }
+    tacet__robust_sizes(r->learner, r->learner->count, &r->parts.sizes);
     return status == TACET_OK ? tacet__parts_deal(&r->parts, err) : status;
 }
 
 static void set_prior(tacet__robust *r) {
     const tacet_contextual_learner *l = r->learner;
     const double B2 = l->bound * l->bound;
-    const double prior = l->settings.prior_sd > 0 ? l->prior_var
-                         : l->settings.rewards == TACET_CONTEXTUAL_SYMMETRIC
+    const double prior = l->settings.rewards == TACET_CONTEXTUAL_SYMMETRIC
                              ? fmax(PRIOR_LEAST * B2, r->scale * r->scale - l->noise_sd * l->noise_sd)
                              : SKEWED_PRIOR * B2;
     for (size_t i = 0; i < r->belief.M * r->belief.M; i++) {
@@ -322,12 +316,11 @@ static tacet_status make_model(tacet__robust *r, tacet_contextual_model **out, t
     tacet__belief_gram(&r->belief, gram, r->even);
     const double believed = sqrt(fmax(tacet__belief_risk(&r->belief, gram), 0) + r->cut * r->cut);
     free(gram);
-    /* The belief knows nothing of what no feature has; rows that were held out do. A table has a number of its own for
-     * every cell, so that there is nothing it cannot represent. */
-    const double error = r->table ? believed : fmax(believed, r->held_out);
+    /* The belief knows nothing of what no feature has; rows that were held out do. */
+    const double error = fmax(believed, r->held_out);
     const tacet_contextual_parts claims = {.is_private = r->parts.receipts[0].is_private,
                                            .eps = l->settings.eps,
-                                           .delta = l->settings.gaussian && !r->table ? l->settings.delta : 0,
+                                           .delta = l->settings.gaussian ? l->settings.delta : 0,
                                            .predicted_error = error,
                                            .measured = true,
                                            .outcome_error = r->outcome,
@@ -367,15 +360,6 @@ static tacet_status describe(tacet__robust *r, char out[TACET_CHARGE_TEXT_MOST +
     return TACET_OK;
 }
 
-/* A table, unless the ledger has parts of stages under this ticket: those are of other rows, and are gone on with. */
-static tacet_status choose_form(tacet__robust *r, tacet_error *err) {
-    const unsigned table = 1U << TACET__CONTEXTUAL_FIRST_TABLE;
-    unsigned forms = 0;
-    const tacet_status status = tacet__contextual_begun_as(&forms, r->parts.ask, err);
-    r->table = (forms & ~table) == 0 && tacet__robust_table_fits(r->learner);
-    return status == TACET_OK && !r->table && (forms & table) != 0 ? tacet__contextual_other_form(err) : status;
-}
-
 static tacet_status learn_stages(tacet__robust *r, tacet_error *err) {
     tacet_status status = tacet__robust_scale(r, &r->scale, TACET__PART_SCALE, "scale", err);
     if (status == TACET_OK) {
@@ -391,20 +375,18 @@ static tacet_status learn_stages(tacet__robust *r, tacet_error *err) {
     return status;
 }
 
-tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_contextual_model **out,
-                                   const tacet_ask *ask, tacet_error *err) {
+tacet_status tacet_contextual_release(const tacet_contextual_learner *l, tacet_contextual_model **out,
+                                      const tacet_ask *ask, tacet_error *err) {
     char what[TACET_CHARGE_TEXT_MOST + 1];
-    tacet__robust *r = TACET__ZALLOC(tacet__robust, 1);
     *out = NULL;
+    const tacet_status enough = tacet_contextual_enough(l, err);
+    tacet__robust *r = enough == TACET_OK ? TACET__ZALLOC(tacet__robust, 1) : NULL;
     if (r == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a release");
+        return enough == TACET_OK ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a release") : enough;
     }
     r->learner = l;
     r->parts = (tacet__parts){.learner = l, .ask = ask, .records = l->count};
     tacet_status status = describe(r, what, err);
-    if (status == TACET_OK) {
-        status = choose_form(r, err);
-    }
     if (status == TACET_OK) {
         status = begin(r, err);
     }
@@ -412,7 +394,7 @@ tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_cont
         status = tacet__robust_find_law(r, err);
     }
     if (status == TACET_OK) {
-        status = r->table ? tacet__robust_table(r, err) : learn_stages(r, err);
+        status = learn_stages(r, err);
     }
     if (status == TACET_OK) {
         status = tacet__robust_outcome(r, err);
@@ -430,8 +412,8 @@ tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_cont
 
 /* --- before anything is spent ------------------------------------------------------------------------------------ */
 
-tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_contextual_outlook *out, size_t rounds,
-                                   tacet_error *err) {
+tacet_status tacet_contextual_outlook_get(tacet_contextual_outlook *out, const tacet_contextual_learner *l,
+                                          size_t rounds, tacet_error *err) {
     const double B2 = l->bound * l->bound;
     tacet__parts_sizes sizes;
     tacet__robust *r = TACET__ZALLOC(tacet__robust, 1);
@@ -446,10 +428,6 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
     tacet_status status = tacet__robust_noise(r, err);
     if (status == TACET_OK) {
         status = tacet__robust_find_law(r, err);
-    }
-    if (tacet__robust_table_fits(l)) {
-        status = status == TACET_OK ? tacet__robust_table_outlook(r, out, rounds, err) : status;
-        goto done;
     }
     if (status == TACET_OK) {
         status = tacet__robust_adapt(r, err);
@@ -472,25 +450,23 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
                                       .unit_sd = r->unit_sd,
                                       .grows = r->grows};
         status = tacet__belief_choose(&r->belief, &r->form, &c, err);
-        *out = (tacet_contextual_outlook){
-            .features = r->form.m,
-            .stages = sizes.stages,
-            .predicted_error = sqrt(fmax(r->form.risk, 0)),
-            .prior_sd = sqrt(before),
-            .refused = !(sqrt(r->form.risk) < TACET__ROBUST_NOTHING_LEARNT * sqrt(before)) || n < 10};
+        *out = (tacet_contextual_outlook){.features = r->form.m,
+                                          .stages = sizes.stages,
+                                          .predicted_error = sqrt(fmax(r->form.risk, 0)),
+                                          .prior_sd = sqrt(before),
+                                          .refused = !(sqrt(r->form.risk) < NOTHING_LEARNT * sqrt(before)) || n < 10};
     }
-done:
     tacet__robust_clear(r);
     free(r);
     return status;
 }
 
-tacet_status tacet__robust_enough(const tacet_contextual_learner *l, tacet_error *err) {
+tacet_status tacet_contextual_enough(const tacet_contextual_learner *l, tacet_error *err) {
     tacet_contextual_outlook outlook;
     if (l->count == 0) {
         return tacet__fail(err, TACET_STATE, "there are no records to learn from; nothing was spent");
     }
-    const tacet_status status = tacet__robust_outlook(l, &outlook, l->count, err);
+    const tacet_status status = tacet_contextual_outlook_get(&outlook, l, l->count, err);
     if (status != TACET_OK || !outlook.refused) {
         return status;
     }

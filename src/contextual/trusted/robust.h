@@ -9,7 +9,6 @@
 
 enum { TACET__ROBUST_LAWS = 8, TACET__ROBUST_TILE = 32 };
 #define TACET__ROBUST_PROOF "src/contextual/README.md, the robust release"
-#define TACET__ROBUST_NOTHING_LEARNT 0.95 /* of the prior standard deviation */
 
 typedef struct tacet__robust {
     const tacet_contextual_learner *learner;
@@ -25,7 +24,6 @@ typedef struct tacet__robust {
     tacet__contextual_view view;
     double unit_sd;
     bool grows;
-    bool table;   /* of levels, in the place of law, scales and stages */
     double scale; /* of a reward about the middle */
     double cut;   /* what clipping may have cut off the function, at most by what was measured */
     double outcome, outcome_most, held_out;
@@ -80,24 +78,7 @@ tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief
 tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err);
 void tacet__robust_clear(tacet__robust *r);
 
-/* Whether the release is a table of levels: by the settings and the space alone. */
-bool tacet__robust_table_fits(const tacet_contextual_learner *learner);
-void tacet__robust_table_sizes(size_t count, tacet__parts_sizes *sizes);
-/* The table of the records, exact: for each cell the sum of (y + B)/2B, then of (B - y)/2B. NO_MEMORY. */
-tacet_status tacet__robust_table_count(const tacet__robust *r, double *values, tacet_error *err);
-/* Releases the table; sets the belief and the laws. */
-tacet_status tacet__robust_table(tacet__robust *r, tacet_error *err);
-tacet_status tacet__robust_table_outlook(const tacet__robust *r, tacet_contextual_outlook *out, size_t rounds,
-                                         tacet_error *err);
-
 /* Sizes of the parts: of public numbers alone. */
 void tacet__robust_sizes(const tacet_contextual_learner *learner, size_t count, tacet__parts_sizes *sizes);
-/* As tacet_contextual_outlook_get and tacet_contextual_enough: what one stage of the records would learn under the law
- * that the space assumes. */
-tacet_status tacet__robust_outlook(const tacet_contextual_learner *learner, tacet_contextual_outlook *out,
-                                   size_t rounds, tacet_error *err);
-tacet_status tacet__robust_enough(const tacet_contextual_learner *learner, tacet_error *err);
-tacet_status tacet__robust_release(const tacet_contextual_learner *learner, tacet_contextual_model **out,
-                                   const tacet_ask *ask, tacet_error *err);
 
 #endif

@@ -4,7 +4,7 @@
  * The learner holds the raw records (action, context, reward) and wipes them when freed. Two ways out, both by the
  * gate: tacet_contextual_release   a model, from which any number of predictions is free
  * (tacet/contextual/open/model.h); tacet_contextual_choose    one action for one context, each choice charged (the
- * published algorithm, and its tightening). Neighbours: one record's context and reward become any others; its action,
+ * published algorithm). Neighbours: one record's context and reward become any others; its action,
  * drawn uniformly by the caller without looking at either, stays. The number of records and which stage a row is in are
  * public. Space, lengthscales, beliefs and tau must not be fitted on the records. Proofs: src/contextual/README.md. One
  * thread at a time per object. */
@@ -23,10 +23,6 @@ extern "C" {
 
 typedef struct tacet_contextual_learner tacet_contextual_learner;
 
-typedef enum tacet_contextual_method {
-    TACET_CONTEXTUAL_ROBUST, /* the law of contexts and the scale of rewards are measured, and so are errors */
-    TACET_CONTEXTUAL_STAGED  /* both are believed: for who knows them */
-} tacet_contextual_method;
 typedef enum tacet_contextual_rewards {
     TACET_CONTEXTUAL_SKEWED,   /* anything within the range, two values included: only what is measured not to matter is
                                   clipped */
@@ -34,32 +30,23 @@ typedef enum tacet_contextual_rewards {
 } tacet_contextual_rewards;
 
 typedef struct tacet_contextual_settings {
-    tacet_contextual_method method;
     tacet_contextual_rewards rewards;  /* declared, never looked up in the records */
     bool law_stated;                   /* the law of contexts is that of the space: it is not measured */
     bool discrete;                     /* the space's list of actions is all there are */
-    bool levels;                       /* so is its list of contexts: with `discrete` every pair is a cell of a table */
     bool propensities;                 /* records come with the probability that their action had */
     double propensity_least;           /* public; smaller ones count as this. 0: a quarter of an even share */
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
-    double noise_sd;    /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
-    double prior_sd;    /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
-    double prior_decay; /* belief: coefficients' squares fall as eigenvalue^decay; 0: as rough as draws of the Gaussian
-                           process, whose norm is infinite; 0.5: of finite norm, as the theory assumes. Default, -1:
-                           0.25, and 0.5 for STAGED */
-    double eps;         /* of everything released */
-    double delta;       /* Gaussian noise, and Euclidean noise with a delta, only */
-    bool gaussian;      /* delta is allowed; false: K-norm noise, pure eps */
-    bool euclidean;     /* with `gaussian`: Euclidean noise with that delta (l2), whose spread is smaller up to some
-                           hundred numbers; plans count on the Gaussian's */
-    size_t stages_most; /* 1: one release; default 6 */
-    size_t features_most;      /* 0: as the plan wants */
+    double eps;                        /* of everything released */
+    double delta;                      /* Gaussian noise, and Euclidean noise with a delta, only */
+    bool gaussian;                     /* delta is allowed; false: K-norm noise, pure eps */
+    bool euclidean; /* with `gaussian`: Euclidean noise with that delta (l2), whose spread is smaller up to some
+                       hundred numbers; plans count on the Gaussian's */
     const volatile bool *stop; /* may be NULL; once another thread sets it a release ends with STATE, between two passes
                                   over the records or within one. What was charged by then is drawn, the same, by the
                                   next release of this ticket */
 } tacet_contextual_settings;
 
-/* Rewards in [-1, 1], skewed; eps = 1, K-norm noise; robust. */
+/* Rewards in [-1, 1], skewed; eps = 1, K-norm noise. */
 TACET_API void tacet_contextual_settings_defaults(tacet_contextual_settings *settings);
 /* The basis is borrowed and must outlive the learner. INVALID names the rule: a range, eps or delta. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out,
@@ -99,22 +86,18 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_release(const tacet_con
                                                                  tacet_contextual_model **out, const tacet_ask *ask,
                                                                  tacet_error *err);
 
-typedef enum tacet_contextual_rule {
-    TACET_CONTEXTUAL_PUBLISHED, /* exponent eps mu / (2 * 2 B sup sigma^2), the supremum certified */
-    TACET_CONTEXTUAL_RANGE      /* exponent eps mu / R(c): two to six times as sharp, the same guarantee */
-} tacet_contextual_rule;
 typedef struct tacet_contextual_chooser tacet_contextual_chooser;
 
-/* Sums the records once. tau = 0: 1 for PUBLISHED, else chosen from sizes alone. Keeps secret statistics: wiped on
- * free; the basis must outlive it, the learner need not. eps is that of ONE choice. INVALID, STATE (no records),
- * NO_MEMORY. */
+/* Sums the records once. tau = 0: 1. Keeps secret statistics: wiped on free; the basis must outlive it, the learner
+ * need not. eps is that of ONE choice. INVALID, STATE (no records), NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_chooser_create(tacet_contextual_chooser **out,
-                                                       const tacet_contextual_learner *learner,
-                                                       tacet_contextual_rule rule, double tau, tacet_error *err);
+                                                       const tacet_contextual_learner *learner, double tau,
+                                                       tacet_error *err);
 TACET_API void tacet_contextual_chooser_free(tacet_contextual_chooser *chooser); /* NULL is allowed */
 TACET_API double tacet_contextual_chooser_tau(const tacet_contextual_chooser *chooser);
-/* The release holds one number: which of the n public actions (action_dim x n). By permute-and-flip, for RANGE; by the
- * exponential mechanism for PUBLISHED. INVALID: n < 2, or a context or action outside the bounds. */
+/* The release holds one number: which of the n public actions (action_dim x n), by the exponential mechanism with
+ * exponent eps mu/(2 * 2 B sup sigma^2), the supremum certified. INVALID: n < 2, or a context or action outside the
+ * bounds. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_choose(const tacet_contextual_chooser *chooser,
                                                                 tacet_release **out, const tacet_ask *ask,
                                                                 const double *context, const double *actions, size_t n,

@@ -34,7 +34,7 @@ typedef struct tacet_contextual_question {
     const size_t *groups; /* NULL, or the group of each column, from 0: the function is a sum over groups. More than
                              four columns of numbers need it */
     const char *public_contexts;        /* a file with a PUBLIC sample of contexts; NULL: none */
-    tacet_contextual_settings settings; /* method, rewards, range, eps; discrete and law_stated are set here */
+    tacet_contextual_settings settings; /* rewards, range, eps; discrete and law_stated are set here */
 } tacet_contextual_question;
 
 /* Reads the log. INVALID, PARSE: what the question or a public column has wrong; a public law that is the log itself.
@@ -98,9 +98,11 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_release(tacet_conte
 /* One action for one context, of per_axis values a numeric action column and all levels; both in the units of the
  * space, contexts as a record. *release holds the number of the action, actions (space order, freed by the caller) all
  * there were. UNSUPPORTED: categories, whose suprema are not certified. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_choose(
-    tacet_contextual_log *log, tacet_release **release, double **actions, double *used_tau, tacet_contextual_rule rule,
-    double tau, size_t per_axis, const double *context, const tacet_contextual_entry *entry, tacet_error *err);
+TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_choose(tacet_contextual_log *log, tacet_release **release,
+                                                                    double **actions, double *used_tau, double tau,
+                                                                    size_t per_axis, const double *context,
+                                                                    const tacet_contextual_entry *entry,
+                                                                    tacet_error *err);
 
 #ifdef __cplusplus
 }
