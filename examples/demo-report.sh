@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo-report.sh - the document of the demo's report on stdout, from the variables and files of demo.sh, which reads this file.
 # shellcheck shell=sh disable=SC2154
-# The first 40 records as they are and as the consultant sees them, brought back with the public bounds and units.
+# The first 40 records as they are and as the consultant sees them.
 paste -d, patients.csv release/release.csv | awk -F, '
     NR > 1 && NR <= 41 {
         c = n++ ? "," : ""
-        age = 54 + 5 * $6; bmi = 31 + 2 * $7
+        age = $6; bmi = $7
         ax = ax c $1; ay = ay c $2
         bx = bx c sprintf("%.4g", age); by = by c sprintf("%.4g", bmi)
         cx = cx c $1 "," sprintf("%.4g", age) ",null"; cy = cy c $2 "," sprintf("%.4g", bmi) ",null"

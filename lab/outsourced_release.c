@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 256 };
@@ -89,24 +88,6 @@ static void remove_release(const char *folder) {
     (void)rmdir(folder);
 }
 
-static tacet_status read_rows(lab_release *out, const char *folder, tacet_error *err) {
-    char path[PATH_BYTES];
-    char names[TACET_MANIFEST_COLUMNS][24];
-    const char *wanted_names[TACET_MANIFEST_COLUMNS];
-    tacet_csv_table table = {0};
-    for (size_t a = 0; a < out->manifest.dims; a++) {
-        (void)snprintf(names[a], sizeof names[a], "z%zu", a + 1);
-        wanted_names[a] = names[a];
-    }
-    (void)snprintf(path, sizeof path, "%.200s/release.csv", folder);
-    const tacet_csv_wanted wanted = {.columns = wanted_names, .d = out->manifest.dims};
-    const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
-    if (status == TACET_OK) {
-        out->rows = table.values;
-    }
-    return status;
-}
-
 void lab_release_clear(lab_release *r) {
     tacet_manifest_clear(&r->manifest);
     free(r->text);
@@ -143,7 +124,8 @@ tacet_status lab_curator_release(const lab_curator *c, lab_release *out, tacet_c
     s.threads = 1;
     tacet_status status = tacet_curate_run(&out->manifest, &s, err);
     status = status != TACET_OK ? status : tacet_manifest_encode(&out->manifest, &out->text, err);
-    status = status != TACET_OK ? status : read_rows(out, folder, err);
+    (void)snprintf(data, sizeof data, "%.200s/release.csv", folder);
+    status = status != TACET_OK ? status : tacet_manifest_rows(&out->manifest, &out->rows, data, err);
     remove_release(folder);
     if (status != TACET_OK) {
         lab_release_clear(out);

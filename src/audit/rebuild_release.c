@@ -37,20 +37,13 @@ static tacet_status load_manifest(material *m, const char *folder, tacet_error *
 
 static tacet_status load_release(material *m, const char *folder, tacet_error *err) {
     char path[PATH_MOST];
-    char names[TACET_MANIFEST_COLUMNS][8];
-    const char *pointers[TACET_MANIFEST_COLUMNS];
-    if (m->manifest->dims > TACET_MANIFEST_COLUMNS) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
-    }
-    for (size_t i = 0; i < m->manifest->dims; i++) {
-        (void)snprintf(names[i], sizeof names[i], "z%u", (unsigned)(i + 1) % 100000U);
-        pointers[i] = names[i];
-    }
-    const tacet_csv_wanted wanted = {.columns = pointers, .d = m->manifest->dims};
     if (snprintf(path, sizeof path, "%s/release.csv", folder) >= PATH_MOST) {
         return tacet__fail(err, TACET_INVALID, "the name of the folder is too long");
     }
-    return tacet_csv_load_file(&m->release, path, &wanted, err);
+    const tacet_status status = tacet_manifest_rows(m->manifest, &m->release.values, path, err);
+    m->release.n = status == TACET_OK ? m->manifest->rows : 0;
+    m->release.d = m->manifest->dims;
+    return status;
 }
 
 static tacet_status load_records(material *m, const char *data, tacet_error *err) {

@@ -10,6 +10,7 @@
 #include "audit/scratch.h"
 #include "audit/way.h"
 #include "core/fail.h"
+#include "outsourced/shared/release_text.h"
 #include "core/memory.h"
 
 #include <dirent.h>
@@ -166,15 +167,15 @@ static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *setti
     for (size_t i = 0; i < COLUMNS_MOST; i++) {
         tacet_manifest_column *c = &s->columns[i];
         (void)snprintf(c->name, sizeof c->name, "c%zu", i);
-        c->lo = 0;
-        c->hi = WIDTH;
+        c->lo = -WIDTH / 2.0; /* about 0, and a unit of 1: what is printed is what is scaled */
+        c->hi = WIDTH / 2.0;
         c->unit = 1;
     }
     status = status != TACET_OK ? status : tacet__path(s->data, s->folder, "table.csv", err);
     return status != TACET_OK ? status : own_state(s->folder, err);
 }
 
-/* Row i has `near` units above the lower bound in its first column, one more in world 1, none in the others. */
+/* Row i has `near` in its first column, one more in world 1, none in the others. */
 static tacet_status write_table(const shipping *s, const unsigned char *worlds, size_t rows, size_t columns, int near,
                                 tacet_error *err) {
     FILE *file = fopen(s->data, "we");
@@ -186,9 +187,9 @@ static tacet_status write_table(const shipping *s, const unsigned char *worlds, 
     }
     (void)fputc('\n', file);
     for (size_t i = 0; i < rows; i++) {
-        (void)fprintf(file, "%d", WIDTH / 2 + near + worlds[i]);
+        (void)fprintf(file, "%d", near + worlds[i]);
         for (size_t c = 1; c < columns; c++) {
-            (void)fprintf(file, ",%d", WIDTH / 2);
+            (void)fprintf(file, ",0");
         }
         (void)fputc('\n', file);
     }
@@ -316,27 +317,16 @@ static tacet_status release(shipping *s, size_t columns, const char *ticket, con
 
 /* The released numbers, row after row. */
 static tacet_status read_release(const shipping *s, double *values, size_t rows, size_t columns, tacet_error *err) {
-    char line[64 * (COLUMNS_MOST + 1)];
-    size_t row = 0;
-    FILE *file = fopen(s->release, "re");
-    bool good = file != NULL && fgets(line, sizeof line, file) != NULL;
-    while (good && fgets(line, sizeof line, file) != NULL) {
-        char *at = line;
-        good = row < rows && strtoul(at, &at, 10) == row;
-        for (size_t c = 0; c < columns && good; c++) {
-            char *end = NULL;
-            good = *at == ',';
-            values[row * columns + c] = strtod(at + 1, &end);
-            good = good && end != at + 1;
-            at = end;
-        }
-        row++;
+    double *read = NULL;
+    if (s->made.rows != rows || s->made.dims != columns) {
+        return tacet__fail(err, TACET_PARSE, "%.150s: not the rows that were released", s->release);
     }
-    if (file != NULL) {
-        (void)fclose(file);
+    const tacet_status status = tacet_manifest_rows(&s->made, &read, s->release, err);
+    if (status == TACET_OK) {
+        memcpy(values, read, rows * columns * sizeof *values);
     }
-    return good && row == rows ? TACET_OK
-                               : tacet__fail(err, TACET_PARSE, "%.150s: not the rows that were released", s->release);
+    free(read);
+    return status;
 }
 
 /* Scaled coordinates: bounds are centred. Whole numbers, so that rounding to decimals commutes with them. */
@@ -502,11 +492,14 @@ static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, 
         tell(s, 0.5 * (double)i / (double)runs);
         status = tacet__scratch_empty(s->folder, err);
         status = status != TACET_OK ? status : write_table(s, &worlds[i], 1, 1, NEAR, err);
-        /* the first one comes through, and tells how many decimals a row has */
+        /* the first one comes through, and tells what a row looks like: units are 1 about 0 */
         status = status != TACET_OK ? status : release(s, 1, "bound", "bound", i > 0, err);
         status = status != TACET_OK ? status : read_release(s, &values[i], 1, 1, err);
         if (i == 0) {
-            s->kill_above = sizeof "row,z1\n0,9.\n" - 1 + (size_t)(s->made.decimals > 0 ? s->made.decimals : 0);
+            tacet__release_cell cell;
+            tacet__release_cells(&cell, &s->made);
+            s->kill_above =
+                strlen("row,\n0,9.\n") + strlen(cell.name) + (size_t)(cell.decimals > 0 ? cell.decimals : 0);
         }
     }
     s->kill_above = 0;

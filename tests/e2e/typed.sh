@@ -22,7 +22,9 @@ JSON
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --queries 38 --out r >out 2>err || fail "no release: $(cat err)"
 for words in 'at distance 2 it is eps = 6' 'at distance 3 it is eps = 9' 'becoming any other' 'a factor of 1.2 in dose' '30 days in seen' \
     'group kept with probability 0.87' 'not protected'; do grep -q "$words" out || fail "it does not say '$words': $(cat out)"; done
-[ "$(head -n 1 r/release.csv)" = row,z1,z2,z3,l1,l2 ] || fail "the header: $(head -n 1 r/release.csv)"
+[ "$(head -n 1 r/release.csv)" = "row,group,dose,reading,reading missing,seen" ] || fail "the header: $(head -n 1 r/release.csv)"
+[ "$(tail -n +2 r/release.csv | grep -cE '^[0-9]+,[A-D],[0-9.]+,-?[0-9.]+,(yes|no),[0-9]{4}-[0-9]{2}-[0-9]{2}$')" = 1500 ] ||
+    fail "not every row has a level, numbers in their own units, yes or no, and a date: $(sed -n 2,4p r/release.csv)"
 "$bin/tacet" ledger show --ledger r/ledger.db | grep -q '1 entries' || fail "more than one entry"
 "$bin/tacet" ledger verify --ledger r/ledger.db >/dev/null || fail "the ledger does not verify"
 

@@ -107,30 +107,18 @@ static inline char *slurp(const char *path) {
     return text;
 }
 
-/* The released numbers, dims x n; the rows are numbered from 0 in the order of the table. */
+/* The released numbers, dims x n, in scaled units. */
 static inline double *released(const fixture *f, size_t dims) {
-    tacet_csv *csv = NULL;
-    size_t columns[16] = {0};
-    bool found = true;
-    double line[16];
-    double *Z = calloc(dims * f->n, sizeof *Z);
-    assert_ok(tacet_csv_open_file(&csv, f->release, NULL, NULL));
-    assert_int_equal(tacet_csv_columns(csv), dims + 1);
-    assert_string_equal(tacet_csv_name(csv, 0), "row");
-    assert_string_equal(tacet_csv_name(csv, 1), "z1");
-    for (size_t i = 0; i <= dims; i++) {
-        columns[i] = i;
-    }
-    for (size_t j = 0; j < f->n; j++) {
-        assert_ok(tacet_csv_next(csv, &found, NULL));
-        assert_true(found);
-        assert_ok(tacet_csv_numbers(csv, line, columns, dims + 1, NULL));
-        assert_true(line[0] == (double)j);
-        memcpy(Z + j * dims, line + 1, dims * sizeof *Z);
-    }
-    assert_ok(tacet_csv_next(csv, &found, NULL));
-    assert_false(found);
-    tacet_csv_close(csv);
+    double *Z = NULL;
+    tacet_error err = {0};
+    tacet_manifest m;
+    char *text = slurp(f->manifest);
+    tacet_status status = tacet_manifest_decode(&m, text, strlen(text), &err);
+    status = status != TACET_OK ? status : tacet_manifest_rows(&m, &Z, f->release, &err);
+    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_true(m.rows == f->n && m.dims == dims);
+    tacet_manifest_clear(&m);
+    free(text);
     return Z;
 }
 
@@ -152,12 +140,6 @@ static inline tacet_status run(fixture *f, tacet_error *err) {
     const tacet_status status = tacet_curate_run(&m, &f->settings, err);
     tacet_manifest_clear(&m);
     return status;
-}
-
-/* The double nearest to a number of m->decimals decimals, at most a thousandth of the noise apart. */
-static inline bool is_decimal(double z, const tacet_manifest *m) {
-    const double steps = pow(10, m->decimals);
-    return m->decimals >= 0 && m->sigma * steps >= 1000 && z == nearbyint(z * steps) / steps;
 }
 
 static inline void path_in(char out[PATH_BYTES], const fixture *f, const char *name) {

@@ -51,34 +51,23 @@ class Manifest:
     def load(cls, path: str | Path) -> Manifest:
         return cls(Path(path).read_text(encoding="utf-8"))
 
-    def frame(self, rows: Any) -> pd.DataFrame:
-        """Released rows (an array in the release's coordinates) by the names and in the units of the space. Numbers are
-        as they were drawn: whole numbers have fractions, and any may lie outside its bounds, so that means stay right.
-        A release without a space, or of mixed columns, has coordinates alone: z1, z2, …"""
+    def frame(self, path: str | Path) -> pd.DataFrame:
+        """A release.csv of this manifest: columns by name in their own units, levels as levels, dates as dates. A number
+        whose released flag says that it was missing is missing here, and the flag is no column."""
         import numpy as np
         import pandas as pd
 
-        index, rows = getattr(rows, "index", None), np.asarray(rows, dtype=float)
-        space, numbers = self.fields.get("space"), self.fields["columns"]
-        levels = {column["name"]: column for column in self.fields.get("levels", [])}
-        if space is None or rows.shape[1] != len(numbers) + len(levels):
-            return pd.DataFrame(rows, columns=[f"z{i + 1}" for i in range(rows.shape[1])], index=index)
-        at = {column["name"]: rows[:, i] for i, column in enumerate(numbers)}
-        chosen = {name: rows[:, len(numbers) + i].astype(int) for i, name in enumerate(levels)}
-        scales = {column["name"]: column for column in numbers}
-        made: dict[str, Any] = {}
-        for column in space["columns"]:
-            name, kind = column["name"], column["kind"]
-            if kind == "category":
-                made[name] = pd.Categorical.from_codes(chosen[name], column["levels"])
-                continue
-            scale = scales[name]
-            value = (scale["lower"] + scale["upper"]) / 2 + scale["unit"] * at[name]
-            value = np.exp(value) if kind == "log" else value
-            if name in chosen:  # a level of its own says that the cell is missing
-                value = np.where(chosen[name] == 1, np.nan, value)
-            made[name] = pd.to_datetime(value, unit="D", origin="unix").normalize() if kind == "date" else value
-        return pd.DataFrame(made).set_axis(index, axis=0) if index is not None else pd.DataFrame(made)
+        frame = pd.read_csv(path, index_col="row", keep_default_na=False)
+        for column in self.fields.get("space", {}).get("columns", []):
+            name, flag = column["name"], column["name"] + " missing"
+            if column["kind"] == "date":
+                days = np.array(frame[name], dtype="datetime64[D]")  # noise may lead to any year from 1 on
+                frame[name] = days.astype("datetime64[s]")
+            elif column["kind"] == "category":
+                frame[name] = pd.Categorical(frame[name].astype(str), categories=column["levels"])
+            if isinstance(column.get("missing"), dict) and column["missing"].get("flag"):
+                frame[name] = frame[name].where(frame.pop(flag) == "no")
+        return frame
 
     def _facts(self) -> list[tuple[str, str]]:
         return [
@@ -174,6 +163,7 @@ class _Release:
         folder.mkdir(parents=True, exist_ok=True)
         raw, text, rows = ffi.new("tacet_manifest *"), ffi.new("char **"), ffi.new("double **")
         native.call(lib.tacet_remote_fetch, remote, raw, text, rows, str(folder).encode())
+        self.path = folder / "release.csv"
         self.raw = ffi.gc(raw, lib.tacet_manifest_clear)
         self.rows = ffi.gc(rows[0], lib.free)
         self.manifest = Manifest(native.take(text[0]))
@@ -256,15 +246,19 @@ class Modeler(Handle):
         self.minimize = False
 
     def release(self) -> NDArray[np.float64]:
-        """The released rows, one a row, in the release's coordinates; those of several holders one after the other."""
+        """The released rows, one a row, in scaled units; those of several holders one after the other."""
         import numpy as np
 
         arrays = [release.array() for release in self._releases]
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
     def to_frame(self) -> pd.DataFrame:
-        """The released rows by the names and in the units of the space."""
-        return self.manifest.frame(self.release())
+        """The released rows: columns by name in their own units (`Manifest.frame`). Those of several holders stand one
+        after the other, and the index says whose a row is."""
+        import pandas as pd
+
+        frames = [release.manifest.frame(release.path) for release in self._releases]
+        return frames[0] if len(frames) == 1 else pd.concat(frames, keys=self.urls, names=["holder", "row"])
 
     def search(
         self,

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/io/csvfile.h>
 #include <tacet/io/file.h>
 #include <unistd.h>
 
@@ -161,32 +160,6 @@ static tacet_status fetch_manifest(tacet_remote *r, tacet_manifest *out, char **
     return status;
 }
 
-static tacet_status load(double **rows, const tacet_manifest *m, const char *path, tacet_error *err) {
-    char names[TACET_MANIFEST_COLUMNS][8];
-    const char *pointers[TACET_MANIFEST_COLUMNS];
-    tacet_csv_table table = {0};
-    if (m->dims > TACET_MANIFEST_COLUMNS) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
-    }
-    const size_t numbers = m->space.count > 0 ? m->column_count : m->dims; /* then levels */
-    for (size_t i = 0; i < m->dims; i++) {
-        (void)snprintf(names[i], sizeof names[i], "%c%u", i < numbers ? 'z' : 'l',
-                       (unsigned)(i < numbers ? i + 1 : i + 1 - numbers) % 100000U);
-        pointers[i] = names[i];
-    }
-    const tacet_csv_wanted wanted = {.columns = pointers, .d = m->dims};
-    const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (table.n != m->rows) {
-        tacet_csv_table_clear(&table);
-        return tacet__fail(err, TACET_PARSE, "the release has another number of rows than its manifest says");
-    }
-    *rows = table.values;
-    return TACET_OK;
-}
-
 static tacet_status fetch_release(tacet_remote *r, double **rows, const tacet_manifest *manifest, const char *path,
                                   tacet_error *err) {
     tacet__answer answer;
@@ -202,7 +175,7 @@ static tacet_status fetch_release(tacet_remote *r, double **rows, const tacet_ma
     if (fclose(file) != 0 && status == TACET_OK) {
         status = tacet__fail(err, TACET_IO, "%s cannot be written", path);
     }
-    return status != TACET_OK ? status : load(rows, manifest, path, err);
+    return status != TACET_OK ? status : tacet_manifest_rows(manifest, rows, path, err);
 }
 
 /* A release that was fetched before: its manifest is written when all of it is there. */
@@ -212,7 +185,7 @@ static tacet_status load_kept(tacet_manifest *out, char **text, double **rows, c
     tacet_status status = tacet_file_read(text, &length, manifest_path, MANIFEST_BYTES, NULL);
     status = status != TACET_OK ? status : tacet_manifest_decode(out, *text, length, NULL);
     if (status == TACET_OK) {
-        status = load(rows, out, release_path, NULL);
+        status = tacet_manifest_rows(out, rows, release_path, NULL);
         if (status != TACET_OK) {
             tacet_manifest_clear(out);
         }

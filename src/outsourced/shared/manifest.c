@@ -85,11 +85,23 @@ static bool has_matrix(const tacet_manifest *m) {
     return projects(m) && tacet_manifest_law(m) != NULL;
 }
 
+/* Bounds, unit and noise of the numbers, in their own units: of a log column factors, of a date days. */
 static json_t *columns_json(const tacet_manifest *m) {
     json_t *columns = json_array();
+    size_t typed = 0;
     for (size_t i = 0; i < m->column_count; i++) {
         const tacet_manifest_column *c = &m->columns[i];
-        json_t *column = json_pack("{ss sf sf sf}", "name", c->name, "lower", c->lo, "upper", c->hi, "unit", c->unit);
+        while (typed < m->space.count && m->space.columns[typed].kind == TACET_SPACE_CATEGORY) {
+            typed++;
+        }
+        const tacet_space_column *own = typed < m->space.count ? &m->space.columns[typed++] : NULL;
+        json_t *column = json_pack("{ss sf sf sf}", "name", c->name, "lower", own != NULL ? own->lo : c->lo, "upper",
+                                   own != NULL ? own->hi : c->hi, "unit", own != NULL ? own->unit : c->unit);
+        if (!projects(m) && column != NULL) {
+            const double noise = c->unit * m->sigma;
+            (void)json_object_set_new(column, "noise",
+                                      json_real(own != NULL && own->kind == TACET_SPACE_LOG ? exp(noise) : noise));
+        }
         if (json_array_append_new(columns, column) != 0) {
             json_decref(columns);
             return NULL;
@@ -133,8 +145,12 @@ static bool set_typed(json_t *root, const tacet_manifest *m) {
 static void set_others(json_t *root, const tacet_manifest *m) {
     json_t *others = json_array();
     for (size_t i = 0; i < m->other_count; i++) {
-        (void)json_array_append_new(
-            others, json_pack("{ss sf}", "mechanism", m->others[i].mechanism, "sigma", m->others[i].sigma));
+        tacet_manifest other = *m; /* borrowed, for its words */
+        other.sigma = m->others[i].sigma;
+        char *noise = tacet_manifest_noise(&other);
+        (void)json_array_append_new(others, json_pack("{ss sf ss}", "mechanism", m->others[i].mechanism, "sigma",
+                                                      m->others[i].sigma, "noise", noise != NULL ? noise : ""));
+        free(noise);
     }
     if (root != NULL && m->other_count > 0) {
         (void)json_object_set(root, "considered", others);
@@ -163,9 +179,6 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
                   "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims, "columns", columns_json(m), "protects",
                   protects, "uncovered", uncovered, "outputs", outputs, "queries", (json_int_t)m->queries, "receipt",
                   "entry", (json_int_t)m->entry, "hash", m->entry_hash);
-    if (root != NULL && m->decimals >= 0) {
-        (void)json_object_set_new(root, "decimals", json_integer(m->decimals));
-    }
     if (root != NULL && m->new_budget[0] != '\0') {
         (void)json_object_set_new(root, "new_budget", json_string(m->new_budget));
     }
@@ -418,7 +431,6 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     read_person(&r, out, root);
     out->sigma = real_of(&r, root, "sigma", 0);
     out->grid = real_of(&r, root, "grid", 0);
-    out->decimals = json_object_get(root, "decimals") == NULL ? -1 : (int)count_of(&r, root, "decimals", 0, 17);
     out->rows = count_of(&r, root, "rows", 1, MOST_ROWS);
     out->dims = count_of(&r, root, "dims", 1, MOST_DIMS);
     if (r.status == TACET_OK && has_scale(out)) {

@@ -89,9 +89,8 @@ static void say_person(sentence *s, const tacet_manifest *m) {
     char eps[DIGITS];
     char delta[DIGITS];
     if (m->person_rows == 0) {
-        say(s,
-            " That is a claim about one row: a person who has several, here or in the tables of several holders, is "
-            "hidden less.");
+        say(s, " That is a claim about one row: a person who has several, here or in the tables of several holders, is "
+               "hidden less.");
         return;
     }
     say(s,

@@ -177,7 +177,6 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
         job->numbers = tacet_typed_numbers(s->space);
         job->dims = job->numbers + tacet_typed_levels(s->space);
     }
-    job->decimals = -1;
     tacet__curate_columns(job);
     (void)snprintf(job->ticket, sizeof job->ticket, "%s", s->ticket);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
@@ -227,26 +226,12 @@ static double norm_of(const double *x, size_t count) {
     return sum;
 }
 
-/* Released numbers are rounded once more, to decimals worth printing: steps of a thousandth of the noise or less, which
- * nobody can tell from none. It comes after the noise, so it reveals nothing. -1: no such number of decimals. */
-static int decimals_for(double scale) {
-    double step = 1;
-    int decimals = 0;
-    while (decimals <= TACET__FIXED_DECIMALS && step * 1000 > scale) {
-        step /= 10;
-        decimals++;
-    }
-    return decimals <= TACET__FIXED_DECIMALS ? decimals : -1;
-}
-
 /* The noise in the words of the manifest. */
 static void note_noise(tacet__curate *job, tacet_manifest *m) {
     const double scale = tacet_mechanism_scale(job->mechanism);
     const tacet_law *law = form_of(job->settings)->law;
     m->scale = law->density == TACET_DENSITY_EUCLIDEAN ? scale : 0;
     m->sigma = law->spread(scale, job->numbers);
-    job->decimals = job->numbers > 0 ? decimals_for(scale) : 0;
-    m->decimals = job->decimals;
     m->grid = job->numbers > 0 ? ldexp(1, tacet_mechanism_grid_exponent(job->mechanism)) : 0;
     tacet__curate_distances(job, m);
 }
@@ -399,7 +384,6 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->eps = s->eps;
     m->delta = s->delta;
     m->dims = job->dims;
-    m->decimals = job->decimals;
     m->is_private = form_of(s)->law != NULL && !s->seeded;
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
@@ -452,6 +436,7 @@ static void drop(tacet__curate *job) {
     tacet_ledger_close(job->book);
     tacet__source_close(&job->source);
     free(job->matrix);
+    free(job->cells);
     tacet__curate_drop_persons(job);
     free(job->column_at);
     free(job->starts);
@@ -489,6 +474,13 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
     status = status != TACET_OK ? status : tacet__curate_check(job, err);
     if (status == TACET_OK && form_of(s)->law != NULL) {
         status = make_mechanism(job, m, err);
+    }
+    job->cells = status == TACET_OK ? TACET__ZALLOC(tacet__release_cell, job->dims) : NULL;
+    if (status == TACET_OK && job->cells == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->dims);
+    }
+    if (status == TACET_OK) {
+        tacet__release_cells(job->cells, m);
     }
     return status != TACET_OK ? status : try_manifest(job, m, err);
 }

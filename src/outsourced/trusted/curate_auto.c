@@ -72,9 +72,11 @@ tacet_status tacet_curate_resolve(tacet_curate_settings *s, tacet_error *err) {
 }
 
 void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked) {
+    const tacet__form *form = tacet__form_find(m->mechanism);
+    const bool own_law = form != NULL && form->law != NULL && !form->projects;
     double own = 0;
     m->other_count = 0;
-    for (size_t i = 0; tacet__form_at(i) != NULL && asked->mechanism == TACET_CURATE_AUTO; i++) {
+    for (size_t i = 0; tacet__form_at(i) != NULL && own_law; i++) {
         double spread = 0;
         if (tacet__curate_spread(&spread, (tacet_curate_mechanism)i, numbers_of(asked), asked->eps, asked->delta,
                                  NULL) != TACET_OK) {

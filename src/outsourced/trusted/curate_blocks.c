@@ -178,7 +178,7 @@ static tacet_status keep_count(worker *w, size_t k, size_t records, tacet_error 
  * the run has failed. */
 static tacet_status await_lines(lines **out, worker *w, size_t k, tacet_error *err) {
     line *l = w->shared;
-    const size_t need = w->room * (l->job->dims + 1) * (TACET__DECIMAL_BYTES + 1);
+    const size_t need = w->room * tacet__curate_line_bytes(l->job);
     *out = NULL;
     (void)pthread_mutex_lock(&l->turns);
     while (k - l->written >= l->slot_count && l->failed == SIZE_MAX) {

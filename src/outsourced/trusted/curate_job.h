@@ -6,6 +6,7 @@
 #include "dp/noise/mint.h"
 #include "io/csv/persons.h"
 #include "io/file/folder.h"
+#include "outsourced/shared/release_text.h"
 #include "outsourced/trusted/curate_source.h"
 
 #include <tacet/io/csv.h>
@@ -14,12 +15,12 @@
 
 typedef struct tacet__curate {
     const tacet_curate_settings *settings;
-    size_t d;       /* input columns */
-    size_t dims;    /* released coordinates, levels included */
-    size_t numbers; /* of them those with noise: all but the levels of a space, which come last */
-    size_t rows;    /* known after the first pass */
-    double *matrix; /* projection: dims x d; NULL otherwise */
-    int decimals;   /* of released numbers; -1: 17 digits */
+    size_t d;                   /* input columns */
+    size_t dims;                /* released coordinates, levels included */
+    size_t numbers;             /* of them those with noise: all but the levels of a space, which come last */
+    size_t rows;                /* known after the first pass */
+    double *matrix;             /* projection: dims x d; NULL otherwise */
+    tacet__release_cell *cells; /* dims: the columns of release.csv; they borrow the manifest's space */
     size_t *starts; /* blocks + 1 of them: the first record of each block of the table; known after the first pass */
     size_t blocks;
     unsigned char (*tags)[TACET__MINT_TAG]; /* of each block, by the first pass; NULL: not made */
@@ -127,11 +128,14 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
 /* The published mechanism, whole table in memory; writes job->unfinished and enters it as uncovered. */
 tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
 /* The lines of release.csv for rows of dims values, numbers of all rows before the levels of all rows, numbered from
- * `first`; and its header. They return the bytes
- * written. A line needs (dims + 1) (TACET__DECIMAL_BYTES + 1) bytes, the header TACET__CURATE_HEADER. */
-enum { TACET__CURATE_HEADER = 8 * (TACET_MANIFEST_COLUMNS + 1) };
+ * `first`; returns the bytes written. */
 size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows);
-size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels);
+/* Bytes that a line, or the header, needs at most. */
+static inline size_t tacet__curate_line_bytes(const tacet__curate *job) {
+    return (job->dims + 1) * TACET__CELL_BYTES;
+}
+/* Writes the header. */
+tacet_status tacet__curate_header(const tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err);
 /* The fields of a question about the whole table. The text buffers must outlive the ask. */
 enum { TACET__ASK_TEXT = 2048 };
 typedef struct tacet__ask_text {
@@ -139,7 +143,7 @@ typedef struct tacet__ask_text {
 } tacet__ask_text;
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
 
-/* What else could have been taken where AUTO was asked for, with the noise it would have had. */
+/* What else could have been taken under this eps and delta, with the noise it would have had. */
 void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked);
 
 /* Standard deviation per coordinate of `numbers` columns whose neighbours are at distance 1. UNSUPPORTED: one that

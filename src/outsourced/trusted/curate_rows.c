@@ -13,6 +13,7 @@
 #include <float.h>
 #include <math.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csvfile.h>
 #include <unistd.h>
@@ -122,13 +123,18 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
                : status;
 }
 
-size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels) {
-    size_t at = (size_t)snprintf(text, size, "row");
-    for (size_t i = 0; i < numbers + levels && at < size; i++) {
-        at += (size_t)snprintf(text + at, size - at, i < numbers ? ",z%zu" : ",l%zu",
-                               i < numbers ? i + 1 : i + 1 - numbers);
+tacet_status tacet__curate_header(const tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
+    char *text = TACET__ZALLOC(char, tacet__curate_line_bytes(job));
+    if (text == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the names of %zu columns", job->dims);
     }
-    return at + (size_t)snprintf(text + at, size - at, "\n");
+    const size_t size = tacet__release_header(text, job->cells, job->dims);
+    if (table != NULL) {
+        tacet_table_give(table, text, size);
+    }
+    const bool written = fwrite(text, 1, size, file) == size;
+    free(text);
+    return written ? TACET_OK : tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
 }
 
 /* The row's number as text, and the next one's from it: most end in another digit only. */
@@ -158,14 +164,7 @@ size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, c
         memcpy(at, row.digits, sizeof row.digits); /* all of it, so that it is no call */
         at += row.length;
         count_on(&row, first + j + 1);
-        if (job->decimals >= 0) {
-            at += tacet__decimal_list(at, values, job->numbers, (unsigned)job->decimals);
-        }
-        for (size_t i = 0; i < job->numbers && job->decimals < 0; i++) {
-            *at++ = ',';
-            at += tacet__decimal(at, values[i], -1074); /* 17 digits */
-        }
-        at += tacet__decimal_list(at, levels, job->dims - job->numbers, 0);
+        at += tacet__release_cells_text(at, job->cells, job->dims, values, levels);
         levels += job->dims - job->numbers;
         *at++ = '\n';
     }
@@ -210,13 +209,8 @@ static void digest_job(const tacet__curate *job, unsigned char out[TACET_MINT_BY
 }
 
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
-    char header[TACET__CURATE_HEADER];
-    const size_t size = tacet__curate_header(header, sizeof header, job->numbers, job->dims - job->numbers);
-    tacet_table_give(table, header, size);
-    if (fwrite(header, 1, size, file) != size) {
-        return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
-    }
-    return tacet__curate_blocks(job, table, file, err);
+    const tacet_status status = tacet__curate_header(job, table, file, err);
+    return status != TACET_OK ? status : tacet__curate_blocks(job, table, file, err);
 }
 
 /* A crash after the ledger's commit and before the renaming leaves the finished rows beside their place. They were

@@ -124,10 +124,8 @@ static tacet_status write_rows(const tacet__curate *job, const double *Z, tacet_
     if (file == NULL) {
         return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
     }
-    char header[TACET__CURATE_HEADER];
-    char text[(TACET_MANIFEST_COLUMNS + 1) * (TACET__DECIMAL_BYTES + 1)];
-    const size_t size = tacet__curate_header(header, sizeof header, job->dims, 0);
-    bool ok = fwrite(header, 1, size, file) == size;
+    char text[(TACET_MANIFEST_COLUMNS + 1) * TACET__CELL_BYTES];
+    bool ok = tacet__curate_header(job, NULL, file, err) == TACET_OK;
     for (size_t j = 0; j < job->rows && ok; j++) {
         const size_t n = tacet__curate_lines(job, text, j, Z + j * job->dims, 1);
         ok = fwrite(text, 1, n, file) == n;

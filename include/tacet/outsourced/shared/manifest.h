@@ -49,7 +49,6 @@ typedef struct tacet_manifest {
     double grid; /* noise is drawn exactly, on whole multiples of it; 0 for published */
     tacet_manifest_other others[TACET_MANIFEST_OTHERS]; /* where the one with the least noise was asked for */
     size_t other_count;
-    int decimals; /* then rounded to so many decimals; -1: not rounded */
     size_t rows;
     size_t dims;                    /* released coordinates */
     tacet_manifest_column *columns; /* the inputs; of typed ones the numeric, on the scale of their distances; owned */
@@ -77,6 +76,12 @@ TACET_API void tacet_manifest_clear(tacet_manifest *manifest); /* NULL is allowe
 TACET_API tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, tacet_error *err);
 /* PARSE names the field that is missing, of the wrong type or impossible. *out is cleared on failure. */
 TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err);
+
+/* The rows of a release (dims x rows, freed with free()) from its release.csv, in scaled units: numbers as distances
+ * from the middle of their bounds, then levels by index. PARSE: the file is not what the manifest says. NOT_FOUND, IO,
+ * NO_MEMORY. */
+TACET_API tacet_status tacet_manifest_rows(const tacet_manifest *manifest, double **rows, const char *path,
+                                           tacet_error *err);
 
 /* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
 TACET_API const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);

@@ -36,10 +36,8 @@ class Release:
         return Ledger(self.folder / "ledger.db")
 
     def to_frame(self) -> pd.DataFrame:
-        """The released rows by the names and in the units of the space, as whoever gets them sees them."""
-        import pandas as pd
-
-        return self.manifest.frame(pd.read_csv(self.folder / "release.csv", index_col="row"))
+        """The released rows: columns by name in their own units, levels as levels, dates as dates, missing as missing."""
+        return self.manifest.frame(self.folder / "release.csv")
 
     def __repr__(self) -> str:
         return f"Release({str(self.folder)!r}, {self.manifest!r})"
