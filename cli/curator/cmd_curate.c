@@ -13,12 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct arguments {
     cli_space space;
     const char *mechanism, *output_mechanism, *target, *lengthscale;
     cli_span output_range;
     double radius, eps_output;
+    bool values_unprotected;
     bool suggest_r, dry_run;
 } arguments;
 
@@ -74,11 +76,28 @@ static int look_at_target(const char *data, const char *target, const cli_comman
     return CLI_EXIT_OK;
 }
 
+/* Measured values leave as they are unless somebody says otherwise, which nobody should find out afterwards. A script
+ * has --values-unprotected or --eps-output to say it; a person is asked. */
+static int ask_about_values(const arguments *a, const cli_command *self) {
+    char answer[16] = "";
+    if (a->values_unprotected || a->dry_run || a->suggest_r || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+        return CLI_EXIT_OK;
+    }
+    cli_say(self, "measured values will not be protected: of every row that is asked about, whoever holds the release "
+                  "learns the person's value as it is (--eps-output E randomises it). Go on? [y/N]");
+    return fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y')
+               ? CLI_EXIT_OK
+               : cli_usage(self, "nothing was released: give --eps-output E, or --values-unprotected");
+}
+
 static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_command *self) {
     tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_error err = {0};
     if (a->eps_output == 0) {
-        return CLI_EXIT_OK;
+        return ask_about_values(a, self);
+    }
+    if (a->values_unprotected) {
+        return cli_usage(self, "--eps-output protects measured values, --values-unprotected says that nothing does");
     }
     if (!a->output_range.given) {
         return cli_usage(self, "--eps-output needs --output-range LOWER:UPPER, the public range of measured values");
@@ -277,6 +296,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its "
                 "cells are empty"),
         CLI_OPT("eps-output", &a.eps_output, "E", "randomise each measured value with this eps (default: not)"),
+        CLI_OPT("values-unprotected", &a.values_unprotected, NULL,
+                "measured values leave as they are: do not ask about it on a terminal"),
         CLI_OPT("output-range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
         CLI_OPT("output-mechanism", &a.output_mechanism, "NAME", "hybrid (default) or laplace"),
         CLI_HEADING("Mechanism:"),

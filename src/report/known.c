@@ -143,7 +143,10 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "label_guess",
         m->person_rows > 0 ? "one person, and that each of their rows has one of two values a unit apart,"
                            : "one row, and that it has one of two values a unit apart,");
-    say(known, "label_more", "%s", claim != NULL ? claim : "");
+    say(known, "label_more", "%s%s",
+        m->outputs_private ? ""
+                           : "Measured values are not protected: whoever asks about a row learns its value as it is. ",
+        claim != NULL ? claim : "");
     free(claim);
     say(known, "label_keeps",
         "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was spent. The "

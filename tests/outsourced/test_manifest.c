@@ -221,7 +221,7 @@ static void test_sentences(void **state) {
     assert_non_null(strstr(text, "Nothing is protected"));
     free(text);
     text = tacet_manifest_uncovered(&m);
-    assert_non_null(strstr(text, "measured values are not hidden"));
+    assert_non_null(strstr(text, "Measured values are not protected"));
     assert_non_null(strstr(text, "can tell about its record what the release hides"));
     free(text);
     m.outputs_private = true;

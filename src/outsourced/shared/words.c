@@ -215,8 +215,9 @@ char *tacet_manifest_uncovered(const tacet_manifest *m) {
     sentence s = {.text = malloc(SENTENCE)};
     if (!m->outputs_private) {
         say(&s,
-            "The number of records, their order, which rows were measured, and the measured values are not hidden. A "
-            "measured value can tell about its record what the release hides.");
+            "Measured values are not protected: whoever asks about a row learns its value as it is, which can tell "
+            "about its record what the release hides. The number of records, their order, and which rows were measured "
+            "are not hidden either.");
     } else {
         say(&s,
             "The number of records, their order, and which rows were measured are not hidden. Measured values are "
