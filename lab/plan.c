@@ -229,11 +229,21 @@ static tacet_status advise(planning *p, tacet_error *err) {
                        "at %zu %s. More --trials would tell.",
                        p->problem.trials, p->plain.gain, p->plain.gain_se, p->random.mean, p->problem.rounds, unit);
     } else if (first == p->count) {
-        (void)snprintf(p->advice, sizeof p->advice, "At every eps up to %g this is no better than random at %zu %s%s.",
-                       p->at[p->count - 1].eps, p->problem.rounds, unit, so);
+        (void)snprintf(p->advice, sizeof p->advice,
+                       "At every eps up to %g this is no better than random at %zu %s%s.%s", p->at[p->count - 1].eps,
+                       p->problem.rounds, unit, so,
+                       p->problem.model == LAB_OUTSOURCED
+                           ? " A search is not worth its budget here: protect smaller changes (units k times smaller "
+                             "have the noise of k times the eps), or ask more rows."
+                           : "");
     } else if (first > 0) {
         at = snprintf(p->advice, sizeof p->advice, "Below eps = %g this is no better than random at %zu %s%s.",
                       p->at[first].eps, p->problem.rounds, unit, so);
+        if (p->problem.model == LAB_OUTSOURCED) { /* noise is in units: both halve together */
+            at += snprintf(p->advice + at, sizeof p->advice - (size_t)at,
+                           " Units %.3g times smaller, which protect smaller changes, make it so at eps = %g.",
+                           p->at[first].eps / p->at[0].eps, p->at[0].eps);
+        }
     } else {
         at = snprintf(p->advice, sizeof p->advice, "Already at eps = %g this is better than random at %zu %s.",
                       p->at[0].eps, p->problem.rounds, unit);
