@@ -407,3 +407,11 @@ def test_what_is_public_already_goes_in_first(tmp_path: Path) -> None:
             learning(tmp_path / "s", name="wrong", **wrong)
     with pytest.raises(tacet.NotFound):
         learning(tmp_path / "s", name="wrong", begin_with=tmp_path / "none.json")
+
+
+def test_a_device_chooses_by_public_weights():
+    trusted = pytest.importorskip("tacet.trusted")
+    assert {trusted.Device.choose([0, 7, 0]) for _ in range(20)} == {1}
+    assert {trusted.Device.choose([1, 0, 1]) for _ in range(200)} == {0, 2}  # one of them missing: 2^-199
+    with pytest.raises(tacet.InvalidValue):
+        trusted.Device.choose([0, 0])

@@ -4,7 +4,7 @@
  * mean = m0 + P (b - W m0), W the diagonal of sum 1/noise and b of sum y/noise (Rasmussen and Williams 2006, section
  * 2.2, grouped by arm). Differs: P moves by a rank-one update per observation and is rebuilt from W and b after every
  * max(n, 64) of them, which keeps the rounding of 10^5 rounds at that of one and costs O(n^2) per round on average.
- * Cost: O(n^2) an update, 5 n^2 doubles, no allocation after create. */
+ * Cost: O(n^2) an update, 5 n^2 doubles, no allocation after create; with a tolerance see arms_reduced.c. */
 #include "gp/arms_internal.h"
 
 #include "core/fail.h"
@@ -17,30 +17,10 @@
 
 enum { REBUILD_LEAST = 64 };
 
-struct tacet_arms {
-    size_t n;
-    double prior_mean;
-    double *K; /* n x n prior covariance */
-    double *P; /* n x n posterior covariance, both triangles */
-    double *mean;
-    double *var;
-    double *weights;
-    double *sums;
-    uint64_t *counts;
-    double information;
-    double jitter;
-    size_t since; /* rank-one updates since the last rebuild */
-    /* scratch */
-    double *A;      /* n x n */
-    double *B;      /* n x n */
-    double *retry;  /* n x n */
-    double *vector; /* n */
-    size_t *seen;   /* n */
-};
-
 void tacet_arms_free(tacet_arms *arms) {
     if (arms != NULL) {
         free(arms->K);
+        free(arms->F);
         free(arms->P);
         free(arms->mean);
         free(arms->var);
@@ -51,21 +31,21 @@ void tacet_arms_free(tacet_arms *arms) {
         free(arms->B);
         free(arms->retry);
         free(arms->vector);
+        free(arms->short_);
         free(arms->seen);
         free(arms);
     }
 }
 
 static bool allocate(tacet_arms *arms) {
-    const size_t n = arms->n;
-    size_t square = 0;
-    if (!tacet__size_mul(&square, n, n)) {
+    const size_t n = arms->n, order = arms->order;
+    size_t square = 0, wide = 0;
+    if (!tacet__size_mul(&square, order, order) || !tacet__size_mul(&wide, order, n)) {
         return false;
     }
-    arms->K = TACET__ALIGNED(double, square);
     arms->P = TACET__ALIGNED(double, square);
     arms->A = TACET__ALIGNED(double, square);
-    arms->B = TACET__ALIGNED(double, square);
+    arms->B = TACET__ALIGNED(double, wide);
     arms->retry = TACET__ALIGNED(double, square);
     arms->mean = TACET__ALIGNED(double, n);
     arms->var = TACET__ALIGNED(double, n);
@@ -73,49 +53,103 @@ static bool allocate(tacet_arms *arms) {
     arms->sums = TACET__ZALLOC(double, n);
     arms->counts = TACET__ZALLOC(uint64_t, n);
     arms->vector = TACET__ALIGNED(double, n);
+    arms->short_ = TACET__ALIGNED(double, order);
     arms->seen = TACET__ZALLOC(size_t, n);
-    return arms->K != NULL && arms->P != NULL && arms->A != NULL && arms->B != NULL && arms->retry != NULL &&
-           arms->mean != NULL && arms->var != NULL && arms->weights != NULL && arms->sums != NULL &&
-           arms->counts != NULL && arms->vector != NULL && arms->seen != NULL;
+    return arms->P != NULL && arms->A != NULL && arms->B != NULL && arms->retry != NULL && arms->mean != NULL &&
+           arms->var != NULL && arms->weights != NULL && arms->sums != NULL && arms->counts != NULL &&
+           arms->vector != NULL && arms->short_ != NULL && arms->seen != NULL;
 }
 
-tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err) {
-    *out = NULL;
-    if (!isfinite(mean)) {
-        return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
-    }
-    tacet_status status = TACET_OK;
-    tacet_arms *arms = TACET__ZALLOC(tacet_arms, 1);
-    if (arms != NULL) {
-        arms->n = tacet_cov_size(cov);
-        arms->prior_mean = mean;
-    }
-    if (arms == NULL || !allocate(arms)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", tacet_cov_size(cov));
-        goto done;
-    }
+static tacet_status read_prior(tacet_arms *arms, const tacet_cov *cov, tacet_error *err) {
     for (size_t i = 0; i < arms->n; i++) {
         tacet_cov_row(cov, arms->K + i * arms->n, 0, arms->n, i);
         for (size_t j = 0; j < arms->n; j++) {
             if (!isfinite(arms->K[i * arms->n + j])) {
-                status = tacet__fail(err, TACET_NUMERIC, "the covariance of arms %zu and %zu is not finite", i, j);
-                goto done;
+                return tacet__fail(err, TACET_NUMERIC, "the covariance of arms %zu and %zu is not finite", i, j);
             }
         }
     }
-    tacet_arms_reset(arms);
-    *out = arms;
-    arms = NULL;
+    return TACET_OK;
+}
+
+/* Low rank where it saves anything. */
+static tacet_status reduce(tacet_arms *arms, double tolerance, tacet_error *err) {
+    const size_t n = arms->n;
+    double *F = TACET__ALIGNED(double, n *n), *left = TACET__ALIGNED(double, n);
+    size_t *pivots = TACET__ZALLOC(size_t, n);
+    const bool room = F != NULL && left != NULL && pivots != NULL;
+    const size_t rank = room ? tacet__arms_factor(F, arms->K, n, tolerance, left, pivots) : n;
+    if (rank < n - n / 4) {
+        arms->rank = arms->order = rank;
+        arms->F = F;
+        F = NULL;
+        free(arms->K);
+        arms->K = NULL;
+    }
+    free(F);
+    free(left);
+    free(pivots);
+    return room ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", n);
+}
+
+tacet_status tacet__arms_create_within(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance,
+                                       tacet_error *err) {
+    *out = NULL;
+    if (!isfinite(mean)) {
+        return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
+    }
+    const size_t n = tacet_cov_size(cov);
+    size_t square = 0;
+    tacet_status status = TACET_OK;
+    tacet_arms *arms = TACET__ZALLOC(tacet_arms, 1);
+    if (arms != NULL) {
+        arms->n = arms->order = n;
+        arms->prior_mean = mean;
+        arms->K = tacet__size_mul(&square, n, n) ? TACET__ALIGNED(double, square) : NULL;
+    }
+    if (arms == NULL || arms->K == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", n);
+        goto done;
+    }
+    status = read_prior(arms, cov, err);
+    if (status == TACET_OK && tolerance > 0) {
+        status = reduce(arms, tolerance, err);
+    }
+    if (status == TACET_OK && !allocate(arms)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", n);
+    }
+    if (status == TACET_OK) {
+        tacet_arms_reset(arms);
+        *out = arms;
+        arms = NULL;
+    }
 done:
     tacet_arms_free(arms);
     return status;
 }
 
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err) {
+    return tacet__arms_create_within(out, cov, mean, 0, err);
+}
+
+static void reset_posterior(tacet_arms *arms) {
+    const size_t order = arms->order;
+    if (arms->rank == 0) {
+        memcpy(arms->P, arms->K, order * order * sizeof *arms->P);
+        return;
+    }
+    memset(arms->P, 0, order * order * sizeof *arms->P);
+    for (size_t i = 0; i < order; i++) {
+        arms->P[i * order + i] = 1;
+    }
+}
+
 void tacet_arms_reset(tacet_arms *arms) {
-    memcpy(arms->P, arms->K, arms->n * arms->n * sizeof *arms->P);
+    reset_posterior(arms);
     for (size_t i = 0; i < arms->n; i++) {
         arms->mean[i] = arms->prior_mean;
-        arms->var[i] = arms->K[i * arms->n + i];
+        arms->var[i] = arms->rank == 0 ? arms->K[i * arms->n + i]
+                                       : tacet__dot(arms->F + i * arms->rank, arms->F + i * arms->rank, arms->rank);
         arms->weights[i] = 0;
         arms->sums[i] = 0;
         arms->counts[i] = 0;
@@ -220,14 +254,14 @@ tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, do
     arms->weights[arm] += weight;
     arms->sums[arm] += sum / noise_var;
     if (arms->since + 1 >= (arms->n > REBUILD_LEAST ? arms->n : REBUILD_LEAST)) {
-        const tacet_status status = rebuild(arms, err);
+        const tacet_status status = arms->rank > 0 ? tacet__arms_rebuild_reduced(arms, err) : rebuild(arms, err);
         if (status != TACET_OK) {
             arms->weights[arm] = old_weight;
             arms->sums[arm] = old_sum;
             return status;
         }
     } else {
-        rank_one(arms, arm, sum / (double)count, noise);
+        (arms->rank > 0 ? tacet__arms_step_reduced : rank_one)(arms, arm, sum / (double)count, noise);
     }
     arms->counts[arm] += count;
     return TACET_OK;
@@ -242,7 +276,7 @@ const double *tacet_arms_var(const tacet_arms *arms) {
 }
 
 const double *tacet_arms_cov(const tacet_arms *arms) {
-    return arms->P;
+    return arms->rank == 0 ? arms->P : NULL;
 }
 
 const double *tacet_arms_weights(const tacet_arms *arms) {
@@ -264,7 +298,7 @@ double tacet_arms_information(const tacet_arms *arms) {
 /* The posterior is saved as it is, not rebuilt on loading: its last bits depend on its history. */
 void tacet__arms_copy(tacet_arms *to, const tacet_arms *from) {
     const size_t n = to->n;
-    memcpy(to->P, from->P, n * n * sizeof(double));
+    memcpy(to->P, from->P, to->order * to->order * sizeof(double));
     memcpy(to->mean, from->mean, n * sizeof(double));
     memcpy(to->var, from->var, n * sizeof(double));
     memcpy(to->weights, from->weights, n * sizeof(double));
@@ -276,14 +310,17 @@ void tacet__arms_copy(tacet_arms *to, const tacet_arms *from) {
 }
 
 void tacet__arms_write(const tacet_arms *arms, tacet__writer *w) {
-    const size_t n = arms->n;
-    tacet__write_size(w, n);
+    const size_t n = arms->n, order = arms->order;
+    tacet__write_size(w, order);
     tacet__write_f64s(w, arms->weights, n);
     tacet__write_f64s(w, arms->sums, n);
     tacet__write_u64s(w, arms->counts, n);
     tacet__write_f64s(w, arms->mean, n);
-    for (size_t j = 0; j < n; j++) {
-        tacet__write_f64s(w, arms->P + j * n + j, n - j);
+    for (size_t j = 0; j < order; j++) {
+        tacet__write_f64s(w, arms->P + j * order + j, order - j);
+    }
+    if (arms->rank > 0) { /* otherwise it is the diagonal of P */
+        tacet__write_f64s(w, arms->var, n);
     }
     tacet__write_f64(w, arms->information);
     tacet__write_f64(w, arms->jitter);
@@ -291,25 +328,32 @@ void tacet__arms_write(const tacet_arms *arms, tacet__writer *w) {
 }
 
 void tacet__arms_read(tacet_arms *arms, tacet__reader *r) {
-    const size_t n = arms->n;
-    if (tacet__read_size(r, n) != n) {
+    const size_t n = arms->n, order = arms->order;
+    if (tacet__read_size(r, n) != order) {
         r->failed = true;
     }
     tacet__read_f64s(r, arms->weights, n);
     tacet__read_f64s(r, arms->sums, n);
     tacet__read_u64s(r, arms->counts, n);
     tacet__read_f64s(r, arms->mean, n);
-    for (size_t j = 0; j < n; j++) {
-        tacet__read_f64s(r, arms->P + j * n + j, n - j);
+    for (size_t j = 0; j < order; j++) {
+        tacet__read_f64s(r, arms->P + j * order + j, order - j);
     }
-    tacet__symmetrize(arms->P, n, n);
-    refresh_var(arms);
+    tacet__symmetrize(arms->P, order, order);
+    if (arms->rank > 0) {
+        tacet__read_f64s(r, arms->var, n);
+    } else {
+        refresh_var(arms);
+    }
     arms->information = tacet__read_f64(r);
     arms->jitter = tacet__read_f64(r);
     arms->since = tacet__read_size(r, n > REBUILD_LEAST ? n : REBUILD_LEAST);
+    for (size_t i = 0; i < order * order; i++) {
+        r->failed = r->failed || !isfinite(arms->P[i]);
+    }
     for (size_t i = 0; i < n; i++) {
         if (!(arms->weights[i] >= 0 && isfinite(arms->weights[i]) && isfinite(arms->sums[i]) &&
-              isfinite(arms->mean[i]) && isfinite(arms->P[i * n + i]))) {
+              isfinite(arms->mean[i]) && arms->var[i] >= 0 && isfinite(arms->var[i]))) {
             r->failed = true;
         }
     }

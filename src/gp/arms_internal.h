@@ -1,11 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arms_internal.h - saving and loading the state of tacet_arms within a policy's own state. Ring: pure. */
+/* arms_internal.h - inside of tacet_arms: its state, saving and loading it within a policy's own state, and the reduced
+ * form. Ring: pure. */
 #ifndef TACET_SRC_GP_ARMS_INTERNAL_H
 #define TACET_SRC_GP_ARMS_INTERNAL_H
 
 #include "core/codec.h"
 
 #include <tacet/gp/arms.h>
+
+struct tacet_arms {
+    size_t n;
+    size_t rank;  /* 0: exact. Otherwise f = mean + F'u with u ~ N(0, I) of so many numbers (arms_reduced.c) */
+    size_t order; /* of P: n, or the rank */
+    double prior_mean;
+    double *K; /* n x n prior covariance; NULL when reduced */
+    double *F; /* rank x n; NULL when exact */
+    double *P; /* order x order posterior covariance, of f or of u; both triangles */
+    double *mean;
+    double *var;
+    double *weights;
+    double *sums;
+    uint64_t *counts;
+    double information;
+    double jitter;
+    size_t since; /* rank-one updates since the last rebuild */
+    /* scratch */
+    double *A;      /* order x order */
+    double *B;      /* order x n */
+    double *retry;  /* order x order */
+    double *vector; /* n */
+    double *short_; /* rank */
+    size_t *seen;   /* n */
+};
+
+/* Arms whose prior covariance is replaced by one of low rank that is nowhere further from it than `tolerance` times its
+ * largest variance, where that saves anything: an update then costs O(n rank). tolerance 0: exact. Posterior
+ * covariances of the arms are then not kept (tacet_arms_cov gives NULL). As tacet_arms_create otherwise. */
+tacet_status tacet__arms_create_within(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance,
+                                       tacet_error *err);
+
+/* arms_reduced.c. The factor of K into F (n x n are there), by its pivots: rank, or n where that is the answer. */
+size_t tacet__arms_factor(double *F, const double *K, size_t n, double tolerance, double *left, size_t *order);
+/* One observation; the posterior from the statistics alone. As their likes in arms.c. */
+void tacet__arms_step_reduced(tacet_arms *arms, size_t arm, double average, double noise);
+tacet_status tacet__arms_rebuild_reduced(tacet_arms *arms, tacet_error *err);
 
 void tacet__arms_write(const tacet_arms *arms, tacet__writer *w);
 /* Into arms created over the same covariance; continues bit for bit. A reader that failed leaves them undefined: read

@@ -97,6 +97,18 @@ const tests = {
       assert.ok(Math.abs((await wide.report(`w${i}`, 1500)).report) > 10);
     }
   },
+  async a_word_of_the_coin_gives_the_arm_that_it_gives_in_c() {
+    let word = 0n;
+    const module = await Module.load(compiled, (array) => new DataView(array.buffer, array.byteOffset).setBigUint64(0, word, true));
+    const weights = [3, 0, 5, 1000000];
+    for (word of [0n, 2n, 3n, 7n, 8n, 12345678901234567890n, 2n ** 63n]) {
+      let left = word % 1000008n, arm = 0;
+      while (left >= BigInt(weights[arm])) { left -= BigInt(weights[arm++]); }
+      assert.equal(module.choose(weights), arm);
+    }
+    assert.throws(() => module.choose([0, 0]), /no arm has a weight/);
+    assert.throws(() => module.choose([0.5]), /whole numbers/);
+  },
 };
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,13 @@ class Device(Handle):
         native.call(lib.tacet_device_report, self._pointer, out, ticket.encode(), float(reward))
         self.clipped = bool(out.clipped)
         return float(out.report)
+
+    @staticmethod
+    def choose(weights: Sequence[int]) -> int:
+        """The arm to play by public weights (`GET …/weights`) and a coin of this device: nobody is asked or told."""
+        out = ffi.new("size_t *")
+        native.call(lib.tacet_device_choose, out, [int(w) for w in weights], len(weights))
+        return int(out[0])
 
     def observe(self, suggestion: Suggestion, reward: float) -> float:
         """Randomises the reward of a local study's suggestion and reports it; gives what was sent."""
