@@ -239,6 +239,15 @@ def contextual_study(name="doses"):
             "prior": {"lengthscale": 0.3, "reward": [0, 1]}}
 
 
+def space_study(name="recipe", trust="central"):
+    """Every kind of column that a point has: what is on a page must be in these units."""
+    columns = [{"name": "rate", "kind": "log", "bounds": [1e-4, 1]}, {"name": "layers", "kind": "integer", "bounds": [1, 8]},
+               {"name": "optimizer", "kind": "category", "levels": ["sgd", "adam", "lion <b>"]},
+               {"name": "since", "kind": "date", "bounds": ["2023-01-01", "2024-12-31"]}]
+    return {"name": name, "trust": trust, "budget": {"eps": 8, **({"delta": 1e-6} if trust == "central" else {})}, "rounds": 300,
+            "domain": {"space": {"columns": columns}, "candidates": 256}, "prior": {"reward": [0, 1]}}
+
+
 @contextlib.contextmanager
 def closing(thing):
     try:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_board.py - the study board in a browser."""
 import json
+import math
 import os
 import tempfile
 import time
 
-from harness import (CSS, Keys, NASTY, Server, ask, closing, contextual_study, local_study, log_in, press, run, says, text,
-                     until)
+from harness import (CSS, Keys, NASTY, Server, ask, closing, contextual_study, local_study, log_in, press, run, says, space_study,
+                     text, until)
 from test_desk import check_looks, complaints
 
 
@@ -23,22 +24,22 @@ def play(url, token, study, rounds, left_open=0, context=False):
             assert status == 200, said
 
 
-ENDS = []
+ENDS = {}
 
 
-def report_ends():
+def report_ends(eps=4):
     """A report of the least reward and one of the largest, as the device's own program makes them."""
-    if len(ENDS) < 2:
+    if eps not in ENDS:
         with tempfile.TemporaryDirectory() as folder:
             found = set()
             for i in range(60):
-                said = run("device", "report", "--ticket", str(i), "--reward", str(i % 2), "--range", "0:1", "--eps", "4",
-                           "--ledger", os.path.join(folder, "l.db"), *(["--budget", "400"] if i == 0 else []), "--json")
+                said = run("device", "report", "--ticket", str(i), "--reward", str(i % 2), "--range", "0:1", "--eps", str(eps),
+                           "--ledger", os.path.join(folder, "l.db"), *(["--budget", "800"] if i == 0 else []), "--json")
                 found.add(json.loads(said)["report"])
                 if len(found) == 2:
                     break
-            ENDS[:] = sorted(found)
-    return ENDS
+            ENDS[eps] = sorted(found)
+    return ENDS[eps]
 
 
 def tab(driver, name):
@@ -229,6 +230,93 @@ def test_a_contextual_study_has_slices_and_its_rewards_are_shown_to_nobody(drive
         says(driver, "are shown to nobody")
         events = ask(server.url, "GET", "/v1/studies/doses/events", owner)[1]["events"]
         assert len(events) == 101 and not any("value" in e or "index" in e for e in events)
+
+
+def play_space(server, token, rounds):
+    """Rounds over the space: adam with a rate near .01 is best."""
+    for _ in range(rounds):
+        made = ask(server.url, "POST", "/v1/studies/recipe/suggestions", token, {})[1]
+        p = made["point"]
+        value = max(0, 1 - abs(math.log10(p["rate"]) + 2) / 2) * (1 if p["optimizer"] == "adam" else 0.3)
+        status, said, _ = ask(server.url, "POST", "/v1/studies/recipe/observations", token, {"ticket": made["ticket"], "value": value})
+        assert status == 200, said
+
+
+def test_a_study_over_a_space_is_shown_in_its_own_units_and_its_best_is_the_release_s(driver):
+    with closing(Server()) as server:
+        server.study(space_study())
+        owner = server.token("owner")
+        server.start()
+        play_space(server, owner, 300)
+        best = ask(server.url, "GET", "/v1/studies/recipe/best", owner)[1]
+        released = ask(server.url, "POST", "/v1/studies/recipe/releases", owner, {})[1]["release"]
+        assert released["point"] == best["point"]
+        log_in(driver, server.url, owner)
+        tile = until("the tile", lambda: driver.find_element(CSS, "[data-best]"))
+        assert json.loads(tile.get_attribute("data-best")) == best["point"]
+        point = best["point"]
+        assert f"rate {float(format(point['rate'], '.4g')):g}" in tile.text, tile.text
+        for name in ("layers", "optimizer", "since"):  # a level by its name, a date as one
+            assert f"{name} {point[name]}" in tile.text, (name, tile.text)
+        assert f"{best['mean']:.4g}" in tile.text
+        # The posterior: through the best point, powers of ten under the log column, levels and dates by name.
+        tab(driver, "Posterior")
+        says(driver, "rate (log scale)")
+        marks = lambda: [t.text for t in driver.find_elements(CSS, "svg.chart text.tick")]
+        until("powers of ten", lambda: {"0.0001", "0.001", "0.01", "0.1", "1"} <= set(marks()))
+        chosen = driver.find_elements(CSS, "section select")[2]  # the optimizer's, after the two of the axes
+        assert [o.text for o in chosen.find_elements(CSS, "option")] == ["sgd", "adam", "lion <b>"]
+        assert chosen.find_element(CSS, "option:checked").text == point["optimizer"]
+        assert driver.find_element(CSS, "input[type=date]").get_attribute("value") == point["since"]
+        first = driver.find_elements(CSS, "section select")[0]
+        first.send_keys("optimizer")
+        until("levels", lambda: {"sgd", "adam", "lion <b>"} <= set(marks()))
+        driver.find_elements(CSS, "section select")[1].send_keys("since")
+        until("two columns", lambda: len(driver.find_elements(CSS, "svg.chart rect")) == 3 * 21)
+        until("dates", lambda: any(m.startswith("2023-") or m.startswith("2024-") for m in marks()))
+        title = driver.find_element(CSS, "svg.chart rect title").get_attribute("textContent")
+        assert title.startswith("optimizer sgd, since 2023-01-01: "), title
+        # A link leads to the same view; a round to what was tried.
+        link = driver.current_url
+        assert "#recipe/posterior?x=2&y=3" in link, link
+        driver.get("about:blank")
+        driver.get(link)
+        until("the same view", lambda: len(driver.find_elements(CSS, "svg.chart rect")) == 3 * 21)
+        tab(driver, "Rounds")
+        event = next(e for e in ask(server.url, "GET", "/v1/studies/recipe/events?after=590", owner)[1]["events"] if e["kind"] == "suggested")
+        says(driver, f"optimizer {event['point']['optimizer']}, since {event['point']['since']}")
+        driver.find_element(CSS, f"button[aria-label='Details of round {event['number']}']").click()
+        says(driver, f"Round {event['number']}")
+        details = driver.find_element(CSS, "[data-round]").text
+        assert event["point"]["since"] in details and "observed" in details, details
+        assert not driver.find_elements(CSS, "b"), "a level's name became markup"
+        for name in ("Overview", "Posterior", "Rounds"):
+            tab(driver, name)
+            until("the tab", lambda: driver.find_element(CSS, "nav.tabs [aria-current=page]").text == name)
+            time.sleep(0.4)
+            check_looks(driver, f"board-space-{name.lower()}")
+        complaints(driver)
+
+
+def test_a_local_study_over_a_space_is_shown_in_its_own_units(driver):
+    with closing(Server()) as server:
+        server.study(space_study(trust="local"))
+        owner = server.token("owner")
+        server.start()
+        for i in range(12):
+            made = ask(server.url, "POST", "/v1/studies/recipe/suggestions", owner, {})[1]
+            assert ask(server.url, "POST", "/v1/studies/recipe/observations", owner, {"ticket": made["ticket"], "value": report_ends(8)[i % 2]})[0] == 200
+        best = ask(server.url, "GET", "/v1/studies/recipe/best", owner)[1]
+        log_in(driver, server.url, owner)
+        tile = until("the tile", lambda: driver.find_element(CSS, "[data-best]"))
+        assert json.loads(tile.get_attribute("data-best")) == best["point"]
+        tab(driver, "Posterior")
+        says(driver, "rate (log scale)")
+        mean = {tuple(p["at"]): p["mean"] for p in ask(server.url, "GET", "/v1/studies/recipe/posterior", owner)[1]["points"]}
+        assert max(mean.values()) == best["mean"] and len(mean) > 200
+        assert len(driver.find_elements(CSS, "svg.chart .spot")) == len(mean)
+        check_looks(driver, "board-space-local")
+        complaints(driver)
 
 
 def test_ten_thousand_rounds_stay_smooth(driver):

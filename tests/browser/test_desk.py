@@ -22,6 +22,8 @@ def test_a_person_answers_three_questions_and_ends_with_the_right_ledger(driver)
     with closing(Curator()) as curator:
         log_in(driver, curator.desk, curator.token)
         says(driver, "No question waits")
+        says(driver, "by one unit (alone: 5 in age) at eps = 3, delta = 0, and any other change")  # both numbers
+        says(driver, "only at eps = 60")
         assert curator.question("q1", 3)[0] == 202
         says(driver, "row 3")
         says(driver, NASTY + " 3")  # the ID column, and any text in it, as text

@@ -2,29 +2,34 @@
 // board.ts - the study board, for owners and analysts. It asks the public routes (docs/API.md) with the role of its
 // session: what the role may not read is refused there, and then not shown here.
 import { ask, get, patience, pause, Problem, Session } from "./api";
-import { Cell, draw, Series, squares } from "./chart";
-import { above, age, announce, card, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
+import { draw, Series } from "./chart";
+import { above, age, announce, card, csv, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
+import { axesFrom, axesQuery, noAxes, posterior } from "./posterior";
 
 interface Brief { name: string; trust: string; state: string; suggested: number; observed?: number }
 interface Definition {
   description?: string; trust: string; policy: string; direction: string; rounds: number;
-  domain: { space?: { columns: { name: string }[] }; points?: number[][]; lower?: number[]; upper?: number[]; context?: { lower: number[]; upper: number[] } };
+  domain: { points?: number[][] };
   options: { ticket_seconds?: number };
 }
 interface Study extends Brief {
   definition: Definition; created: number; released: number; rounds_left: number;
   guarantee: { proven: boolean; eps: number | null; delta: number; protects: string; statement: string; eps_of_rounds: Record<string, number | null>; rounds_per_person: number; eps_per_person: number | null };
 }
-interface Event_ { number: number; kind: string; time: number; of?: number; index?: number; value?: number }
+type Point = Record<string, string | number>; // by the names of the columns, in their own units
+interface Best { action?: number[]; point?: Point; mean: number; sd: number | null }
+interface Event_ { number: number; kind: string; time: number; of?: number; index?: number; point?: Point; value?: number }
 interface Ticket { number: number; time: number; expires: number; token?: number; label?: string }
 interface Token { number: number; role: string; study: string; label: string; created: number; expires: number; open_most: number; rounds_most: number }
-interface Posterior { kind: string; action_dims: number; lower?: number[]; upper?: number[]; points: { at: number[]; mean: number | null; sd: number | null }[] }
 
 const WAIT_SECONDS = 20; // for the next event; what else may have changed is asked for then, too
 const PAUSE_SECONDS = 0.5; // between two looks, however quickly rounds come
 const TABS = ["Overview", "Posterior", "Rounds", "Releases", "Ledger", "Tokens"] as const;
 type Tab = (typeof TABS)[number];
+
+// "rate 0.01, layers 4, optimizer adam"
+const pointText = (p: Point): string => Object.entries(p).map(([name, v]) => `${name} ${typeof v === "number" ? number(v) : v}`).join(", ");
 
 // What is known of one study, kept up to date by asking for what is new.
 class Log {
@@ -62,7 +67,8 @@ class Board {
   private readonly tabs = h("nav", { class: "tabs", "aria-label": "Parts of the board" });
   private readonly body = h("div");
   private rounds: LongTable<Event_> | null = null;
-  private axes = { x: 0, y: -1, at: [] as number[] };
+  private axes = noAxes();
+  private round = 0; // the one whose details are shown
   private fresh = ""; // the text of a token that was just made
 
   constructor(private readonly session: Session) {}
@@ -72,6 +78,8 @@ class Board {
     put(page, this.problem, this.tabs, this.body);
     window.matchMedia("(max-width: 600px)").addEventListener("change", () => { this.drawn = ""; void this.attempt(() => this.draw()); });
     document.addEventListener("visibilitychange", () => this.waits.abort());
+    this.readLink();
+    window.addEventListener("hashchange", () => { this.readLink(); this.study = null; this.log = new Log(); this.rounds = null; this.drawTabs(); this.waits.abort(); });
     this.drawTabs();
   }
 
@@ -80,8 +88,28 @@ class Board {
     put(this.tabs, ...visible.map((t) => h("button", { type: "button", "aria-current": t === this.tab ? "page" : "false", click: () => void this.open(t) }, t)));
   }
 
+  // A link for each view: study, part, and what is chosen in it.
+  private keepLink(): void {
+    const chosen = this.tab === "Posterior" ? `?${axesQuery(this.axes)}` : this.tab === "Rounds" && this.round ? `?round=${this.round}` : "";
+    history.replaceState(null, "", `#${encodeURIComponent(this.name)}/${this.tab.toLowerCase()}${chosen}`);
+  }
+
+  private readLink(): void {
+    const found = /^#([^/?]+)\/([a-z]+)(?:\?(.*))?$/.exec(location.hash);
+    const tab = TABS.find((t) => t.toLowerCase() === found?.[2]);
+    if (!found || !tab) return;
+    const query = new URLSearchParams(found[3] ?? "");
+    this.name = decodeURIComponent(found[1]);
+    this.tab = tab;
+    this.axes = axesFrom(query);
+    this.round = Number(query.get("round") ?? 0) || 0;
+    this.drawn = "";
+  }
+
   private async open(tab: Tab): Promise<void> {
     this.tab = tab;
+    this.round = 0;
+    this.keepLink();
     this.drawn = "";
     this.fresh = "";
     this.drawTabs();
@@ -94,7 +122,8 @@ class Board {
     this.study = null;
     this.log = new Log();
     this.rounds = null;
-    this.axes = { x: 0, y: -1, at: [] };
+    this.axes = noAxes();
+    this.round = 0;
     this.drawn = "";
     this.waits.abort();
     await this.attempt(() => this.refresh());
@@ -171,7 +200,7 @@ class Board {
     if (!s) return;
     // A form that somebody fills in is not drawn anew for every round.
     const rounds = this.tab === "Tokens" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
-    const mark = [this.name, this.tab, ...rounds, this.fresh, JSON.stringify(this.axes)].join("/");
+    const mark = [this.name, this.tab, ...rounds, this.fresh, JSON.stringify(this.axes), this.round].join("/");
     if (mark === this.drawn) return;
     if (this.drawn && this.body.querySelector("[data-sure]")) return; // somebody is asked, and is about to say yes or no
     const made = await this.part(s);
@@ -186,7 +215,7 @@ class Board {
   private part(s: Study): Promise<HTMLElement | null> {
     switch (this.tab) {
       case "Overview": return this.overview(s);
-      case "Posterior": return this.posterior(s);
+      case "Posterior": return posterior(s.name, this.axes, (axes) => { this.axes = axes; this.keepLink(); void this.attempt(() => this.draw()); });
       case "Rounds": return this.listRounds();
       case "Releases": return this.releases(s);
       case "Ledger": return this.ledger();
@@ -194,25 +223,15 @@ class Board {
     }
   }
 
-  private columns(s: Study): string[] {
-    const d = s.definition.domain;
-    const own = d.space ? d.space.columns.map((c) => c.name) : [];
-    const dims = d.points?.[0]?.length ?? d.lower?.length ?? 0;
-    const names = own.length === dims && dims > 0 ? own : Array.from({ length: dims || own.length }, (_, i) => own[i] ?? `x${i + 1}`);
-    return [...names, ...(d.context?.lower ?? []).map((_, i) => `context ${i + 1}`)];
-  }
-
   // --- overview ---
 
+  // The point that a release would recommend: what GET …/best says, and nothing computed here.
   private async best(s: Study): Promise<HTMLElement> {
     try {
-      const p = await get<Posterior>(`/v1/studies/${s.name}/posterior`);
-      const sign = s.definition.direction.startsWith("min") ? -1 : 1;
-      const known = p.points.filter((q) => q.mean !== null);
-      const best = known.reduce((a, b) => (sign * b.mean! > sign * a.mean! ? b : a), known[0]);
-      if (!best) return h("p", { class: "soft" }, "Nothing learnt yet.");
-      return h("div", {}, facts([`best predicted${p.kind === "grid" ? ", over the first column" : ""}`, `${number(best.mean)}${best.sd === null ? "" : ` ± ${number(best.sd, 2)}`}`]),
-        h("p", { class: "small soft" }, this.columns(s).map((n, i) => `${n} ${number(best.at[i])}`).join(", ")));
+      const best = await get<Best>(`/v1/studies/${s.name}/best`);
+      const point = best.point ?? Object.fromEntries((best.action ?? []).map((v, i) => [`x${i + 1}`, v]));
+      return h("div", { "data-best": JSON.stringify(point) }, facts(["best predicted", `${number(best.mean)}${best.sd === null ? "" : ` ± ${number(best.sd, 2)}`}`]),
+        h("p", {}, pointText(point)));
     } catch (error) {
       if (!(error instanceof Problem) || error.status === 401) throw error;
       return h("p", { class: "soft" }, `${error.message}.`);
@@ -277,7 +296,7 @@ class Board {
       card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${above(g.eps)}${g.delta > 0 ? `, delta ${above(g.delta, 3)}` : ""}, proven` : "Not proven"),
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
-        h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? "" : "s"} count.`)),
+        h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? " counts" : "s count"}.`)),
       card(told === undefined ? "Tickets issued" : "Open tickets", "wide", tickets, acts),
       card("Health", "third", await this.health()));
   }
@@ -328,82 +347,57 @@ class Board {
     await this.refresh();
   }
 
-  // --- posterior ---
-
-  private async posterior(s: Study): Promise<HTMLElement> {
-    const names = this.columns(s);
-    const { x, y, at } = this.axes;
-    const contextual = (s.definition.domain.context?.lower.length ?? 0) > 0;
-    const query = [`x=${x}`, ...(y >= 0 ? [`y=${y}`] : []), ...(at.length > 0 ? [`at=${at.join(",")}`] : [])].join("&");
-    let p: Posterior;
-    try {
-      p = await get<Posterior>(`/v1/studies/${s.name}/posterior?${query}`);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 409) throw error;
-      return card("Posterior", "", h("p", { class: "soft" }, `${error.message}.`));
-    }
-    const pick = (label: string, value: number, none: boolean, set: (v: number) => void): HTMLElement => {
-      const select = h("select", { change: () => { set(Number(select.value)); void this.attempt(() => this.draw()); } },
-        ...(none ? [h("option", { value: -1, selected: value < 0 }, "(one column)")] : []),
-        ...names.map((n, i) => h("option", { value: i, selected: i === value }, n)));
-      return field(label, select);
-    };
-    const slices = p.kind === "grid" ? names.map((n, i) => (i === x || i === y ? null : this.slice(n, i, p))) : [];
-    return h("div", { class: "cards" }, card("Posterior", "",
-      h("div", { class: "fields" }, pick("Column", x, false, (v) => { this.axes.x = v; if (this.axes.y === v) this.axes.y = -1; }), pick("Second column", y, true, (v) => { this.axes.y = v === this.axes.x ? -1 : v; }), ...slices),
-      this.picture(p, names),
-      h("p", { class: "small soft" }, p.kind === "points"
-        ? "Every point of the domain: its mean, with one standard deviation either way. Made of randomised reports; costs nothing more."
-        : `What a release would say now, over a grid${contextual ? ", for the context that is set above" : ""}; the band is the model's own error. Costs no budget.`)));
-  }
-
-  private slice(name: string, i: number, p: Posterior): HTMLElement {
-    const lower = p.lower![i], upper = p.upper![i];
-    const now = this.axes.at.length > 0 ? this.axes.at[i] : (lower + upper) / 2;
-    const shown = h("output", { class: "soft" }, ` ${number(now, 3)}`);
-    const input = h("input", { type: "range", min: lower, max: upper, step: (upper - lower) / 50 || 1, value: now, change: () => {
-      if (this.axes.at.length === 0) this.axes.at = p.lower!.map((l, k) => (l + p.upper![k]) / 2);
-      this.axes.at = this.axes.at.map((v, k) => (k === i ? Number(input.value) : v));
-      void this.attempt(() => this.draw());
-    }, input: () => { shown.textContent = ` ${number(Number(input.value), 3)}`; } });
-    const made = field(name, input);
-    made.firstElementChild!.append(shown);
-    return made;
-  }
-
-  private picture(p: Posterior, names: string[]): SVGElement {
-    const { x, y } = this.axes;
-    const points = p.points.filter((q) => q.mean !== null);
-    if (y >= 0) {
-      const cells: Cell[] = points.map((q) => ({ x: q.at[x], y: q.at[y], value: q.mean!, sd: q.sd }));
-      return squares({ title: `Mean over ${names[x]} and ${names[y]}`, x: names[x], y: names[y] }, cells);
-    }
-    const sorted = [...points].sort((a, b) => a.at[x] - b.at[x]);
-    const means = sorted.map((q) => q.mean!);
-    // Points that differ in other columns, too, are no line.
-    return draw({ title: `Mean over ${names[x]}`, x: names[x], y: "mean reward", series: [{ name: "mean", x: sorted.map((q) => q.at[x]), y: means,
-      lower: sorted.map((q, i) => means[i] - (q.sd ?? 0)), upper: sorted.map((q, i) => means[i] + (q.sd ?? 0)), style: p.kind === "points" && p.action_dims > 1 ? "points" : "line" }] });
-  }
-
   // --- rounds ---
 
   private async listRounds(): Promise<HTMLElement | null> {
     const rows = [...this.log.events].reverse();
-    if (this.rounds && this.rounds.element.isConnected) {
+    if (this.rounds && this.rounds.element.isConnected && !this.round) {
       this.rounds.show(rows);
       return null;
     }
+    const of = (e: Event_): number => e.of ?? e.number;
     this.rounds = new LongTable<Event_>([
       { name: "Event", numeric: true, text: (e) => String(e.number) },
       { name: "What", text: (e) => e.kind },
-      { name: "Of round", numeric: true, text: (e) => (e.of === undefined ? "" : String(e.of)) },
-      { name: "Action", numeric: true, text: (e) => (e.index === undefined ? "" : String(e.index)) },
+      { name: "Round", text: (e) => e.kind === "released" ? "" : h("button", { type: "button", class: "plain tight", "aria-label": `Details of round ${of(e)}`, click: () => this.showRound(of(e)) }, String(of(e))) },
+      { name: "Point", text: (e) => this.pointOf(e) },
       { name: "Report", numeric: true, text: (e) => (e.value === undefined ? "" : number(e.value, 5)) },
       { name: "When (UTC)", text: (e) => when(e.time) },
     ], "Events of the study, newest first");
-    const made = card("Rounds", "", h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Reports were randomised on the devices that sent them." : "Rewards, contexts and decision sets of a central study are shown to nobody."), this.rounds.element);
+    const list = [["event", "what", "round", "point", "report", "time"], ...rows.map((e) => [e.number, e.kind, of(e), this.pointOf(e), e.value ?? "", when(e.time)])];
+    const made = card("Rounds", "", h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Reports were randomised on the devices that sent them." : "Rewards, contexts and decision sets of a central study are shown to nobody."),
+      this.rounds.element, h("div", { class: "buttons" }, h("button", { type: "button", click: () => download(`${this.name}-rounds.csv`, csv(list), "text/csv") }, "Download CSV")));
     requestAnimationFrame(() => this.rounds?.show(rows));
-    return h("div", { class: "cards" }, made);
+    return h("div", { class: "cards" }, this.round ? this.roundCard(this.round) : null, made);
+  }
+
+  private pointOf(e: Event_): string {
+    const listed = e.index === undefined ? undefined : this.study?.definition.domain.points?.[e.index];
+    if (e.point) return pointText(e.point);
+    return listed ? listed.map((v, i) => `x${i + 1} ${number(v)}`).join(", ") : "";
+  }
+
+  private showRound(number_: number): void {
+    this.round = number_;
+    this.keepLink();
+    void this.attempt(async () => {
+      await this.draw();
+      this.body.querySelector<HTMLElement>("[data-round]")?.focus();
+    });
+  }
+
+  // One round: what was tried, and what became of it.
+  private roundCard(round: number): HTMLElement {
+    const history = this.log.events.filter((e) => e.number === round || e.of === round);
+    const asked = history.find((e) => e.kind === "suggested");
+    const point = Object.entries(asked?.point ?? {});
+    const made = card(`Round ${round}`, "", history.length === 0 ? h("p", { class: "soft" }, "There is no such round.") : null,
+      point.length > 0 ? facts(...point.map(([name, v]) => [name, typeof v === "number" ? number(v, 6) : v] as [string, string])) : asked ? h("p", {}, this.pointOf(asked) || "What was tried is shown to nobody.") : null,
+      table<Event_>([{ name: "When (UTC)", text: (e) => when(e.time) }, { name: "What", text: (e) => e.kind }, { name: "Report", numeric: true, text: (e) => (e.value === undefined ? "" : number(e.value, 6)) }], history, `History of round ${round}`),
+      h("div", { class: "buttons" }, h("button", { type: "button", click: () => this.showRound(0) }, "Close")));
+    made.tabIndex = -1;
+    made.dataset.round = String(round);
+    return made;
   }
 
   // --- releases and ledger ---

@@ -10,7 +10,7 @@ interface Question { ticket: string; row: number; since: number; state: string; 
 interface Miss { row: number; since: number; reason: string }
 interface Overview {
   version: number; now: number; source: string; rows: number; id: string | null; range: [number, number] | null;
-  release: { mechanism: string; private: boolean; eps: number; delta: number; outputs_private: boolean };
+  release: { mechanism: string; private: boolean; claim: string; outputs_private: boolean };
   budget: { eps: number; delta: number; spent_eps: number | null; spent_delta: number; entries: number; uncovered: number };
   queries: { allowed: number; made: number; left: number };
   questions: Question[];
@@ -212,14 +212,14 @@ class Desk {
       { name: "What", text: (e) => e.what },
       { name: "To whom", text: (e) => e.to_whom },
       { name: "Mechanism", text: (e) => e.mechanism || "none" },
-      { name: "eps", numeric: true, text: (e) => (e.uncovered ? "not protected" : above(e.eps)) },
+      { name: "eps charged", numeric: true, text: (e) => (e.uncovered ? "not protected" : above(e.eps)) },
       { name: "State", text: (e) => (e.answered ? "answered" : "open") },
     ];
     try {
       const l = await get<Ledger>("/v1/desk/ledger");
       const newest = [...l.list].reverse();
       const releases = newest.filter((e) => !e.ticket.startsWith("query:"));
-      put(this.released, h("div", { class: "scroll" }, table(columns, releases, "Releases")));
+      put(this.released, h("p", { class: this.seen?.release.private ? "claim" : "notice bad" }, this.seen?.release.claim ?? ""), h("div", { class: "scroll" }, table(columns, releases, "Releases")));
       put(this.ledger, facts(["entries", String(l.entries)], ["answered", String(l.answered)], ["without protection", String(l.uncovered)], ["eps spent", `${above(l.eps)} of ${above(l.budget_eps)}`]),
         h("p", { class: "small soft" }, "Verified a moment ago. Head of the chain: ", h("code", {}, l.head)),
         h("div", { class: "list short", tabindex: 0, role: "region", "aria-label": "Ledger" }, table(columns, newest.slice(0, 200), "Ledger, newest first")));

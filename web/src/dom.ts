@@ -137,8 +137,13 @@ export class LongTable<T> {
   }
 }
 
-export function download(name: string, text: string): void {
-  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: name });
+export function csv(rows: (string | number)[][]): string {
+  const cell = (v: string | number): string => (/[",\n]/.test(String(v)) ? `"${String(v).replace(/"/g, '""')}"` : String(v));
+  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
+}
+
+export function download(name: string, text: string, type = "application/json"): void {
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

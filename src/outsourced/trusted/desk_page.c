@@ -132,17 +132,19 @@ static void tell_overview(tacet__desk_page *page, tacet__response *response) {
         return;
     }
     const size_t made = tacet_desk_made(page->s.desk);
+    char *claim = tacet_manifest_claim(m); /* both numbers: eps of one unit alone would be taken for that of anything */
     say(response, 200,
-        json_pack("{sI sI ss sI so so s{ss sb sf sf sb} s{sf sf so sf sI sI} s{sI sI sI} so so}", "version",
+        json_pack("{sI sI ss sI so so s{ss sb ss sb} s{sf sf so sf sI sI} s{sI sI sI} so so}", "version",
                   (json_int_t)version, "now", (json_int_t)time(NULL), "source", page->s.source, "rows",
                   (json_int_t)m->rows, "id", page->s.id != NULL ? json_string(page->s.id) : json_null(), "range",
                   page->s.ranged ? json_pack("[f,f]", page->s.lo, page->s.hi) : json_null(), "release", "mechanism",
-                  m->mechanism, "private", (int)m->is_private, "eps", m->eps, "delta", m->delta, "outputs_private",
+                  m->mechanism, "private", (int)m->is_private, "claim", claim != NULL ? claim : "", "outputs_private",
                   (int)m->outputs_private, "budget", "eps", t.budget_eps, "delta", t.budget_delta, "spent_eps",
                   real_or_null(t.eps), "spent_delta", t.delta, "entries", (json_int_t)t.entries, "uncovered",
                   (json_int_t)t.uncovered, "queries", "allowed", (json_int_t)m->queries, "made", (json_int_t)made,
                   "left", (json_int_t)(m->queries > made ? m->queries - made : 0), "questions",
                   open_questions(page->s.desk), "misses", misses(page->s.desk)));
+    free(claim);
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */

@@ -64,8 +64,7 @@ typedef struct tacet__job {
     double value;                        /* OBSERVE: in the client's units */
     double wait;                         /* LOOK, EVENTS: seconds */
     uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND, EXPIRE; set by RELEASE, EXPIRE */
-    uint64_t x,
-        y; /* POSTERIOR: the coordinates that are varied; y UINT64_MAX: x alone. `context`: where the others are */
+    uint64_t x, y; /* POSTERIOR: the columns that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */
     tacet_status status;
     tacet_error err;

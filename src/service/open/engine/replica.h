@@ -46,8 +46,10 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
 tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err);
 /* How many events may be shown: the number of the newest. */
 uint64_t tacet__replica_events(const tacet__replica *r);
-/* What the board asks, inside begin and rollback: events, open tickets, the posterior (replica_view.c). */
+/* What the board asks, inside begin and rollback: events and open tickets (replica_view.c), what was learnt over one or
+ * two columns (replica_posterior.c). */
 tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job);
+tacet_status tacet__replica_posterior(tacet__replica *r, tacet__job *job);
 /* Forgets the policy; the next begin makes it again from the store. */
 void tacet__replica_unload(tacet__replica *r);
 

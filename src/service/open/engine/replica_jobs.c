@@ -222,8 +222,9 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return tacet__replica_expire_asked(r, b, job);
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
-    case TACET__JOB_POSTERIOR:
         return tacet__replica_view(r, job);
+    case TACET__JOB_POSTERIOR:
+        return tacet__replica_posterior(r, job);
     case TACET__JOB_WEIGHTS:
         return tacet__replica_weights(r, job);
     case TACET__JOB_GRANTS:

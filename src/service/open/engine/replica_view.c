@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replica_view.c - what the board shows of a study: its events, who holds its open tickets, what it has learnt.
+/* replica_view.c - what the board shows of a study: its events, and who holds its open tickets.
  * Ring: open. Of a central study events have a time and a kind, and an index where that is public: no value, no
  * context, no decision set, no person. Where reporting is private its events are suggestions and releases, by numbers
- * that count these alone, and its tickets are those issued whose deadline is ahead, reported or not. The posterior is
- * made of what a release would say, at no cost to the budget, and nothing is stored. Cost: O(events after the one asked
- * for); a grid of at most 441 predictions. */
+ * that count these alone, and its tickets are those issued whose deadline is ahead, reported or not. Cost: O(events
+ * after the one asked for). */
 #include "service/open/engine/replica.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "local/open/internal.h"
 #include "service/open/study/space_domain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/contextual/open/model.h>
 #include <time.h>
 
-enum { EVENTS_MOST = 1000, TICKETS_MOST = 512, TOKENS_MOST = 4096, LINE = 61, SQUARE = 21 };
+enum { EVENTS_MOST = 1000, TICKETS_MOST = 512, TOKENS_MOST = 4096 };
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
@@ -198,116 +195,6 @@ static tacet_status tickets(tacet__replica *r, tacet__job *job) {
     return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory for tickets");
 }
 
-/* --- what was learnt ---------------------------------------------------------------------------------------------- */
-
-static bool add_point(json_t *points, const double *at, size_t d, double mean, double sd) {
-    return json_array_append_new(points, json_pack("{so so so}", "at", tacet__reals_json(at, d), "mean",
-                                                   isfinite(mean) ? json_real(mean) : json_null(), "sd",
-                                                   isfinite(sd) ? json_real(sd) : json_null())) == 0;
-}
-
-/* Local: mean and sd at every point of the domain. */
-static tacet_status at_points(const tacet__replica *r, json_t *points, tacet_error *err) {
-    const double *mean = NULL, *var = NULL;
-    double shift = 0, scale = 0;
-    const size_t n = tacet__local_posterior(r->learner.policy, &mean, &var, &shift, &scale);
-    bool good = n == r->def.count;
-    for (size_t j = 0; good && j < n; j++) {
-        good = add_point(points, r->def.points + j * r->def.d, r->def.d,
-                         tacet__definition_back(&r->def, mean[j] + shift), scale * sqrt(var[j]));
-    }
-    return good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
-}
-
-/* A grid over one or two coordinates of a model, the others as asked, or in the middle. */
-static tacet_status over_grid(const tacet_contextual_model *model, json_t *points, double *at, const tacet__job *job,
-                              tacet_error *err) {
-    const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
-    const size_t d = m->action_dim + m->context_dim;
-    const bool flat = job->y != UINT64_MAX;
-    const size_t nx = flat ? SQUARE : LINE;
-    const size_t ny = flat ? SQUARE : 1;
-    if (job->x >= d || (flat && (job->y >= d || job->y == job->x))) {
-        return tacet__fail(err, TACET_INVALID, "'x' and 'y' are two coordinates from 0 to %zu", d - 1);
-    }
-    if (job->context_dim != 0 && job->context_dim != d) {
-        return tacet__fail(err, TACET_INVALID, "'at' has %zu numbers, not %zu", job->context_dim, d);
-    }
-    for (size_t c = 0; c < d; c++) {
-        const double middle = m->lower[c] / 2 + m->upper[c] / 2;
-        at[c] = job->context_dim == 0 ? middle : fmin(fmax(job->context[c], m->lower[c]), m->upper[c]);
-    }
-    for (size_t i = 0; i < nx * ny; i++) {
-        size_t best = 0;
-        double mean = 0;
-        const size_t row = i / nx;
-        at[job->x] = m->lower[job->x] + (m->upper[job->x] - m->lower[job->x]) * (double)(i % nx) / (double)(nx - 1);
-        if (flat) {
-            at[job->y] = m->lower[job->y] + (m->upper[job->y] - m->lower[job->y]) * (double)row / (double)(ny - 1);
-        }
-        const tacet_status status =
-            tacet_contextual_predict(model, &best, &mean, at, 1, m->context_dim > 0 ? at + m->action_dim : NULL, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-        if (!add_point(points, at, d, mean, m->predicted_error)) {
-            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
-        }
-    }
-    return TACET_OK;
-}
-
-/* Central: over the model that a release would have. Nothing is released by it. */
-static tacet_status from_release(const tacet__replica *r, const tacet__job *job, json_t **body, tacet_error *err) {
-    json_t *release = NULL;
-    tacet_contextual_model *model = NULL;
-    double *at = NULL;
-    json_t *points = json_array();
-    char *text = NULL;
-    tacet_status status = r->kind->release(&r->learner, &r->def, &release, err);
-    const json_t *inner = json_object_get(release, "model");
-    text = inner != NULL ? json_dumps(inner, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    if (status == TACET_OK && text == NULL) {
-        status = tacet__fail(err, TACET_STATE, "this study releases its best point alone, and no model of the others");
-    }
-    status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, strlen(text), err);
-    if (status == TACET_OK) {
-        const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
-        const size_t d = m->action_dim + m->context_dim;
-        at = TACET__ZALLOC(double, d);
-        status =
-            at != NULL ? over_grid(model, points, at, job, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
-        if (status == TACET_OK) {
-            *body = json_pack("{ss sI so so so}", "kind", "grid", "action_dims", (json_int_t)m->action_dim, "lower",
-                              tacet__reals_json(m->lower, d), "upper", tacet__reals_json(m->upper, d), "points",
-                              json_incref(points));
-        }
-    }
-    free(at);
-    free(text);
-    json_decref(points);
-    json_decref(release);
-    tacet_contextual_model_free(model);
-    return status;
-}
-
-static tacet_status posterior(tacet__replica *r, tacet__job *job) {
-    tacet_status status = TACET_OK;
-    if (r->def.trust == TACET_TRUST_LOCAL) {
-        json_t *points = json_array();
-        status = at_points(r, points, &job->err);
-        job->body = status == TACET_OK ? json_pack("{ss sI sO}", "kind", "points", "action_dims", (json_int_t)r->def.d,
-                                                   "points", points)
-                                       : NULL;
-        json_decref(points);
-    } else {
-        status = from_release(r, job, &job->body, &job->err);
-    }
-    return status == TACET_OK && job->body == NULL ? tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory") : status;
-}
-
 tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job) {
-    return job->kind == TACET__JOB_EVENTS    ? events(r, job)
-           : job->kind == TACET__JOB_TICKETS ? tickets(r, job)
-                                             : posterior(r, job);
+    return job->kind == TACET__JOB_EVENTS ? events(r, job) : tickets(r, job);
 }

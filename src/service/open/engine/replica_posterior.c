@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica_posterior.c - what a study has learnt, over one or two of its columns, in the columns' own units.
+ * Ring: open. A column is one of the study's space, or a plain coordinate where there is none; contexts come last. A
+ * record has one number for each: the number itself, days since 1970-01-01 for a date, the index of a level. Of a local
+ * study every point of the domain is given; of a central one a grid over the model that a release would have, the other
+ * columns where they are asked for, else at the point that the release recommends. Nothing is released or stored by it.
+ * Cost: at most 441 predictions, or one pass over the points. */
+#include "service/open/engine/replica.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "local/open/internal.h"
+#include "service/open/study/space_domain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/contextual/open/model.h>
+
+enum { LINE = 61, SQUARE = 21, COLUMNS_MOST = 2 * TACET__DEFINITION_DIMS };
+
+/* One column of the study, and where its coordinates lie. */
+typedef struct view_column {
+    const tacet_space_column *typed; /* NULL: a plain number, which is its own coordinate */
+    char name[TACET_SPACE_NAME];
+    double lo, hi;
+    size_t at, dims;
+    bool context;
+} view_column;
+
+typedef struct view {
+    view_column columns[COLUMNS_MOST];
+    size_t count, dims;
+} view;
+
+static void add_columns(view *v, const tacet_space *space, size_t dims, const double *lower, const double *upper,
+                        bool context) {
+    const size_t count = space->count > 0 ? space->count : dims;
+    for (size_t i = 0; i < count && v->count < COLUMNS_MOST; i++) {
+        view_column *c = &v->columns[v->count++];
+        c->typed = space->count > 0 ? &space->columns[i] : NULL;
+        c->lo = c->typed != NULL ? c->typed->lo : lower[i];
+        c->hi = c->typed != NULL ? c->typed->hi : upper[i];
+        c->dims = c->typed != NULL ? tacet_space_column_dims(c->typed) : 1;
+        c->at = v->dims;
+        c->context = context;
+        v->dims += c->dims;
+        if (c->typed != NULL) {
+            memcpy(c->name, c->typed->name, sizeof c->name);
+        } else {
+            (void)snprintf(c->name, sizeof c->name, context ? "context %zu" : "x%zu", i + 1);
+        }
+    }
+}
+
+/* `lower` and `upper` are of all coordinates. */
+static void describe_view(view *v, const tacet__definition *def, const double *lower, const double *upper) {
+    *v = (view){0};
+    add_columns(v, &def->space, def->d, lower, upper, false);
+    add_columns(v, &def->context_space, def->context_dim, lower + def->d, upper + def->d, true);
+}
+
+static bool is_category(const view_column *c) {
+    return c->typed != NULL && c->typed->kind == TACET_SPACE_CATEGORY;
+}
+
+static json_t *column_json(const view_column *c) {
+    json_t *one = json_pack("{ss ss sb}", "name", c->name, "kind",
+                            c->typed != NULL ? tacet_space_kind_name(c->typed->kind) : "real", "context", c->context);
+    json_t *more = is_category(c) ? json_array() : json_pack("[f, f]", c->lo, c->hi);
+    for (size_t i = 0; is_category(c) && i < c->typed->level_count; i++) {
+        (void)json_array_append_new(more, json_string(c->typed->levels[i]));
+    }
+    (void)json_object_set_new(one, is_category(c) ? "levels" : "bounds", more);
+    return one;
+}
+
+static json_t *columns_json(const view *v) {
+    json_t *all = json_array();
+    for (size_t i = 0; i < v->count; i++) {
+        (void)json_array_append_new(all, column_json(&v->columns[i]));
+    }
+    return all;
+}
+
+static void embed_column(const view_column *c, double *at, double value) {
+    if (c->typed != NULL) {
+        const tacet_space alone = {.columns = (tacet_space_column *)c->typed, .count = 1}; /* read only */
+        tacet_space_embed(&alone, at + c->at, &value);
+    } else {
+        at[c->at] = value;
+    }
+}
+
+/* Value i of n over the column, evenly as its kind is drawn: by factors on a log column, whole numbers and days. */
+static double grid_value(const view_column *c, size_t i, size_t n) {
+    const double share = n > 1 ? (double)i / (double)(n - 1) : 0.5;
+    if (c->typed == NULL || c->typed->kind == TACET_SPACE_REAL) {
+        return c->lo + (c->hi - c->lo) * share;
+    }
+    if (c->typed->kind == TACET_SPACE_LOG) { /* the ends exactly: a power would leave the bounds by rounding */
+        return i == 0 ? c->lo : i + 1 == n ? c->hi : c->lo * pow(c->hi / c->lo, share);
+    }
+    return is_category(c) ? (double)i : nearbyint(c->lo + (c->hi - c->lo) * share);
+}
+
+static size_t grid_size(const view_column *c, size_t most) {
+    if (is_category(c)) {
+        return c->typed->level_count < most ? c->typed->level_count : most;
+    }
+    const bool steps =
+        c->typed != NULL && (c->typed->kind == TACET_SPACE_INTEGER || c->typed->kind == TACET_SPACE_DATE);
+    return steps && c->hi - c->lo + 1 < (double)most ? (size_t)(c->hi - c->lo + 1) : most;
+}
+
+static bool add_point(json_t *points, const double *record, size_t count, double mean, double sd) {
+    return json_array_append_new(points, json_pack("{so so so}", "at", tacet__reals_json(record, count), "mean",
+                                                   isfinite(mean) ? json_real(mean) : json_null(), "sd",
+                                                   isfinite(sd) ? json_real(sd) : json_null())) == 0;
+}
+
+/* Local: mean and sd at every point of the domain. */
+static tacet_status at_points(const tacet__replica *r, tacet__job *job) {
+    const tacet__definition *def = &r->def;
+    const size_t columns = def->space.count > 0 ? def->space.count : def->d;
+    const double *records = def->space.count > 0 ? def->records : def->points;
+    const double *mean = NULL, *var = NULL;
+    double lower[COLUMNS_MOST], upper[COLUMNS_MOST], shift = 0, scale = 0;
+    view v;
+    json_t *points = json_array();
+    const size_t n = tacet__local_posterior(r->learner.policy, &mean, &var, &shift, &scale);
+    bool good = n == def->count;
+    for (size_t c = 0; c < def->d && def->space.count == 0; c++) {
+        lower[c] = (double)INFINITY;
+        upper[c] = -(double)INFINITY;
+        for (size_t j = 0; j < n; j++) {
+            lower[c] = fmin(lower[c], def->points[j * def->d + c]);
+            upper[c] = fmax(upper[c], def->points[j * def->d + c]);
+        }
+    }
+    describe_view(&v, def, lower, upper);
+    for (size_t j = 0; good && j < n; j++) {
+        good = add_point(points, records + j * columns, columns, tacet__definition_back(def, mean[j] + shift),
+                         scale * sqrt(var[j]));
+    }
+    job->body = good ? json_pack("{ss so sO}", "kind", "points", "columns", columns_json(&v), "points", points) : NULL;
+    json_decref(points);
+    return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory for a posterior");
+}
+
+/* Where the columns that are not varied stay: as asked, else at the recommended point, else in the middle. */
+static tacet_status choose_record(double *record, const view *v, const tacet__definition *def, const tacet__job *job,
+                                  const json_t *release, tacet_error *err) {
+    const json_t *index = json_object_get(release, "index");
+    const size_t best = json_is_integer(index) ? (size_t)json_integer_value(index) : def->count;
+    const size_t own = def->space.count > 0 ? def->space.count : def->d;
+    if (job->context_dim != 0 && job->context_dim != v->count) {
+        return tacet__fail(err, TACET_INVALID, "'at' has %zu numbers, not %zu: one for each column", job->context_dim,
+                           v->count);
+    }
+    for (size_t i = 0; i < v->count; i++) {
+        const view_column *c = &v->columns[i];
+        const double *records = def->space.count > 0 ? def->records : def->points;
+        const double asked = job->context_dim != 0              ? job->context[i]
+                             : best < def->count && !c->context ? records[best * own + i]
+                                                                : grid_value(c, 0, 1);
+        const double most = is_category(c) ? (double)(c->typed->level_count - 1) : c->hi;
+        record[i] = fmin(fmax(asked, is_category(c) ? 0 : c->lo), most);
+    }
+    return TACET_OK;
+}
+
+/* The grid over one or two columns. */
+static tacet_status over_grid(const tacet_contextual_model *model, json_t *points, const view *v, double *record,
+                              const tacet__job *job, tacet_error *err) {
+    const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
+    const bool flat = job->y != UINT64_MAX;
+    double at[COLUMNS_MOST];
+    if (job->x >= v->count || (flat && (job->y >= v->count || job->y == job->x))) {
+        return tacet__fail(err, TACET_INVALID, "'x' and 'y' are two columns from 0 to %zu", v->count - 1);
+    }
+    const size_t nx = grid_size(&v->columns[job->x], flat ? SQUARE : LINE);
+    const size_t ny = flat ? grid_size(&v->columns[job->y], SQUARE) : 1;
+    for (size_t i = 0; i < nx * ny; i++) {
+        size_t best = 0;
+        double mean = 0;
+        record[job->x] = grid_value(&v->columns[job->x], i % nx, nx);
+        if (flat) {
+            record[job->y] = grid_value(&v->columns[job->y], i / nx, ny);
+        }
+        for (size_t c = 0; c < v->count; c++) {
+            embed_column(&v->columns[c], at, record[c]);
+        }
+        for (size_t c = 0; c < v->dims; c++) { /* rounding must not leave the box */
+            at[c] = fmin(fmax(at[c], m->lower[c]), m->upper[c]);
+        }
+        const tacet_status status =
+            tacet_contextual_predict(model, &best, &mean, at, 1, m->context_dim > 0 ? at + m->action_dim : NULL, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        if (!add_point(points, record, v->count, mean, m->predicted_error)) {
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
+        }
+    }
+    return TACET_OK;
+}
+
+static tacet_status draw_model(const tacet__replica *r, const tacet_contextual_model *model, const json_t *release,
+                               tacet__job *job) {
+    const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
+    double record[COLUMNS_MOST];
+    view v;
+    if (m->action_dim != r->def.d || m->context_dim != r->def.context_dim) {
+        return tacet__fail(&job->err, TACET_CORRUPT, "the model has other coordinates than the study");
+    }
+    describe_view(&v, &r->def, m->lower, m->upper);
+    json_t *points = json_array();
+    tacet_status status = choose_record(record, &v, &r->def, job, release, &job->err);
+    json_t *through = status == TACET_OK ? tacet__reals_json(record, v.count) : NULL;
+    status = status != TACET_OK ? status : over_grid(model, points, &v, record, job, &job->err);
+    if (status == TACET_OK) {
+        job->body =
+            json_pack("{ss so sO sO}", "kind", "grid", "columns", columns_json(&v), "at", through, "points", points);
+        status = job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory");
+    }
+    json_decref(through);
+    json_decref(points);
+    return status;
+}
+
+/* Central: over the model that a release would have. */
+static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
+    json_t *release = NULL;
+    tacet_contextual_model *model = NULL;
+    tacet_status status = r->kind->release(&r->learner, &r->def, &release, &job->err);
+    const json_t *inner = json_object_get(release, "model");
+    char *text = inner != NULL ? json_dumps(inner, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (status == TACET_OK && text == NULL) {
+        status =
+            tacet__fail(&job->err, TACET_STATE, "this study releases its best point alone, and no model of the others");
+    }
+    status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, strlen(text), &job->err);
+    status = status != TACET_OK ? status : draw_model(r, model, release, job);
+    free(text);
+    json_decref(release);
+    tacet_contextual_model_free(model);
+    return status;
+}
+
+tacet_status tacet__replica_posterior(tacet__replica *r, tacet__job *job) {
+    return r->def.trust == TACET_TRUST_LOCAL ? at_points(r, job) : from_release(r, job);
+}
