@@ -247,8 +247,63 @@ static bool spends(const char *name) {
     return false;
 }
 
+/* What other tools call things, and what they are here: the first that the command has. */
+static const char *const ELSEWHERE[][4] = {
+    {"epsilon", "eps", "budget-eps"},
+    {"minimise", "minimize", "direction"},
+    {"minimize", "minimize", "direction"},
+    {"noise", "noise-sd", "noise-var", "mechanism"},
+    {"n-trials", "queries", "rounds", "trials"},
+    {"n-iter", "queries", "rounds", "trials"},
+    {"n_trials", "queries", "rounds", "trials"},
+    {"trials", "queries", "rounds", "evaluations"},
+    {"max-evals", "queries", "rounds", "evaluations"},
+    {"input", "data", "in", "model"},
+    {"file", "data", "in", "model"},
+    {"csv", "data", "in", "model"},
+    {"output", "out", "page"},
+    {"features", "inputs", "contexts"},
+    {"columns", "inputs", "contexts"},
+    {"objective", "target", "reward"},
+    {"metric", "target", "reward"},
+    {"outcome", "target", "reward"},
+    {"treatment", "actions"},
+    {"variant", "actions"},
+    {"units", "unit"},
+    {"clip", "bounds", "range"},
+    {"port", "listen"},
+    {"host", "listen"},
+    {"budget", "budget-eps", "eps"},
+    {"privacy-budget", "budget-eps", "eps"},
+};
+
+static const char *known_elsewhere(const cli_option *options, const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++) {
+        if (strlen(ELSEWHERE[i][0]) != length || memcmp(ELSEWHERE[i][0], name, length) != 0) {
+            continue;
+        }
+        for (size_t k = 1; k < 4 && ELSEWHERE[i][k] != NULL; k++) {
+            size_t at = 0;
+            if (find(options, ELSEWHERE[i][k], strlen(ELSEWHERE[i][k]), &at) != NULL) {
+                return ELSEWHERE[i][k];
+            }
+        }
+    }
+    return NULL;
+}
+
 static int unknown(const cli_command *command, const cli_option *options, const char *name, size_t length) {
     cli_nearest search;
+    if (length == strlen("maximize") &&
+        (memcmp(name, "maximize", length) == 0 || memcmp(name, "maximise", length) == 0)) {
+        /* Its nearest neighbour is its opposite. */
+        return cli_usage(command, "unknown option --%.*s: the largest value is looked for unless you say otherwise",
+                         (int)length, name);
+    }
+    const char *here = known_elsewhere(options, name, length);
+    if (here != NULL) {
+        return cli_usage(command, "unknown option --%.*s; here it is --%s", (int)length, name, here);
+    }
     cli_nearest_begin(&search, name, length);
     for (size_t i = 0; options[i].name != NULL; i++) {
         cli_nearest_offer(&search, options[i].name);

@@ -36,6 +36,13 @@ expect 2 "$bin/tacet" ledger shwo
 grep -q "did you mean 'show'" "$work/err" || fail "the nearest second word is not offered"
 expect 2 "$bin/tacet" ledger show --ledgr x
 grep -q 'did you mean --ledger' "$work/err" || fail "the nearest option is not offered"
+# Words of other tools: what they are here; and never the opposite of what was meant.
+expect 2 "$bin/tacet" curate --epsilon 1
+grep -q 'here it is --eps$' "$work/err" || fail "--epsilon: $(cat "$work/err")"
+expect 2 "$bin/tacet" study create --n-trials 9
+grep -q 'here it is --rounds$' "$work/err" || fail "--n-trials: $(cat "$work/err")"
+expect 2 "$bin/tacet" modeler run --maximise
+! grep -q 'minimize' "$work/err" && grep -q 'the largest value is looked for' "$work/err" || fail "--maximise: $(cat "$work/err")"
 
 # Output that cannot be written is a failure, not silence.
 if [ -w /dev/full ]; then
