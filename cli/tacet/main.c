@@ -18,6 +18,7 @@ typedef struct entry {
 } entry;
 
 static const entry TABLE[] = {
+    {"start", "tacet-start", "trusted", "from your table to a private release, question by question"},
     {"curate", "tacet-curator", "trusted", "private version of a table of records"},
     {"curator", "tacet-curator", "trusted", "serve a release and answer queries: init, serve, pending, answer"},
     {"space", "tacet-curator", "trusted", "typed public columns: draft, check"},

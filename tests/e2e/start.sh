@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# start.sh - tacet start, by a person at a terminal and by a script: a table of categories, dates and holes is released,
+# served and searched with no refusal; a log becomes a model. Nothing from the table is proposed as a bound.
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need python3
+cd "$work"
+PATH="$bin:$PATH"
+export TACET_STATE="$work/state"
+person() { # TRANSCRIPT ANSWERS COMMAND...
+    python3 "$TACET_SOURCE/tests/support/terminal.py" "$@" 2>"$work/err" || fail "the terminal ended with $?: $(tail -n 30 "$1" 2>/dev/null)"
+}
+# Eight columns; the largest age is 87, which must not show up as a bound.
+awk 'BEGIN { srand(3); print "name,age,bmi,sex,income,visit,centre,response"
+    for (i = 0; i < 300; i++) { age = 19 + int(rand() * 69); dose = int(rand() * 3)
+        printf "P%d,%s,%s,%s,%d,2022-%02d-%02d,%s,%.3f\n", i, i % 17 ? age : "", i % 13 ? sprintf("%.1f", 18 + rand() * 20) : "NA",
+            i % 11 ? (rand() < 0.5 ? "female" : "male") : "?", 2000 * exp(2 * rand()), 1 + int(rand() * 12), 1 + int(rand() * 28),
+            dose == 0 ? "north" : dose == 1 ? "south" : "east", 10 * exp(-((age - 50) / 20) ^ 2) + dose } }' >clinic.csv
+printf '%s\t%s\n' 'is the outcome' response 'Kind:' skip 'Kind:' '' 'Least and largest' 0:120 'Unit' 10 'Kind:' '' \
+    'Least and largest' '120:0' 'two numbers with LO below HI' 10:70 'Unit' '' 'Kind:' '' 'Levels' '' 'Kind:' log 'Least and largest' 500:500000 \
+    'Unit' '' 'Kind:' '' 'Earliest and latest' 2022-01-01:2022-12-31 'Unit' '2 weeks' 'Kind:' '' 'Levels' 'north|south|east' \
+    'Which eps' 2 'How many outcomes' 20 'Release it' 4 'Release it' yes >typed
+person said typed "$bin/tacet" start clinic.csv
+[ "$(grep -c '^  > ' said)" -le $((3 * 8 + 4)) ] || fail "$(grep -c '^  > ' said) questions for eight columns"
+# Presets: the public one of ages, the tenth of given bounds; of the other bounds none, and no value of the table.
+grep -q 'Public: ages of people. \[0:120\]' said || fail "no public bounds of ages"
+[ "$(grep -c 'Least and largest.*\[' said)" -le 3 ] && ! grep -q 'LO:HI? \[' said || fail "a bound is proposed: $(grep 'Least and' said)"
+! grep -q '87\]\|:87\|north.*\[' said || fail "a value of the table is proposed"
+grep -q 'only at eps = ' said && grep -q 'noise in the columns' said || fail "no preview"
+grep -q 'where 20 rows chosen at random end' said || fail "no plan"
+# The second eps counts, everywhere.
+grep -q -e '--eps 4' clinic-study/commands.sh && ! grep -q -e '--eps 2' clinic-study/commands.sh || fail "commands.sh: $(cat clinic-study/commands.sh)"
+grep -q '^eps = 4$' clinic-study/answers.txt || fail "answers.txt: $(cat clinic-study/answers.txt)"
+tacet ledger show --ledger clinic.csv.ledger.db --json >ledger && [ "$(number eps ledger)" = 4.0 ] || fail "the ledger: $(cat ledger)"
+# What it printed for each party runs as it stands, on another port.
+serve=$(sed -n 's/^#   \(tacet curator serve .*\)/\1/p' clinic-study/commands.sh)
+search=$(sed -n 's/^#   \(tacet modeler run .*\)/\1/p' clinic-study/commands.sh)
+grep -qF "  $serve" said && grep -qF "  $search" said || fail "what is printed is not what is written"
+sh -c "exec $serve --listen 127.0.0.1:0 --ready-file address" >server.log 2>&1 &
+server=$!
+await address
+sh -c "$(echo "$search" | sed "s,https://localhost:8443,$url,") --json" >result || fail "the search: $(cat result)"
+[ "$(number best_row result)" -ge 0 ] || fail "no best row: $(cat result)"
+kill "$server"
+
+# The same by a script, and by the commands it wrote: each on a machine of its own.
+mkdir other third
+cp clinic.csv other; cp clinic.csv third
+(cd other && TACET_STATE="$work/other/state" tacet start clinic.csv --answers ../clinic-study/answers.txt --yes >said) || fail "--yes"
+cmp clinic-study/commands.sh other/clinic-study/commands.sh && cmp clinic-study/space.json other/clinic-study/space.json || fail "another space or script"
+mkdir third/clinic-study && cp clinic-study/space.json third/clinic-study
+(cd third && TACET_STATE="$work/third/state" sh ../clinic-study/commands.sh >said 2>err) || fail "commands.sh does not run: $(cat third/err)"
+[ -s third/clinic-study/release/release.csv ] && [ -s third/clinic-study/keys/modeler/token ] || fail "commands.sh made no release"
+
+# Without a terminal it says what to give; missing answers, and cells that cannot be read, are told all at once.
+expect 2 "$bin/tacet" start clinic.csv --out none
+grep -q -e '--yes' err || fail "no way without a terminal: $(cat err)"
+grep -v '^eps\|^sex.levels\|^age.bounds' clinic-study/answers.txt >some
+expect 2 "$bin/tacet" start clinic.csv --out none --answers some --yes
+grep -q 'age.bounds, sex.levels, eps' err || fail "missing answers: $(cat err)"
+awk -F, 'BEGIN { OFS = "," } NR == 5 { $2 = "old" } NR == 9 { $6 = "May" } NR == 20 { $8 = "high" } { print }' clinic.csv >bad.csv
+expect 1 "$bin/tacet" start bad.csv --answers clinic-study/answers.txt --yes
+grep -q "line 5, column 'age'" err && grep -q "line 9, column 'visit'" err && grep -q "line 20, column 'response'" err && grep -q '^tacet start: 3 cells' err ||
+    fail "bad cells: $(cat err)"
+! grep -q 'old\|May' err || fail "a value is in the message"
+[ ! -e bad.csv.ledger.db ] || fail "something was charged"
+expect 2 "$bin/tacet" start clinic.csv --answers clinic-study/answers.txt --yes
+grep -q 'is there already' err || fail "a release is overwritten: $(cat err)"
+
+# A log.
+awk 'BEGIN { srand(4); print "variant,device,click"; for (i = 0; i < 3000; i++) { v = int(rand() * 3); d = rand() < 0.5
+    printf "%s,%s,%d\n", substr("ABC", v + 1, 1), d ? "phone" : "desktop", rand() < 0.1 + 0.3 * (v == (d ? 1 : 2)) } }' >visits.csv
+printf '%s\t%s\n' 'the action' variant 'the reward' click 'possible reward' 0:1 'Kind:' '' 'All levels' 'A|B|C' 'Kind:' '' 'Levels' 'phone|desktop' \
+    'Which eps' 1 'Release it' yes >typed
+person said typed "$bin/tacet" start --log visits.csv
+tacet predict --model visits-model/model.json --context phone --json >out || fail "no prediction"
+grep -q '"B"' out || fail "not variant B: $(cat out)"
+echo "a person and a script get from a table to a release, and from a log to a model"
