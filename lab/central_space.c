@@ -2,7 +2,7 @@
 /* central_space.c - studies over a space of five columns, beside what a careful person would do by hand.
  * Ring: programs; made-up data, seeded noise. A world: a real, a log and a whole column and categories of 4 and 5
  * levels; the best point is drawn, where a number is best depends on a level, and most points lose a third of the
- * range. Players: the study as it ships (its release chosen by the public outlook), random search without privacy,
+ * range. Players: the study as it ships, random search without privacy,
  * evenly played points of which the best noisy mean is taken (pure eps), and the study's own search without noise. */
 #include "central_space.h"
 
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/central/trusted/direct.h>
-#include <tacet/central/trusted/fixed.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/noise.h>
 
@@ -24,10 +23,8 @@ static const char SPACE[] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"b
                             "{\"name\":\"c\",\"kind\":\"integer\",\"bounds\":[1,10]},"
                             "{\"name\":\"d\",\"kind\":\"category\",\"levels\":[\"p\",\"q\",\"r\",\"s\"]},"
                             "{\"name\":\"e\",\"kind\":\"category\",\"levels\":[\"t\",\"u\",\"v\",\"w\",\"x\"]}]}";
-enum { COLUMNS = 5, CANDIDATES = 1024, DIMS = 10, FEATURES = 40 };
+enum { COLUMNS = 5 };
 static const double TOP = 0.95, NO_NOISE = 1e6;
-/* as src/service/open/study/space_domain.c takes them */
-static const double SCALES[COLUMNS] = {0.5, 0.5, 1.5, 2, 2};
 
 typedef enum player { SHIPPED, RANDOM, COUNTS, PLAIN, PLAYERS } player;
 static const char *const NAMES[PLAYERS] = {"shipped", "random search, not private", "even play, best noisy mean",
@@ -41,10 +38,7 @@ typedef struct world {
 typedef struct simulation {
     const central_space_request *request;
     tacet_space space;
-    tacet_central_outlook outlook;
-    double *records, *points; /* of the candidates */
-    size_t count, dims;
-    double scales[DIMS];
+    tacet_central_outlook outlook, plain;   /* of the study, and without noise */
     double *gap[PLAYERS], *played[PLAYERS]; /* by trial */
 } simulation;
 
@@ -83,61 +77,31 @@ static void any_record(double *r, tacet_simrng *rng) {
     r[4] = (double)tacet_simrng_below(rng, 5);
 }
 
-static tacet_status make_policy(const simulation *s, tacet_policy **out, bool direct, double eps, tacet_noise *noise,
-                                uint64_t coin, tacet_error *err) {
+static tacet_status make_policy(const simulation *s, tacet_policy **out, double eps, tacet_noise *noise, uint64_t coin,
+                                tacet_error *err) {
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a study", .to_whom = "all"};
-    if (direct) {
-        tacet_central_direct_settings set;
-        tacet_central_direct_settings_defaults(&set);
-        set.eps = eps;
-        set.rounds = s->request->rounds;
-        set.each = eps < NO_NOISE ? s->outlook.each : 1;
-        set.coin_seed = coin;
-        return tacet_central_direct_policy(out, &s->space, &set, &ask, err);
-    }
-    tacet_central_fixed_settings set;
-    tacet_kernel_spec spec;
-    tacet_kernel *kernel = NULL;
-    tacet_central_fixed_settings_defaults(&set);
+    tacet_central_direct_settings set;
+    tacet_central_direct_settings_defaults(&set);
     set.eps = eps;
-    set.delta = s->request->delta;
     set.rounds = s->request->rounds;
-    set.learner.coin_seed = coin;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = s->dims;
-    spec.lengthscales = s->scales;
-    spec.lengthscale_count = s->dims;
-    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    status = status != TACET_OK ? status
-                                : tacet_central_fixed_policy_points(out, kernel, s->points, s->dims, s->count, FEATURES,
-                                                                    &set, &ask, err);
-    tacet_kernel_free(kernel);
-    return status;
-}
-
-static tacet_status record_of(const simulation *s, const tacet_policy *policy, bool direct, double *record,
-                              size_t index, tacet_error *err) {
-    if (direct) {
-        return tacet_central_direct_record(policy, record, index, err);
-    }
-    memcpy(record, s->records + index * COLUMNS, COLUMNS * sizeof(double));
-    return TACET_OK;
+    set.each = eps < NO_NOISE ? s->outlook.each : s->plain.each;
+    set.coin_seed = coin;
+    return tacet_central_direct_policy(out, &s->space, &set, &ask, err);
 }
 
 /* A study from its first round to its recommendation. */
 static tacet_status run_study(const simulation *s, const world *w, player p, size_t k, tacet_simrng *rng,
                               tacet_error *err) {
-    const bool direct = p == PLAIN || s->outlook.release == TACET_CENTRAL_RELEASE_DIRECT;
     const double eps = p == PLAIN ? NO_NOISE : s->request->eps;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     double record[COLUMNS], lost = 0;
     tacet_status status = tacet_noise_open_seeded(&noise, s->request->seed, k, err);
-    status = status != TACET_OK ? status : make_policy(s, &policy, direct, eps, noise, k + 1, err);
+    status = status != TACET_OK ? status : make_policy(s, &policy, eps, noise, k + 1, err);
     for (size_t t = 0; status == TACET_OK && t < s->request->rounds; t++) {
         tacet_suggestion got;
         status = tacet_policy_suggest(policy, &got, NULL, err);
-        status = status != TACET_OK ? status : record_of(s, policy, direct, record, got.index, err);
+        status = status != TACET_OK ? status : tacet_central_direct_record(policy, record, got.index, err);
         if (status == TACET_OK) {
             const double mean = mean_of(w, record);
             lost += TOP - mean;
@@ -146,7 +110,7 @@ static tacet_status run_study(const simulation *s, const world *w, player p, siz
     }
     tacet_recommendation best;
     status = status != TACET_OK ? status : tacet_policy_recommend(policy, &best, err);
-    status = status != TACET_OK ? status : record_of(s, policy, direct, record, best.index, err);
+    status = status != TACET_OK ? status : tacet_central_direct_record(policy, record, best.index, err);
     if (status == TACET_OK) {
         s->gap[p][k] = TOP - mean_of(w, record);
         s->played[p][k] = lost / (double)s->request->rounds;
@@ -218,35 +182,20 @@ static tacet_status prepare(simulation *s, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    size_t at = 0;
     for (size_t i = 0; i < COLUMNS; i++) {
-        s->space.columns[i].unit = s->space.columns[i].level_count > 0 ? 1 : 0;
-        for (size_t j = 0; j < tacet_space_column_dims(&s->space.columns[i]); j++) {
-            s->scales[at++] = SCALES[i];
-        }
+        s->space.columns[i].unit = s->space.columns[i].level_count > 0 ? 1 : 0; /* as studies have it */
     }
-    s->dims = at;
-    s->records = calloc((size_t)CANDIDATES * COLUMNS, sizeof(double));
-    s->points = calloc((size_t)CANDIDATES * DIMS, sizeof(double));
     for (size_t p = 0; p < PLAYERS; p++) {
         s->gap[p] = calloc(2 * s->request->trials, sizeof(double));
         s->played[p] = s->gap[p] != NULL ? s->gap[p] + s->request->trials : NULL;
-        status = s->gap[p] == NULL ? TACET_NO_MEMORY : status;
+        status = s->gap[p] == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a simulation") : status;
     }
-    if (status != TACET_OK || s->records == NULL || s->points == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a simulation");
-    }
-    status = tacet_space_spread(&s->space, s->records, &s->count, CANDIDATES, err);
-    for (size_t i = 0; i < s->count; i++) {
-        tacet_space_embed(&s->space, s->points + i * s->dims, s->records + i * COLUMNS);
-    }
-    return status != TACET_OK ? status
-                              : tacet_central_direct_outlook(&s->outlook, &s->space, s->request->rounds,
-                                                             s->request->eps, s->request->delta, err);
+    status = status != TACET_OK ? status
+                                : tacet_central_direct_outlook(&s->outlook, s->request->rounds, s->request->eps, err);
+    return status != TACET_OK ? status : tacet_central_direct_outlook(&s->plain, s->request->rounds, NO_NOISE, err);
 }
 
 static void print(const simulation *s) {
-    static const char *const RELEASES[] = {"batches", "direct"};
     const size_t trials = s->request->trials;
     json_t *lines = json_array();
     for (size_t p = 0; p < PLAYERS; p++) {
@@ -262,19 +211,16 @@ static void print(const simulation *s) {
         }
     }
     if (cli_json_wanted()) {
-        cli_json_print(json_pack(
-            "{ss ss so sI sI sI ss sI sb s{so so so} so sb}", "simulation", "central", "world", "tune", "eps",
-            cli_real(s->request->eps), "rounds", (json_int_t)s->request->rounds, "trials", (json_int_t)trials, "seed",
-            (json_int_t)s->request->seed, "release", RELEASES[s->outlook.release], "each", (json_int_t)s->outlook.each,
-            "chance", s->outlook.chance ? 1 : 0, "nats", "direct", cli_real(s->outlook.direct), "batches",
-            cli_real(s->outlook.batches), "all", cli_real(s->outlook.all), "players", lines, "private", 0));
+        cli_json_print(json_pack("{ss ss so sI sI sI sI sb so so sb}", "simulation", "central", "world", "tune", "eps",
+                                 cli_real(s->request->eps), "rounds", (json_int_t)s->request->rounds, "trials",
+                                 (json_int_t)trials, "seed", (json_int_t)s->request->seed, "each",
+                                 (json_int_t)s->outlook.each, "even", s->outlook.even ? 1 : 0, "gain",
+                                 cli_real(s->outlook.gain), "players", lines, "private", 0));
         return;
     }
-    printf(
-        "eps %g, %zu rounds, %zu functions: release %s (%.2f nats a quarter by sums of %llu, %.2f in a batch; %.2f in "
-        "all)\n",
-        s->request->eps, s->request->rounds, trials, RELEASES[s->outlook.release], s->outlook.direct,
-        (unsigned long long)s->outlook.each, s->outlook.batches, s->outlook.all);
+    printf("eps %g, %zu rounds, %zu functions: %llu points, %llu rounds each%s; a gain of %.3f was expected\n",
+           s->request->eps, s->request->rounds, trials, (unsigned long long)s->outlook.points,
+           (unsigned long long)s->outlook.each, s->outlook.even ? ", played evenly" : "", s->outlook.gain);
     json_decref(lines);
 }
 
@@ -287,8 +233,6 @@ tacet_status central_space_print(const central_space_request *request, tacet_err
         print(&s);
     }
     tacet_space_clear(&s.space);
-    free(s.records);
-    free(s.points);
     for (size_t p = 0; p < PLAYERS; p++) {
         free(s.gap[p]);
     }

@@ -25,6 +25,7 @@ typedef struct request {
     cli_span reward;
     double eps, delta, bound, typical_reward;
     size_t rounds, late, ticket_seconds, person_rounds, candidates;
+    bool plan;
 } request;
 
 static json_t *spans_json(const cli_spans *s) {
@@ -96,6 +97,20 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     return *out != NULL ? TACET_OK : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");
 }
 
+/* What the study can expect, where that can be said beforehand; NULL elsewhere. */
+static json_t *outlook_of(const char *definition) {
+    char *text = NULL;
+    return tacet_study_outlook(&text, definition, strlen(definition), NULL) == TACET_OK ? cli_loads(text) : NULL;
+}
+
+#define OUTLOOK                                                                                                        \
+    "{?outlook|{!outlook.even|each reward is released as it comes, in sums of {outlook.each} at a point; expect "      \
+    "about {outlook.gain:^2} or more above a point at random\n}"                                                       \
+    "{?outlook.even|too little for a search: {outlook.points} points are played evenly, {outlook.each} rounds each, "  \
+    "and the best noisy mean is recommended; expect about {outlook.gain:^2} more than at random\n"                     \
+    "{?outlook.rounds_needed|a search needs {outlook.rounds_needed} rounds{?outlook.eps_needed|, or eps "              \
+    "{outlook.eps_needed:^3}}\n}}}"
+
 static int create(const cli_command *self, const request *r, const tacet_space *space, const tacet_store_place *place) {
     tacet_error err = {0};
     char *text = NULL, *canonical = NULL;
@@ -106,10 +121,16 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
         status = tacet_study_begin_with(&text, &known, &err);
     }
+    if (status == TACET_OK && r->plan) {
+        json_t *outlook = outlook_of(text);
+        free(text);
+        return outlook != NULL ? cli_tell(cli_object("outlook", J(outlook)), OUTLOOK)
+                               : cli_usage(self, "--plan is of a central study over a space, without contexts");
+    }
     status =
         status != TACET_OK ? status : tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err);
-    free(text);
     if (status != TACET_OK) {
+        free(text);
         return status == TACET_PARSE ? cli_usage(self, "%s", err.message) : cli_refuse(self, &err);
     }
     json_t *definition = cli_loads(canonical);
@@ -119,7 +140,10 @@ static int create(const cli_command *self, const request *r, const tacet_space *
                 "the width's proof is for rewards within the stated range; where rewards have heavy tails (Student's t "
                 "with 3 degrees of freedom, say) devices clip them, and the bound is for the clipped mean");
     }
-    return cli_tell(cli_object("created", J(definition)), "study {created.name}: created\n");
+    json_t *outlook = outlook_of(text);
+    free(text);
+    return cli_tell(cli_object("created outlook?", J(definition), J(outlook)),
+                    "study {created.name}: created\n" OUTLOOK);
 }
 
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
@@ -146,6 +170,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("eps", &r.eps, "E", "local: of each report. central: of the whole study, for one round."),
         CLI_OPT("delta", &r.delta, "D", "central only; without it: pure eps."),
         CLI_OPT("rounds", &r.rounds, "T", "Suggestions at the most. Default 10000."),
+        CLI_OPT("plan", &r.plan, NULL,
+                "Say what a central study over a space can expect of this eps and these rounds, and store nothing."),
         CLI_OPT("ticket-seconds", &r.ticket_seconds, "S",
                 "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a "
                 "day); 0: for ever."),

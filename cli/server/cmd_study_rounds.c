@@ -40,8 +40,9 @@ static void show_suggestions(char *text) {
         const json_int_t number = json_integer_value(json_object_get(one, "index")) + 1;
         if (!cli_json_wanted()) {
             cli_add(one, "_number", J(number));
-            cli_fill(one, "{?ticket|ticket {ticket}}{!ticket|the rounds are over, the best}: action {_number}"
-                          "{?point|: {*point:, |{@} = {.:.10g}}}{!point|{?action|: {*action:, |{.:.10g}}}}\n");
+            cli_fill(one,
+                     "{?ticket|ticket {ticket}}{!ticket|the rounds are over, the best}: "
+                     "{?point|{*point:, |{@} = {.:.10g}}}{!point|action {_number}{?action|: {*action:, |{.:.10g}}}}\n");
         }
     }
     json_decref(list);

@@ -28,9 +28,10 @@ static const cli_command COMMANDS[] = {
      "--store DIR|URL (--definition FILE | --name NAME --trust MODEL --eps E --lengthscale L …)",
      "Checks the definition and stores it in its canonical form; it never changes afterwards. Everything in it is "
      "public: bounds, ranges and lengthscales must not be computed from private data.\n\n"
-     "Nothing is charged yet: a central study is charged as its batches end, each before it is released, and all "
-     "together cost what one does, since a round is in one batch. Repeating the command after a failure is harmless; "
-     "another study of the same name is refused.",
+     "Nothing is charged yet: a central study is charged as its batches end, over a space as its rewards are released, "
+     "each time before that, and all together cost what one does, since a round is released once. Over a space it says what to expect of the eps and "
+     "the rounds (--plan: says it and stores nothing). Repeating the command after a failure is harmless; another "
+     "study of the same name is refused.",
      "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
      "--lengthscale 0.3\n"
      "tacet study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x,y "

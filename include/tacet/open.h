@@ -10,6 +10,7 @@
 #include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>
+#include <tacet/central/open/outlook.h>
 #include <tacet/central/shared/map.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/contextual/shared/basis.h>

@@ -16,6 +16,7 @@
 #include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>
+#include <tacet/central/open/outlook.h>
 #include <tacet/central/shared/map.h>
 #include <tacet/central/trusted/direct.h>
 #include <tacet/central/trusted/fixed.h>

@@ -296,25 +296,32 @@ static void it_finds_the_peak(void **state) {
     tacet_policy_free(policy);
 }
 
-/* The choice follows public numbers: directly under little noise, by sums of more rounds the more noise there is, in
- * batches where many rounds drown in it; and it says where no release tells anything. */
+/* Public numbers decide: one round a point under little noise, the more the more noise there is, and where few points
+ * remain it says so, and what would be needed. */
 static void the_outlook_is_arithmetic(void **state) {
-    tacet_central_outlook o;
-    assert_ok(tacet_central_direct_outlook(&o, &space, 100, 100, 1e-6, NULL));
-    assert_int_equal(o.release, TACET_CENTRAL_RELEASE_DIRECT);
-    assert_true(o.each == 1 && !o.chance);
+    tacet_central_outlook o, more;
+    assert_ok(tacet_central_direct_outlook(&o, 100, 100, NULL));
+    assert_true(o.each == 1 && o.points == 100 && !o.even && o.gain > 0.2);
     uint64_t before = 1;
+    double gain = o.gain;
     for (double eps = 10; eps > 0.05; eps /= 3) {
-        assert_ok(tacet_central_direct_outlook(&o, &space, 100, eps, 0, NULL));
-        assert_true(o.each >= before && o.each <= 50);
+        assert_ok(tacet_central_direct_outlook(&o, 100, eps, NULL));
+        assert_true(o.each >= before && o.each <= 50 && o.gain < gain);
         before = o.each;
+        gain = o.gain;
     }
     assert_true(before > 10);
-    assert_ok(tacet_central_direct_outlook(&o, &space, 30, 0.1, 0, NULL));
-    assert_true(o.chance);
-    assert_ok(tacet_central_direct_outlook(&o, &space, 100000, 1000, 1e-6, NULL));
-    assert_int_equal(o.release, TACET_CENTRAL_RELEASE_BATCHES); /* more rounds than are kept one by one */
-    assert_status(tacet_central_direct_outlook(&o, &space, 0, 1, 0, NULL), TACET_INVALID);
+    assert_ok(tacet_central_direct_outlook(&o, 30, 1, NULL));
+    assert_true(o.even && o.gain < 0.1 && o.rounds_needed > 30 && o.eps_needed > 1);
+    assert_ok(tacet_central_direct_outlook(&more, o.rounds_needed, 1, NULL));
+    assert_false(more.even);
+    assert_ok(tacet_central_direct_outlook(&more, 30, o.eps_needed, NULL));
+    assert_false(more.even);
+    assert_ok(tacet_central_direct_outlook(&o, 100000, 1000, NULL));
+    assert_true(o.each == 25 && o.points == 4000); /* no more points than are kept */
+    assert_status(tacet_central_direct_outlook(&o, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, 100001, 1, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, 100, (double)NAN, NULL), TACET_INVALID);
 }
 
 int main(void) {

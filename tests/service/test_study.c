@@ -229,6 +229,55 @@ static void the_best_point_is_told_in_its_own_units(void **state) {
     tacet_study_close(study);
 }
 
+/* One worker never answers, and nobody waits for it; the process ends in the middle; rewards of one person share eps.
+ */
+static void a_space_is_searched_while_tickets_are_open(void **state) {
+    char text[sizeof OVEN + 64];
+    (void)snprintf(text, sizeof text, "%.*s,\"options\":{\"person_rounds\":4}}", (int)sizeof OVEN - 2, OVEN);
+    tacet_study *study = open_study(text);
+    tacet_study_suggestion lost, s;
+    assert_ok(tacet_study_suggest(study, &lost, &(tacet_study_round){0}, NULL));
+    free(lost.point);
+    size_t high = 0;
+    for (size_t i = 1; i < 60; i++) {
+        if (i == 30) {
+            tacet_study_close(study);
+            study = open_study(text);
+        }
+        s = oven_round(study);
+        assert_false(s.last);
+        high += i >= 30 && strstr(s.point, "high") != NULL ? 1 : 0;
+        free(s.point);
+    }
+    assert_true(high > 22); /* of 30: learnt while the first ticket is open; 15 by chance, above 22 once in 400 */
+    json_t *best = text_of(study, TACET_STUDY_BEST), *status = text_of(study, TACET_STUDY_STATUS);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(best, "point"), "heat")), "high");
+    const json_t *guarantee = json_object_get(status, "guarantee");
+    assert_true(json_number_value(json_object_get(guarantee, "eps")) == 250);
+    assert_true(json_number_value(json_object_get(guarantee, "delta")) == 0);
+    assert_true(json_number_value(json_object_get(guarantee, "eps_per_person")) == 1000);
+    assert_true(json_number_value(json_object_get(best, "spent_eps")) == 250); /* of each round: 4 of them, 1000 */
+    json_decref(best);
+    json_decref(status);
+    tacet_study_close(study);
+}
+
+static void an_outlook_says_when_a_search_is_not_worth_it(void **state) {
+    char text[sizeof OVEN], *out = NULL;
+    memcpy(text, OVEN, sizeof text);
+    memcpy(strstr(text, "1000"), "1   ", 4);
+    assert_ok(tacet_study_outlook(&out, text, strlen(text), NULL));
+    json_t *o = json_loads(out, 0, NULL);
+    free(out);
+    assert_true(json_is_true(json_object_get(o, "even")));
+    assert_true(json_integer_value(json_object_get(o, "points")) <= 8);
+    assert_true(json_integer_value(json_object_get(o, "rounds_needed")) > 60);
+    const double gain = json_number_value(json_object_get(o, "gain"));
+    assert_true(gain > 0 && gain < 40 * 0.2); /* in the units of rewards, which have a range of 40 */
+    json_decref(o);
+    assert_int_equal(tacet_study_outlook(&out, DOSE, strlen(DOSE), NULL), TACET_UNSUPPORTED);
+}
+
 static void *take_rounds(void *user) {
     for (size_t i = 0; i < 50; i++) {
         const tacet_study_round round = {.named = "{\"age\":30,\"sex\":\"M\"}"};
@@ -347,6 +396,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(contexts_go_by_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(a_study_is_opened_again_where_it_was, setup, teardown),
         cmocka_unit_test_setup_teardown(the_best_point_is_told_in_its_own_units, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_space_is_searched_while_tickets_are_open, setup, teardown),
+        cmocka_unit_test(an_outlook_says_when_a_search_is_not_worth_it),
         cmocka_unit_test_setup_teardown(two_threads_share_a_study, setup, teardown),
     };
     if (access("/dev/shm", W_OK) == 0) {

@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/dp/open/calibrate.h>
 
-#include "central/open/shape.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/linalg.h"
@@ -29,9 +27,7 @@ enum {
     CANDIDATES = ANYWHERE + AROUND + WAITING,
     JUDGED = 150, /* points by which the models are judged */
     PLANS = 40,   /* of a study, about */
-    FIRST_LEAST = 8,
-    FIRST_MOST = 30,
-    SPREAD = 128 /* points of the public arithmetic */
+    FIRST_MOST = 30
 };
 static const double LEVEL = 0.5, LEVEL_VAR = 0.1; /* of the mean reward */
 static const double SMALL_NOISE = 0.02;           /* variance below which improvement is worth expecting */
@@ -40,10 +36,6 @@ static const double DRAWN = 0.7;                  /* spread of Thompson draws, i
 static const double SHAPES[][2] = {{0.3, 0}, {1, 0}, {1, 0.5}};
 static const double SPREADS[] = {0.01, 0.04, 0.15};
 static const double REWARD_VARS[] = {0.0025, 0.03, 0.2};
-/* What the public arithmetic believes before anything is known. */
-static const double USUAL_SHAPE[2] = {0.5, 0.25}, USUAL_SPREAD = 0.05, USUAL_REWARD_VAR = 0.05;
-/* Of a function from point to point, where it is decided how often one is played: chosen on made-up functions. */
-static const double EACH_SPREAD = 0.02;
 
 typedef struct model {
     double scale, own, spread, reward_var;
@@ -449,7 +441,7 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next
                                         const double *values, size_t released, const uint64_t *open, size_t open_count,
                                         uint64_t given, tacet_error *err) {
     const uint64_t third = l->set.visits / 3, each = l->set.visits / PLANS;
-    const uint64_t first = third < FIRST_LEAST ? FIRST_LEAST : third < FIRST_MOST ? third : FIRST_MOST;
+    const uint64_t first = third < TACET__DIRECT_FEW ? TACET__DIRECT_FEW : third < FIRST_MOST ? third : FIRST_MOST;
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, given);
     if (given == 0) {
@@ -486,7 +478,8 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
         return status;
     }
     size_t n = draw_candidates(l, NULL, 0, &coin), best = 0;
-    if (l->set.visits <= FIRST_LEAST) { /* too few to tell of any point but themselves: the best of them, shrunk */
+    if (l->set.visits <=
+        TACET__DIRECT_FEW) { /* too few to tell of any point but themselves: the best of them, shrunk */
         n = l->n < BEST ? l->n : BEST;
     }
     predict(l, l->C, l->mean, n);
@@ -500,87 +493,25 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
     return TACET_OK;
 }
 
-/* Eigenvalues, ascending, of the covariance that is believed beforehand, over an even spread. */
-static tacet_status spectrum(double *s, size_t *n, const tacet_space *space, tacet_error *err) {
-    const size_t d = tacet_space_dims(space);
-    tacet__lattice l;
-    double *records = TACET__ZALLOC(double, space->count *SPREAD), *X = TACET__ZALLOC(double, d *SPREAD);
-    double *K = TACET__ZALLOC(double, (size_t)SPREAD *SPREAD);
-    tacet_status status = !tacet__lattice_init(&l, space) ? tacet__fail(err, TACET_INVALID, "the space has no lattice")
-                          : records == NULL || X == NULL || K == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a plan")
-                              : tacet_space_spread(space, records, n, SPREAD, err);
-    for (size_t i = 0; status == TACET_OK && i < *n; i++) {
-        tacet_space_embed(space, X + i * d, records + i * space->count);
-    }
-    for (size_t j = 0; status == TACET_OK && j < *n; j++) {
-        for (size_t i = j; i < *n; i++) {
-            const double k = kernel(&l, X + i * d, X + j * d, USUAL_SHAPE[0], USUAL_SHAPE[1]);
-            K[i + j * *n] = USUAL_SPREAD * k / (double)*n;
-        }
-    }
-    status = status != TACET_OK ? status : tacet__eigh(K, *n, *n, s, err);
-    for (size_t i = 0; status == TACET_OK && i < *n; i++) {
-        s[i] = fmax(s[i], 0);
-    }
-    free(records);
-    free(X);
-    free(K);
-    return status;
-}
-
-/* n rounds, `each` of them a visit: so many visits know no more than so many directions (s is ascending). */
-static double told_directly(const double *s, size_t m, double n, double eps, double each) {
-    const double var = USUAL_REWARD_VAR + 2 / (eps * eps * each);
-    double nats = 0;
-    for (size_t i = 0; i < m && (double)i * each < n; i++) {
-        nats += 0.5 * log1p(n * s[m - 1 - i] / var);
-    }
-    return nats;
-}
-
-/* The largest of m normal numbers, on average (Blom 1958, by bisection of its quantile). */
-static double largest_of(double m) {
-    const double p = (m - 0.375) / (m + 0.25);
-    double lo = 0, hi = 8;
-    for (int i = 0; i < 50; i++) {
-        const double z = (lo + hi) / 2;
-        *(0.5 * erfc(-z / sqrt(2)) < p ? &lo : &hi) = z;
-    }
-    return m > 1 ? lo : 0;
-}
-
-uint64_t tacet__direct_each(uint64_t rounds, double eps) {
-    uint64_t best = 1;
-    double most = -INFINITY;
-    for (uint64_t each = 1; each == 1 || each <= rounds / 2; each++) {
-        /* The noise of rewards counts for nothing here: it is averaged over other points as well as over visits. */
-        const double scale = 1 / (eps * (double)each), var = EACH_SPREAD + 2 * scale * scale;
-        const double gain = largest_of((double)(rounds / each)) / sqrt(var);
-        if (gain > most) {
-            most = gain;
-            best = each;
-        }
-    }
-    return best;
-}
-
-tacet_status tacet__direct_information(double *direct, double *batches, double *all, const tacet_space *space,
-                                       uint64_t rounds, double eps, double delta, double each, tacet_error *err) {
-    double s[SPREAD], sigma = INFINITY, shares[2 * SPREAD];
-    size_t m = 0;
-    tacet_status status = spectrum(s, &m, space, err);
-    if (status == TACET_OK && delta > 0) {
-        status = tacet_calibrate_gaussian(&sigma, eps, delta, 1, err);
-    }
+tacet_status tacet__direct_learner_means(tacet__direct_learner *l, double *mean, double *error, const double *X,
+                                         size_t count, const uint64_t *codes, const double *values, size_t released,
+                                         tacet_error *err) {
+    const size_t d = l->lattice.dims;
+    double sum = 0;
+    tacet_status status = reserve(l, err);
     if (status != TACET_OK) {
         return status;
     }
-    const tacet__batch_noise noise = {.gaussian_var = sigma * sigma, .unit = 1 / eps};
-    const double whole = (double)rounds, quarter = fmax(whole / 4, 1);
-    *direct = told_directly(s, m, quarter, eps, each);
-    *batches = tacet__batch_information(s, m, quarter, USUAL_REWARD_VAR, &noise, shares);
-    *all = fmax(told_directly(s, m, whole, eps, each),
-                tacet__batch_information(s, m, whole, USUAL_REWARD_VAR, &noise, shares));
-    return TACET_OK;
+    gather(l, codes, values, released);
+    status = fit(l, err);
+    for (size_t j = 0; status == TACET_OK && j < count; j += CANDIDATES) {
+        const size_t some = count - j < CANDIDATES ? count - j : CANDIDATES;
+        predict(l, X + j * d, mean + j, some);
+        for (size_t i = 0; i < some; i++) {
+            const double *x = X + (j + i) * d, *half = l->V + i * l->n;
+            sum += fmax(covariance(l, x, x) - tacet__dot(half, half, l->n), 0);
+        }
+    }
+    *error = sqrt(sum / (double)count);
+    return status;
 }

@@ -11,6 +11,8 @@
 
 #include "space/lattice.h"
 
+enum { TACET__DIRECT_FEW = 8 }; /* points: no more than these are played evenly, and none is expected between them */
+
 typedef struct tacet__direct_learner tacet__direct_learner;
 
 typedef struct tacet__direct_settings {
@@ -36,12 +38,8 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *learner, uint64_t
 tacet_status tacet__direct_learner_best(tacet__direct_learner *learner, uint64_t *code, double *mean, double *sd,
                                         const uint64_t *codes, const double *values, size_t released, tacet_error *err);
 
-/* How often a point is best played before the sum of its rewards is released, by public arithmetic: as often as makes
- * the best of rounds/each noisy means best. */
-uint64_t tacet__direct_each(uint64_t rounds, double eps);
-/* What T rounds tell of the function, in nats, by public arithmetic: a quarter of them in visits of `each` rounds, or
- * in a batch by (eps, delta); all of them by the better of the two. NO_MEMORY, NUMERIC. */
-tacet_status tacet__direct_information(double *direct, double *batches, double *all, const tacet_space *space,
-                                       uint64_t rounds, double eps, double delta, double each, tacet_error *err);
-
+/* Posterior means of any points (dims x count), mapped to [0, 1], and the root mean square of their deviations. */
+tacet_status tacet__direct_learner_means(tacet__direct_learner *learner, double *mean, double *error, const double *X,
+                                         size_t count, const uint64_t *codes, const double *values, size_t released,
+                                         tacet_error *err);
 #endif

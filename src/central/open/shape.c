@@ -88,11 +88,6 @@ static double best_shares(double *a, double *trial, const double *s, size_t m, s
     return most;
 }
 
-double tacet__batch_information(const double *s, size_t m, double n, double reward_var, const tacet__batch_noise *noise,
-                                double *scratch) {
-    return 0.5 * fmax(best_shares(scratch, scratch + m, s, m, m, n, reward_var, noise), 0);
-}
-
 tacet_status tacet__batch_shape(double *A, size_t *numbers, const double *S, double *P, size_t m, size_t n,
                                 double reward_var, const tacet__batch_noise *noise, size_t most, double *scratch,
                                 tacet_error *err) {

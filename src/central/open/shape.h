@@ -31,9 +31,4 @@ tacet_status tacet__batch_shape(double *A, size_t *numbers, const double *S, dou
                                 double reward_var, const tacet__batch_noise *noise, size_t most, double *scratch,
                                 tacet_error *err);
 
-/* How much the most telling release of n rounds tells, in nats, where what is believed has these m eigenvalues,
- * ascending, over the arms. scratch: 2 m. */
-double tacet__batch_information(const double *s, size_t m, double n, double reward_var, const tacet__batch_noise *noise,
-                                double *scratch);
-
 #endif

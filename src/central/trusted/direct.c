@@ -19,14 +19,13 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
+#include "gp/linalg.h"
 
 static const char PROOF[] = "src/central/README.md";
 static const char NAME[] = "direct";
-enum { STATE_VERSION = 2, PRINT_BYTES = 32, TEXT_ROOM = 256 };
-static const double MISSING = 0.5; /* what a round that never reports counts as, mapped to [0, 1] */
-/* Batches must tell so much more than single rewards, because nothing is learnt while they wait. */
-static const double WORTH_WAITING = 1.25;
-static const double LEAST_NATS = 0.1; /* of all rounds: with less, no search does better than a point at random */
+enum { STATE_VERSION = 2, PRINT_BYTES = 32, TEXT_ROOM = 256, NODES = 512 }; /* of a released model */
+static const double MODEL_RIDGE = 1e-4; /* of the kernel's variance: what a released model may differ by at a node */
+static const double MISSING = 0.5;      /* what a round that never reports counts as, mapped to [0, 1] */
 
 typedef enum round_state { OPEN, WAITING, RELEASED } round_state;
 
@@ -55,23 +54,6 @@ typedef struct direct {
 
 void tacet_central_direct_settings_defaults(tacet_central_direct_settings *settings) {
     *settings = (tacet_central_direct_settings){.reward_hi = 1, .open_most = 64, .each = 1, .coin_seed = 1};
-}
-
-tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space, uint64_t rounds,
-                                          double eps, double delta, tacet_error *err) {
-    if (out == NULL || space == NULL || rounds == 0 || !(eps > 0 && isfinite(eps)) || !(delta >= 0 && delta < 1)) {
-        return tacet__fail(err, TACET_INVALID, "an outlook needs a space, rounds, eps above 0 and a delta below 1");
-    }
-    *out = (tacet_central_outlook){.release = TACET_CENTRAL_RELEASE_BATCHES, .each = 1};
-    const bool few = rounds <= TACET_CENTRAL_DIRECT_ROUNDS;
-    out->each = few ? tacet__direct_each(rounds, eps) : 1;
-    const tacet_status status = tacet__direct_information(&out->direct, &out->batches, &out->all, space, rounds, eps,
-                                                          delta, (double)out->each, err);
-    if (status == TACET_OK && few && !(out->batches > WORTH_WAITING * out->direct)) {
-        out->release = TACET_CENTRAL_RELEASE_DIRECT;
-    }
-    out->chance = out->all < LEAST_NATS;
-    return status;
 }
 
 static uint64_t visit_of(const direct *d, uint64_t round) {
@@ -157,6 +139,14 @@ static size_t tell(direct *d, size_t *open_count) {
         } else {
             d->open[(*open_count)++] = d->codes[v];
         }
+    }
+    return n;
+}
+
+static uint64_t released_rounds(const direct *d) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < d->given; i++) {
+        n += d->state[i] == RELEASED ? 1 : 0;
     }
     return n;
 }
@@ -428,8 +418,10 @@ static tacet_status check(const tacet_space *space, const tacet_central_direct_s
         return tacet__fail(err, TACET_INVALID, "rounds must be between 1 and %d, open_most at least 1",
                            TACET_CENTRAL_DIRECT_ROUNDS);
     }
-    if (s->each == 0 || s->each > s->rounds) {
-        return tacet__fail(err, TACET_INVALID, "a point is played at least once, and at most in all rounds");
+    if (s->each == 0 || s->each > s->rounds || s->rounds / s->each > TACET_CENTRAL_DIRECT_VISITS) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a point is played at least once, at most in all rounds, and there are at most %d points",
+                           TACET_CENTRAL_DIRECT_VISITS);
     }
     if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_lo) && isfinite(s->reward_hi))) {
         return tacet__fail(err, TACET_INVALID, "the range of rewards must have its low end below its high end");
@@ -542,6 +534,87 @@ tacet_status tacet_central_direct_record(const tacet_policy *policy, double *rec
     }
     tacet__lattice_record(tacet__direct_learner_lattice(d->learner), record, index);
     return TACET_OK;
+}
+
+/* Weights of kernel functions at the nodes (dims x n) whose sum is the posterior mean there, nearly. */
+static tacet_status fit_nodes(direct *d, double *weights, double *error, const tacet_kernel *kernel,
+                              const double *nodes, size_t n, tacet_error *err) {
+    size_t open = 0;
+    const size_t released = tell(d, &open), dims = tacet__direct_learner_lattice(d->learner)->dims;
+    const double range = d->set.reward_hi - d->set.reward_lo;
+    double *K = TACET__ZALLOC(double, n *n);
+    tacet_status status = released == 0 ? tacet__fail(err, TACET_STATE, "nothing was released yet")
+                          : K == NULL   ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model")
+                                        : tacet__direct_learner_means(d->learner, weights, error, nodes, n, d->told,
+                                                                      d->values, released, err);
+    if (status == TACET_OK) {
+        tacet_kernel_matrix(kernel, K, n, nodes, dims, n, nodes, dims, n);
+        for (size_t i = 0; i < n; i++) {
+            K[i + i * n] += MODEL_RIDGE;
+            weights[i] = range * (weights[i] - 0.5);
+        }
+        status = tacet__cholesky(K, n, n, NULL, NULL, err);
+    }
+    if (status == TACET_OK) {
+        tacet__chol_solve(n, K, n, weights);
+        *error *= range;
+    }
+    free(K);
+    return status;
+}
+
+tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
+                                        const tacet_kernel *kernel, const tacet_contextual_parts *about,
+                                        const double *points, size_t count, tacet_error *err) {
+    direct *d = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
+    if (out == NULL || d == NULL || kernel == NULL || about == NULL || points == NULL || count == 0) {
+        return tacet__fail(err, TACET_INVALID, "a model needs a policy, its kernel, bounds and points, and a place");
+    }
+    *out = NULL;
+    const tacet_kernel_spec *k = tacet_kernel_describe(kernel);
+    const size_t dims = tacet__direct_learner_lattice(d->learner)->dims, n = count < NODES ? count : NODES;
+    if ((k->kind != TACET_KERNEL_SE && !(k->kind == TACET_KERNEL_MATERN && k->matern_p >= 1 && k->matern_p <= 2)) ||
+        k->d != dims || dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a model is of at most %d coordinates, se, matern32 or matern52",
+                           (int)TACET_CONTEXTUAL_COORDINATES_MOST);
+    }
+    double scales[TACET_CONTEXTUAL_COORDINATES_MOST], error = 0;
+    double *nodes = TACET__ZALLOC(double, n *dims), *weights = TACET__ZALLOC(double, n);
+    tacet_status status =
+        nodes == NULL || weights == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model") : TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < n; i++) { /* as even as the points are */
+        memcpy(nodes + i * dims, points + i * count / n * dims, dims * sizeof(double));
+    }
+    status = status != TACET_OK ? status : fit_nodes(d, weights, &error, kernel, nodes, n, err);
+    for (size_t i = 0; status == TACET_OK && i < n * dims; i++) {
+        const size_t c = i % dims;
+        nodes[i] = (nodes[i] - about->lower[c]) / (about->upper[c] - about->lower[c]);
+        scales[c] = k->lengthscales[k->lengthscale_count == 1 ? 0 : c];
+    }
+    if (status == TACET_OK) {
+        const bool down = about->minimize;
+        const double lo = d->set.reward_lo, hi = d->set.reward_hi;
+        tacet_contextual_parts parts = *about;
+        parts.action_dim = dims;
+        parts.kind = k->kind;
+        parts.matern_p = k->matern_p;
+        parts.lengthscales = scales;
+        parts.nodes = nodes;
+        parts.weights = weights;
+        parts.count = n;
+        parts.offset = lo / 2 + hi / 2;
+        parts.action_columns = about->space != NULL ? about->space->count : 0;
+        parts.is_private = !d->seeded;
+        parts.eps = d->set.eps;
+        parts.rounds = released_rounds(d);
+        parts.range[0] = down ? -hi : lo;
+        parts.range[1] = down ? -lo : hi;
+        parts.predicted_error = error;
+        status = tacet_contextual_model_create(out, &parts, err);
+    }
+    free(nodes);
+    free(weights);
+    return status;
 }
 
 double tacet__direct_released(const tacet_policy *policy, uint64_t ticket) {

@@ -12,7 +12,8 @@
  * ledger would. */
 static tacet_status open_trial(central *c, const tacet__definition *def, tacet_error *err) {
     double cap = 0;
-    const tacet_status status = def->delta > 0 ? tacet_gdp_mu(&cap, def->eps, def->delta, err) : TACET_OK;
+    const tacet_status status =
+        def->delta > 0 && !tacet__definition_direct(def) ? tacet_gdp_mu(&cap, def->eps, def->delta, err) : TACET_OK;
     return status != TACET_OK ? status : tacet_noise_open_seeded(&c->noise, 1, 1, err);
 }
 
@@ -24,7 +25,7 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
     }
     tacet_ledger_settings_defaults(&s);
     s.eps = def->eps;
-    s.delta = def->delta;
+    s.delta = tacet__definition_direct(def) ? 0 : def->delta; /* rewards released at once are pure */
     s.create = create;
     if (def->delta == 0 || strcmp(def->policy, "contextual") != 0) { /* batches: each has all of (eps, delta) */
         s.accounting = TACET_ACCOUNTING_BASIC;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_fixed.c - the central policy `fixed` for the service: a public list of points, private rewards
- * (tacet/central/trusted/fixed.h). Ring: trusted. Arms are planned from releases and public coins, so which one was
- * suggested is public. A batch ends when all its tickets were reported: until then suggestions beyond it are refused.
- * Cost: that of the policy. */
+/* policy_fixed.c - the central policy `fixed` for the service: the domain is public, rewards are private. Over a space
+ * they are released at once where that tells more (tacet/central/trusted/direct.h), otherwise, and over a list, in
+ * batches (tacet/central/trusted/fixed.h). Ring: trusted. Points follow from releases and public coins, so which one
+ * was suggested is public. A batch ends when all its tickets were reported: until then suggestions beyond it are
+ * refused. Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -12,11 +13,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/central/trusted/direct.h>
 #include <tacet/central/trusted/fixed.h>
 
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
     tacet_kernel *kernel = NULL;
-    if (!(def->delta > 0) && def->person_rounds > 1) {
+    if (!(def->delta > 0) && def->person_rounds > 1 && !tacet__definition_direct(def)) {
         return tacet__fail(err, TACET_INVALID,
                            "a delta above 0 is needed: noise of persons of several rounds is Gaussian");
     }
@@ -37,15 +39,29 @@ static void fixed_free(void *self) {
     }
 }
 
-static tacet_status fixed_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+static const char WHAT[] = "rewards of a central study", COVERED[] = "reward";
+
+/* Over a space, rewards released at once: options.each. */
+static tacet_status make_direct(tacet_policy **out, const central *c, const tacet__definition *def,
+                                const void *snapshot, size_t size, tacet_error *err) {
+    tacet_central_direct_settings s;
+    tacet_central_direct_settings_defaults(&s);
+    s.eps = def->round_eps;
+    s.rounds = def->rounds;
+    s.open_most = def->open_most;
+    s.each = def->each;
+    s.coin_seed = def->coin_seed;
+    tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
+    const tacet_ask ask = tacet__central_ask(c, WHAT, COVERED);
+    const tacet_status status = tacet_central_direct_policy(out, &def->space, &s, &ask, err);
+    return status == TACET_OK && snapshot != NULL ? tacet_policy_load(*out, snapshot, size, err) : status;
+}
+
+/* Over a list, rewards released in batches. */
+static tacet_status make_batches(tacet_policy **out, const central *c, const tacet__definition *def,
                                  const void *snapshot, size_t size, tacet_error *err) {
     tacet_central_fixed_settings s;
     tacet_kernel *kernel = NULL;
-    *out = (tacet__learner){0};
-    central *c = TACET__ZALLOC(central, 1);
-    if (c == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
-    }
     tacet_central_fixed_settings_defaults(&s);
     s.eps = def->round_eps;
     s.delta = def->delta;
@@ -66,17 +82,30 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     tacet_status status = known == NULL && def->earlier_count > 0
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy")
                               : tacet__definition_kernel(&kernel, def, def->d, err);
-    status = status != TACET_OK ? status : tacet__central_open(c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
-        const tacet_ask ask = tacet__central_ask(c, "rewards of a central study", "reward");
-        status = snapshot == NULL
-                     ? tacet_central_fixed_policy_points(&out->policy, kernel, def->points, def->d, def->count,
-                                                         def->features, &s, &ask, err)
-                     : tacet_central_fixed_policy_restore(&out->policy, kernel, def->points, def->d, def->count,
-                                                          def->features, &s, &ask, snapshot, size, err);
+        const tacet_ask ask = tacet__central_ask(c, WHAT, COVERED);
+        status = snapshot == NULL ? tacet_central_fixed_policy_points(out, kernel, def->points, def->d, def->count,
+                                                                      def->features, &s, &ask, err)
+                                  : tacet_central_fixed_policy_restore(out, kernel, def->points, def->d, def->count,
+                                                                       def->features, &s, &ask, snapshot, size, err);
     }
     tacet_kernel_free(kernel);
     free(known);
+    return status;
+}
+
+static tacet_status fixed_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                 const void *snapshot, size_t size, tacet_error *err) {
+    *out = (tacet__learner){0};
+    central *c = TACET__ZALLOC(central, 1);
+    if (c == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
+    tacet_status status = tacet__central_open(c, def, ledger, snapshot == NULL, err);
+    if (status == TACET_OK) {
+        status =
+            (tacet__definition_direct(def) ? make_direct : make_batches)(&out->policy, c, def, snapshot, size, err);
+    }
     if (status != TACET_OK) {
         tacet_policy_free(out->policy);
         out->policy = NULL;
@@ -126,7 +155,11 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
         return status;
     }
     status = tacet__definition_kernel(&kernel, def, def->d, err);
-    status = status != TACET_OK ? status : tacet_central_fixed_model(&model, learner->policy, kernel, &about, err);
+    if (status == TACET_OK) {
+        status = tacet__definition_direct(def)
+                     ? tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err)
+                     : tacet_central_fixed_model(&model, learner->policy, kernel, &about, err);
+    }
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {
         tacet_error_clear(err);

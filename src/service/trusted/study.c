@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/central/open/outlook.h>
 
 enum { SAVE_EVENTS = 64 };
 
@@ -42,6 +43,37 @@ tacet_status tacet_study_add(char **canonical, const tacet_store_place *place, c
     settings.store.create = true;
     *canonical = NULL;
     return tacet__engine_add(&settings, canonical, definition, size, err);
+}
+
+tacet_status tacet_study_outlook(char **out, const char *definition, size_t size, tacet_error *err) {
+    tacet__definition def;
+    tacet_central_outlook o;
+    *out = NULL;
+    tacet_status status = tacet__definition_decode(&def, definition, size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!tacet__definition_direct(&def)) {
+        status = tacet__fail(err, TACET_UNSUPPORTED, "an outlook is of a central study over a space, without contexts");
+    }
+    status = status != TACET_OK ? status : tacet_central_direct_outlook(&o, def.rounds, def.round_eps, err);
+    if (status == TACET_OK) {
+        const double persons = (double)def.person_rounds; /* --eps is of a person */
+        json_t *body =
+            json_pack("{sI sI sb sf}", "each", (json_int_t)def.each, "points", (json_int_t)(def.rounds / def.each),
+                      "even", o.even ? 1 : 0, "gain", o.gain * (def.reward_hi - def.reward_lo));
+        if (body != NULL && o.even && o.rounds_needed > 0) {
+            (void)json_object_set_new(body, "rounds_needed", json_integer((json_int_t)o.rounds_needed));
+        }
+        if (body != NULL && o.even && isfinite(o.eps_needed)) {
+            (void)json_object_set_new(body, "eps_needed", json_real(o.eps_needed * persons));
+        }
+        *out = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+        json_decref(body);
+        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for an outlook");
+    }
+    tacet__definition_clear(&def);
+    return status;
 }
 
 tacet_status tacet_study_create(char **name, const char *store, const char *definition, size_t size, tacet_error *err) {

@@ -18,6 +18,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tacet/central/open/outlook.h>
+#include <tacet/contextual/open/model.h>
 #include <tacet/core/policy.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/space/space.h>
@@ -25,10 +27,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum {
-    TACET_CENTRAL_DIRECT_ROUNDS = 4096
-}; /* at most: each may be a number in the posterior, and an entry of the ledger */
 
 typedef struct tacet_central_direct_settings {
     double eps;                  /* pure, of each round; no default */
@@ -49,24 +47,13 @@ TACET_API tacet_status tacet_central_direct_policy(tacet_policy **out, const tac
  * is another. */
 TACET_API tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index,
                                                    tacet_error *err);
-
-/* Which release tells more over this space, by arithmetic on public numbers alone. */
-typedef enum tacet_central_release {
-    TACET_CENTRAL_RELEASE_BATCHES, /* shaped batches: tacet/central/trusted/fixed.h */
-    TACET_CENTRAL_RELEASE_DIRECT   /* tacet_central_direct_policy with `each` as below */
-} tacet_central_release;
-
-typedef struct tacet_central_outlook {
-    tacet_central_release release;
-    uint64_t each;          /* how often a point is best played before its sum is released */
-    double direct, batches; /* nats that a quarter of the rounds tell of the function */
-    double all;             /* nats that all rounds tell, by the better of the two */
-    bool chance;            /* too little: expect nothing better than a point at random */
-} tacet_central_outlook;
-
-/* INVALID, NO_MEMORY, NUMERIC. */
-TACET_API tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space,
-                                                    uint64_t rounds, double eps, double delta, tacet_error *err);
+/* What was learnt, as a model for anyone: the posterior mean at `count` points (coordinates x count, spread over the
+ * space) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing: it
+ * costs nothing. STATE: nothing was released yet. UNSUPPORTED: another kernel than se, matern32 and matern52. INVALID,
+ * NO_MEMORY, NUMERIC. */
+TACET_API tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
+                                                  const tacet_kernel *kernel, const tacet_contextual_parts *about,
+                                                  const double *points, size_t count, tacet_error *err);
 
 #ifdef __cplusplus
 }

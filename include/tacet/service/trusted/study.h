@@ -80,6 +80,11 @@ TACET_API tacet_status tacet_study_create(char **name, const char *store, const 
 /* The same at any place; *canonical (from malloc) is the definition as it is stored. */
 TACET_API tacet_status tacet_study_add(char **canonical, const tacet_store_place *place, const char *definition,
                                        size_t size, tacet_error *err);
+/* What a central study over a space can expect of its eps and its rounds, before anything is stored or charged, as JSON
+ * text from malloc: `each`, how often a point is played before the sum of its rewards is released; `points`; `even`,
+ * whether so few that they are played evenly, without a search, then `rounds_needed` and `eps_needed` for one; `gain`,
+ * what the best of them is expected to return above a point at random. UNSUPPORTED: another kind of study. PARSE. */
+TACET_API tacet_status tacet_study_outlook(char **out, const char *definition, size_t size, tacet_error *err);
 /* Adds to a definition (from malloc, replaced) what is public already: earlier values, or what a released model says of
  * each point. INVALID names the record; NOT_FOUND, PARSE: a file. */
 TACET_API tacet_status tacet_study_begin_with(char **definition, const tacet_study_known *known, tacet_error *err);

@@ -16,15 +16,14 @@
 #include <tacet/contextual/open/model.h>
 
 void tacet__replica_show(const tacet__replica *r, tacet__job *job) {
-    const double *from = r->def.count > 0 ? r->def.points : job->points;
-    const size_t available = r->def.count > 0 ? r->def.count : job->count;
-    job->action_size = 0;
-    if (from != NULL && job->index < available) {
-        memcpy(job->action, from + job->index * r->def.d, r->def.d * sizeof(double));
-        job->action_size = r->def.d;
+    const bool brought = r->def.count == 0 && job->points != NULL && job->index < job->count;
+    if (brought) {
+        memcpy(job->action, job->points + job->index * r->def.d, r->def.d * sizeof(double));
     }
+    job->action_size =
+        brought || (r->def.count > 0 && tacet__domain_point(&r->def, job->action, NULL, job->index)) ? r->def.d : 0;
     json_decref(job->point);
-    job->point = tacet__space_domain_point(&r->def, (size_t)job->index);
+    job->point = tacet__space_domain_point(&r->def, job->index);
 }
 
 typedef struct body_check {

@@ -12,11 +12,13 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <tacet/central/open/outlook.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t MOST_ROUNDS = 100000000; /* a policy reserves memory for its horizon */
 static const uint64_t DAY_SECONDS = 86400;
+static const double EPS_MOST = 1000;
 static const uint64_t MOST_SECONDS = 1000000000;
 static const double LARGEST = 1e100;
 
@@ -421,8 +423,8 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
         return;
     }
     s->eps = real_of(r, json_object_get(budget, "eps"), "budget.eps", (double)NAN);
-    if (!(s->eps > 0)) {
-        complain(r, "budget.eps", "must be above 0");
+    if (!(s->eps > 0 && s->eps <= EPS_MOST)) {
+        complain(r, "budget.eps", "must be above 0 and at most 1000, and above 10 it protects hardly anybody");
     }
     if (!local) {
         s->delta = real_of(r, json_object_get(budget, "delta"), "budget.delta", 0);
@@ -432,12 +434,32 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
     }
 }
 
+/* How often a point of a space is played: as the outlook advises, once, when the study is defined. Earlier values, and
+ * spaces that codes cannot name, are for batches. */
+static void read_each(reading *r, tacet__definition *s, const json_t *options) {
+    const bool possible = strcmp(s->policy, "fixed") == 0 && s->space.count > 0 && s->context_dim == 0 &&
+                          s->earlier_count == 0 && s->rounds <= TACET_CENTRAL_DIRECT_ROUNDS &&
+                          tacet__space_domain_codes(s) > 0;
+    tacet_central_outlook outlook = {0};
+    if (possible) {
+        r->status = tacet_central_direct_outlook(&outlook, s->rounds, s->eps / (double)s->person_rounds, r->err);
+    }
+    s->each = whole_of(r, options, "each", outlook.each, 0, s->rounds);
+    if (s->each > 0 && (!possible || s->rounds / s->each > TACET_CENTRAL_DIRECT_VISITS)) {
+        complain(r, "options.each",
+                 "is for the policy fixed over a space, at most 100000 rounds and 4096 points, no earlier values");
+    }
+    if (tacet__definition_direct(s)) { /* pure: rounds of a person add up */
+        s->round_eps = s->eps / (double)s->person_rounds;
+    }
+}
+
 static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
     static const char *const SETS[] = {"randomizer",     "features",      "released", "set_size",
                                        "ticket_seconds", "person_rounds", NULL};
     static const char *const CENTRAL[] = {"open_most", "set_most",       "set_size",      "features", "coin_seed",
-                                          "late",      "ticket_seconds", "person_rounds", NULL};
+                                          "late",      "ticket_seconds", "person_rounds", "each",     NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
@@ -475,6 +497,9 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->late = whole_of(r, options, "late", 0, 0, s->rounds);
     if (s->late > 0 && strcmp(s->policy, "contextual") != 0 && strcmp(s->policy, "ab") != 0) {
         complain(r, "options.late", "is for contextual and A/B studies");
+    }
+    if (r->status == TACET_OK) {
+        read_each(r, s, options);
     }
 }
 

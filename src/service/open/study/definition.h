@@ -74,7 +74,9 @@ typedef struct tacet__definition {
     size_t set_most;           /* arms a decision set may have */
     size_t set_size;           /* arms a decision set typically has */
     size_t features, released; /* of the model; local: of these, so many are reported */
-    uint64_t late;             /* contextual, ab: epochs are released so many rounds after their end */
+    uint64_t each; /* fixed, over a space: a point is played so often in a row, and the sum of its rewards released; 0:
+                      rewards are released in batches over the candidates */
+    uint64_t late; /* contextual, ab: epochs are released so many rounds after their end */
     uint64_t coin_seed;
 } tacet__definition;
 
@@ -83,6 +85,11 @@ typedef struct tacet__definition {
 /* Local, with decision sets that stay on the devices. */
 static inline bool tacet__definition_device_sets(const tacet__definition *s) {
     return s->trust == TACET_TRUST_LOCAL && strcmp(s->policy, "statistics") == 0;
+}
+
+/* Rewards are released at once, and a point's index is its code in the space (space_domain.h). */
+static inline bool tacet__definition_direct(const tacet__definition *s) {
+    return s->each > 0;
 }
 
 void tacet__definition_init(tacet__definition *def);

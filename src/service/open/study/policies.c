@@ -248,12 +248,10 @@ tacet_status tacet__best_point(const tacet__learner *learner, const tacet__defin
     if (status != TACET_OK) {
         return status;
     }
-    json_t *action = json_array();
-    for (size_t c = 0; action != NULL && c < def->d; c++) {
-        (void)json_array_append_new(action, json_real(def->points[best.index * def->d + c]));
-    }
-    *out = json_pack("{ss sI so sf sf}", "kind", "best", "index", (json_int_t)best.index, "action", action, "mean",
-                     tacet__definition_back(def, best.mean), "sd", best.sd);
+    double action[TACET__DEFINITION_DIMS] = {0};
+    (void)tacet__domain_point(def, action, NULL, best.index);
+    *out = json_pack("{ss sI so sf sf}", "kind", "best", "index", (json_int_t)best.index, "action",
+                     tacet__reals_json(action, def->d), "mean", tacet__definition_back(def, best.mean), "sd", best.sd);
     double least = 0;
     if (*out != NULL && def->bound > 0 && tacet_local_norm_least(learner->policy, &least, NULL) == TACET_OK) {
         (void)json_object_set_new(*out, "bound", json_real(def->bound));

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "space/lattice.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -153,14 +154,42 @@ json_t *tacet__space_domain_json(const tacet__definition *def) {
     return json_pack("{so sI}", "space", space_json(&def->space), "candidates", (json_int_t)def->candidates);
 }
 
-json_t *tacet__space_domain_point(const tacet__definition *def, size_t index) {
-    if (def->space.count == 0 || index >= def->count) {
+uint64_t tacet__space_domain_codes(const tacet__definition *def) {
+    tacet__lattice l;
+    return tacet__lattice_init(&l, &def->space) ? l.points : 0;
+}
+
+bool tacet__domain_point(const tacet__definition *def, double *action, double *record, uint64_t index) {
+    double own[TACET__DEFINITION_DIMS];
+    record = record != NULL ? record : own;
+    if (tacet__definition_direct(def)) {
+        tacet__lattice l;
+        if (!tacet__lattice_init(&l, &def->space) || index >= l.points) {
+            return false;
+        }
+        tacet__lattice_record(&l, record, index);
+        tacet_space_embed(&def->space, action, record);
+        return true;
+    }
+    if (index >= def->count) {
+        return false;
+    }
+    memcpy(action, def->points + index * def->d, def->d * sizeof *action);
+    if (def->space.count > 0) {
+        memcpy(record, def->records + index * def->space.count, def->space.count * sizeof *record);
+    }
+    return true;
+}
+
+json_t *tacet__space_domain_point(const tacet__definition *def, uint64_t index) {
+    double action[TACET__DEFINITION_DIMS], record[TACET__DEFINITION_DIMS];
+    if (def->space.count == 0 || !tacet__domain_point(def, action, record, index)) {
         return NULL;
     }
     json_t *point = json_object();
     for (size_t i = 0; i < def->space.count && point != NULL; i++) {
         const tacet_space_column *c = &def->space.columns[i];
-        const double value = def->records[index * def->space.count + i];
+        const double value = record[i];
         char text[TACET_SPACE_NAME];
         tacet_space_text(c, text, value);
         json_t *cell = c->kind == TACET_SPACE_REAL || c->kind == TACET_SPACE_LOG ? json_real(value)

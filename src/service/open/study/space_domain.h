@@ -20,8 +20,13 @@ tacet_status tacet__space_context_point(const tacet__definition *def, double *po
 json_t *tacet__space_context_json(const tacet__definition *def);
 /* {"space": …, "candidates": N} */
 json_t *tacet__space_domain_json(const tacet__definition *def);
-/* Candidate `index` by the names of the columns, in their own units. NULL: no space, no such candidate, no memory. */
-json_t *tacet__space_domain_point(const tacet__definition *def, size_t index);
+/* How many points of the space a code can name (space/lattice.h); 0: it has too many columns or levels for codes. */
+uint64_t tacet__space_domain_codes(const tacet__definition *def);
+/* Point `index` of any fixed domain: the candidate, or where rewards are released at once the code. Coordinates (d),
+ * and over a space the record (space.count; may be NULL). False: there is none. */
+bool tacet__domain_point(const tacet__definition *def, double *action, double *record, uint64_t index);
+/* The same by the names of the columns, in their own units. NULL: no space, no such point, no memory. */
+json_t *tacet__space_domain_point(const tacet__definition *def, uint64_t index);
 /* Lengthscales for the coordinates, those of contexts last: the usual ones (count 0), one for all, one for each column,
  * one for each coordinate.
  * INVALID: another number of them. NO_MEMORY. Replaces def->lengthscales. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outlook.h - what a study over a space may expect of its rounds and its eps, and how often it plays a point.
+ *
+ * Arithmetic on public numbers alone. Judgements, not theorems: of a function they believe what src/central/README.md,
+ * (g), says. */
+#ifndef TACET_CENTRAL_OPEN_OUTLOOK_H
+#define TACET_CENTRAL_OPEN_OUTLOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TACET_CENTRAL_DIRECT_VISITS = 4096,  /* at most: each is a number in the posterior, and an entry of the ledger */
+    TACET_CENTRAL_DIRECT_ROUNDS = 100000 /* at most */
+};
+
+typedef struct tacet_central_outlook {
+    uint64_t each;   /* how often a point is best played before its sum is released */
+    uint64_t points; /* rounds / each */
+    bool even;       /* so few points can be told apart that they are played evenly, without a search */
+    double gain;     /* how much better than a point at random the best of them will be; of the range of rewards */
+    uint64_t rounds_needed; /* from so many rounds, … ; 0: never with this eps */
+    double eps_needed;      /* … or from this eps on there is a search */
+} tacet_central_outlook;
+
+/* INVALID: no rounds or too many, no eps. */
+TACET_API tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, uint64_t rounds, double eps,
+                                                    tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outlook.c - what a study over a space may expect, and how often it plays a point, before it begins.
+ * Ring: open; arithmetic on public numbers. Source: ours; README.md, (g). Cost: O(T). */
+#include <tacet/central/open/outlook.h>
+
+#include <math.h>
+
+#include "central/open/direct_learner.h"
+#include "core/fail.h"
+
+/* Variance of a function from point to point, where it is decided how often one is played: chosen on made-up functions.
+ */
+static const double EACH_SPREAD = 0.02;
+enum { STEPS = 40 }; /* of a bisection */
+
+/* The largest of m normal numbers, on average (Blom 1958, by bisection of its quantile). */
+static double largest_of(double m) {
+    const double p = (m - 0.375) / (m + 0.25);
+    double lo = 0, hi = 8;
+    for (int i = 0; i < 50; i++) {
+        const double z = (lo + hi) / 2;
+        *(0.5 * erfc(-z / sqrt(2)) < p ? &lo : &hi) = z;
+    }
+    return m > 1 ? lo : 0;
+}
+
+/* How often a point is best played before the sum of its rewards is released: as often as makes the best of
+ * rounds/each noisy means best. How much better than a point at random that one is: *gain. */
+static uint64_t best_each(double *gain, uint64_t rounds, double eps) {
+    const uint64_t least = (rounds + TACET_CENTRAL_DIRECT_VISITS - 1) / TACET_CENTRAL_DIRECT_VISITS;
+    uint64_t best = least;
+    *gain = 0;
+    for (uint64_t each = least; each == least || each <= rounds / 2; each++) {
+        /* The noise of rewards counts for nothing here: it is averaged over other points as well as over visits. */
+        const double scale = 1 / (eps * (double)each), var = EACH_SPREAD + 2 * scale * scale;
+        const double now = largest_of((double)(rounds / each)) * EACH_SPREAD / sqrt(var);
+        if (now > *gain) {
+            *gain = now;
+            best = each;
+        }
+    }
+    return best;
+}
+
+static bool is_even(uint64_t rounds, double eps) {
+    double gain = 0;
+    return rounds / best_each(&gain, rounds, eps) <= TACET__DIRECT_FEW;
+}
+
+/* From how many rounds, or from which eps on points are searched for; 0 rounds: not with this eps. */
+static void find_needed(tacet_central_outlook *out, uint64_t rounds, double eps) {
+    uint64_t few = rounds, enough = rounds;
+    double lo = eps, hi = eps;
+    while (enough < TACET_CENTRAL_DIRECT_ROUNDS && is_even(enough, eps)) {
+        enough = 2 * enough < TACET_CENTRAL_DIRECT_ROUNDS ? 2 * enough : TACET_CENTRAL_DIRECT_ROUNDS;
+    }
+    while (enough - few > 1) {
+        const uint64_t middle = few + (enough - few) / 2;
+        *(is_even(middle, eps) ? &few : &enough) = middle;
+    }
+    out->rounds_needed = is_even(enough, eps) ? 0 : enough;
+    while (hi < 1e6 && is_even(rounds, hi)) {
+        hi *= 2;
+    }
+    for (int i = 0; i < STEPS && hi - lo > 0.01 * lo; i++) {
+        const double middle = (lo + hi) / 2;
+        *(is_even(rounds, middle) ? &lo : &hi) = middle;
+    }
+    out->eps_needed = is_even(rounds, hi) ? INFINITY : hi;
+}
+
+tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, uint64_t rounds, double eps, tacet_error *err) {
+    if (out == NULL || rounds == 0 || rounds > TACET_CENTRAL_DIRECT_ROUNDS || !(eps > 0 && isfinite(eps))) {
+        return tacet__fail(err, TACET_INVALID, "an outlook needs 1 to %d rounds, and an eps above 0",
+                           TACET_CENTRAL_DIRECT_ROUNDS);
+    }
+    *out = (tacet_central_outlook){.rounds_needed = rounds, .eps_needed = eps};
+    out->each = best_each(&out->gain, rounds, eps);
+    out->points = rounds / out->each;
+    out->even = out->points <= TACET__DIRECT_FEW;
+    if (out->even) {
+        find_needed(out, rounds, eps);
+    }
+    return TACET_OK;
+}
