@@ -11,6 +11,7 @@
 typedef struct central_space_request {
     double eps, delta, noise; /* noise: standard deviation of a reward; 0: rewards are 0 or 1 */
     size_t rounds, trials, threads;
+    size_t levels; /* above 0: one category of so many, instead of five columns */
     uint64_t seed;
 } central_space_request;
 

@@ -441,7 +441,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
          false},
         {"dim", CLI_SIZE, &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0.", false},
         {"binary", CLI_SIZE, &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0.", false},
-        {"category", CLI_SIZE, &s.world.category, "N", "drawn: values of one category; default 0: none.", false},
+        {"category", CLI_SIZE, &s.world.category, "N", "drawn, tune: values of one category; default 0: none.", false},
         {"lengthscale", CLI_DOUBLE, &s.world.lengthscale, "L",
          "drawn: of the function; default 0.5, of binary columns alone 4: their effects nearly add up.", false},
         {"span", CLI_STRING, &span, "LO:HI",
@@ -520,6 +520,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
                                                .delta = delta,
                                                .noise = s.world.noise,
                                                .rounds = s.rounds,
+                                               .levels = s.world.category,
                                                .trials = trials,
                                                .threads = threads,
                                                .seed = s.seed};

@@ -32,6 +32,15 @@ bool tacet__lattice_init(tacet__lattice *out, const tacet_space *space) {
     return true;
 }
 
+bool tacet__lattice_listed(const tacet__lattice *l) {
+    for (size_t i = 0; i < l->columns; i++) {
+        if (l->space->columns[i].level_count == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void tacet__lattice_digits(const tacet__lattice *l, size_t *digits, uint64_t code) {
     for (size_t i = 0; i < l->columns; i++) {
         digits[i] = (size_t)(code % l->sides[i]);

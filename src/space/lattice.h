@@ -24,6 +24,8 @@ bool tacet__lattice_init(tacet__lattice *out, const tacet_space *space);
 void tacet__lattice_record(const tacet__lattice *l, double *record, uint64_t code);
 /* The code nearest to a record. */
 uint64_t tacet__lattice_code(const tacet__lattice *l, const double *record);
+/* Whether all columns are categories: a code is then a combination of levels, and each has one. */
+bool tacet__lattice_listed(const tacet__lattice *l);
 void tacet__lattice_digits(const tacet__lattice *l, size_t *digits, uint64_t code);
 uint64_t tacet__lattice_join(const tacet__lattice *l, const size_t *digits);
 

@@ -300,28 +300,37 @@ static void it_finds_the_peak(void **state) {
  * remain it says so, and what would be needed. */
 static void the_outlook_is_arithmetic(void **state) {
     tacet_central_outlook o, more;
-    assert_ok(tacet_central_direct_outlook(&o, 100, 100, NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &space, 100, 100, NULL));
     assert_true(o.each == 1 && o.points == 100 && !o.even && o.gain > 0.2);
     uint64_t before = 1;
     double gain = o.gain;
     for (double eps = 10; eps > 0.05; eps /= 3) {
-        assert_ok(tacet_central_direct_outlook(&o, 100, eps, NULL));
+        assert_ok(tacet_central_direct_outlook(&o, &space, 100, eps, NULL));
         assert_true(o.each >= before && o.each <= 50 && o.gain < gain);
         before = o.each;
         gain = o.gain;
     }
     assert_true(before > 10);
-    assert_ok(tacet_central_direct_outlook(&o, 30, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &space, 30, 1, NULL));
     assert_true(o.even && o.gain < 0.1 && o.rounds_needed > 30 && o.eps_needed > 1);
-    assert_ok(tacet_central_direct_outlook(&more, o.rounds_needed, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&more, &space, o.rounds_needed, 1, NULL));
     assert_false(more.even);
-    assert_ok(tacet_central_direct_outlook(&more, 30, o.eps_needed, NULL));
+    assert_ok(tacet_central_direct_outlook(&more, &space, 30, o.eps_needed, NULL));
     assert_false(more.even);
-    assert_ok(tacet_central_direct_outlook(&o, 100000, 1000, NULL));
+    /* few combinations of levels: short visits, since each point is met again */
+    static const char ARMS[] = "{\"columns\":[{\"name\":\"k\",\"kind\":\"category\",\"levels\":[\"a\",\"b\",\"c\"]}]}";
+    tacet_space arms;
+    tacet_space_init(&arms);
+    assert_ok(tacet_space_decode(&arms, ARMS, strlen(ARMS), NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &arms, 3000, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&more, &space, 3000, 1, NULL));
+    assert_true(!o.even && o.each < more.each / 2 && o.gain > 0 && o.gain < more.gain);
+    tacet_space_clear(&arms);
+    assert_ok(tacet_central_direct_outlook(&o, &space, 100000, 1000, NULL));
     assert_true(o.each == 25 && o.points == 4000); /* no more points than are kept */
-    assert_status(tacet_central_direct_outlook(&o, 0, 1, NULL), TACET_INVALID);
-    assert_status(tacet_central_direct_outlook(&o, 100001, 1, NULL), TACET_INVALID);
-    assert_status(tacet_central_direct_outlook(&o, 100, (double)NAN, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, &space, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, &space, 100001, 1, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, &space, 100, (double)NAN, NULL), TACET_INVALID);
 }
 
 int main(void) {

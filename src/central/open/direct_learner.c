@@ -25,8 +25,9 @@ enum {
     BEST = 3,       /* of which there are so many */
     WAITING = 64,   /* open points that are taken into account */
     CANDIDATES = ANYWHERE + AROUND + WAITING,
-    JUDGED = 150, /* points by which the models are judged */
-    PLANS = 40,   /* of a study, about */
+    JUDGED = 150,       /* points by which the models are judged */
+    PLANS = 40,         /* of a study, about */
+    PLANS_LISTED = 400, /* where all points are candidates, and a plan costs little */
     FIRST_MOST = 30
 };
 static const double LEVEL = 0.5, LEVEL_VAR = 0.1; /* of the mean reward */
@@ -44,6 +45,7 @@ typedef struct model {
 struct tacet__direct_learner {
     tacet__lattice lattice;
     tacet__direct_settings set;
+    bool listed; /* categories, so few combinations that all are candidates */
     /* what is known, gathered from the releases */
     size_t n;
     uint64_t *codes; /* DISTINCT */
@@ -119,6 +121,7 @@ tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tac
         free(l);
         return tacet__fail(err, TACET_INVALID, "the space has too many columns or levels to be searched directly");
     }
+    l->listed = tacet__lattice_listed(&l->lattice) && l->lattice.points <= ANYWHERE + AROUND;
     *out = l;
     return TACET_OK;
 }
@@ -229,13 +232,17 @@ static double evidence(tacet__direct_learner *l) {
 static tacet_status fit(tacet__direct_learner *l, tacet_error *err) {
     model best = {0};
     double most = -INFINITY;
+    /* Levels of a list need not be alike: that they hardly differ is not believed of few noisy numbers. */
     for (size_t i = 0; i < 27; i++) {
+        if (l->listed && i / 3 % 3 == 0) {
+            continue;
+        }
         l->best = (model){.scale = SHAPES[i % 3][0],
                           .own = SHAPES[i % 3][1],
                           .spread = SPREADS[i / 3 % 3],
                           .reward_var = REWARD_VARS[i / 9]};
         const double e = evidence(l);
-        if (e > most || i == 0) {
+        if (e > most || best.spread == 0) {
             most = e;
             best = l->best;
         }
@@ -313,7 +320,10 @@ static size_t draw_candidates(tacet__direct_learner *l, const uint64_t *open, si
             l->value[j + i] = l->mean[i]; /* from here on what is believed of a point */
         }
     }
-    for (; found < BEST && found < l->n; found++) {
+    for (uint64_t code = 0; l->listed && code < l->lattice.points; code++) {
+        l->candidates[n++] = code;
+    }
+    for (; !l->listed && found < BEST && found < l->n; found++) {
         bool any = false;
         for (size_t i = 0; i < l->n; i++) {
             bool taken = false;
@@ -327,10 +337,10 @@ static size_t draw_candidates(tacet__direct_learner *l, const uint64_t *open, si
         }
         l->candidates[n++] = l->codes[top[found]];
     }
-    for (size_t i = 0; i < AROUND - BEST; i++) {
+    for (size_t i = 0; !l->listed && i < AROUND - BEST; i++) {
         l->candidates[n++] = neighbour(&l->lattice, l->codes[top[i % found]], REACH[i / BEST % 4], coin);
     }
-    while (n < ANYWHERE + AROUND) {
+    while (!l->listed && n < ANYWHERE + AROUND) {
         l->candidates[n++] = anywhere(&l->lattice, coin);
     }
     for (size_t i = 0; i < open_count && i < WAITING; i++) {
@@ -399,7 +409,8 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
     if (status != TACET_OK) {
         return status;
     }
-    const size_t n = draw_candidates(l, open, open_count, coin), eligible = ANYWHERE + AROUND;
+    const size_t n = draw_candidates(l, open, open_count, coin);
+    const size_t eligible = l->listed ? (size_t)l->lattice.points : ANYWHERE + AROUND;
     double known = -INFINITY;
     for (size_t i = 0; i < l->n; i++) {
         known = fmax(known, l->value[i]);
@@ -425,14 +436,15 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
 }
 
 /* The first points: spread evenly, by the space's own sequence. */
-static tacet_status spread_out(tacet__direct_learner *l, uint64_t *next, size_t count, tacet_error *err) {
+static tacet_status spread_out(tacet__direct_learner *l, uint64_t *next, size_t *count, tacet_error *err) {
     double *records = TACET__ZALLOC(double, l->lattice.columns *(size_t)FIRST_MOST);
     size_t found = 0;
     tacet_status status = records == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a plan")
-                                          : tacet_space_spread(l->lattice.space, records, &found, count, err);
-    for (size_t i = 0; status == TACET_OK && i < count; i++) {
-        next[i] = tacet__lattice_code(&l->lattice, records + i % found * l->lattice.columns);
+                                          : tacet_space_spread(l->lattice.space, records, &found, *count, err);
+    for (size_t i = 0; status == TACET_OK && i < found; i++) {
+        next[i] = tacet__lattice_code(&l->lattice, records + i * l->lattice.columns);
     }
+    *count = found; /* fewer where the space has no more */
     free(records);
     return status;
 }
@@ -440,13 +452,13 @@ static tacet_status spread_out(tacet__direct_learner *l, uint64_t *next, size_t 
 tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next, size_t *count, const uint64_t *codes,
                                         const double *values, size_t released, const uint64_t *open, size_t open_count,
                                         uint64_t given, tacet_error *err) {
-    const uint64_t third = l->set.visits / 3, each = l->set.visits / PLANS;
+    const uint64_t third = l->set.visits / 3, each = l->set.visits / (l->listed ? PLANS_LISTED : PLANS);
     const uint64_t first = third < TACET__DIRECT_FEW ? TACET__DIRECT_FEW : third < FIRST_MOST ? third : FIRST_MOST;
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, given);
     if (given == 0) {
         *count = (size_t)first;
-        return spread_out(l, next, *count, err);
+        return spread_out(l, next, count, err);
     }
     *count = each < 1 ? 1 : (size_t)each;
     if (released == 0) { /* nothing is known yet */
@@ -478,8 +490,8 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
         return status;
     }
     size_t n = draw_candidates(l, NULL, 0, &coin), best = 0;
-    if (l->set.visits <=
-        TACET__DIRECT_FEW) { /* too few to tell of any point but themselves: the best of them, shrunk */
+    if (l->set.visits <= TACET__DIRECT_FEW && !l->listed) {
+        /* too few to tell of any point but themselves: the best of them, shrunk */
         n = l->n < BEST ? l->n : BEST;
     }
     predict(l, l->C, l->mean, n);

@@ -11,7 +11,8 @@
 /* Variance of a function from point to point, where it is decided how often one is played: chosen on made-up functions.
  */
 static const double EACH_SPREAD = 0.02;
-enum { STEPS = 40 }; /* of a bisection */
+static const double FEW_EACH = 7; /* over eps: rounds of a visit where there are few points; on made-up categories */
+enum { STEPS = 40 };              /* of a bisection */
 
 /* The largest of m normal numbers, on average (Blom 1958, by bisection of its quantile). */
 static double largest_of(double m) {
@@ -69,8 +70,25 @@ static void find_needed(tacet_central_outlook *out, uint64_t rounds, double eps)
     out->eps_needed = is_even(rounds, hi) ? INFINITY : hi;
 }
 
-tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, uint64_t rounds, double eps, tacet_error *err) {
-    if (out == NULL || rounds == 0 || rounds > TACET_CENTRAL_DIRECT_ROUNDS || !(eps > 0 && isfinite(eps))) {
+/* So few points that each is met more than once: short visits, whose noise is averaged over later ones. */
+static void shorten(tacet_central_outlook *out, uint64_t rounds, double eps, uint64_t different) {
+    const double mean = (double)rounds / (double)different, scale = 1 / (eps * mean);
+    const double each = fmax(rint(FEW_EACH / eps), 1);
+    out->each = each < (double)out->each ? (uint64_t)each : out->each;
+    const uint64_t least = (rounds + TACET_CENTRAL_DIRECT_VISITS - 1) / TACET_CENTRAL_DIRECT_VISITS;
+    out->each = out->each > least ? out->each : least;
+    out->points = rounds / out->each;
+    out->even = false;
+    out->gain = largest_of((double)different) * EACH_SPREAD / sqrt(EACH_SPREAD + 2 * scale * scale);
+}
+
+tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space, uint64_t rounds,
+                                          double eps, tacet_error *err) {
+    tacet__lattice lattice;
+    if (out == NULL || space == NULL || !tacet__lattice_init(&lattice, space)) {
+        return tacet__fail(err, TACET_INVALID, "an outlook needs a space that can be searched directly");
+    }
+    if (rounds == 0 || rounds > TACET_CENTRAL_DIRECT_ROUNDS || !(eps > 0 && isfinite(eps))) {
         return tacet__fail(err, TACET_INVALID, "an outlook needs 1 to %d rounds, and an eps above 0",
                            TACET_CENTRAL_DIRECT_ROUNDS);
     }
@@ -78,7 +96,9 @@ tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, uint64_t r
     out->each = best_each(&out->gain, rounds, eps);
     out->points = rounds / out->each;
     out->even = out->points <= TACET__DIRECT_FEW;
-    if (out->even) {
+    if (tacet__lattice_listed(&lattice) && lattice.points < out->points) {
+        shorten(out, rounds, eps, lattice.points);
+    } else if (out->even) {
         find_needed(out, rounds, eps);
     }
     return TACET_OK;

@@ -56,7 +56,7 @@ tacet_status tacet_study_outlook(char **out, const char *definition, size_t size
     if (!tacet__definition_direct(&def)) {
         status = tacet__fail(err, TACET_UNSUPPORTED, "an outlook is of a central study over a space, without contexts");
     }
-    status = status != TACET_OK ? status : tacet_central_direct_outlook(&o, def.rounds, def.round_eps, err);
+    status = status != TACET_OK ? status : tacet_central_direct_outlook(&o, &def.space, def.rounds, def.round_eps, err);
     if (status == TACET_OK) {
         const double persons = (double)def.person_rounds; /* --eps is of a person */
         json_t *body =

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
+#include <tacet/space/space.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,16 +22,16 @@ enum {
 
 typedef struct tacet_central_outlook {
     uint64_t each;   /* how often a point is best played before its sum is released */
-    uint64_t points; /* rounds / each */
+    uint64_t points; /* rounds / each: visits, some of one point where the space has few */
     bool even;       /* so few points can be told apart that they are played evenly, without a search */
     double gain;     /* how much better than a point at random the best of them will be; of the range of rewards */
     uint64_t rounds_needed; /* from so many rounds, … ; 0: never with this eps */
     double eps_needed;      /* … or from this eps on there is a search */
 } tacet_central_outlook;
 
-/* INVALID: no rounds or too many, no eps. */
-TACET_API tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, uint64_t rounds, double eps,
-                                                    tacet_error *err);
+/* INVALID: a space of too many columns or levels, no rounds or too many, no eps. */
+TACET_API tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space,
+                                                    uint64_t rounds, double eps, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -442,7 +442,8 @@ static void read_each(reading *r, tacet__definition *s, const json_t *options) {
                           tacet__space_domain_codes(s) > 0;
     tacet_central_outlook outlook = {0};
     if (possible) {
-        r->status = tacet_central_direct_outlook(&outlook, s->rounds, s->eps / (double)s->person_rounds, r->err);
+        r->status =
+            tacet_central_direct_outlook(&outlook, &s->space, s->rounds, s->eps / (double)s->person_rounds, r->err);
     }
     s->each = whole_of(r, options, "each", outlook.each, 0, s->rounds);
     if (s->each > 0 && (!possible || s->rounds / s->each > TACET_CENTRAL_DIRECT_VISITS)) {

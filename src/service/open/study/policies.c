@@ -221,9 +221,12 @@ tacet_status tacet__study_best(const tacet__policy_kind *kind, const tacet__lear
     json_t *account = NULL;
     *out = NULL;
     if (kind->best == NULL) {
-        return tacet__fail(err, TACET_STATE,
-                           "the best action depends on the %s of a round: release the model, and ask 'tacet predict'",
-                           kind->contextual ? "context" : "decision set");
+        return kind->sets || kind->contextual
+                   ? tacet__fail(
+                         err, TACET_STATE,
+                         "the best action depends on the %s of a round: release the model, and ask 'tacet predict'",
+                         kind->contextual ? "context" : "decision set")
+                   : tacet__fail(err, TACET_STATE, "policy '%s' names no best point: see its release", kind->name);
     }
     tacet_status status = kind->best(learner, def, out, err);
     status = status != TACET_OK ? status : kind->spent(learner, def, &account, err);
