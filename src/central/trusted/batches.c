@@ -235,11 +235,17 @@ bool tacet__batches_is_private(const tacet__batches *b) {
     return !b->seeded;
 }
 
+tacet_status tacet__batches_nothing(const tacet__batches *b, tacet_error *err) {
+    const uint64_t length = tacet__batches_length(b), left = length > b->count ? length - b->count : 0;
+    return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch of %llu rounds lacks %llu reports",
+                       (unsigned long long)length, (unsigned long long)left);
+}
+
 tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, tacet_error *err) {
     tacet_blob bytes;
     *out = NULL;
     if (b->last == NULL) {
-        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch is still running");
+        return tacet__batches_nothing(b, err);
     }
     tacet_blob_init(&bytes);
     tacet_status status = tacet_release_encode(b->last, &bytes, err);

@@ -44,6 +44,8 @@ tacet_status tacet__batches_release(tacet__batches *b, double *sums, double *var
 uint64_t tacet__batches_ended(const tacet__batches *b); /* records in the batches that were released */
 bool tacet__batches_is_private(const tacet__batches *b);
 double tacet__batches_pure(const tacet__batches *b); /* as tacet__batch_gate_pure */
+/* STATE, and how many reports the first batch lacks. */
+tacet_status tacet__batches_nothing(const tacet__batches *b, tacet_error *err);
 /* The last release, with its receipt. STATE: there was none. */
 tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, tacet_error *err);
 /* Private bytes. CORRUPT leaves all as it was. */

@@ -381,6 +381,10 @@ bool tacet_central_fixed_informed(const tacet_central_fixed *f) {
     return tacet_fixed_learner_informed(f->learner);
 }
 
+size_t tacet_central_fixed_lacking(const tacet_central_fixed *f) {
+    return f->length - f->reported;
+}
+
 void tacet_central_fixed_posterior(tacet_central_fixed *f, double *mean, double *sd, const size_t *choices) {
     const double range = f->set.reward_hi - f->set.reward_lo;
     tacet_fixed_learner_posterior(f->learner, mean, sd, choices);

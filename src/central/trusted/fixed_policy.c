@@ -61,10 +61,17 @@ static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
     return tacet_central_fixed_drop(((fixed *)self)->study, ticket, err);
 }
 
+static tacet_status nothing_yet(const fixed *f, tacet_error *err) {
+    const size_t lacking = tacet_central_fixed_lacking(f->study);
+    return lacking > 0
+               ? tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch lacks %zu reports", lacking)
+               : tacet__fail(err, TACET_STATE, "nothing was released yet: ask for a suggestion first");
+}
+
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     fixed *f = self;
     if (!tacet_central_fixed_informed(f->study)) {
-        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch is still running");
+        return nothing_yet(f, err);
     }
     tacet_recommendation best = {.measured = SIZE_MAX};
     (void)tacet_central_fixed_best(f->study, f->choices);
@@ -389,7 +396,7 @@ tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet
     }
     *out = NULL;
     if (!tacet_central_fixed_informed(f->study)) {
-        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch is still running");
+        return nothing_yet(f, err);
     }
     const tacet_kernel_spec *k = tacet_kernel_describe(kernel);
     const bool named =

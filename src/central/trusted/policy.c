@@ -245,7 +245,7 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     tacet__bandit *b = self;
     if (!tacet_central_learner_informed(b->learner)) {
-        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch is still running");
+        return tacet__batches_nothing(b->batches, err);
     }
     tacet_recommendation best = {.index = SIZE_MAX, .measured = SIZE_MAX};
     tacet_central_learner_best(b->learner, NULL, &best.mean, &best.sd);

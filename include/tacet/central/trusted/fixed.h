@@ -68,6 +68,8 @@ TACET_API double tacet_central_fixed_best(const tacet_central_fixed *fixed, size
 TACET_API const double *tacet_central_fixed_theta(const tacet_central_fixed *fixed);
 TACET_API uint64_t tacet_central_fixed_ended(const tacet_central_fixed *fixed);
 TACET_API bool tacet_central_fixed_informed(const tacet_central_fixed *fixed); /* a batch was released */
+/* Reports that the batch which runs lacks; 0: none runs, or all are there. */
+TACET_API size_t tacet_central_fixed_lacking(const tacet_central_fixed *fixed);
 /* Posterior of the mean reward at an arm, in the rewards' units. */
 TACET_API void tacet_central_fixed_posterior(tacet_central_fixed *fixed, double *mean, double *sd,
                                              const size_t *choices);
