@@ -29,6 +29,18 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
                                            "{ledger_records} records\n}the store holds together\n");
 }
 
+int cmd_store_audit(int argc, char **argv, const cli_command *self) {
+    tacet_store_place place = {0};
+    tacet_error err = {0};
+    char *text = NULL;
+    const cli_option options[] = {STORE_OPTIONS(place), {0}};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    return tacet_store_audit(&text, &place, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_loads(text),
+                          "{*lines|{number:6}  {time:%Y-%m-%dT%H:%M:%SZ}  {who:-28} {what}  {hash}\n}");
+}
+
 int cmd_store_restore(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};

@@ -94,7 +94,7 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
 
 int cmd_study_token(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
-    tacet_token_request r = {.label = ""};
+    tacet_token_request r = {.label = "", .days = 365};
     uint64_t renew = 0, grace = 0, drop = 0;
     bool list = false;
     tacet_error err = {0};
@@ -103,7 +103,8 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         CLI_OPT("role", &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once."),
         CLI_OPT("study", &r.study, "NAME", "The study it is for. Default: all of them."),
         CLI_OPT("label", &r.label, "TEXT", "Says later whose it is."),
-        CLI_OPT("days", &r.days, "N", "With --role or --renew: how long it is good. Default: until it is withdrawn."),
+        CLI_OPT("days", &r.days, "N",
+                "With --role or --renew: how long it is good. Default 365; 0: until it is withdrawn."),
         CLI_OPT("list", &list, NULL, "List the tokens there are: number, role, study, end, label."),
         CLI_OPT("renew", &renew, "N",
                 "Make a token like number N in its place: the same role, study and label, another text."),

@@ -117,6 +117,15 @@ static const cli_command COMMANDS[] = {
      "a store that was put back to an older state is found, and its servers will refuse it, too. Servers may run "
      "meanwhile.",
      "tacet store check --store studies", cmd_store_check},
+    {"store audit", "who did what to a store: tokens, archives, releases, rounds, tickets that were given up",
+     "--store DIR|URL [--open-store URL]",
+     "Prints the audit trail: one line before each administrative act, with the number of the token or the user at the "
+     "shell, and the hash that chains it to the line before. A line that was changed, dropped or put in between is "
+     "found "
+     "and named. Note the last hash elsewhere now and then: a trail that was cut off shows by it. No line has a value "
+     "or "
+     "a secret, and what cannot be written down is not done. Servers may run meanwhile.",
+     "tacet store audit --store studies", cmd_store_audit},
     {"store restore", "make a store that was put back from a copy safe to go on with",
      "--store DIR|URL [--nothing-was-answered]",
      "Run it after a backup was put back, in whole or in part, and before a server is started. Tickets that are given "

@@ -57,6 +57,7 @@ static void guard(struct MHD_Response *out, const tacet__response *response) {
         {"Permissions-Policy", "camera=(), microphone=(), geolocation=(), usb=()"},
         {"X-Frame-Options", "DENY"},
     };
+    (void)MHD_add_response_header(out, "Strict-Transport-Security", "max-age=31536000");
     (void)MHD_add_response_header(out, "X-Content-Type-Options", "nosniff");
     (void)MHD_add_response_header(out, "Referrer-Policy", "no-referrer");
     (void)MHD_add_response_header(out, "Cross-Origin-Resource-Policy",
@@ -191,7 +192,7 @@ static bool connection_name(tacet__upload *up) {
 static void see_whose(tacet__server *server, tacet__upload *up) {
     static const char BEARER[] = "Bearer ";
     const char *text = MHD_lookup_connection_value(up->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    if (text != NULL && strncmp(text, BEARER, sizeof BEARER - 1) == 0) {
+    if (text != NULL && strncasecmp(text, BEARER, sizeof BEARER - 1) == 0) {
         up->bearer = text + sizeof BEARER - 1;
         up->token = tacet__buckets_key(&server->tokens, up->bearer, strlen(up->bearer));
     }

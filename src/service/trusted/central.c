@@ -2,10 +2,14 @@
 /* central.c - noise, ledger and JSON of the central policies. Ring: trusted. */
 #include "service/trusted/central.h"
 
+#include "dp/ledger/seal.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
+#include "io/db/db.h"
 
+#include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/dp/open/calibrate.h>
 
 /* A trial: seeded noise does without a ledger, and what it gives is stamped not private. The budget is checked as the
@@ -31,6 +35,18 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
         s.accounting = TACET_ACCOUNTING_BASIC;
     }
     return tacet_ledger_open(&c->ledger, path, &s, err);
+}
+
+tacet_status tacet__central_able(unsigned char mark[TACET__KEY_MARK], const char *store, tacet_error *err) {
+    unsigned char derived[TACET__SEAL_KEY] = {0};
+    memset(mark, 0, TACET__KEY_MARK);
+    if (!tacet__db_is_url(store)) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet__seal_derive(derived, store, "the mark", err);
+    memcpy(mark, derived, TACET__KEY_MARK);
+    sodium_memzero(derived, sizeof derived);
+    return status;
 }
 
 void tacet__central_close(central *c) {

@@ -22,6 +22,9 @@ typedef struct central {
 tacet_status tacet__central_open(central *c, const tacet__definition *def, const char *path, bool create,
                                  tacet_error *err);
 void tacet__central_close(central *c);
+/* Of a store in PostgreSQL: the key file of its ledgers is there, or could be made (tacet__policy_kind). In a folder
+ * each ledger has its key beside it. */
+tacet_status tacet__central_able(unsigned char mark[TACET__KEY_MARK], const char *store, tacet_error *err);
 /* One ticket a study; the texts are static. */
 tacet_ask tacet__central_ask(const central *c, const char *what, const char *covered_fields);
 /* A release of a study: {"kind": "model", "model": …}, the model as its file has it, in the terms of the study's

@@ -201,6 +201,7 @@ const tacet__policy_kind tacet__kind_ab = {.name = "ab",
                                            .free = ab_free,
                                            .release = ab_release,
                                            .tell = ab_tell,
+                                           .able = tacet__central_able,
                                            .take = ab_take,
                                            .recall = ab_recall,
                                            .spent = ab_spent};

@@ -166,6 +166,7 @@ const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .create = bandit_create,
                                                 .free = bandit_free,
                                                 .release = bandit_release,
+                                                .able = tacet__central_able,
                                                 .take = bandit_take,
                                                 .recall = bandit_recall,
                                                 .spent = bandit_spent};

@@ -163,6 +163,7 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .create = contextual_create,
                                                    .free = contextual_free,
                                                    .release = contextual_release,
+                                                   .able = tacet__central_able,
                                                    .take = contextual_take,
                                                    .recall = contextual_recall,
                                                    .spent = contextual_spent};

@@ -200,6 +200,7 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .free = fixed_free,
                                               .release = fixed_release,
                                               .best = tacet__best_point,
+                                              .able = tacet__central_able,
                                               .take = fixed_take,
                                               .recall = fixed_recall,
                                               .spent = fixed_spent};

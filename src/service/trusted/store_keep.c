@@ -107,6 +107,16 @@ tacet_status tacet_store_restore(char **out, const tacet_store_place *place, boo
     tacet_store_place made = *place;
     walk w = {.visit = restore_study, .whole = whole};
     made.create = true;
+    tacet__studies *store = NULL;
+    tacet_status status = tacet__place_open(&store, &made, err);
+    status = status != TACET_OK ? status : tacet__place_audit(store, err, "store restore");
+    /* The next server says which key there is from now on. */
+    status = status != TACET_OK ? status : tacet__studies_key_mark(store, "", true, err);
+    tacet__studies_close(store);
+    if (status != TACET_OK) {
+        *out = NULL;
+        return status;
+    }
     return each_study(out, &w, &made, NULL, err);
 }
 

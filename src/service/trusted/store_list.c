@@ -6,8 +6,11 @@
 #include "core/fail.h"
 
 #include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *const ROLES[] = {
     [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
@@ -25,6 +28,36 @@ tacet__studies_settings tacet__place_settings(const tacet_store_place *place) {
 tacet_status tacet__place_open(tacet__studies **out, const tacet_store_place *place, tacet_error *err) {
     const tacet__studies_settings settings = tacet__place_settings(place);
     return tacet__studies_open(out, &settings, err);
+}
+
+tacet_status tacet__place_audit(tacet__studies *store, tacet_error *err, const char *format, ...) {
+    char who[TACET__AUDIT_WHO];
+    char what[TACET__AUDIT_WHAT];
+    va_list arguments;
+    (void)snprintf(who, sizeof who, "user %lu at a shell", (unsigned long)getuid());
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return tacet__studies_audit(store, who, what, err);
+}
+
+static tacet_status add_line(const tacet__audit *line, void *user, tacet_error *err) {
+    char hash[2 * TACET__AUDIT_HASH + 1];
+    (void)sodium_bin2hex(hash, sizeof hash, line->hash, sizeof line->hash);
+    return json_array_append_new(user, json_pack("{sI sI ss ss ss}", "number", (json_int_t)line->number, "time",
+                                                 (json_int_t)line->time, "who", line->who, "what", line->what, "hash",
+                                                 hash)) == 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the audit trail");
+}
+
+tacet_status tacet_store_audit(char **out, const tacet_store_place *place, tacet_error *err) {
+    tacet__studies *store = NULL;
+    json_t *array = json_array();
+    tacet_status status = tacet__place_open(&store, place, err);
+    status = status != TACET_OK ? status : tacet__studies_audited(store, add_line, array, err);
+    tacet__studies_close(store);
+    return tacet__place_text(out, status, json_pack("{so}", "lines", array), err);
 }
 
 tacet_status tacet__place_text(char **out, tacet_status status, json_t *object, tacet_error *err) {
@@ -121,6 +154,7 @@ tacet_status tacet_store_show(char **out, const tacet_store_place *place, const 
 tacet_status tacet_store_archive(const tacet_store_place *place, const char *name, tacet_error *err) {
     tacet__studies *store = NULL;
     tacet_status status = tacet__place_open(&store, place, err);
+    status = status != TACET_OK ? status : tacet__place_audit(store, err, "study archive %.48s", name);
     status = status != TACET_OK ? status : tacet__studies_archive(store, name, err);
     tacet__studies_close(store);
     return status;
@@ -156,6 +190,10 @@ tacet_status tacet_store_token(char text[TACET_TOKEN_TEXT], const tacet_store_pl
     if (status == TACET_OK && r->study != NULL) {
         status = tacet__studies_get(store, &study, r->study, err);
     }
+    if (status == TACET_OK) {
+        status = tacet__place_audit(store, err, "study token --role %s --study %.48s", r->role,
+                                    r->study != NULL ? r->study : "(all)");
+    }
     status = status != TACET_OK
                  ? status
                  : tacet__studies_add_token_with(store, text, role, r->study, r->label != NULL ? r->label : "", end,
@@ -176,6 +214,9 @@ tacet_status tacet_store_token_renew(char text[TACET_TOKEN_TEXT], const tacet_st
     }
     tacet_status status = end_of(&end, days, err);
     status = status != TACET_OK ? status : tacet__place_open(&store, place, err);
+    if (status == TACET_OK) {
+        status = tacet__place_audit(store, err, "study token --renew %llu", (unsigned long long)number);
+    }
     status = status != TACET_OK ? status : tacet__studies_renew_token(store, text, number, end, old, err);
     tacet__studies_close(store);
     return status;
@@ -184,6 +225,9 @@ tacet_status tacet_store_token_renew(char text[TACET_TOKEN_TEXT], const tacet_st
 tacet_status tacet_store_token_drop(const tacet_store_place *place, uint64_t number, tacet_error *err) {
     tacet__studies *store = NULL;
     tacet_status status = tacet__place_open(&store, place, err);
+    if (status == TACET_OK) {
+        status = tacet__place_audit(store, err, "study token --drop %llu", (unsigned long long)number);
+    }
     status = status != TACET_OK ? status : tacet__studies_drop_token(store, number, err);
     tacet__studies_close(store);
     return status;

@@ -56,6 +56,9 @@ TACET_API tacet_status tacet_store_token_drop(const tacet_store_place *place, ui
 /* {"tokens": [{id, role, study, label, created, expires, open_most, rounds_most}, …]}, also those that have expired. */
 TACET_API tacet_status tacet_store_tokens(char **out, const tacet_store_place *place, tacet_error *err);
 
+/* The audit trail: {"lines": [{number, time, who, what, hash}, …]}, one line before each administrative act. CORRUPT:
+ * it does not hold together. */
+TACET_API tacet_status tacet_store_audit(char **out, const tacet_store_place *place, tacet_error *err);
 /* Reads everything, compares the halves, verifies the ledgers, and loads each study as a server would: {"studies":
  * [{name, events, shown, ledger_records, ledger_entries}, …]}. CORRUPT names the first thing that is wrong. */
 TACET_API tacet_status tacet_store_check(char **out, const tacet_store_place *place, tacet_error *err);

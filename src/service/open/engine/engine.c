@@ -43,6 +43,7 @@ struct tacet__engine {
     pthread_mutex_t ready_lock; /* of the next two */
     double ready_at;            /* when it was tried; 0: never */
     bool ready;
+    const char *unready; /* why not, for who asks */
 };
 
 tacet__job *tacet__job_create(tacet__job_kind kind) {
@@ -91,7 +92,7 @@ static void drop_reader_on(tacet__engine *e, tacet_status status) {
     }
 }
 
-static void say(const tacet__engine *e, const char *what, const tacet_error *err) {
+void tacet__engine_say(const tacet__engine *e, const char *what, const tacet_error *err) {
     char line[sizeof((tacet_error *)NULL)->message + 80];
     if (e->settings.log != NULL) {
         (void)snprintf(line, sizeof line, "%s%s%s", what, err != NULL ? ": " : "", err != NULL ? err->message : "");
@@ -117,11 +118,11 @@ static void open_again(tacet__errand *errand, bool stopping) {
     const tacet_status status = reader(e, &err);
     (void)pthread_mutex_unlock(&e->reader_lock);
     if (status == TACET_OK) {
-        say(e, "the store is there", NULL);
+        tacet__engine_say(e, "the store is there", NULL);
         free(o);
         return;
     }
-    say(e, "waiting for the store", &err);
+    tacet__engine_say(e, "waiting for the store", &err);
     const double until = tacet__service_now() + OPEN_SECONDS;
     bool stop = false;
     while (!stop && tacet__service_now() < until) {
@@ -140,7 +141,7 @@ static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
     }
     *o = (opening){.errand = {.run = open_again}, .engine = e};
-    say(e, "the store cannot be reached yet; not ready", err);
+    tacet__engine_say(e, "the store cannot be reached yet; not ready", err);
     tacet_error_clear(err);
     tacet__office_send(e->desk, &o->errand);
     return TACET_OK;
@@ -363,6 +364,25 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
 
 /* --- new studies -------------------------------------------------------------------------------------------------- */
 
+/* That central studies could draw: the first kind that has a key speaks for all. */
+static tacet_status check_keys(const tacet__engine_settings *settings, tacet__studies *store, tacet_error *err) {
+    unsigned char mark[TACET__KEY_MARK] = {0};
+    char text[2 * TACET__KEY_MARK + 1];
+    size_t i = 0;
+    while (settings->kinds[i] != NULL && settings->kinds[i]->able == NULL) {
+        i++;
+    }
+    if (settings->kinds[i] == NULL || settings->store.open_only) {
+        return TACET_OK;
+    }
+    const tacet_status status = settings->kinds[i]->able(mark, settings->store.store, err);
+    if (status != TACET_OK || sodium_is_zero(mark, sizeof mark)) {
+        return status;
+    }
+    (void)sodium_bin2hex(text, sizeof text, mark, sizeof mark);
+    return tacet__studies_key_mark(store, text, false, err);
+}
+
 /* The first state of a central policy, made and charged once, under the study's lock; of a local one that has features
  * to keep, made once. */
 static tacet_status first_state(tacet__studies *store, tacet__study *study, const tacet__policy_kind *kind,
@@ -441,6 +461,9 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
     status = status != TACET_OK ? status : tacet__policy_try(tacet__policy_find(settings->kinds, &def), &def, err);
     status = status != TACET_OK ? status : tacet__definition_encode(&def, &text, err);
     status = status != TACET_OK ? status : tacet__studies_open(&store, &settings->store, err);
+    if (status == TACET_OK) {
+        status = def.trust == TACET_TRUST_CENTRAL ? check_keys(settings, store, err) : TACET_OK;
+    }
     if (status == TACET_OK) {
         const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, &def);
         const bool central = def.trust == TACET_TRUST_CENTRAL;
@@ -542,6 +565,13 @@ bool tacet__engine_ready_known(tacet__engine *e, bool *ready) {
     return known;
 }
 
+const char *tacet__engine_unready(tacet__engine *e) {
+    (void)pthread_mutex_lock(&e->ready_lock);
+    const char *why = e->unready;
+    (void)pthread_mutex_unlock(&e->ready_lock);
+    return why;
+}
+
 bool tacet__engine_ready(tacet__engine *e) {
     bool ready = false;
     tacet_error err = {0};
@@ -552,17 +582,24 @@ bool tacet__engine_ready(tacet__engine *e) {
     s.create = false;
     tacet_status status = e->probed != NULL ? TACET_OK : tacet__studies_open(&e->probed, &s, &err);
     status = status != TACET_OK ? status : tacet__studies_probe(e->probed, &err);
+    const char *why = "the store cannot be written now";
+    if (status == TACET_OK) {
+        why = "the key file of the ledgers cannot be used: the server's log says why";
+        status = check_keys(&e->settings, e->probed, &err);
+    }
     if (status != TACET_OK) {
         tacet__studies_close(e->probed);
         e->probed = NULL;
+        tacet__metrics_add(&e->settings.metrics->failures, 1);
     }
     (void)pthread_mutex_lock(&e->ready_lock);
     const bool changed = e->ready_at > 0 && e->ready != (status == TACET_OK);
     e->ready = status == TACET_OK;
+    e->unready = why;
     e->ready_at = tacet__service_now();
     (void)pthread_mutex_unlock(&e->ready_lock);
     if (status != TACET_OK || changed) {
-        say(e, status == TACET_OK ? "ready again" : "not ready", status == TACET_OK ? NULL : &err);
+        tacet__engine_say(e, status == TACET_OK ? "ready again" : "not ready", status == TACET_OK ? NULL : &err);
     }
     return status == TACET_OK;
 }

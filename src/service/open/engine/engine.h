@@ -30,6 +30,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_STATUS,      /* -> body */
     TACET__JOB_RELEASE,     /* -> number, body */
     TACET__JOB_GET_RELEASE, /* number -> body */
+    TACET__JOB_RELEASES,    /* -> body, their numbers */
     TACET__JOB_LEDGER,      /* -> body */
     TACET__JOB_BEST,        /* -> body; STATE: nothing released yet, or it depends on what a round brings */
     TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
@@ -162,9 +163,12 @@ tacet_status tacet__engine_list(tacet__engine *engine, tacet__study_fn *fn, void
 tacet_status tacet__engine_with_store(tacet__engine *engine,
                                       tacet_status (*fn)(tacet__studies *store, void *user, tacet_error *err),
                                       void *user, tacet_error *err);
+/* A line for the log, with what an error says; err may be NULL. Any thread. */
+void tacet__engine_say(const tacet__engine *engine, const char *what, const tacet_error *err);
 /* Whether something could be written to the store, as of a second ago at the most: true when that is known. Any thread;
  * never waits. */
 bool tacet__engine_ready_known(tacet__engine *engine, bool *ready);
+const char *tacet__engine_unready(tacet__engine *engine); /* why it was not, in words for anybody */
 /* Writes to the store, unless that was tried in the last second. May wait. */
 bool tacet__engine_ready(tacet__engine *engine);
 

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { TACET__METRICS_ROUTES = 32, TACET__METRICS_CLASSES = 6, TACET__METRICS_BUCKETS = 14 };
+enum { TACET__METRICS_ROUTES = 48, TACET__METRICS_CLASSES = 6, TACET__METRICS_BUCKETS = 14 };
 
 typedef struct tacet__metrics {
     _Atomic uint64_t requests[TACET__METRICS_ROUTES][TACET__METRICS_CLASSES]; /* by route, and hundreds of the status */

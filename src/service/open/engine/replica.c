@@ -91,6 +91,9 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
             status = tacet__policy_create(r->kind, &r->learner, &r->def, NULL, NULL, 0, err);
         }
     }
+    if (status == TACET_NOT_FOUND && r->kind != NULL && r->study.name[0] != '\0') {
+        status = TACET_CORRUPT; /* the study is there, and something it needs is not, such as its ledger */
+    }
     const size_t snapshot_size = snapshot.size;
     tacet_blob_clear(&snapshot);
     tacet_blob_clear(&ledger);

@@ -161,6 +161,16 @@ static tacet_status get_release(tacet__replica *r, tacet__job *job) {
     return status;
 }
 
+/* The newest first, as many as anybody reads; "released" says how many there are. */
+static json_t *numbers_to(uint64_t newest) {
+    enum { MOST = 1000 };
+    json_t *numbers = json_array();
+    for (uint64_t n = newest; n > 0 && newest - n < MOST; n--) {
+        (void)json_array_append_new(numbers, json_integer((json_int_t)n));
+    }
+    return numbers;
+}
+
 /* What the store will then be told. A stream of a central study has one charge for its rounds, so that it can have no
  * more of them; another study can, and may begin with what this one released. */
 static tacet_status extend(const tacet__replica *r, tacet__job *job) {
@@ -207,6 +217,10 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return release(r, b, job);
     case TACET__JOB_GET_RELEASE:
         return get_release(r, job);
+    case TACET__JOB_RELEASES:
+        job->body =
+            json_pack("{sI so}", "released", (json_int_t)r->study.released, "numbers", numbers_to(r->study.released));
+        return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
     case TACET__JOB_LEDGER:
         return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
     case TACET__JOB_BEST:

@@ -202,6 +202,23 @@ tacet__job *tacet__worker_leave_out_late(tacet__job *jobs) {
     return kept;
 }
 
+/* What the client did not cause, and is told as "try again": said here, or nobody knows why. */
+static void note_failure(const tacet__worker *w, const tacet__job *job) {
+    switch (job->status) {
+    case TACET_OK:
+    case TACET_INVALID:
+    case TACET_PARSE:
+    case TACET_NOT_FOUND:
+    case TACET_CONFLICT:
+    case TACET_STATE:
+    case TACET_BUDGET:
+        return;
+    default:
+        tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+        log_failure(w, "a request was not answered", &job->err);
+    }
+}
+
 /* Tickets expire when the next suggestion is asked for: not before anyone could want that, and in a transaction of
  * their own, so that a release that rests on it rests on what was committed. */
 static bool any_suggests(const tacet__job *jobs) {
@@ -239,6 +256,9 @@ static bool act(tacet__turn *t) {
             if (pass_of(job) == pass) {
                 job->status = tacet__replica_act(&w->r, b, job);
                 t->done += job->status == TACET_OK;
+                if (!b->broken) { /* that is said once, for all of them */
+                    note_failure(w, job);
+                }
             }
         }
     }

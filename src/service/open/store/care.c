@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,12 +18,38 @@
 
 enum { PATH_MOST = 4096, BUSY_MS = 10000 };
 
+typedef struct recount {
+    uint64_t events, suggested, observed, released;
+} recount;
+
 static tacet_status count_event(const tacet__event *event, void *user, tacet_error *err) {
-    uint64_t *count = user;
-    (void)event;
+    recount *count = user;
     (void)err;
-    (*count)++;
+    count->events++;
+    count->suggested += event->kind == TACET__EVENT_SUGGEST;
+    count->observed += event->kind == TACET__EVENT_OBSERVE;
+    count->released += event->kind == TACET__EVENT_RELEASE;
     return TACET_OK;
+}
+
+/* Counts that stand beside the log must be those of the log: by them a person's rounds are capped. */
+static tacet_status check_counts(tacet__half *half, const tacet__study *study, const recount *count, tacet_error *err) {
+    bool row = false;
+    if (study->suggested != count->suggested || study->observed != count->observed ||
+        study->released != count->released) {
+        return tacet__fail(err, TACET_CORRUPT, "study %s: its counts are not those of its log", study->name);
+    }
+    tacet__query *query = half->queries[TACET__Q_HOLDER_WRONG];
+    tacet__query_bind_int(query, 1, tacet__place(study->number, 0));
+    tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0));
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && row && tacet__query_int(query, 0) > 0) {
+        status =
+            tacet__fail(err, TACET_CORRUPT, "study %s: the rounds of %lld tokens or persons are not those of its log",
+                        study->name, (long long)tacet__query_int(query, 0));
+    }
+    tacet__query_reset(query);
+    return status;
 }
 
 static tacet_status check_ledger(tacet__studies *studies, tacet__study_report *out, const tacet__study *study,
@@ -65,9 +92,14 @@ tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *
         status = tacet__studies_begin(studies, &study, err);
         tacet__studies_rollback(studies);
     }
+    recount count = {0};
     if (status == TACET_OK) {
-        status = tacet__studies_read(studies, &study, 1, count_event, &out->events, err);
+        status = tacet__studies_read(studies, &study, 1, count_event, &count, err);
     }
+    if (status == TACET_OK && count.events == study.head) { /* otherwise a server has gone on meanwhile */
+        status = check_counts(tacet__log_half(studies, &study), &study, &count, err);
+    }
+    out->events = count.events;
     out->shown = out->events;
     if (status == TACET_OK && study.model == TACET__STUDY_CENTRAL) {
         status = tacet__read_head(&studies->open, &shown, study.open_number, false, err);
@@ -134,6 +166,37 @@ static bool is_ledger(const char *name) {
     return strncmp(name, "ledger-", 7) == 0 && length > 10 && strcmp(name + length - 3, ".db") == 0;
 }
 
+static bool is_key(const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(name, "ledger-", 7) == 0 && length > 14 && strcmp(name + length - 7, ".db.key") == 0;
+}
+
+/* The key that open reservations of a ledger are sealed under: without it a copy could not go on. */
+static tacet_status copy_key(const char *from, const char *to, const char *name, tacet_error *err) {
+    char source[PATH_MOST];
+    char target[PATH_MOST];
+    char bytes[256];
+    tacet_status status = join(source, from, name, err);
+    status = status != TACET_OK ? status : join(target, to, name, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const int in = open(source, O_RDONLY | O_CLOEXEC);
+    const int out = in >= 0 ? open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR) : -1;
+    const ssize_t size = out >= 0 ? read(in, bytes, sizeof bytes) : -1;
+    const bool copied = size > 0 && write(out, bytes, (size_t)size) == size && fsync(out) == 0;
+    const int number = errno;
+    sodium_memzero(bytes, sizeof bytes);
+    if (in >= 0) {
+        (void)close(in);
+    }
+    if (out >= 0) {
+        (void)close(out);
+    }
+    return copied ? TACET_OK
+                  : tacet__fail(err, tacet__db_errno(number), "cannot copy %s: %s", source, strerror(number));
+}
+
 static tacet_status copy_ledgers(const char *store, const char *folder, tacet_error *err) {
     tacet_status status = TACET_OK;
     DIR *entries = opendir(store);
@@ -143,7 +206,9 @@ static tacet_status copy_ledgers(const char *store, const char *folder, tacet_er
     int wrong = 0;
     const char *name = NULL;
     while (status == TACET_OK && (name = tacet__folder_next(entries, &wrong)) != NULL) {
-        status = is_ledger(name) ? copy_file(store, folder, name, err) : TACET_OK;
+        status = is_ledger(name) ? copy_file(store, folder, name, err)
+                 : is_key(name)  ? copy_key(store, folder, name, err)
+                                 : TACET_OK;
     }
     if (status == TACET_OK && wrong != 0) { /* a ledger that was not seen would be missing */
         status = tacet__fail(err, tacet__db_errno(wrong), "cannot read %s: %s", store, strerror(wrong));

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-enum { VERSION = 10 };
-#define VERSION_TEXT "10"
+enum { VERSION = 11 };
+#define VERSION_TEXT "11"
 
 /* INT, BYTES: the store's types; TABLE, KEYED: what ends a table, and one that is found by its key alone. Definitions
  * have a table of their own, so that the rows that every commit changes are small, and many of them share a page.
@@ -38,9 +38,12 @@ enum { VERSION = 10 };
     "CREATE TABLE token(id " INT " PRIMARY KEY, hash " BYTES " NOT NULL UNIQUE, role " INT                             \
     " NOT NULL, study TEXT NOT NULL, created " INT " NOT NULL, label TEXT NOT NULL, expires " INT                      \
     " NOT NULL, open_most " INT " NOT NULL, rounds_most " INT " NOT NULL)" TABLE ";"
+#define AUDIT_TABLE(INT, BYTES, TABLE)                                                                                 \
+    "CREATE TABLE audit(number " INT " PRIMARY KEY, time " INT " NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, "    \
+    "hash " BYTES " NOT NULL)" TABLE ";"
 #define VERSION_TABLE(INT, TABLE, SIDE)                                                                                \
-    "CREATE TABLE store_version(version " INT " NOT NULL, side " INT " NOT NULL)" TABLE ";"                            \
-    "INSERT INTO store_version VALUES(" VERSION_TEXT ", " SIDE ");"
+    "CREATE TABLE store_version(version " INT " NOT NULL, side " INT " NOT NULL, key_mark TEXT NOT NULL)" TABLE ";"    \
+    "INSERT INTO store_version VALUES(" VERSION_TEXT ", " SIDE ", '');"
 
 #define SQLITE_LOG LOG_TABLES("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID")
 #define POSTGRES_LOG LOG_TABLES("BIGINT", "BYTEA", "", "")
@@ -48,8 +51,10 @@ enum { VERSION = 10 };
 /* By side, then by store. */
 static const char *const TABLES[2][2] = {
     {VERSION_TABLE("INTEGER", " STRICT", "1") SQLITE_LOG, VERSION_TABLE("BIGINT", "", "1") POSTGRES_LOG},
-    {VERSION_TABLE("INTEGER", " STRICT", "2") SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"),
-     VERSION_TABLE("BIGINT", "", "2") POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")}};
+    {VERSION_TABLE("INTEGER", " STRICT", "2") SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT")
+         AUDIT_TABLE("INTEGER", "BLOB", " STRICT"),
+     VERSION_TABLE("BIGINT", "", "2") POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")
+         AUDIT_TABLE("BIGINT", "BYTEA", "")}};
 
 #define STUDY_QUERY                                                                                                    \
     "SELECT s.number, s.name, s.model, s.state, s.index_public, s.created, s.head, s.snapshot, s.suggested, "          \
@@ -69,6 +74,8 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_ADD] =
         "INSERT INTO study(number, name, model, state, index_public, created, head, hash, snapshot, suggested, "
         "observed, released, secret, salts) VALUES(?1, ?2, ?3, 1, ?4, ?5, 0, ?6, 0, 0, 0, 0, ?7, ?8)",
+    [TACET__Q_KEY_MARK] = "SELECT key_mark FROM store_version",
+    [TACET__Q_KEY_MARK_SET] = "UPDATE store_version SET key_mark = ?1",
     [TACET__Q_DEFINITION_ADD] = "INSERT INTO definition(number, bytes) VALUES(?1, ?2)",
     [TACET__Q_STUDY_LOCK] = HEAD_QUERY, /* FOR UPDATE, where there are row locks */
     [TACET__Q_STUDY_LOOK] = HEAD_QUERY,
@@ -104,6 +111,11 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_HOLDER_SET] =
         "INSERT INTO holder(hash, study, open_tickets, rounds) VALUES(?1, ?2, ?3, ?4) "
         "ON CONFLICT(hash) DO UPDATE SET open_tickets = excluded.open_tickets, rounds = excluded.rounds",
+    [TACET__Q_HOLDER_WRONG] =
+        "SELECT count(*) FROM (SELECT hash, count(*) AS n FROM (SELECT owner AS hash FROM event WHERE place >= ?1 AND "
+        "place < ?2 AND kind = 1 AND owner IS NOT NULL UNION ALL SELECT person FROM event WHERE place >= ?1 AND place "
+        "< ?2 AND kind = 1 AND person IS NOT NULL) AS named GROUP BY hash) AS taken LEFT JOIN holder h ON h.hash = "
+        "taken.hash WHERE coalesce(h.rounds, 0) <> taken.n",
     [TACET__Q_SHOWN_ADD] = "INSERT INTO shown(place, idx, observed) VALUES(?1, ?2, 0) ON CONFLICT(place) DO NOTHING",
     [TACET__Q_SHOWN_DROP] = "DELETE FROM shown WHERE place > ?1 AND place < ?2",
     [TACET__Q_SHOWN_OBSERVED] = "UPDATE shown SET observed = ?2 WHERE place = ?1",
@@ -115,6 +127,9 @@ static const char *const SQL[TACET__Q_COUNT] = {
                             "WHERE hash = ?1",
     [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label, expires, open_most, rounds_most FROM token "
                             "ORDER BY id",
+    [TACET__Q_AUDIT_LAST] = "SELECT number, time, who, what, hash FROM audit ORDER BY number DESC LIMIT 1",
+    [TACET__Q_AUDIT_ADD] = "INSERT INTO audit(number, time, who, what, hash) VALUES(?1, ?2, ?3, ?4, ?5)",
+    [TACET__Q_AUDIT_READ] = "SELECT number, time, who, what, hash FROM audit ORDER BY number",
     [TACET__Q_TOKEN_DROP] = "DELETE FROM token WHERE id = ?1",
 };
 
@@ -268,16 +283,18 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
         "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_trusted FROM PUBLIC;"
         "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_trusted TO tacet_trusted;"
         "GRANT INSERT ON study, definition, event, observed, client_key, snapshot, release, holder TO tacet_trusted;"
-        "GRANT UPDATE ON study, snapshot, holder TO tacet_trusted; GRANT DELETE ON snapshot TO tacet_trusted;";
-    static const char OPEN[] =
-        "REVOKE ALL ON SCHEMA tacet_open FROM PUBLIC;"
-        "GRANT USAGE ON SCHEMA tacet_open TO tacet_open, tacet_trusted;"
-        "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_open FROM PUBLIC;"
-        "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_open TO tacet_open, tacet_trusted;"
-        "GRANT INSERT ON study, definition, event, observed, client_key, snapshot, release, holder, shown, token TO "
-        "tacet_open, tacet_trusted;"
-        "GRANT UPDATE ON study, snapshot, holder, shown TO tacet_open, tacet_trusted;"
-        "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
+        "GRANT UPDATE ON study, snapshot, holder TO tacet_trusted; GRANT UPDATE (key_mark) ON store_version TO "
+        "tacet_trusted; GRANT DELETE ON snapshot TO "
+        "tacet_trusted;";
+    static const char OPEN[] = "REVOKE ALL ON SCHEMA tacet_open FROM PUBLIC;"
+                               "GRANT USAGE ON SCHEMA tacet_open TO tacet_open, tacet_trusted;"
+                               "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_open FROM PUBLIC;"
+                               "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_open TO tacet_open, tacet_trusted;"
+                               "GRANT INSERT ON study, definition, event, observed, client_key, snapshot, release, "
+                               "holder, shown, token, audit TO "
+                               "tacet_open, tacet_trusted;"
+                               "GRANT UPDATE ON study, snapshot, holder, shown TO tacet_open, tacet_trusted;"
+                               "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
     const bool open = side == TACET__SIDE_OPEN;
     tacet_status status = tacet__db_begin(half->db, true, err);
     if (status == TACET_OK) {

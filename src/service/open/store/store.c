@@ -282,6 +282,40 @@ static tacet_status list_in(tacet__half *half, tacet__study_model first, tacet__
     return status;
 }
 
+tacet_status tacet__studies_key_mark(tacet__studies *studies, const char *mark, bool anew, tacet_error *err) {
+    tacet__half *half = &studies->trusted;
+    char kept[65] = "";
+    bool row = false;
+    if (half->db == NULL) {
+        return TACET_OK;
+    }
+    tacet__query *look = half->queries[TACET__Q_KEY_MARK];
+    tacet__query *set = half->queries[TACET__Q_KEY_MARK_SET];
+    tacet_status status = tacet__query_step(look, &row, err);
+    if (status == TACET_OK && row) {
+        tacet__take_text(kept, sizeof kept, look, 0);
+    }
+    tacet__query_reset(look);
+    if (status != TACET_OK || strcmp(kept, mark) == 0) {
+        return status;
+    }
+    if (kept[0] != '\0' && !anew) {
+        return tacet__fail(err, TACET_CONFLICT,
+                           "the store was served with another key file (ledger.key): give every server the same one");
+    }
+    status = tacet__db_begin(half->db, true, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__query_bind_text(set, 1, mark, strlen(mark));
+    status = tacet__query_run(set, err);
+    if (status == TACET_OK) {
+        return tacet__db_commit(half->db, err);
+    }
+    tacet__db_rollback(half->db);
+    return status;
+}
+
 tacet_status tacet__studies_list(tacet__studies *studies, tacet__study_fn *fn, void *user, tacet_error *err) {
     if (studies->trusted.db == NULL) {
         return list_in(&studies->open, TACET__STUDY_LOCAL, TACET__STUDY_CENTRAL, fn, user, err);

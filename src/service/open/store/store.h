@@ -50,6 +50,7 @@ enum {
     TACET__STUDIES_TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */
     TACET__STUDIES_TOKEN_HASH = 32,
     TACET__TOKEN_LABEL_MOST = 64,
+    TACET__TOKEN_DAYS = 365, /* for which a token is good, unless somebody says otherwise */
 };
 #define TACET__NO_INDEX UINT64_MAX
 
@@ -173,6 +174,11 @@ tacet_status tacet__studies_settle(tacet__studies *studies, const tacet__study *
 /* Writes to both stores, durably, and changes nothing: OK says that a study could be written now. */
 tacet_status tacet__studies_probe(tacet__studies *studies, tacet_error *err);
 
+/* The key that the ledgers of the store are drawn with, by a mark in hex: the first one is kept. CONFLICT: the store
+ * knows another, so that two servers with different keys do not serve together. `anew`: it is kept whatever was.
+ * Nothing through open_only. */
+tacet_status tacet__studies_key_mark(tacet__studies *studies, const char *mark, bool anew, tacet_error *err);
+
 void tacet__study_init(tacet__study *study);
 void tacet__study_clear(tacet__study *study); /* wipes; NULL is allowed */
 
@@ -294,6 +300,19 @@ tacet_status tacet__studies_drop_token(tacet__studies *studies, uint64_t id, tac
 typedef tacet_status tacet__token_fn(const tacet__token *token, void *user, tacet_error *err);
 tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn *fn, void *user, tacet_error *err);
 void tacet__studies_token_hash(unsigned char out[TACET__STUDIES_TOKEN_HASH], const char *text, size_t size);
+
+/* The audit trail (audit.c): one line before each administrative act, durable when it returns OK; what cannot be
+ * written down is not done. Texts that are too long are cut. */
+enum { TACET__AUDIT_HASH = 32, TACET__AUDIT_WHO = 96, TACET__AUDIT_WHAT = 160 };
+typedef struct tacet__audit {
+    uint64_t number, time; /* 1, 2, 3, …; seconds since 1970 */
+    char who[TACET__AUDIT_WHO], what[TACET__AUDIT_WHAT];
+    unsigned char hash[TACET__AUDIT_HASH];
+} tacet__audit;
+tacet_status tacet__studies_audit(tacet__studies *studies, const char *who, const char *what, tacet_error *err);
+/* Every line in order, the chain checked: CORRUPT. The callback may not use the handle. */
+typedef tacet_status tacet__audit_fn(const tacet__audit *line, void *user, tacet_error *err);
+tacet_status tacet__studies_audited(tacet__studies *studies, tacet__audit_fn *fn, void *user, tacet_error *err);
 
 /* What tacet_ledger_open takes to have the ledger of a central study: a file in the folder, or the URL with the
  * ledger's schema behind a '#'. Replaces what *out has, with a final 0. INVALID: the name. DENIED: open_only. */

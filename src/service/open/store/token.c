@@ -17,6 +17,15 @@ void tacet__studies_token_hash(unsigned char out[TACET__STUDIES_TOKEN_HASH], con
     (void)crypto_generichash(out, TACET__STUDIES_TOKEN_HASH, (const unsigned char *)text, size, NULL, 0);
 }
 
+/* Labels are printed: none moves a cursor, or begins a line. */
+static bool printable(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    while (*c >= 0x20 && *c != 0x7f && !(c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)) {
+        c++;
+    }
+    return *c == '\0';
+}
+
 /* The row of a token; id 0: the next one. */
 static tacet_status insert(tacet__half *open, const tacet__token *token, tacet_error *err) {
     tacet__query *next = open->queries[TACET__Q_TOKEN_NEXT];
@@ -88,8 +97,9 @@ tacet_status tacet__studies_add_token_with(tacet__studies *studies, char text[TA
     memset(text, 0, TACET__STUDIES_TOKEN_TEXT);
     if ((role != TACET__TOKEN_DEVICE && role != TACET__TOKEN_ANALYST && role != TACET__TOKEN_OWNER) ||
         strlen(of) > TACET__STUDY_NAME_MOST || strlen(called) > TACET__TOKEN_LABEL_MOST || expires > INT64_MAX ||
-        open_most > INT64_MAX || rounds_most > INT64_MAX) {
-        return tacet__fail(err, TACET_INVALID, "no such role, or a name or label that is too long");
+        open_most > INT64_MAX || rounds_most > INT64_MAX || !printable(called)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "no such role, or a name or label that is too long or has control characters");
     }
     memcpy(token.study, of, strlen(of));
     memcpy(token.label, called, strlen(called));

@@ -13,6 +13,8 @@
 #include <tacet/gp/kernel.h>
 #include <tacet/core/policy.h>
 
+enum { TACET__KEY_MARK = 16 };
+
 /* A policy and what must live as long as it does. */
 typedef struct tacet__learner {
     tacet_policy *policy;
@@ -39,6 +41,9 @@ typedef struct tacet__policy_kind {
     tacet_status (*create)(tacet__learner *out, const tacet__definition *def, const char *ledger, const void *snapshot,
                            size_t size, tacet_error *err);
     void (*free)(void *self); /* may be NULL */
+    /* That what the policy draws with can be had for studies of this store, and a mark of it that is the same for all
+     * who have the same: the key file of the ledgers. All zero: there is none to share. NULL: it draws nothing. */
+    tacet_status (*able)(unsigned char mark[TACET__KEY_MARK], const char *store, tacet_error *err);
     /* What was learnt, for anyone. STATE: nothing yet. */
     tacet_status (*release)(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                             tacet_error *err);

@@ -63,8 +63,11 @@ void tacet__board_tickets(tacet__call *c, tacet__response *response) {
 /* A whole number of the body up to `most`; false: another thing. Left out: 0. */
 static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
     const json_t *value = json_object_get(body, name);
-    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : 0;
-    return value == NULL || (json_is_integer(value) && json_integer_value(value) >= 0 && *out <= most);
+    if (value == NULL) {
+        return true; /* it stays as it was */
+    }
+    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : UINT64_MAX;
+    return *out <= most;
 }
 
 /* One round by its number, or every open ticket that is so old: one of the two must be said, so that nothing is ended
@@ -265,7 +268,7 @@ static uint64_t end_after(uint64_t days) {
 void tacet__board_make_token(tacet__call *c, tacet__response *response) {
     static const char *const NAMES[] = {"role", "study", "label", "days", "open_most", "rounds_most", NULL};
     token_errand e = {.call = c};
-    uint64_t days = 0;
+    uint64_t days = TACET__TOKEN_DAYS;
     if (!is_fresh(c, response)) {
         return;
     }
@@ -320,7 +323,7 @@ static void change_one(tacet__call *c, tacet__response *response, token_errand *
 void tacet__board_renew_token(tacet__call *c, tacet__response *response) {
     static const char *const NAMES[] = {"days", "grace", NULL};
     token_errand e = {.renew = true};
-    uint64_t days = 0;
+    uint64_t days = TACET__TOKEN_DAYS;
     if (!is_fresh(c, response)) {
         return;
     }
@@ -358,12 +361,16 @@ static void begin_session(tacet__call *c, tacet__response *response) {
     if (c->token_status != TACET_OK && c->token_status != TACET_NOT_FOUND) {
         tacet__refuse_failure(response, TACET_IO, "");
     } else if (c->token_status == TACET_NOT_FOUND) {
+        tacet__engine_say(c->service->engine, "a login on the board was refused", NULL);
         tacet__refuse(response, 401, "unauthorized", "there is no such token, or it has ended");
     } else if (c->token.role == TACET__TOKEN_DEVICE) {
         tacet__refuse(response, 403, "forbidden", "the board is for owners and analysts: this is a device's token");
     } else if (tacet__sessions_begin(c->service->sessions, &session, c->request.bearer, response, &err) != TACET_OK) {
         tacet__refuse_failure(response, TACET_NO_MEMORY, "");
     } else {
+        char line[64];
+        (void)snprintf(line, sizeof line, "token %llu logged in on the board", (unsigned long long)c->token.id);
+        tacet__engine_say(c->service->engine, line, NULL);
         tacet__call_fill(response, 201, session_json(c, &session));
     }
     sodium_memzero(&session, sizeof session);

@@ -67,6 +67,7 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         return;
     case TACET__JOB_STATUS:
     case TACET__JOB_LEDGER:
+    case TACET__JOB_RELEASES:
     case TACET__JOB_BEST:
     case TACET__JOB_MODEL:
     case TACET__JOB_EVENTS:
@@ -303,6 +304,12 @@ static void model(tacet__call *c, tacet__response *response) {
 }
 
 static void archive(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {NULL};
+    json_t *body = c->request.body_size > 0 ? tacet__call_body(c, response, NAMES) : NULL;
+    json_decref(body);
+    if (response->status != 0) {
+        return;
+    }
     submit(c, response, tacet__job_create(TACET__JOB_ARCHIVE));
 }
 
@@ -327,6 +334,10 @@ static void extend(tacet__call *c, tacet__response *response) {
 
 static void release(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_RELEASE));
+}
+
+static void releases(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_RELEASES));
 }
 
 static void get_release(tacet__call *c, tacet__response *response) {
@@ -380,23 +391,23 @@ static void live(tacet__call *c, tacet__response *response) {
     tacet__call_fill(response, 200, json_pack("{ss}", "status", "live"));
 }
 
-static void say_ready(tacet__response *response, bool ready) {
+static void say_ready(const tacet__call *c, tacet__response *response, bool ready) {
     if (ready) {
         tacet__call_fill(response, 200, json_pack("{ss}", "status", "ready"));
     } else {
-        tacet__refuse(response, 503, "unavailable", "the store cannot be written now");
+        tacet__refuse(response, 503, "unavailable", tacet__engine_unready(c->service->engine));
     }
 }
 
 /* On the probe's thread. */
 static void try_store(tacet__call *c, tacet__response *response) {
-    say_ready(response, tacet__engine_ready(c->service->engine));
+    say_ready(c, response, tacet__engine_ready(c->service->engine));
 }
 
 static void ready(tacet__call *c, tacet__response *response) {
     bool known = false;
     if (tacet__engine_ready_known(c->service->engine, &known)) {
-        say_ready(response, known);
+        say_ready(c, response, known);
     } else {
         (void)tacet__call_to_probe(c, try_store, response);
     }
@@ -420,40 +431,42 @@ typedef struct route {
     unsigned roles;   /* who may ask; NOBODY: no token is needed */
     tacet__call_fn handle;
     bool asks_store; /* it runs on the desk, where the store may be asked */
+    bool audited;    /* and is in the audit trail before it is done */
 } route;
 
 static const route ROUTES[] = {
-    {"live", "GET", "/v1/live", NOBODY, live, false},
-    {"ready", "GET", "/v1/ready", NOBODY, ready, false},
-    {"metrics", "GET", "/v1/metrics", ANALYST | OWNER, metrics, false},
-    {"list", "GET", "/v1/studies", DEVICE | ANALYST | OWNER, list, true},
-    {"status", "GET", "/v1/studies/{study}", DEVICE | ANALYST | OWNER, status, false},
-    {"suggest", "POST", "/v1/studies/{study}/suggestions", DEVICE | OWNER, suggest, false},
-    {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look, false},
-    {"observe", "POST", "/v1/studies/{study}/observations", DEVICE | OWNER, observe, false},
-    {"weights", "GET", "/v1/studies/{study}/weights", DEVICE | ANALYST | OWNER, tacet__device_weights, false},
-    {"reports", "POST", "/v1/studies/{study}/reports", DEVICE | OWNER, tacet__device_reports, false},
-    {"page", "GET", "/v1/pages/{study}", NOBODY, tacet__device_weights, false},
-    {"page_grants", "POST", "/v1/pages/{study}/grants", NOBODY, tacet__page_grants, false},
-    {"page_reports", "POST", "/v1/pages/{study}/reports", NOBODY, tacet__page_reports, false},
-    {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, false},
-    {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
-    {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
-    {"best", "GET", "/v1/studies/{study}/best", ANALYST | OWNER, best, false},
-    {"model", "GET", "/v1/studies/{study}/model", DEVICE | ANALYST | OWNER, model, false},
-    {"extend", "POST", "/v1/studies/{study}/rounds", OWNER, extend, false},
-    {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
-    {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false},
-    {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false},
-    {"expire", "POST", "/v1/studies/{study}/expiry", OWNER, tacet__board_expire, false},
-    {"posterior", "GET", "/v1/studies/{study}/posterior", ANALYST | OWNER, tacet__board_posterior, false},
-    {"tokens", "GET", "/v1/tokens", OWNER, tacet__board_tokens, true},
-    {"make_token", "POST", "/v1/tokens", OWNER, tacet__board_make_token, true},
-    {"renew_token", "POST", "/v1/tokens/{number}/renewal", OWNER, tacet__board_renew_token, true},
-    {"drop_token", "DELETE", "/v1/tokens/{number}", OWNER, tacet__board_drop_token, true},
-    {"log_in", "POST", "/v1/session", NOBODY, tacet__board_log_in, false},
-    {"session", "GET", "/v1/session", DEVICE | ANALYST | OWNER, tacet__board_session, false},
-    {"log_out", "DELETE", "/v1/session", DEVICE | ANALYST | OWNER, tacet__board_log_out, false},
+    {"live", "GET", "/v1/live", NOBODY, live, false, false},
+    {"ready", "GET", "/v1/ready", NOBODY, ready, false, false},
+    {"metrics", "GET", "/v1/metrics", ANALYST | OWNER, metrics, false, false},
+    {"list", "GET", "/v1/studies", DEVICE | ANALYST | OWNER, list, true, false},
+    {"status", "GET", "/v1/studies/{study}", DEVICE | ANALYST | OWNER, status, false, false},
+    {"suggest", "POST", "/v1/studies/{study}/suggestions", DEVICE | OWNER, suggest, false, false},
+    {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look, false, false},
+    {"observe", "POST", "/v1/studies/{study}/observations", DEVICE | OWNER, observe, false, false},
+    {"weights", "GET", "/v1/studies/{study}/weights", DEVICE | ANALYST | OWNER, tacet__device_weights, false, false},
+    {"reports", "POST", "/v1/studies/{study}/reports", DEVICE | OWNER, tacet__device_reports, false, false},
+    {"page", "GET", "/v1/pages/{study}", NOBODY, tacet__device_weights, false, false},
+    {"page_grants", "POST", "/v1/pages/{study}/grants", NOBODY, tacet__page_grants, false, false},
+    {"page_reports", "POST", "/v1/pages/{study}/reports", NOBODY, tacet__page_reports, false, false},
+    {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, true, true},
+    {"releases", "GET", "/v1/studies/{study}/releases", ANALYST | OWNER, releases, false, false},
+    {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false, false},
+    {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false, false},
+    {"best", "GET", "/v1/studies/{study}/best", ANALYST | OWNER, best, false, false},
+    {"model", "GET", "/v1/studies/{study}/model", DEVICE | ANALYST | OWNER, model, false, false},
+    {"extend", "POST", "/v1/studies/{study}/rounds", OWNER, extend, true, true},
+    {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, true, true},
+    {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false, false},
+    {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false, false},
+    {"expire", "POST", "/v1/studies/{study}/expiry", OWNER, tacet__board_expire, true, true},
+    {"posterior", "GET", "/v1/studies/{study}/posterior", ANALYST | OWNER, tacet__board_posterior, false, false},
+    {"tokens", "GET", "/v1/tokens", OWNER, tacet__board_tokens, true, false},
+    {"make_token", "POST", "/v1/tokens", OWNER, tacet__board_make_token, true, true},
+    {"renew_token", "POST", "/v1/tokens/{number}/renewal", OWNER, tacet__board_renew_token, true, true},
+    {"drop_token", "DELETE", "/v1/tokens/{number}", OWNER, tacet__board_drop_token, true, true},
+    {"log_in", "POST", "/v1/session", NOBODY, tacet__board_log_in, false, false},
+    {"session", "GET", "/v1/session", DEVICE | ANALYST | OWNER, tacet__board_session, false, false},
+    {"log_out", "DELETE", "/v1/session", DEVICE | ANALYST | OWNER, tacet__board_log_out, false, false},
 };
 enum { ROUTE_COUNT = sizeof ROUTES / sizeof ROUTES[0], OTHER = ROUTE_COUNT };
 
@@ -531,6 +544,9 @@ static bool allowed(const tacet__call *c, const route *r, tacet__response *respo
         return false;
     }
     if (c->token_status == TACET_NOT_FOUND) {
+        if (c->request.bearer != NULL) {
+            tacet__engine_say(c->service->engine, "a request with a token that is none was refused", NULL);
+        }
         tacet__refuse(response, 401, "unauthorized", "a valid token is needed: Authorization: Bearer TOKEN");
         return false;
     }
@@ -546,10 +562,39 @@ static bool allowed(const tacet__call *c, const route *r, tacet__response *respo
     return true;
 }
 
+typedef struct act {
+    char who[TACET__AUDIT_WHO], what[TACET__AUDIT_WHAT];
+} act;
+
+static tacet_status write_down(tacet__studies *store, void *user, tacet_error *err) {
+    const act *a = user;
+    return tacet__studies_audit(store, a->who, a->what, err);
+}
+
+/* An administrative act is in the audit trail before it is done, or it is not done. On the desk. */
+static bool audited(const tacet__call *c, const route *r, tacet__response *response) {
+    act a;
+    tacet_error err = {0};
+    if (!r->audited) {
+        return true;
+    }
+    (void)snprintf(a.who, sizeof a.who, "token %llu%s", (unsigned long long)c->token.id,
+                   c->session.guard[0] != '\0' ? " on the board" : "");
+    (void)snprintf(a.what, sizeof a.what, "%s %s", r->method, c->request.path);
+    if (tacet__engine_with_store(c->service->engine, write_down, &a, &err) == TACET_OK) {
+        return true;
+    }
+    tacet__metrics_add(&c->service->metrics->failures, 1);
+    tacet__engine_say(c->service->engine, "an act was refused, because the audit trail cannot be written", &err);
+    tacet__refuse_failure(response, TACET_IO, "");
+    return false;
+}
+
 /* The token is known, or known not to be one. */
 static void serve(tacet__call *c, tacet__response *response) {
-    if (allowed(c, &ROUTES[c->route], response)) {
-        ROUTES[c->route].handle(c, response);
+    const route *r = &ROUTES[c->route];
+    if (allowed(c, r, response) && audited(c, r, response)) {
+        r->handle(c, response);
     }
 }
 
