@@ -3,8 +3,8 @@
 
 - the build folder that `TACET_BUILD` names (of a sanitizer, of `tools/wheels`), or `build` of the clone;
 - what pkg-config knows, of an installed tacet;
-- else the library alone, no program and no test, is built by cmake from the sources of the clone (or of the source
-  archive) and put beside the extension, so that the installed package needs neither.
+- else the library alone, and what `trusted.plan` runs, but no test, is built by cmake from the sources of the clone (or
+  of the source archive) and put beside the extension, so that the installed package needs neither.
 
 An extension that is linked to a library of a build folder has that folder as its run path, unless `TACET_NO_RUNPATH`
 is set.
@@ -20,7 +20,7 @@ from typing import Any
 from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).resolve().parent
-TARGETS = {"tacet": "tacet_open_library_shared", "tacet-trusted": "tacet_trusted_library_shared"}
+TARGETS = {"tacet": ["tacet_open_library_shared"], "tacet-trusted": ["tacet_trusted_library_shared", "tacet-plan"]}
 _built_here: dict[str, Path] = {}
 
 
@@ -51,6 +51,8 @@ def beside(library: str, package: str) -> type[build_ext]:
                 target = Path(self.build_lib, *package.split("."))
                 target.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(next(folder.glob(f"lib{library}.so.[0-9]")), target)
+                for program in TARGETS[library][1:]:
+                    shutil.copy2(folder.parent / "bin" / program, target)
 
     return Build
 
@@ -80,7 +82,7 @@ def _build(library: str, sources: Path) -> Path:
         configure = ["cmake", "-S", str(sources), "-B", str(folder), "-DBUILD_TESTING=OFF", "-DTACET_BENCH=OFF"]
         subprocess.run(configure, **quiet)  # type: ignore[call-overload]
         jobs = str(os.cpu_count() or 1)
-        subprocess.run(["cmake", "--build", str(folder), "-j", jobs, "--target", TARGETS[library]], **quiet)  # type: ignore[call-overload]
+        subprocess.run(["cmake", "--build", str(folder), "-j", jobs, "--target", *TARGETS[library]], **quiet)  # type: ignore[call-overload]
     except FileNotFoundError:
         raise SystemExit(f"lib{library} must be built, and there is no cmake: run tools/setup --with-python") from None
     except subprocess.CalledProcessError:

@@ -27,6 +27,13 @@ def test_help_of_every_class_has_an_example(package: object) -> None:
     assert len(classes) > 5 and without == []
 
 
+@pytest.mark.parametrize("package", [tacet, trusted])
+def test_everything_that_a_cell_shows_has_html(package: object) -> None:
+    classes = [getattr(package, name) for name in package.__all__ if isinstance(getattr(package, name), type)]  # type: ignore[attr-defined]
+    plain = (tacet.space.Column, tacet.Estimate, Exception)  # one line says it all
+    assert [c.__name__ for c in classes if not issubclass(c, plain) and not hasattr(c, "_repr_html_")] == []
+
+
 def test_an_audit_tells_a_sound_mechanism_from_a_broken_one() -> None:
     seen: list[float] = []
     sound = trusted.audit("gaussian", eps=1, runs=4000, seed=1, progress=seen.append)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import numpy as np
 import optuna
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import tacet
 from tacet import trusted
@@ -115,3 +117,21 @@ def test_an_estimator_fits_once_and_recommends(log: pd.DataFrame) -> None:
     assert fresh.score(X, y) > 0
     with pytest.raises(tacet.BudgetExceeded):
         clone(estimator).set_params(ticket="second").fit(X, y)
+
+
+def test_folds_are_refused_at_once_and_nothing_is_charged(log: pd.DataFrame, tmp_path: Path) -> None:
+    space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
+    book = tmp_path / "l.db"
+    estimator = ContextualEstimator(space, action="variant", eps=4, propensity="p", ledger=book)
+    X, y = log.drop(columns="bought"), log["bought"].astype(float)
+    for validate in (lambda: cross_val_score(estimator, X, y), lambda: GridSearchCV(estimator, {"eps": [1, 2]}).fit(X, y)):
+        with warnings.catch_warnings(), pytest.raises(ValueError, match="cross-validation and grid search are refused"):
+            warnings.simplefilter("ignore")
+            validate()
+    assert not book.exists()
+    rows = np.column_stack([(log.variant == "B").astype(float), log.age, log.p])
+    plain = clone(estimator).fit(rows, y)  # an array, in the order of the space
+    assert plain.predict(rows[:, :2]).shape == (6000,) and plain.model_.best(age=88) == {"variant": "B"}
+    for wrong in (rows[:, :2], rows + 7):
+        with pytest.raises(tacet.InvalidValue):
+            clone(estimator).set_params(ticket="other").fit(wrong, y)

@@ -14,6 +14,7 @@ import tacet
 work = Path(tempfile.mkdtemp())
 os.environ["TACET_STATE"] = str(work / "state")
 print(tacet.calibrate.gaussian(eps=1, delta=1e-5))
+print(tacet.plan("local", eps=[1, 4], effect=0.1, given=2000))
 if len(sys.argv) > 1 and sys.argv[1] == "open":
     try:
         import tacet.trusted  # noqa: F401
@@ -30,9 +31,17 @@ people = {"age": [20 + i * 7 % 60 for i in rows], "sex": ["FM"[i % 2] for i in r
 release = trusted.curate(people, space=space, eps=3, out=work / "release", ledger=work / "ledger.db")
 print("released:", release.manifest.noise)
 
-study = trusted.Study.create(work / "studies", name="tuning", space=tacet.Space(rate=tacet.Log(1e-4, 1)), eps=1, delta=1e-6)
-study.suggest().observe(0.5)
-print("a study took a round")
+trusted.desk_keys(work / "keys")
+with trusted.Desk(release, keys=work / "keys", ledger=work / "ledger.db", listen="127.0.0.1:0") as desk:
+    url = desk.start(lambda row: people["dose"][row] / 200)
+    run = tacet.Modeler(url, keys=work / "keys" / "modeler", state=work / "run")
+    print("a search over HTTPS:", run.search(queries=6))
+    run.close()
+
+study = trusted.Study.create(work / "studies", name="tuning", space=tacet.Space(rate=tacet.Log(1e-4, 1)), eps=8, delta=1e-6, rounds=200)
+study.optimize(lambda params: 1 - params["rate"], 100)
+print("a study:", study.best)
+print("a simulation:", trusted.plan("outsourced", eps=[1, 8], trials=4, candidates=60, queries=6))
 
 log = {"variant": ["AB"[i % 2] for i in range(4000)], "kind": ["new" if i % 3 else "old" for i in range(4000)],
        "bought": [float(i % 2 and i % 5 == 0) for i in range(4000)]}  # fmt: skip

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Sequence
 
 from tacet._lib import ffi, lib, native
-from tacet.display import up
+from tacet.display import table, up
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Noise:
             f"{self.law} noise, sigma = {up(self.sigma)}, for eps = {up(self.eps)}, delta = {up(self.delta)}, "
             f"sensitivity {self.sensitivity:g}"
         )
+
+    def _repr_html_(self) -> str:
+        return table(["noise", self.law], [("sigma", up(self.sigma)), ("eps", up(self.eps)), ("delta", up(self.delta))])
 
 
 def gaussian(eps: float, delta: float, sensitivity: float = 1.0) -> Noise:

@@ -48,6 +48,13 @@ class Prediction:
     def __repr__(self) -> str:
         return f"Prediction({len(self)} rows{', with best actions' if self.best is not None else ''})"
 
+    def _repr_html_(self) -> str:
+        sds: Any = [self.sd] * len(self) if isinstance(self.sd, float) else self.sd
+        first = range(min(len(self), 10))
+        rows = [(*(self.best[i].values() if self.best else ()), f"{self.mean[i]:.3g}", f"{sds[i]:.2g}") for i in first]
+        head = [*(self.best[0] if self.best else ()), "mean", "sd"]
+        return table(head, rows, f"the first 10 of {len(self)} rows" if len(self) > 10 else "")
+
 
 class Model(Handle):
     """A released model of rewards over actions and contexts.

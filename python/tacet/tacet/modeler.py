@@ -107,6 +107,12 @@ class Best:
     def __repr__(self) -> str:
         return f"Best(row={self.row}, value={self.value:g})"
 
+    def _repr_html_(self) -> str:
+        rows = [("best row measured", self.row), ("its value", f"{self.value:g}")]
+        if self.recommended_row is not None:
+            rows.append(("recommended row", f"{self.recommended_row}: {self.recommended_mean:.3g} ± {self.recommended_sd:.2g}"))
+        return table(["search", ""], rows)
+
 
 class Chance:
     """What random rows would have done, told from those that were asked at random and true whatever the law of the

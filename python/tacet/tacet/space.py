@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, ca
 
 from tacet._lib import ffi, lib, native
 from tacet._table import Packed, pack
+from tacet.display import table as html_table
 from tacet.errors import InvalidValue, Unsupported
 
 if TYPE_CHECKING:
@@ -187,6 +188,14 @@ class Space(Mapping[str, Column]):
 
     def __repr__(self) -> str:
         return f"Space({', '.join(f'{name}={column!r}' for name, column in self.items())})"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, column in self.items():
+            fields = column._json()
+            reach = fields.get("levels") or fields["bounds"]
+            rows.append((name, column.kind, ", ".join(map(str, reach)), fields.get("unit", ""), fields.get("missing", "")))
+        return html_table(["column", "kind", "levels or bounds", "unit", "missing"], rows)
 
     def records(self, table: Any) -> NDArray[np.float64]:
         """A frame, a mapping of columns or a two-dimensional array as the C library takes it: one row a record, one

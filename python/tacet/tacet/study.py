@@ -132,6 +132,9 @@ class Suggestion:
     def __repr__(self) -> str:
         return f"Suggestion({self.params}, {self.state})"
 
+    def _repr_html_(self) -> str:
+        return table(["suggestion", self.state], list(self.params.items()))
+
 
 class BaseStudy:
     """A study's definition, its rounds, and what was learnt. Several threads may use one."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tacet._native import Handle
+from tacet.ledger import Ledger
 from tacet.errors import Conflict, InvalidValue, Unsupported
 from tacet.study import BaseStudy, Suggestion, _arms, _by_coordinate
 from tacet.trusted._lib import ffi, lib, native
@@ -105,6 +106,9 @@ class Device(Handle):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(eps={self.eps:g}, range={self.range})"
+
+    def _repr_html_(self) -> str:
+        return Ledger(self.ledger)._repr_html_()
 
 
 class StatisticsDevice(Device):

@@ -2,19 +2,36 @@
 """A scikit-learn style estimator: which action suits which context, learnt once, privately."""
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Self, Sequence
 
+import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacet.space import Space
+from tacet._table import columns_of
+from tacet.errors import InvalidValue
+from tacet.space import Category, Space
 from tacet.trusted.learning import learn
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+
+_FOLDS = (
+    "cross-validation and grid search are refused, and nothing was charged: every row would be learnt from several times, "
+    "and scored in the open. The model says by itself what its rule earns, with an interval (model_.recommended); "
+    "settings are chosen by tacet.trusted.tune, TacetSearch or tune_private"
+)
+
+
+def _callers() -> Iterator[str]:
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        yield frame.f_globals.get("__name__", "")
+        frame = frame.f_back
 
 
 class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,8 +41,8 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> estimator = ContextualEstimator(space, action="variant", eps=1)       # doctest: +SKIP
     >>> estimator.fit(X, y).recommend(contexts)                               # doctest: +SKIP
 
-    Fitting costs privacy each time: cross-validation and grid search fit many times, and the ledger refuses once the
-    budget is spent."""
+    Fitting costs privacy each time. Cross-validation and grid search fit each row several times and score it in the
+    open: they are refused at once, before anything is charged, and told what to use instead."""
 
     def __init__(
         self,
@@ -47,20 +64,41 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.budget = budget
         self.ticket = ticket
 
-    def fit(self, X: pd.DataFrame, y: Any) -> Self:
-        """X has the columns of the space, and that of propensities if there is one; y are the rewards."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """X has the columns of the space, and that of propensities if there is one, by name; or, as an array of numbers,
+        in that order, levels by their number. y are the rewards."""
         if self.space is None:
-            raise ValueError("the estimator needs a space: public bounds and levels of the columns")
+            raise InvalidValue("the estimator needs a space: public bounds and levels of the columns")
+        if any(module.startswith("sklearn.model_selection") for module in _callers()):
+            raise InvalidValue(_FOLDS)
+        table = columns_of(X)
+        if table is None:
+            names = [*self.space, *([] if self.propensity is None else [self.propensity])]
+            table = self._named(np.asarray(X), names)
         name = "reward"
-        while name in X.columns:
+        while name in table:
             name += "_"
         self.model_ = learn(
-            X.assign(**{name: y}), space=self.space, action=self.action, reward=name, eps=self.eps,
+            {**{column: table[column] for column in table}, name: y}, space=self.space, action=self.action, reward=name, eps=self.eps,
             propensity=self.propensity, reward_range=self.reward_range, ledger=self.ledger, budget=self.budget,
             ticket=self.ticket,
         )  # fmt: skip
         self.n_features_in_ = len(self.space)
         return self
+
+    def _named(self, rows: NDArray[Any], names: list[str]) -> dict[str, Any]:
+        if rows.ndim != 2 or rows.shape[1] != len(names):
+            raise InvalidValue(f"X must have {len(names)} columns: {', '.join(names)}")
+        named: dict[str, Any] = {}
+        for i, name in enumerate(names):
+            column = self.space[name] if self.space is not None and name in self.space else None
+            if isinstance(column, Category) and rows.dtype.kind in "iuf":
+                if not np.isin(rows[:, i], np.arange(len(column.levels))).all():
+                    raise InvalidValue(f"column '{name}' of X must be numbers of its levels, from 0")
+                named[name] = [column.levels[int(value)] for value in rows[:, i]]
+            else:
+                named[name] = rows[:, i]
+        return named
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The mean reward of each row's action in its context."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Sequence
 
 from tacet._native import Handle
+from tacet.display import table
 from tacet.trusted._lib import ffi, lib, native
 
 _HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -114,6 +115,10 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({self.place!r})"
 
+    def _repr_html_(self) -> str:
+        rows = [(s["name"], s["trust"], s["state"], s["suggested"]) for s in self.studies()]
+        return table(["study", "trust", "state", "suggested"], rows, self.place)
+
 
 class Server(Handle):
     """The service of docs/API.md in this process, with threads of its own, until it is closed.
@@ -141,7 +146,4 @@ class Server(Handle):
         return f"Server({self.url!r}{', closed' if self.closed else ''})"
 
     def _repr_html_(self) -> str:
-        from tacet.display import table
-
-        rows = [(s["name"], s["trust"], s["state"], s["suggested"]) for s in self.store.studies()]
-        return table([f"server {self.url}", "trust", "state", "suggested"], rows)
+        return table(["server", self.url], []) + self.store._repr_html_()

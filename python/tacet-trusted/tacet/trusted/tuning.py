@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 from tacet._native import Handle
+from tacet.display import table, up
 from tacet.errors import InvalidValue, StateError, Unsupported
 from tacet.space import Category, Column, Integer, Log, Real, Space
 from tacet.trusted._lib import ffi, lib, native
+from tacet.trusted.outsourced import _CSpace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +77,12 @@ class Tuned:
 
         return winners(self.space, self.winners, ax=ax)
 
+    def _repr_html_(self) -> str:
+        score = self.score
+        told = "none" if score is None else f"{score.value:.3g} ({score.lower:.3g} to {score.upper:.3g})"
+        private = f"eps = {up(self.eps)} for one record" if self.private else "NONE: seeded noise"
+        return table(["tuned", ""], [*self.params.items(), ("score", told), ("guarantee", private)])
+
 
 class _Run(Handle):
     """A run in the C library. One thread at a time: callers hold the lock."""
@@ -83,18 +91,6 @@ class _Run(Handle):
         out = ffi.new("tacet_tune **")
         native.call(lib.tacet_tune_open, out, settings, ask)
         super().__init__(out[0], lib.tacet_tune_close, "tuning run")
-
-
-@contextmanager
-def _space(space: Space) -> Iterator[Any]:
-    out = ffi.new("tacet_space *")
-    text = space.to_json().encode()
-    lib.tacet_space_init(out)
-    try:
-        native.call(lib.tacet_space_decode, out, text, len(text))
-        yield out
-    finally:
-        lib.tacet_space_clear(out)
 
 
 @contextmanager
@@ -189,7 +185,7 @@ def tune(
                    level=level, contrast=contrast, reference=reference, flat=flat, seed=seed)  # fmt: skip
     texts: list[Any] = [ffi.new("char[]", str(text).encode()) for text in (ticket, to_whom)]
     with ExitStack() as stack:
-        settings = _settings(stack.enter_context(_space(space)), space, options, texts)
+        settings = _settings(stack.enter_context(_CSpace(space)), space, options, texts)
         ask = ffi.new("tacet_tune_ask *")
         ask.ticket, ask.to_whom = texts[0], texts[1]
         if state is not None:
@@ -289,6 +285,10 @@ class Chosen:
     eps: float
     delta: float
 
+    def _repr_html_(self) -> str:
+        rows = [*self.params.items(), ("score", f"{self.score:.3g}"), ("eps", up(self.eps)), ("delta", up(self.delta))]
+        return table(["chosen", ""], rows)
+
 
 class _Stopping(Handle):
     def __init__(self, settings: Any, ask: Any) -> None:
@@ -329,7 +329,7 @@ def tune_private(
     kept = None if state is None else Path(f"{os.fspath(state)}.model")
     with ExitStack() as stack:
         lib.tacet_stopping_settings_defaults(settings)
-        settings.space = stack.enter_context(_space(space))
+        settings.space = stack.enter_context(_CSpace(space))
         settings.runs, settings.eps, settings.rho, settings.delta = runs, eps, rho, delta
         native.call(lib.tacet_stopping_price, law, settings)
         if law.delta > 0:
@@ -439,11 +439,30 @@ class TuneStudy:
     >>> study.best_params                                                                       # doctest: +SKIP
     """
 
-    def __init__(self, space: Mapping[str, Any], *, records: int, direction: str = "maximize", **options: Any) -> None:
+    def __init__(
+        self,
+        space: Mapping[str, Any],
+        *,
+        records: int,
+        direction: str = "maximize",
+        range: tuple[float, float] = (0.0, 1.0),
+        eps: float = 1.0,
+        kept: float = 0.2,
+        seed: int = 1,
+        ledger: str | Path = "tune.ledger.db",
+        budget: float = 0.0,
+        ticket: str = "tune",
+        state: str | Path | None = None,
+        noise_seed: int | None = None,
+    ) -> None:
+        """Arguments are those of `tune`."""
         if direction not in ("maximize", "minimize"):
             raise InvalidValue("direction is maximize or minimize")
         self.space = space if isinstance(space, Space) else _from_distributions(space)
-        self._options: dict[str, Any] = {"records": records, "minimize": direction == "minimize", **options}
+        self._options: dict[str, Any] = {
+            "records": records, "minimize": direction == "minimize", "range": range, "eps": eps, "kept": kept,
+            "seed": seed, "ledger": ledger, "budget": budget, "ticket": ticket, "state": state, "noise_seed": noise_seed,
+        }  # fmt: skip
         self._tuned: Tuned | None = None
 
     def optimize(self, objective: Callable[[Trial], Any], n_trials: int = 100, n_jobs: int = 1) -> None:
@@ -457,6 +476,9 @@ class TuneStudy:
         if self._tuned is None:
             raise StateError("nothing was optimised yet")
         return self._tuned
+
+    def _repr_html_(self) -> str:
+        return self.result._repr_html_() if self._tuned is not None else table(["tuning", "not begun"], [])
 
     @property
     def best_params(self) -> Params:
