@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024, STATE_VERSION = 3 };
+enum { BLOCK = 1024, STATE_VERSION = 1 };
 
 typedef tacet__gp_ucb gp_ucb;
 

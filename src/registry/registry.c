@@ -27,7 +27,7 @@
 static const double SAME = 0.5; /* of the rows: as many make two tables one */
 static const char NAME[] = "tacet table";
 enum { ANEW = 1 }; /* its ledger was begun in spite of an earlier one, for a reason that was given */
-enum { VERSION = 2, NAME_BYTES = 16, RECORD_MOST = 1 << 20 };
+enum { VERSION = 1, NAME_BYTES = 16, RECORD_MOST = 1 << 20 };
 
 /* What is known of a release that was made. */
 typedef struct earlier {

@@ -357,7 +357,7 @@ double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {
 }
 
 static const char STATE_NAME[] = "fixed-learner";
-enum { STATE_VERSION = 4 };
+enum { STATE_VERSION = 1 };
 
 tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *out, tacet_error *err) {
     tacet__writer w;

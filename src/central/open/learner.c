@@ -20,7 +20,7 @@
 
 enum { BATCH = TACET__STEPWISE_POINTS }; /* arms scored at a time */
 static const char STATE_NAME[] = "central-learner";
-enum { STATE_VERSION = 5 };
+enum { STATE_VERSION = 1 };
 enum { GRID = 640, GRID_LEVELS_MOST = 512, TILTED_MOST = 20 };
 
 static const double WIDTH_NOISE = 3; /* noise of this sd halves the width */

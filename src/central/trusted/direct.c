@@ -23,7 +23,7 @@
 
 static const char PROOF[] = "src/central/README.md";
 static const char NAME[] = "direct";
-enum { STATE_VERSION = 2, PRINT_BYTES = 32, TEXT_ROOM = 256, NODES = 512 }; /* of a released model */
+enum { STATE_VERSION = 1, PRINT_BYTES = 32, TEXT_ROOM = 256, NODES = 512 }; /* of a released model */
 static const double MODEL_RIDGE = 1e-4; /* of the kernel's variance: what a released model may differ by at a node */
 static const double MISSING = 0.5;      /* what a round that never reports counts as, mapped to [0, 1] */
 

@@ -13,7 +13,7 @@
 #include "core/memory.h"
 #include "gp/features_internal.h"
 
-enum { STATE_VERSION = 4 };
+enum { STATE_VERSION = 1 };
 
 /* Features that a state cannot keep (groups) are made again where it goes on. */
 static tacet_status save_basis(const tacet__bandit *b, tacet_blob *out, tacet_error *err) {

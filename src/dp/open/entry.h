@@ -17,8 +17,8 @@
 
 /* What both sides know of the file, or of the schema of a shared store. */
 enum {
-    TACET__LEDGER_APPLICATION = 0x544c4447, /* "TLDG", the application_id of the file */
-    TACET__LEDGER_VERSION = 3,              /* its user_version */
+    TACET__LEDGER_APPLICATION = 0x54414c31, /* "TAL1", the application_id of the file */
+    TACET__LEDGER_VERSION = 1,              /* its user_version */
     TACET__LEDGER_TRIGGERS = 9,             /* that refuse every change but appending */
     TACET__LEDGER_SHARED_TRIGGERS = 10,     /* the same in a schema */
     TACET__LEDGER_ID_BYTES = 16,

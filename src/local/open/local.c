@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRINT_BYTES = 32, STATE_VERSION = 4, DROPPED_VERSION = 5 };
+enum { PRINT_BYTES = 32, STATE_VERSION = 1 };
 static const char NAME[] = "local";
 typedef struct local {
     tacet__local p;
@@ -210,25 +210,23 @@ static void guarantee(const void *object, tacet_guarantee *out) {
 static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
     const local *self = object;
     tacet__writer w;
-    tacet__write_begin(&w, out, NAME, self->h.dropped > 0 ? DROPPED_VERSION : STATE_VERSION);
+    tacet__write_begin(&w, out, NAME, STATE_VERSION);
     tacet__write_bytes(&w, self->problem, sizeof self->problem);
-    if (self->h.dropped > 0) {
-        tacet__write_size(&w, self->h.dropped);
-    }
+    tacet__write_size(&w, self->h.dropped);
     tacet__history_write(&self->h, &w);
     self->ops->write(self->engine, &w);
     return tacet__write_end(&w, err);
 }
 
 /* History and engine from a reader behind the head. The engine holds anything at all when this fails. */
-static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, bool dropped, tacet_error *err) {
+static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, tacet_error *err) {
     const unsigned char *problem = NULL;
     const size_t length = tacet__read_bytes(r, &problem);
     if (length != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
         r->failed = true;
         return tacet__fail(err, TACET_CORRUPT, "saved state is of a learner of another problem");
     }
-    h->dropped = dropped ? tacet__read_size(r, self->p.s.horizon) : 0;
+    h->dropped = tacet__read_size(r, self->p.s.horizon);
     tacet__history_read(h, &self->p, r);
     if (!r->failed) {
         self->ops->read(self->engine, r, h->reported + self->p.s.earlier_count);
@@ -242,12 +240,6 @@ static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r,
     return status;
 }
 
-/* A state where tickets were dropped says how many; others are as they always were. */
-static tacet_status begin_state(tacet__reader *r, bool *dropped, const void *bytes, size_t size, tacet_error *err) {
-    *dropped = tacet__read_begin(r, bytes, size, NAME, DROPPED_VERSION, NULL) == TACET_OK;
-    return *dropped ? TACET_OK : tacet__read_begin(r, bytes, size, NAME, STATE_VERSION, err);
-}
-
 static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
     local *self = object;
     tacet__history h = {0};
@@ -255,8 +247,7 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
     tacet__reader r;
     tacet_blob before;
     tacet_blob_init(&before);
-    bool dropped = false;
-    tacet_status status = begin_state(&r, &dropped, bytes, size, err);
+    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -265,11 +256,11 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
         goto done;
     }
-    status = read_state(self, &h, &r, dropped, err);
+    status = read_state(self, &h, &r, err);
     if (status != TACET_OK) {
         /* What this learner wrote a moment ago, it can read. */
-        (void)begin_state(&r, &dropped, before.data, before.size, NULL);
-        (void)read_state(self, &unused, &r, dropped, NULL);
+        (void)tacet__read_begin(&r, before.data, before.size, NAME, STATE_VERSION, NULL);
+        (void)read_state(self, &unused, &r, NULL);
         goto done;
     }
     const tacet__history old = self->h;

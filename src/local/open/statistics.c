@@ -14,7 +14,7 @@
 #include "core/memory.h"
 
 static const char STATE_NAME[] = "local-statistics";
-enum { STATE_VERSION = 2 };
+enum { STATE_VERSION = 1 };
 
 struct tacet_local_statistics {
     tacet_central_learner *learner;

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-enum { VERSION = 11 };
-#define VERSION_TEXT "11"
+enum { VERSION = 1 };
+#define VERSION_TEXT "1"
 
 /* INT, BYTES: the store's types; TABLE, KEYED: what ends a table, and one that is found by its key alone. Definitions
  * have a table of their own, so that the rows that every commit changes are small, and many of them share a page.

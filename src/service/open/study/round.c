@@ -9,7 +9,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-enum { VERSION = 2, OLD_VERSION = 1, MOST = 1 << 21 };
+enum { VERSION = 1, MOST = 1 << 21 };
 static const char NAME[] = "round";
 
 tacet_status tacet__round_encode(tacet_blob *out, const tacet_round *round, tacet_error *err) {
@@ -31,17 +31,13 @@ tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t si
     if (size == 0) {
         return TACET_OK;
     }
-    tacet_error other = {0};
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, VERSION, &other);
-    const bool old = status != TACET_OK && tacet__read_begin(&r, bytes, size, NAME, OLD_VERSION, NULL) == TACET_OK;
-    if (status != TACET_OK && !old) {
-        return tacet__fail(err, status, "%s", other.message);
+    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, VERSION, err);
+    if (status != TACET_OK) {
+        return status;
     }
     const size_t d = tacet__read_size(&r, MOST);
     const size_t count = tacet__read_size(&r, MOST);
-    /* Version 1 was written without contexts, and then with them: the length tells which. */
-    const bool bare = old && (size_t)(r.end - r.at) == d * count * sizeof(double);
-    const size_t context_dim = bare ? 0 : tacet__read_size(&r, MOST);
+    const size_t context_dim = tacet__read_size(&r, MOST);
     const size_t all = d * count + context_dim; /* each is at most 2^21 */
     if (r.failed || (d == 0) != (count == 0) || all == 0 || all > size / sizeof(double)) {
         return tacet__fail(err, TACET_CORRUPT, "a stored round has an impossible size");
