@@ -19,7 +19,8 @@ typedef struct plan_problem {
 
 typedef enum plan_player { PLAN_PRIVATE, PLAN_RANDOM, PLAN_NONPRIVATE } plan_player;
 
-int lab_plan(int argc, char **argv, const cli_command *self); /* the command */
+int lab_plan(int argc, char **argv, const cli_command *self); /* the commands */
+int lab_plan_ab(int argc, char **argv, const cli_command *self);
 
 plan_problem plan_defaults(void);
 /* Fills what was not given by what suits the model. */

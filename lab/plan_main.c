@@ -4,6 +4,12 @@
 #include "plan.h"
 
 static const cli_command COMMANDS[] = {
+    {"plan ab", "visitors that an A/B study needs, with and without privacy", "--rate P --lift X [options]",
+     "Runs 400 made-up studies of policy 'ab' in which the first arm converts at --rate and the others at --lift times "
+     "that, looks after every release, and counts the tickets until the difference is claimed; the same without "
+     "privacy, and the size of a plain test that is looked at once.\n\n"
+     "Nothing is read and nothing is spent.",
+     "tacet plan ab --rate 0.04 --lift 1.2 --eps 1", lab_plan_ab},
     {"plan", "expected regret against eps, before anything is spent", "--model NAME [options]",
      "States a problem (candidates, coordinates, lengthscale, noise, queries or rounds, trust model) and simulates it "
      "on made-up functions at several eps, with random choices and the non-private reference on the same functions "

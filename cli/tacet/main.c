@@ -36,7 +36,7 @@ static const entry TABLE[] = {
      "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys"},
     {"disclose", "tacet-ledger", "open", "what a privacy officer asks: a registry's entry, or a label"},
     {"audit", "tacet-audit", "audit", "attack a mechanism; a lower bound on its epsilon"},
-    {"plan", "tacet-plan", "-", "expected regret against eps, before anything is spent"},
+    {"plan", "tacet-plan", "-", "expected regret against eps, or visitors of an A/B study, before anything is spent"},
     {"report", "tacet-report", "open", "one self-contained HTML file from result JSON"},
     {0},
 };

@@ -73,6 +73,16 @@ told '"eps":0.5[^}]*"better_than_random":true[^}]*"refused":false'
 "$tacet" plan --model outsourced --bounds age=20:80 --levels 'sex=M|F' --log income=1000:64000 --unit 'age=5,income=100%' --candidates 100 --queries 5 \
     --eps 4 --trials 2 >"$work/space" 2>"$work/err"
 grep -q 'the space: 3 coordinates, corners 6.73 units' "$work/err" && grep -q 'dimension 3' "$work/space" || fail "a space: $(cat "$work/err")"
+# An A/B study: privacy costs visitors, a larger lift fewer of them; and about as many as the shipped policy takes.
+visitors() { "$tacet" plan ab "$@" --json >"$work/ab" || fail "no plan of: $*"; sed -n "s/.*\"with_privacy\":{\"mean\":\([0-9.]*\).*\"without\":{\"mean\":\([0-9.]*\).*\"fixed_size\":\([0-9]*\).*/\1 \2 \3/p" "$work/ab"; }
+visitors --rate 0.04 --lift 1.5 --eps 1 | awk '{ exit !($2 < $1 && $1 < 1.5 * $2 && $1 > 5500 && $1 < 9500 && $3 == 4981) }' || fail "visitors: $(cat "$work/ab")"
+visitors --rate 0.04 --lift 1.5 --eps 0.2 | awk '{ exit !($1 > 1.5 * $2) }' || fail "visitors at a small eps: $(cat "$work/ab")"
+for wrong in "--rate 0.04" "--rate 0.04 --lift 1" "--rate 0.9 --lift 1.2" "--rate 0.04 --lift 1.2 --eps 0" "--rate 0.04 --lift 2 --arms 17"; do
+    code=0
+    # shellcheck disable=SC2086
+    "$tacet" plan ab $wrong >/dev/null 2>&1 || code=$?
+    [ "$code" = 2 ] || fail "exit code $code for: plan ab $wrong"
+done
 refused() {
     code=0
     "$tacet" plan "$@" >/dev/null 2>&1 || code=$?
