@@ -14,6 +14,9 @@
     CLI_OPT("listen", &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one."),               \
         CLI_OPT("log", &(log_format), "FORMAT", "Lines on stderr: text (default) or json."),                           \
         CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers."), CLI_MORE,         \
+        CLI_OPT("metrics-token-file", &(settings).metrics_token_file, "FILE",                                          \
+                "Its first line, at least 20 characters, is a token that reads metrics and nothing else, also while "  \
+                "the store is away."),                                                                                 \
         CLI_OPT("threads", &(settings).threads, "N",                                                                   \
                 "Threads of the wire; each study in use has one more. Default 2."),                                    \
         CLI_OPT("rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),          \

@@ -11,6 +11,8 @@ unit=$TACET_SOURCE/packaging/tacet-server.service
 keys=$work/keys
 tacet server init --dir "$keys" --host 127.0.0.1 >/dev/null
 mkdir -m 0700 "$work/state" "$work/other"
+watcher=a-token-for-metrics-alone
+echo "$watcher" >"$work/watcher"
 # The variables that the unit sets, with its state folder here.
 given() { # FOLDER: as words for env
     sed -n 's/^Environment=//p' "$unit" | tr ' ' '\n' | grep -v -e TACET_STORE -e TACET_LISTEN | sed "s#/var/lib/tacet#$1#"
@@ -23,7 +25,7 @@ start() { # N [VARIABLE...]
     rm -f "$work/ready"
     # shellcheck disable=SC2086
     $unprivileged "$@" "$TACET_BIN/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0 \
-        --ready-file "$work/ready" >"$work/out" 2>"$work/log$n" &
+        --metrics-token-file "$work/watcher" --ready-file "$work/ready" >"$work/out" 2>"$work/log$n" &
     server=$!
     await "$work/ready"
 }
@@ -103,6 +105,16 @@ chmod 0755 "$work/state/ledger.key"
 start 2 $(given "$work/state")
 refused "a key that others may use"
 chmod 0600 "$work/state/ledger.key"
+
+# Metrics have a credential of their own, which reads nothing else, and need no store.
+# shellcheck disable=SC2046
+start 3 $(given "$work/state")
+watch() { curl -s --max-time 10 --cacert "$keys/ca.pem" -H "Authorization: Bearer $watcher" "$url$1"; }
+watch /v1/studies | grep -q '"status":401' || fail "the credential for metrics reads studies"
+"$TACET_SOURCE/tests/support/pgcluster.sh" kill "$TACET_TEST_CLUSTER" >/dev/null
+watch /v1/metrics | grep -q 'tacet_requests_total{route="list",status="401"} 1' || fail "no metrics without the store"
+"$TACET_SOURCE/tests/support/pgcluster.sh" again "$TACET_TEST_CLUSTER" >/dev/null
+halt
 
 # A history of which somebody took a person's rounds away does not hold together.
 tacet store check --store "$store" >/dev/null || fail "the store does not hold together"

@@ -9,14 +9,21 @@
 static const double ENDS[TACET__METRICS_BUCKETS - 1] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                         0.1,    0.2,   0.5,   1,     2,    5};
 
+/* The statuses that there are; the last one stands for any other. */
+static const unsigned CODES[TACET__METRICS_CODES] = {200, 201, 204, 304, 400, 401, 403, 404,
+                                                     405, 409, 410, 413, 429, 500, 503, 0};
+
 void tacet__metrics_answered(tacet__metrics *m, unsigned route, unsigned status, double seconds) {
-    const unsigned class = status / 100 < TACET__METRICS_CLASSES ? status / 100 : 5;
+    unsigned code = 0;
     unsigned bucket = 0;
+    while (code < TACET__METRICS_CODES - 1 && CODES[code] != status) {
+        code++;
+    }
     while (bucket < TACET__METRICS_BUCKETS - 1 && !(seconds <= ENDS[bucket])) {
         bucket++;
     }
     if (route < TACET__METRICS_ROUTES) {
-        atomic_fetch_add_explicit(&m->requests[route][class], 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&m->requests[route][code], 1, memory_order_relaxed);
     }
     atomic_fetch_add_explicit(&m->latency[bucket], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&m->latency_us, (uint64_t)(seconds > 0 ? 1e6 * seconds : 0), memory_order_relaxed);
@@ -64,12 +71,15 @@ char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned 
     if (out == NULL) {
         return NULL;
     }
-    (void)fprintf(out, "# HELP tacet_requests_total Requests answered, by route and class of status.\n"
+    (void)fprintf(out, "# HELP tacet_requests_total Requests answered, by route and status.\n"
                        "# TYPE tacet_requests_total counter\n");
     for (unsigned r = 0; r < routes && r < TACET__METRICS_ROUTES; r++) {
-        for (unsigned c = 2; c < TACET__METRICS_CLASSES; c++) {
-            (void)fprintf(out, "tacet_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n", names[r], c,
-                          (unsigned long long)atomic_load_explicit(&m->requests[r][c], memory_order_relaxed));
+        for (unsigned c = 0; c < TACET__METRICS_CODES; c++) {
+            const uint64_t count = atomic_load_explicit(&m->requests[r][c], memory_order_relaxed);
+            if (count > 0 || CODES[c] == 200 || CODES[c] == 503) { /* these are there from the start, at 0 */
+                (void)fprintf(out, "tacet_requests_total{route=\"%s\",status=\"%u\"} %llu\n", names[r], CODES[c],
+                              (unsigned long long)count);
+            }
         }
     }
     (void)fprintf(out, "# HELP tacet_request_seconds From a complete request to its answer.\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h - counts of what the service did, as Prometheus text. Ring: open.
  *
- * Counts requests by route and by status class, batches, failures and times; never anything that a value, a decision
+ * Counts requests by route and by status, batches, failures and times; never anything that a value, a decision
  * set or a clipped reward could move. Times are those of whole requests, over all studies. Any thread. */
 #ifndef TACET_SRC_SERVICE_OPEN_ENGINE_METRICS_H
 #define TACET_SRC_SERVICE_OPEN_ENGINE_METRICS_H
@@ -11,15 +11,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { TACET__METRICS_ROUTES = 48, TACET__METRICS_CLASSES = 6, TACET__METRICS_BUCKETS = 14 };
+enum { TACET__METRICS_ROUTES = 48, TACET__METRICS_CODES = 16, TACET__METRICS_BUCKETS = 14 };
 
 typedef struct tacet__metrics {
-    _Atomic uint64_t requests[TACET__METRICS_ROUTES][TACET__METRICS_CLASSES]; /* by route, and hundreds of the status */
-    _Atomic uint64_t latency[TACET__METRICS_BUCKETS];                         /* of answers, not cumulative */
-    _Atomic uint64_t latency_us;                                              /* their sum */
-    _Atomic uint64_t batches, batched;                                        /* commits, and the requests in them */
-    _Atomic uint64_t failures;                                                /* of the store */
-    _Atomic uint64_t rebuilds;                                                /* policies made again from the store */
+    _Atomic uint64_t requests[TACET__METRICS_ROUTES][TACET__METRICS_CODES]; /* by route and status (metrics.c) */
+    _Atomic uint64_t latency[TACET__METRICS_BUCKETS];                       /* of answers, not cumulative */
+    _Atomic uint64_t latency_us;                                            /* their sum */
+    _Atomic uint64_t batches, batched;                                      /* commits, and the requests in them */
+    _Atomic uint64_t failures;                                              /* of the store */
+    _Atomic uint64_t rebuilds;                                              /* policies made again from the store */
     _Atomic uint64_t snapshots;
     _Atomic uint64_t waiting; /* long polls now */
     _Atomic uint64_t studies; /* in memory now */

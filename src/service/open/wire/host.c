@@ -7,17 +7,19 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/db/db.h"
+#include "io/http/client.h"
 #include "io/http/keyfile.h"
 #include "io/http/server.h"
 #include "service/open/engine/engine.h"
 #include "service/open/wire/pages.h"
 #include "service/open/wire/routes.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_BYTES = 1 << 20 };
+enum { METRICS_TOKEN_LEAST = 20, BODY_BYTES = 1 << 20 };
 enum { THREADS_MOST = 64, CONNECTIONS_MOST = 1000000, MINUTES_MOST = 1440 };
 
 struct tacet_server {
@@ -94,6 +96,23 @@ static tacet_status check_settings(const tacet_server_settings *s, tacet_error *
                : tacet__fail(err, TACET_INVALID, "the minutes of a session are above 0, and at most a day");
 }
 
+/* The credential for metrics: the first line of a file. */
+static tacet_status read_metrics_token(tacet_server *host, const char *path, tacet_error *err) {
+    char token[TACET__TOKEN_BYTES] = "";
+    if (path == NULL) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet__client_token(token, path, err);
+    if (status == TACET_OK && strlen(token) < METRICS_TOKEN_LEAST) {
+        return tacet__fail(err, TACET_INVALID, "%s: a token for metrics has at least %d characters", path,
+                           (int)METRICS_TOKEN_LEAST);
+    }
+    tacet__studies_token_hash(host->service.metrics_token, token, strlen(token));
+    host->service.has_metrics_token = status == TACET_OK;
+    sodium_memzero(token, sizeof token);
+    return status;
+}
+
 static void warn_of_password(tacet_log *log, const char *store) {
     if (store != NULL && tacet__db_url_has_password(store)) {
         tacet_log_say(
@@ -132,6 +151,7 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                            .log = log_line,
                                            .log_user = settings->log};
     status = status != TACET_OK ? status : open_sessions(host, settings, err);
+    status = status != TACET_OK ? status : read_metrics_token(host, settings->metrics_token_file, err);
     status = status != TACET_OK
                  ? status
                  : tacet__page_sites_open(&host->service.sites, settings->pages, settings->page_rate, err);

@@ -14,7 +14,9 @@ typedef struct tacet__service {
     _Atomic bool serving;                /* other servers are answered */
     _Atomic int64_t certificate_expires; /* seconds since 1970; 0: not known */
     struct tacet__page_sites *sites;     /* whose pages may report (pages.h); NULL: none */
-    tacet__sessions *sessions;           /* of the board's page; NULL: there is no board */
+    bool has_metrics_token;              /* metrics are told to who has it, whatever the store does */
+    unsigned char metrics_token[TACET__STUDIES_TOKEN_HASH];
+    tacet__sessions *sessions; /* of the board's page; NULL: there is no board */
 } tacet__service;
 
 /* A tacet__handler; user is a tacet__service. */
