@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_grants.c - reports of devices that chose by themselves: one a grant, none after its end, none of another study,
+ * and whoever replays the log comes to the same. The clock is the test's. */
+#include "engine_fixture.h"
+
+#include "service/open/study/grant.h"
+
+#include <tacet/local/shared/ldp.h>
+#include <time.h>
+
+static const char LAYOUTS[] =
+    "{\"name\":\"%s\",\"trust\":\"local\",\"policy\":\"ucb\",\"budget\":{\"eps\":1},\"rounds\":3,"
+    "\"domain\":{\"points\":[[0],[1],[2]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
+static _Atomic uint64_t ahead; /* of the system's clock */
+
+static uint64_t fast_clock(void) {
+    return (uint64_t)time(NULL) + ahead;
+}
+
+static tacet__engine *open_at(uint64_t seconds) {
+    tacet__engine_settings settings = engine_settings();
+    tacet__engine *engine = NULL;
+    ahead = seconds;
+    settings.clock = fast_clock;
+    assert_ok(tacet__engine_open(&engine, &settings, NULL));
+    return engine;
+}
+
+static void add(const char *name) {
+    char text[600];
+    (void)snprintf(text, sizeof text, LAYOUTS, name);
+    add_study(text);
+}
+
+static double bit(bool up) {
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, 0, 1, NULL));
+    return tacet_ldp_bit(&ldp, up);
+}
+
+static void grant_of(tacet__engine *e, const char *study, char out[TACET__GRANT_TEXT]) {
+    tacet__job *job = tacet__job_create(TACET__JOB_GRANTS);
+    job->many = 1;
+    assert_int_equal(run_job(e, study, job), TACET_OK);
+    (void)snprintf(out, TACET__GRANT_TEXT, "%s",
+                   json_string_value(json_array_get(json_object_get(job->body, "grants"), 0)));
+    tacet__job_free(job);
+}
+
+/* "" when the report was taken, otherwise why not. */
+static const char *report(tacet__engine *e, const char *study, const char *grant, int index, double value) {
+    static char detail[200];
+    tacet__job *job = tacet__job_create(TACET__JOB_REPORT);
+    job->reports = json_pack("[{ss si sf}]", "grant", grant, "index", index, "value", value);
+    assert_int_equal(run_job(e, study, job), TACET_OK);
+    const json_t *one = json_array_get(json_object_get(job->body, "results"), 0);
+    const bool taken = strcmp(json_string_value(json_object_get(one, "state")), "observed") == 0;
+    (void)snprintf(detail, sizeof detail, "%s", taken ? "" : json_string_value(json_object_get(one, "detail")));
+    tacet__job_free(job);
+    return detail;
+}
+
+static void a_grant_is_good_for_one_report_of_its_study(void **state) {
+    char grant[TACET__GRANT_TEXT];
+    add("layouts");
+    add("others");
+    tacet__engine *e = open_at(0);
+    grant_of(e, "layouts", grant);
+    assert_string_equal(report(e, "others", grant, 0, bit(true)), "this is no grant of this study");
+    assert_string_equal(report(e, "layouts", grant, 0, bit(true)), "");
+    assert_string_equal(report(e, "layouts", grant, 0, bit(true)), ""); /* sent again: the same, and no second round */
+    assert_non_null(strstr(report(e, "layouts", grant, 0, bit(false)), "used before"));
+    assert_non_null(strstr(report(e, "layouts", grant, 1, bit(true)), "used before"));
+    tacet__engine_close(e);
+    raw_sql(false, "DELETE FROM snapshot"); /* a start that replays all of it */
+    e = open_at(0);
+    assert_non_null(strstr(report(e, "layouts", grant, 0, bit(false)), "used before"));
+    for (int i = 0; i < 3; i++) { /* two of the three rounds are left */
+        grant_of(e, "layouts", grant);
+        assert_string_equal(report(e, "layouts", grant, i, bit(true)),
+                            i < 2 ? "" : "the study has given out its rounds");
+    }
+    tacet__engine_close(e);
+}
+
+static void a_grant_ends(void **state) {
+    char grant[TACET__GRANT_TEXT];
+    add("late");
+    tacet__engine *e = open_at(0);
+    grant_of(e, "late", grant);
+    ahead = TACET__GRANT_SECONDS - 60;
+    assert_non_null(strstr(report(e, "late", grant, 0, 0.5), "no device that follows the rules"));
+    ahead = TACET__GRANT_SECONDS + 60;
+    assert_string_equal(report(e, "late", grant, 0, bit(true)), "the grant has expired");
+    tacet__engine_close(e);
+}
+
+static void every_byte_of_a_grant_is_signed(void **state) {
+    const unsigned char secret[32] = {7}, other[32] = {8};
+    char text[TACET__GRANT_TEXT], id[TACET__GRANT_ID], changed[TACET__GRANT_TEXT];
+    uint64_t expires = 0;
+    tacet__grant_make(text, 123456, secret);
+    assert_true(tacet__grant_read(id, &expires, text, secret));
+    assert_int_equal(expires, 123456);
+    assert_int_equal(strlen(id), TACET__GRANT_ID - 1);
+    assert_false(tacet__grant_read(id, &expires, text, other));
+    assert_false(tacet__grant_read(id, &expires, "", secret));
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        memcpy(changed, text, sizeof text);
+        changed[i] = changed[i] == 'A' ? 'Q' : 'A'; /* the last letter has bits that must be 0 */
+        assert_false(tacet__grant_read(id, &expires, changed, secret));
+    }
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
+    const struct CMUnitTest tests[] = {TEST(a_grant_is_good_for_one_report_of_its_study), TEST(a_grant_ends),
+                                       TEST(every_byte_of_a_grant_is_signed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
