@@ -209,6 +209,14 @@ int cli_places(const char *text, size_t length);
 /* A message on stderr, prefixed like the errors. */
 void cli_say(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Something for good is about to be done, and `why` speaks against it: told on stderr. True with `yes`, or where a
+ * person at a terminal says so; else false, and --yes was named. */
+bool cli_sure(const cli_command *command, bool yes, const char *why);
+#define CLI_YES(target)                                                                                                \
+    CLI_OPT("yes", target, NULL, "do it although something speaks against it: what would be asked on a terminal")
+/* An eps that hides hardly anything: asks, as cli_sure does. */
+bool cli_sure_of_eps(const cli_command *command, bool yes, double eps);
+
 /* A line that rewrites itself, on stderr, at most ten times a second; silent when stderr is not a terminal.
  * fraction in [0, 1] gives a bar and the time left; negative: no bar. cli_progress_end clears the line. */
 void cli_progress(double fraction, const char *format, ...) __attribute__((format(printf, 2, 3)));

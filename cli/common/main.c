@@ -239,6 +239,29 @@ void cli_say(const cli_command *command, const char *format, ...) {
     va_end(args);
 }
 
+bool cli_sure(const cli_command *command, bool yes, const char *why) {
+    char said[16] = "";
+    cli_say(command, "%s", why);
+    if (yes) {
+        return true;
+    }
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+        cli_say(command, "nothing was done; --yes does it all the same");
+        return false;
+    }
+    fprintf(stderr, "Do it all the same? yes or no > ");
+    return fgets(said, sizeof said, stdin) != NULL && strcmp(said, "yes\n") == 0;
+}
+
+bool cli_sure_of_eps(const cli_command *command, bool yes, double eps) {
+    static const double MOST = 20; /* e^20: what was believed at one in a million is then all but certain */
+    char why[200];
+    (void)snprintf(why, sizeof why,
+                   "eps = %g hides hardly anything: whoever thinks something one in a million may end up certain of it",
+                   eps);
+    return !(eps > MOST) || cli_sure(command, yes, why);
+}
+
 double cli_seconds(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);

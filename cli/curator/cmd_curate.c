@@ -21,7 +21,7 @@ typedef struct arguments {
     cli_span output_range;
     double radius, eps_output;
     bool values_unprotected;
-    bool suggest_r, dry_run;
+    bool suggest_r, dry_run, yes, rehearsal;
 } arguments;
 
 static int columns_from(tacet_space *space, const arguments *a, const cli_command *self) {
@@ -158,15 +158,54 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
 typedef struct warning {
     const cli_command *self;
     const char *lengthscales; /* --lengthscale; NULL: not said */
+    bool yes;                 /* --yes, or a dry run: nobody is asked */
 } warning;
+
+/* The width of a numeric column's bounds, in units; 0: it has none. */
+static double width_of(const tacet_manifest *m, size_t i) {
+    if (m->space.count == 0) {
+        return (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
+    }
+    const tacet_space_column *c = &m->space.columns[i];
+    return c->kind == TACET_SPACE_CATEGORY ? 0
+           : c->kind == TACET_SPACE_LOG    ? log(c->hi / c->lo) / log(c->unit)
+                                           : (c->hi - c->lo) / c->unit;
+}
+
+/* What speaks against the release as a whole; "" where nothing does. */
+static void judge(char *why, size_t size, const tacet_manifest *m) {
+    const size_t count = m->space.count > 0 ? m->space.count : m->column_count;
+    size_t numbers = 0, drowned = 0;
+    why[0] = '\0';
+    for (size_t i = 0; i < count && m->dims >= m->column_count; i++) {
+        const double width = width_of(m, i);
+        numbers += width > 0;
+        drowned += width > 0 && m->sigma > 3 * width; /* where values deviate by 0.29 of it at most */
+    }
+    if (m->is_private && m->sigma < 0.01) {
+        (void)snprintf(
+            why, size,
+            "the noise is below a hundredth of a unit in every column: the release is all but the table. Are "
+            "the units far too large, or eps?");
+    } else if (m->is_private && numbers > 0 && drowned == numbers) {
+        (void)snprintf(why, size,
+                       "the noise is more than three times as wide as the bounds in every column: nothing will be "
+                       "found under it. Larger "
+                       "units, fewer columns or a larger eps mean less; 'tacet plan' tells how much");
+    }
+}
 
 static void say_warning(const char *words, void *user) {
     cli_say(user, "warning: %s", words);
 }
 
-static void warn(const tacet_manifest *m, void *user) {
+static bool warn(const tacet_manifest *m, void *user) {
     const warning *w = user;
+    char why[300];
     tacet_manifest_warn(m, w->lengthscales, say_warning, (void *)(uintptr_t)w->self);
+    judge(why, sizeof why, m);
+    return (!m->is_private || cli_sure_of_eps(w->self, w->yes, m->eps)) &&
+           (why[0] == '\0' || cli_sure(w->self, w->yes, why));
 }
 
 static const char WORDS[] =
@@ -246,6 +285,26 @@ static int release(const tacet_curate_settings *s, bool dry_run, const cli_comma
     return code;
 }
 
+static int rehearse_with(tacet_curate_settings *s, arguments *a, const cli_command *self) {
+    if (s->data != NULL || s->table != NULL || s->ledger != NULL || s->new_budget != NULL || s->seeded ||
+        a->space.file != NULL || a->space.options.inputs != NULL) {
+        return cli_usage(self, "--rehearsal brings its own table, columns and ledger: it takes none of yours");
+    }
+    a->space.options = (tacet_space_options){
+        .inputs = "age,bmi,dose", .bounds = "age=18:90,bmi=16:46,dose=5:200", .unit = "age=5,bmi=2,dose=10"};
+    return rehearsal_begin(s->folder, &s->data, self);
+}
+
+/* Before the options are read: what is required depends on it. */
+static bool said(int argc, char **argv, const char *word) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int cmd_curate(int argc, char **argv, const cli_command *self) {
     static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
     double delta = NAN;
@@ -256,9 +315,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     tacet_curate_defaults(&s);
     s.noise_seed = no_seed;
     const cli_option options[] = {
-        CLI_NEED_LIST("data", &s.data, "FILE,…",
-                      "the records: a CSV with a header; several files "
-                      "are one table; or, with --table, a database: postgresql://…"),
+        {"data", CLI_LIST, &s.data, "FILE,…",
+         "the records: a CSV with a header; several files are one table; or, with --table, a database: postgresql://…",
+         !said(argc, argv, "--rehearsal")},
         CLI_OPT("table", &s.table, "NAME",
                 "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger"),
         CLI_OPT("order", &s.order, "COLUMN",
@@ -311,6 +370,10 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "--i-know-this-is-not-private and is entered in the ledger"),
         CLI_OPT("dry-run", &a.dry_run, NULL,
                 "check table and settings and tell the noise; nothing is released, written or charged"),
+        CLI_YES(&a.yes),
+        CLI_OPT("rehearsal", &a.rehearsal, NULL,
+                "made-up patients in place of --data and its columns, real noise, and a ledger that the next rehearsal "
+                "throws away: to try it as often as you like. What is made up lies in DIR.rehearsal"),
         CLI_OPT("threads", &s.threads, "N", "at most 8 (default: one a processor); the release is the same"),
         CLI_OPT("seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
         {0},
@@ -320,14 +383,15 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     s.seeded = s.noise_seed != no_seed;
     bool few = false;
     s.few = &few;
-    warning words = {.self = self, .lengthscales = a.lengthscale};
+    warning words = {.self = self, .lengthscales = a.lengthscale, .yes = a.yes || a.dry_run};
     s.before = warn;
     s.user = &words;
     s.progress = progress;
-    code = mechanism_from(&s, &a, delta, self);
+    code = a.rehearsal ? rehearse_with(&s, &a, self) : CLI_EXIT_OK;
+    code = code != CLI_EXIT_OK ? code : mechanism_from(&s, &a, delta, self);
     code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
-    if (s.table != NULL && tacet_curate_url_has_password(s.data)) {
+    if (code == CLI_EXIT_OK && s.table != NULL && tacet_curate_url_has_password(s.data)) {
         cli_say(self, "warning: everybody on this machine can read the password in --data; ~/.pgpass keeps it");
     }
     if (code == CLI_EXIT_OK && a.target != NULL && (s.table != NULL || strchr(s.data, ',') != NULL)) {

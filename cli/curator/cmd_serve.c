@@ -82,6 +82,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     if (!serving_begin(&settings.log, &signals, log_format, self, &code)) {
         return code;
     }
+    serving_unready(ready);
     const tacet_status status = tacet_curator_start(&curator, &settings, &err);
     if (status == TACET_OK) {
         serving_announce(settings.listen, tacet_curator_port(curator), more_of(curator, &settings), ready);

@@ -176,7 +176,7 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     const char *out = NULL;
     const char *mechanism = "k-norm";
     const char *rewards = "skewed";
-    bool dry = false;
+    bool dry = false, yes = false;
     cli_option options[JOB_OPTIONS] = {0};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
@@ -197,6 +197,7 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
                 "Default skewed."),
         CLI_OPT("dry-run", &dry, NULL,
                 "Charge, draw and write nothing; tell the holder of the log what its rows would be taken as."),
+        CLI_YES(&yes),
         CLI_OPT("mechanism", &mechanism, "NAME",
                 "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm. Counts, "
                 "scales, held-out errors and values, and the whole table where all columns are categories, have "
@@ -211,6 +212,10 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     }
     if (!dry && out == NULL) {
         code = cli_usage(self, "--out FILE receives the model; without it only --dry-run");
+        goto done;
+    }
+    if (!job.entry.seeded && !cli_sure_of_eps(self, yes || dry, s->eps)) {
+        code = CLI_EXIT_USAGE;
         goto done;
     }
     const double begin = cli_seconds();

@@ -25,7 +25,7 @@ typedef struct request {
     cli_span reward;
     double eps, delta, bound, typical_reward;
     size_t rounds, late, ticket_seconds, person_rounds, candidates;
-    bool plan;
+    bool plan, yes;
 } request;
 
 static json_t *spans_json(const cli_spans *s) {
@@ -134,6 +134,10 @@ static int create(const cli_command *self, const request *r, const tacet_space *
         return status == TACET_PARSE ? cli_usage(self, "%s", err.message) : cli_refuse(self, &err);
     }
     json_t *definition = cli_loads(canonical);
+    const json_t *domain = json_object_get(definition, "domain");
+    const char *kind = json_object_get(domain, "space") != NULL    ? "the server proposes points of its space"
+                       : json_object_get(domain, "points") != NULL ? "the server proposes points of its list"
+                                                                   : "each round brings its own decision set";
     const char *parameters = json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));
     if (parameters != NULL && (strcmp(parameters, "tight") == 0 || strcmp(parameters, "literal") == 0)) {
         cli_say(self,
@@ -142,8 +146,8 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     }
     json_t *outlook = outlook_of(text);
     free(text);
-    return cli_tell(cli_object("created outlook?", J(definition), J(outlook)),
-                    "study {created.name}: created\n" OUTLOOK);
+    return cli_tell(cli_object("created outlook? _kind", J(definition), J(outlook), J(kind)),
+                    "study {created.name}: created; {_kind}\n" OUTLOOK);
 }
 
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
@@ -213,6 +217,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
         CLI_OPT("reward", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
+        CLI_YES(&r.yes),
         CLI_OPT("parameters", &r.parameters, "NAME",
                 "local: tight (default with --bound), literal, orderwise, tuned (default without)."),
         {0},
@@ -222,6 +227,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
     if (r.definition == NULL && isnan(r.eps)) {
         return cli_usage(self,
                          "a study needs --definition FILE, or --name, --trust, --eps, a domain and --lengthscale");
+    }
+    if (r.definition == NULL && !cli_sure_of_eps(self, r.yes || r.plan, r.eps)) {
+        return CLI_EXIT_USAGE;
     }
     tacet_space space = {0};
     if (r.bounds != NULL && strchr(r.bounds, '=') != NULL) {

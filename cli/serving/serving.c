@@ -33,6 +33,12 @@ void serving_url(char out[300], const char *listen, unsigned port) {
     (void)snprintf(out, 300, "https://%.*s:%u", colon != NULL ? (int)(colon - listen) : 0, listen, port);
 }
 
+void serving_unready(const char *ready) {
+    if (ready != NULL) {
+        (void)remove(ready);
+    }
+}
+
 /* For scripts: the address, once the service answers. */
 void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready) {
     char url[300];
@@ -93,6 +99,7 @@ int serving_run(const cli_command *self, serving_start *start, tacet_server_sett
     if (!serving_begin(&settings->log, &signals, log_format, self, &code)) {
         return code;
     }
+    serving_unready(ready);
     const tacet_status status = start(&server, settings, &err);
     if (status == TACET_OK) {
         serving_announce(settings->listen, tacet_server_port(server), NULL, ready);

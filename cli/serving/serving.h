@@ -39,6 +39,8 @@
 bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, const cli_command *self, int *code);
 /* "https://HOST:PORT" of a listening address. */
 void serving_url(char out[300], const char *listen, unsigned port);
+/* What an earlier run left there would be taken for this one's address. NULL is allowed. */
+void serving_unready(const char *ready);
 /* Says the address: to a person, as JSON with `more` (taken over; may be NULL), and into a file for scripts. */
 void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready);
 /* Until SIGINT or SIGTERM; SIGHUP reloads. The process then ends within five seconds, whatever the store does. */

@@ -225,6 +225,7 @@ static step curate_step(const start *s) {
     step one = {.count = 0};
     step_add(&one, "curate", "--data", s->data, "--space", s->space_file, "--eps", s->eps, "--queries", s->queries,
              "--out", s->release, NULL);
+    step_add(&one, "--values-unprotected", NULL); /* the preview says so, and the yes is about it, too */
     if (s->target != NULL) {
         step_add(&one, "--target", s->target, NULL);
     }

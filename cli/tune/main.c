@@ -182,6 +182,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
     tacet_tune_plan plan;
     tacet_tune_settings_defaults(&j.s);
     tacet_tune_evaluator_defaults(&j.e);
+    bool yes = false;
     const cli_option options[] = {
         CLI_HEADING("What is tuned"),
         CLI_SPACE_FILE(j.columns),
@@ -205,6 +206,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_OPT("flat", &j.s.flat, NULL, "One round: no new settings around winners."),
         CLI_OPT("seed", &j.s.seed, "S", "Of the settings tried and of the split. Public. Default 1."),
         CLI_OPT("dry-run", &j.dry, NULL, "Say what would be done and what it would cost; evaluate and charge nothing."),
+        CLI_YES(&yes),
         CLI_HEADING("How it is run"),
         CLI_OPT("workers", &j.e.workers, "W", "Programs at a time. Default 1."),
         CLI_OPT("timeout", &j.e.seconds, "SECONDS", "For one evaluation. Default 3600."),
@@ -226,6 +228,9 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
     if (code == CLI_EXIT_OK && j.reference.at != NULL) {
         code = j.s.contrast > 0 ? read_reference(&j, reference, self)
                                 : cli_usage(self, "--reference goes with --contrast");
+    }
+    if (code == CLI_EXIT_OK && !cli_sure_of_eps(self, yes || j.dry, j.s.eps)) {
+        code = CLI_EXIT_USAGE;
     }
     if (code == CLI_EXIT_OK && !j.dry && j.e.command == NULL) {
         code = cli_usage(self, "--evaluate PROGRAM evaluates the settings; without it only --dry-run");

@@ -42,4 +42,38 @@ awk -f "$TACET_SOURCE/examples/patients.awk" >"$work/patients.csv"
 claim=$(sed -n 's/^\(The release hides .*only at eps = [0-9.]*[0-9]\.\).*/\1/p' "$work/said")
 [ -n "$claim" ] || fail "no sentence in $(cat "$work/said")"
 head -n 40 "$TACET_SOURCE/README.md" | tr '\n' ' ' | tr -s ' ' | grep -qF "$claim" || fail "README.md does not say: $claim"
+
+# Nothing for good by accident: what speaks against a release is said, and it is not made without --yes.
+patients="--data $work/patients.csv --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200"
+# shellcheck disable=SC2086
+expect 1 "$tacet" curate $patients --unit age=5,bmi=2,dose=10 --eps 21 --out "$work/v" # hides nothing
+grep -q 'hides hardly anything' "$work/err" && grep -q -e '--yes' "$work/err" || fail "eps 21: $(cat "$work/err")"
+# shellcheck disable=SC2086
+expect 1 "$tacet" curate $patients --unit age=5,bmi=2,dose=10 --eps 0.03 --out "$work/v" # drowns everything
+grep -q 'three times as wide as the bounds in every column' "$work/err" || fail "eps .03: $(cat "$work/err")"
+# shellcheck disable=SC2086
+expect 1 "$tacet" curate $patients --radius 0.001 --eps 3 --out "$work/v" # protects moves that nobody makes
+grep -q 'below a hundredth' "$work/err" || grep -q 'three times as wide' "$work/err" || fail "a radius of .001: $(cat "$work/err")"
+[ ! -e "$work/v" ] && [ ! -e "$work/patients.csv.ledger.db" ] || fail "a release that nobody confirmed left something behind"
+# shellcheck disable=SC2086
+expect 0 "$tacet" curate $patients --unit age=5,bmi=2,dose=10 --eps 21 --yes --out "$work/v"
+expect 2 "$tacet" study create --store "$work/st" --name big --trust central --eps 21 --delta 1e-6 --bounds x=0:1
+grep -q -e '--yes' "$work/err" || fail "a study at eps 21: $(cat "$work/err")"
+expect 0 "$tacet" study create --store "$work/st" --name named --trust central --eps 1 --delta 1e-6 --bounds x=0:1
+grep -q 'the server proposes points of its space' "$work/out" || fail "which kind of study: $(cat "$work/out")"
+expect 0 "$tacet" study create --store "$work/st" --name sets --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3
+grep -q 'each round brings its own decision set' "$work/out" || fail "which kind of study: $(cat "$work/out")"
+
+# A rehearsal: the patients of the README, real noise, as often as one likes; and no file of anybody's.
+for time in 1 2; do
+    expect 0 "$tacet" curate --rehearsal --eps 3 --out "$work/again"
+    cp "$work/again/release.csv" "$work/release.$time"
+done
+! cmp -s "$work/release.1" "$work/release.2" || fail "a rehearsal has no noise of its own"
+cmp -s "$work/patients.csv" "$work/again.rehearsal/patients.csv" || fail "a rehearsal has other patients"
+expect 2 "$tacet" curate --rehearsal --data "$work/patients.csv" --eps 3 --out "$work/again"
+grep -q 'it takes none of yours' "$work/err" || fail "a rehearsal with a file: $(cat "$work/err")"
+mkdir "$work/kept" && echo mine >"$work/kept/file"
+expect 2 "$tacet" curate --rehearsal --eps 3 --out "$work/kept"
+[ "$(cat "$work/kept/file")" = mine ] || fail "a rehearsal removed somebody's folder"
 echo "what is said is what holds"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # readme.sh - what README.md and docs/faq.md tell a reader to type works as written: every ```sh block, command by command, in a copy of the
 # files of the clone; the C example compiled, as README says, against the installed library. The copy has this build in place of one of its own: `make`
-# targets are then only asked what they would do. TACET_README_FULL=1 builds the copy from nothing instead.
+# targets are then only asked what they would do. All of it twice, in two folders of one machine: a reader tries again. TACET_README_FULL=1 builds the copy from nothing instead.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need curl git
 mkdir "$work/clone"
@@ -28,17 +28,23 @@ fi
 blocks() { sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$1" | grep -v '^```' || true; }
 commands=0
 ls -A "$work/clone" >"$work/before"
-for document in README.md docs/faq.md; do
-    {
-        # What a failed command leaves running ends with it.
-        # shellcheck disable=SC2016
-        echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
-        blocks "$TACET_SOURCE/$document" sh
-    } >"$work/commands"
-    grep -q tacet "$work/commands" || fail "$document has no commands: the check is blind"
-    # One shell reads them as typed, and stops at the first that fails.
-    (cd "$work/clone" && timeout "$seconds" bash -eu "$work/commands" >"$work/output" 2>&1) || fail "$document: a command failed"
-    commands=$((commands + $(grep -c . "$work/commands")))
+folders=clone
+[ -n "$full" ] || { cp -a "$work/clone" "$work/second"; folders="clone second"; }
+# What was released on this machine is remembered, as it is for a reader, unless the blocks say otherwise.
+export TACET_STATE="$work/state"
+for folder in $folders; do
+    for document in README.md docs/faq.md; do
+        {
+            # What a failed command leaves running ends with it.
+            # shellcheck disable=SC2016
+            echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
+            blocks "$TACET_SOURCE/$document" sh
+        } >"$work/commands"
+        grep -q tacet "$work/commands" || fail "$document has no commands: the check is blind"
+        # One shell reads them as typed, and stops at the first that fails.
+        (cd "$work/$folder" && timeout "$seconds" bash -eu "$work/commands" >"$work/output" 2>&1) || fail "$document: a command failed in $folder"
+        commands=$((commands + $(grep -c . "$work/commands")))
+    done
 done
 # A clone in which somebody followed README is still one that can be checked in, and tested by this very test.
 ls -A "$work/clone" >"$work/after"

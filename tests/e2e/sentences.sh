@@ -24,7 +24,7 @@ P
 }
 
 # A central study is charged as its batches end: nothing when it is created, something after enough rounds.
-"$tacet" study create --store "$work/st" --name trial --trust central --bounds 0:1 --lengthscale 0.3 --eps 100 --delta 1e-5 --rounds 200 >/dev/null || fail "no study"
+"$tacet" study create --store "$work/st" --name trial --trust central --bounds 0:1 --lengthscale 0.3 --eps 100 --yes --delta 1e-5 --rounds 200 >/dev/null || fail "no study"
 entries() { "$tacet" ledger show --ledger "$work/st/ledger-trial.db" --json >"$work/account" && field entries "$work/account"; }
 [ "$(entries)" = 0 ] || fail "creating a study is charged $(entries) times"
 printf '0.1\n0.5\n0.9\n' >"$work/arms.csv"

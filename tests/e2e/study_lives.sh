@@ -91,12 +91,12 @@ study suggest --study visits --context 0.3 --count 64 --json >many
 [ "$(tickets <many | wc -l)" -eq 20 ] || fail "not 20 more rounds: $(cat many)"
 # --- six coordinates, whose effects add up by pairs: an epoch ends, and the next one asks
 printf 'x,y,z\n0,0,0\n1,0,0\n0,1,0\n0,0,1\n1,1,1\n' >corners.csv
-study create --name six --trust central --policy contextual --eps 100 --points corners.csv --columns x,y,z --groups 0,1,2,0,1,2 --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 >/dev/null
+study create --name six --trust central --policy contextual --eps 100 --yes --points corners.csv --columns x,y,z --groups 0,1,2,0,1,2 --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 >/dev/null
 for round in 1 2; do
     study suggest --study six --context 0.3,0.5,0.7 --count 8 --json >many || fail "no round $round of six coordinates"
     for ticket in $(tickets <many); do study observe --study six --ticket "$ticket" --reward 1 >/dev/null; done
 done
-code=0; study create --name no --trust central --policy contextual --eps 100 --points corners.csv --columns x,y,z --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 2>err || code=$?
+code=0; study create --name no --trust central --policy contextual --eps 100 --yes --points corners.csv --columns x,y,z --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 2>err || code=$?
 [ $code -eq 2 ] && grep -q 'groups' err || fail "six coordinates pass without groups: $code, $(cat err)"
 if study list | grep -q '^bad\|^no '; then fail "a study that was refused has its name"; fi
 echo "studies go on, end, begin again and remember"

@@ -492,8 +492,8 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
     tacet_status status = tacet_curate_resolve(&settings, err);
     status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     tacet__curate_others(manifest, asked);
-    if (status == TACET_OK && asked->before != NULL) {
-        asked->before(manifest, asked->user);
+    if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
+        status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
     }
     drop(&job);
     if (status != TACET_OK) {
@@ -511,8 +511,8 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     tacet_status status = tacet_curate_resolve(&own, err);
     status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     tacet__curate_others(manifest, asked);
-    if (status == TACET_OK && asked->before != NULL) {
-        asked->before(manifest, asked->user);
+    if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
+        status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
     }
     status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);

@@ -67,8 +67,8 @@ typedef struct tacet_curate_settings {
     bool seeded;             /* for tests: reproducible noise, stamped not private */
     uint64_t noise_seed;
     size_t threads; /* 0: as many as there are processors. What is released does not depend on it. */
-    void (*before)(const tacet_manifest *plan, void *user); /* may be NULL; what the release will have, while nothing is
-                                                               charged or written yet */
+    bool (*before)(const tacet_manifest *plan, void *user); /* may be NULL; what the release will have, while nothing is
+                                                               charged or written yet; false: it is not made, DENIED */
     void (*progress)(double fraction, void *user);          /* may be NULL; from any thread, one at a time */
     void *user;
     const volatile bool *stop; /* may be NULL; once another thread sets it the run ends with STATE. What was charged by
