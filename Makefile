@@ -37,6 +37,7 @@ help:
 	@echo "make mutants        small wrong changes to the gate and its callers, each with the test that must fail"
 	@echo "make prove          contracts of the samplers' arithmetic, by Frama-C (installs it: 860 MB)"
 	@echo "make reference      build/reference/html: the public headers as pages (Doxygen)"
+	@echo "make site           build/site/html: documents, rooms, headers and docstrings, searchable without a network (Sphinx)"
 	@echo "make symbols        abi/*.symbols: what each library exports, when that was meant to change"
 	@echo "make lint | format  clang-format, clang-tidy, cppcheck, shellcheck"
 	@echo "make install        PREFIX=$(PREFIX)"
@@ -149,6 +150,9 @@ format: setup-dev
 reference: setup-dev
 	@mkdir -p build && doxygen docs/Doxyfile && echo "build/reference/html/index.html"
 	@tools/python-reference $(BUILD)
+.PHONY: site
+site: python
+	@tools/site $(BUILD)
 symbols: build
 	@tools/gather && tools/symbols $(BUILD)
 
