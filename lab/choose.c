@@ -5,11 +5,31 @@
 #include "commands.h"
 #include "learn/commands.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void report(const learn_job *job, double tau, const tacet_release *chosen, const double *actions,
+/* Definition 3.2 is on a continuum of actions; here the mechanism chooses among the points of a grid, which is eps-DP
+ * by the same proof (src/contextual/README.md). What that can cost: |f(x) - f(x')| <= |f| sqrt(2 - 2 k(x, x')) and
+ * 1 - k(r) <= slope^2 r^2/2, so that the best point of the grid is at most so much below the best of the box, as a
+ * share of |f|. NaN: a kernel without a slope, or a column whose scale is not linear. */
+static double cover_price(const learn_job *job, size_t grid) {
+    const tacet_contextual_question *q = &job->question;
+    const double p = (double)q->matern_p;
+    const bool matern = q->kind == TACET_KERNEL_MATERN;
+    double far = 0; /* squared distance from the middle of a cell to its corner, in lengthscales */
+    for (size_t c = 0; c < q->action_columns; c++) {
+        const tacet_space_column *column = &job->space.columns[c];
+        const double width = column->hi - column->lo;
+        const double l =
+            job->lengthscales.count == 0 ? 0.3 * width : job->lengthscales.at[job->lengthscales.count == 1 ? 0 : c];
+        far += column->kind == TACET_SPACE_REAL ? pow(width / (double)(grid - 1) / (2 * l), 2) : NAN;
+    }
+    return matern && p < 1 ? NAN : (matern ? sqrt((2 * p + 1) / (2 * p - 1)) : 1) * sqrt(far);
+}
+
+static void report(const learn_job *job, double tau, size_t grid, const tacet_release *chosen, const double *actions,
                    double seconds) {
     const size_t n = job->question.action_columns;
     const double *x = &actions[(size_t)tacet_release_values(chosen)[0] * n];
@@ -18,9 +38,12 @@ static void report(const learn_job *job, double tau, const tacet_release *chosen
     for (size_t c = 0; c < n; c++) {
         (void)json_object_set_new(named, job->space.columns[c].name, J(x[c]));
     }
-    (void)cli_tell(cli_object("action mechanism eps tau private ledger_entry seconds _named", JL(x, n), J(r->mechanism),
-                              J(r->eps), J(tau), J(r->is_private), J(r->entry), J(seconds), J(named)),
-                   "{*_named|{@} = {.:.10g}\n}protection: {?private|eps-DP for one row's context and reward; this "
+    (void)cli_tell(cli_object("action mechanism eps tau cover_price private ledger_entry seconds _named", JL(x, n),
+                              J(r->mechanism), J(r->eps), J(tau), J(cover_price(job, grid)), J(r->is_private),
+                              J(r->entry), J(seconds), J(named)),
+                   "{*_named|{@} = {.:.10g}\n}{?cover_price|the best of the grid is at most {cover_price:.3g} |f| "
+                   "below the best of "
+                   "the box\n}protection: {?private|eps-DP for one row's context and reward; this "
                    "choice alone}{!private|none: seeded noise}\n");
 }
 
@@ -65,7 +88,7 @@ int lab_choose(int argc, char **argv, const cli_command *self) {
         status = tacet_contextual_log_choose(log, &chosen, &actions, &tau, tau, grid, context, &job.entry, &err);
     }
     if (status == TACET_OK) {
-        report(&job, tau, chosen, actions, cli_seconds() - begin);
+        report(&job, tau, grid, chosen, actions, cli_seconds() - begin);
     } else {
         err.status = status;
         code = cli_fail(self, &err);

@@ -262,6 +262,10 @@ tacet_status local_function_make(local_function *out, const local_problem *p, si
     if (p->table != NULL) {
         measured(out, p);
         status = table_norm(out, p, err);
+    } else if (p->hard_cells > 0) {
+        tacet_simrng rng;
+        tacet_simrng_init(&rng, seed, stream);
+        local_hard_function(out, p, &rng);
     } else {
         synthetic(out, p, support, seed, stream);
     }
@@ -282,6 +286,9 @@ void local_function_clear(local_function *f) {
 double local_reward(const local_problem *p, const local_function *f, size_t arm, tacet_simrng *rng) {
     if (p->table != NULL) {
         return p->table[tacet_simrng_below(rng, p->rows) * p->n + arm];
+    }
+    if (p->hard_cells > 0) {
+        return local_hard_reward(p, f->f[arm], rng);
     }
     double noise = 0;
     if (p->noise == LOCAL_WEIBULL || p->noise == LOCAL_PARETO) {

@@ -25,7 +25,10 @@ typedef struct local_problem {
     double noise_scale;
     double theta, alpha; /* of weibull and pareto noise */
     bool unit;           /* functions are brought to standard deviation 1 over the arms */
-    double *table;       /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
+    /* Appendix A: Delta, w, 2 c/w, M, the reward that is paid and its moment; hard_cells 0: another problem */
+    double hard_delta, hard_width, hard_scale, hard_payout, hard_moment;
+    size_t hard_cells;
+    double *table; /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
     size_t rows;
 } local_problem;
 
@@ -47,6 +50,12 @@ tacet_status local_problem_made_up(local_problem *p, const char *kernel, double 
 /* "light": light_train.csv gives the covariance, light_test.csv the rewards; "stocks": stocks.csv gives both. */
 tacet_status local_problem_table(local_problem *p, const char *scenario, const char *folder, tacet_error *err);
 void local_problem_clear(local_problem *p);
+
+/* Makes a synthetic problem (alpha set) the one of Appendix A for a norm of at most B, E|y|^(1 + alpha) <= v, devices
+ * with this eps and so many rounds. INVALID: fewer than two cells. */
+tacet_status local_problem_hard(local_problem *p, double B, double v, double eps, size_t rounds, tacet_error *err);
+void local_hard_function(local_function *out, const local_problem *p, tacet_simrng *rng);
+double local_hard_reward(const local_problem *p, double f, tacet_simrng *rng);
 
 /* Synthetic: sum of `support` kernels at random arms with weights uniform in [-1, 1]. f is allocated. */
 tacet_status local_function_make(local_function *out, const local_problem *p, size_t support, uint64_t seed,

@@ -141,6 +141,16 @@ void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *befor
 /* Every item of the papers: what of it is here, where, by which command. */
 void repro_items_markdown(FILE *file);
 json_t *repro_items_json(void);
+/* Rows of {paper, item, setting, bound, measured, words}, printed as a table to `file` (NULL: JSON only). */
+typedef struct repro_rows {
+    FILE *file;
+    json_t *rows;
+    char words[120]; /* room for those that hold a number */
+} repro_rows;
+void repro_rows_add(repro_rows *rows, const char *paper, const char *item, const char *setting, double bound,
+                    double measured, const char *words);
+/* Formulas evaluated; gamma: a bound of the information gain of 101 points and T of them. */
+tacet_status repro_theorems(repro_rows *rows, double gamma, tacet_error *err);
 /* What the theorems say in numbers, beside what is measured: a table for the file (NULL: none), and rows. `trials`
  * of what is measured; 0: 3. */
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err);

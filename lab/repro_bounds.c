@@ -21,13 +21,13 @@ static const double SCALE = 0.2;
 static const double GREEDY = 0.63212055882855767; /* 1 - 1/e: what greedy design reaches at the least */
 
 typedef struct bounds {
-    FILE *file;   /* NULL: JSON only */
-    json_t *rows; /* of {paper, item, setting, bound, measured, words} */
+    repro_rows all;
     size_t trials;
+    double gamma; /* of the last greedy design */
 } bounds;
 
-static void row(bounds *b, const char *paper, const char *item, const char *setting, double bound, double measured,
-                const char *words) {
+void repro_rows_add(repro_rows *b, const char *paper, const char *item, const char *setting, double bound,
+                    double measured, const char *words) {
     char text[2][32] = {"", ""};
     const double value[2] = {bound, measured};
     for (int i = 0; i < 2; i++) {
@@ -41,6 +41,11 @@ static void row(bounds *b, const char *paper, const char *item, const char *sett
     (void)json_array_append_new(b->rows,
                                 json_pack("{ss ss ss so so ss}", "paper", paper, "item", item, "setting", setting,
                                           "bound", cli_real(bound), "measured", cli_real(measured), "words", words));
+}
+
+static void row(bounds *b, const char *paper, const char *item, const char *setting, double bound, double measured,
+                const char *words) {
+    repro_rows_add(&b->all, paper, item, setting, bound, measured, words);
 }
 
 /* --- a Gaussian process over a list of points --------------------------------------------------------------------- */
@@ -193,6 +198,7 @@ static tacet_status gains(bounds *b, const char *name, size_t T, tacet_error *er
         status = play(&design, best(&design, 1, true), 0, err);
         status = status != TACET_OK ? status : play(&run, j, f[j] + tacet_simrng_normal(&rng), err);
     }
+    b->gamma = design.gain / GREEDY;
     if (status == TACET_OK) {
         gain_rows(b, name, T, &design, &run, norm, most, regret);
     }
@@ -573,7 +579,7 @@ static tacet_status contextual(bounds *b, size_t T, double eps, tacet_error *err
 }
 
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
-    bounds b = {.file = file, .rows = json_array(), .trials = trials > 0 && trials < DRAWS ? trials : 3};
+    bounds b = {.all = {.file = file, .rows = json_array()}, .trials = trials > 0 && trials < DRAWS ? trials : 3};
     if (file != NULL) {
         fprintf(file,
                 "\n## The theorems in numbers\n\nPrinted by `tacet-lab repro bounds`. Where two things are named, "
@@ -600,7 +606,8 @@ tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *
     }
     if (status == TACET_OK) {
         tails(&b);
+        status = repro_theorems(&b.all, b.gamma, err);
     }
-    *out = b.rows;
+    *out = b.all.rows;
     return status;
 }

@@ -114,10 +114,10 @@ static int local_key(char *out, size_t size, const lab_local_request *l, tacet_e
     }
     return snprintf(out, size,
                     "local %s tables=%s:%s kernel=%s l=%.17g noise=%s:%.17g n=%zu d=%zu support=%zu mechanism=%s "
-                    "algorithm=%s parameters=%s range=%s eps=%.17g rounds=%zu relative=%d",
+                    "algorithm=%s parameters=%s range=%s eps=%.17g rounds=%zu relative=%d eager=%d",
                     l->scenario, content[0], content[1], l->kernel, l->lengthscale, l->noise, l->noise_scale, l->arms,
                     l->dim, l->support, l->mechanism, l->algorithm, l->parameters, l->range, l->eps, l->rounds,
-                    l->relative);
+                    l->relative, l->eager);
 }
 
 static int contextual_key(char *out, size_t size, const lab_contextual_request *u) {

@@ -56,6 +56,7 @@ typedef struct lab_local_request {
     size_t arms, dim, support, rounds;
     double eps;
     bool relative; /* values over those of uniform random play */
+    bool eager;    /* ata: rebuilt at every report */
 } lab_local_request;
 
 typedef struct lab_contextual_request {

@@ -99,11 +99,12 @@ static tacet_status run_policy(simulation *s, size_t k, central_env *env, tacet_
     return status;
 }
 
-/* Corollary 1's order for the horizon a period assumes, where no more nodes fit: 64 in one coordinate, 12 in two. */
-static size_t period_order(const simulation *s, size_t assumed) {
-    const size_t most = central_world_dim(&s->world) == 1 ? 64 : 12;
+/* Corollary 1's order for the horizon a period assumes, at most the 64 nodes that are tabulated (T of 43,000): m is its
+ * square in the plane, and a round costs O(m^3). */
+static size_t period_order(size_t assumed) {
+    enum { MOST = 64 };
     const double wanted = ceil(6 * log((double)assumed));
-    return wanted < 2 ? 2 : wanted < (double)most ? (size_t)wanted : most;
+    return wanted < 2 ? 2 : wanted < MOST ? (size_t)wanted : MOST;
 }
 
 /* Remark 5: T = 1 for the first round, 2 for the next, then 4 for 2 rounds, 8 for 4, and so on; each period begins
@@ -129,7 +130,7 @@ static tacet_status run_doubling(simulation *s, size_t k, central_env *env, doub
         tacet_policy *policy = NULL;
         tacet_central_published_settings set = s->published;
         set.rounds = length;
-        status = central_world_qff(&features, &s->world, period_order(s, assumed), err);
+        status = central_world_qff(&features, &s->world, period_order(assumed), err);
         status = status != TACET_OK ? status : tacet_noise_open_seeded(&noise, s->seed + assumed, k, err);
         status = status != TACET_OK ? status : tacet_central_published_create(&policy, features, &set, noise, err);
         status = status != TACET_OK ? status : run_policy(s, k, env, policy, arms, first, end, err);
@@ -481,6 +482,9 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"distinct", CLI_SIZE, &s.fixed.learner.distinct, "N", "Different arms a batch; default 48.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
+        {"leaves", CLI_FLAG, &s.published.leaves, NULL,
+         "The tree as the paper prints it: noise in its leaves alone, so that it grows with the root of the round.",
+         false},
         {"unknown-horizon", CLI_FLAG, &s.doubling, NULL,
          "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};

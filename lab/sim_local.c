@@ -18,6 +18,7 @@
 #include <tacet/local/open/local.h>
 
 enum { STREAMS = 2 };
+static const double HARD_NORM = 1, HARD_MOMENT = 1; /* B and v of Appendix A */
 
 typedef struct simulation {
     local_problem problem;
@@ -121,7 +122,8 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     tacet_ldp ldp = {0};
     sums total = {0};
     tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, (s->first + trial) * STREAMS, err);
-    if (status == TACET_OK && s->problem.table == NULL && s->problem.noise != LOCAL_UNIFORM && s->private) {
+    if (status == TACET_OK && s->problem.table == NULL && s->problem.noise != LOCAL_UNIFORM && s->private &&
+        s->problem.hard_cells == 0) {
         f.noise_bound = s->tail_delta > 0 ? tail_range(s) : s->unbounded;
     }
     if (status == TACET_OK && s->private) {
@@ -204,6 +206,12 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         lab_mean_se(&mean, &se, s->regret, s->trials);
         printf("cumulative regret: %.1f +- %.1f; %.3g %% of rewards clipped; seeded noise: not private\n", mean, se,
                100 * clipped);
+        if (s->problem.hard_cells > 0) {
+            printf("Appendix A: %zu functions, Delta = %.4g, w = %.4g; T Delta = %.4g is below the mean regret of any "
+                   "learner, up to a constant\n",
+                   s->problem.hard_cells, s->problem.hard_delta, s->problem.hard_width,
+                   (double)s->local.horizon * s->problem.hard_delta);
+        }
         lab_mean_se(&mean, &se, s->norm, s->trials);
         printf("norm of f over the bound B that the learner was given: %.3f%s\n", mean,
                mean > 1 + 1e-9 && proven(s) ? ": above 1 its width is not proven (--bound norm)" : "");
@@ -212,8 +220,11 @@ static void report(const simulation *s, const char *scenario, double seconds) {
             printf("the reports alone say: the norm is at least %.3f of what it is\n", mean);
         }
     }
+    const bool hard = s->problem.hard_cells > 0;
     cli_json_print(json_pack(
-        "{ss ss ss ss ss ss so sI sI sI sI so so so so so so so sb}", "model", "local", "scenario", scenario,
+        "{so so ss ss ss ss ss ss so sI sI sI sI so so so so so so so sb}", "hard_delta",
+        hard ? cli_real(s->problem.hard_delta) : json_null(), "hard_cells",
+        hard ? json_integer((json_int_t)s->problem.hard_cells) : json_null(), "model", "local", "scenario", scenario,
         "algorithm", algorithm, "mechanism", mechanism, "parameters", parameters, "range", s->range, "eps",
         s->private ? cli_real(s->eps) : json_null(), "arms", (json_int_t)s->problem.n, "rounds",
         (json_int_t)s->local.horizon, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "relative_regret",
@@ -326,8 +337,9 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     }
     s->by_norm = w->bound != NULL && strcmp(w->bound, "norm") == 0;
     const bool table = strcmp(w->scenario, "light") == 0 || strcmp(w->scenario, "stocks") == 0;
-    if (status == TACET_OK && !table && strcmp(w->scenario, "synthetic") != 0) {
-        status = tacet__fail(err, TACET_INVALID, "--scenario is synthetic, light or stocks");
+    const bool hard = strcmp(w->scenario, "hard") == 0;
+    if (status == TACET_OK && !table && !hard && strcmp(w->scenario, "synthetic") != 0) {
+        status = tacet__fail(err, TACET_INVALID, "--scenario is synthetic, hard, light or stocks");
     }
     if (status == TACET_OK && table != (strcmp(w->kernel, "precomputed") == 0)) {
         status = tacet__fail(err, TACET_INVALID, "--kernel precomputed goes with --scenario light or stocks");
@@ -342,7 +354,9 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
                    : local_problem_synthetic(&s->problem, w->kernel, w->lengthscale, w->arms, (local_noise)noise, err);
     s->problem.theta = s->theta;
     s->problem.alpha = s->alpha;
-    return status;
+    return status == TACET_OK && hard
+               ? local_problem_hard(&s->problem, HARD_NORM, HARD_MOMENT, s->eps, s->local.horizon, err)
+               : status;
 }
 
 static void clear(simulation *s) {
@@ -396,6 +410,7 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
     }
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = r->rounds;
+    s.local.eager = r->eager;
     tacet_status status = understand(&s, &w, err);
     if (status == TACET_OK && made_up) {
         local_problem_clear(&s.problem);
@@ -451,7 +466,10 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
         {"scenario", CLI_STRING, &w.scenario, "NAME",
-         "synthetic (functions of the kernel's space on [0, 1]), light or stocks (tables). Default synthetic.", false},
+         "synthetic (functions of the kernel's space on [0, 1]), hard (the instances behind the paper's lower bound, "
+         "|f| <= "
+         "1), light or stocks (tables). Default synthetic.",
+         false},
         {"data", CLI_STRING, &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv.",
          false},
         {"kernel", CLI_STRING, &w.kernel, "NAME",
@@ -481,6 +499,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          "(|f|_H, for which they do). Default largest.",
          false},
         {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
+        {"eager", CLI_FLAG, &s.local.eager, NULL, "ata: rebuilt at every report, as the paper prints it.", false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds whose report never comes. Default 0.", false},
         {"permute", CLI_FLAG, &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N",

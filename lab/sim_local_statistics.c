@@ -13,6 +13,7 @@
 #include <string.h>
 #include <tacet/local/open/statistics.h>
 #include <tacet/central/open/noisy_ucb.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/local/shared/sphere.h>
 #include <tacet/local/trusted/statistics_device.h>
@@ -22,7 +23,8 @@ static const double ZETA = 0.1;
 
 typedef struct simulation {
     bool published;
-    bool sphere; /* shipped: pure eps by directions; otherwise Gaussian noise */
+    bool printed; /* published: the noise of Lemma 5 as it stands there, which is too little */
+    bool sphere;  /* shipped: pure eps by directions; otherwise Gaussian noise */
     central_world world;
     size_t rounds, arms, first;
     double growth, eps, delta;
@@ -32,6 +34,23 @@ typedef struct simulation {
     tacet_central_learner_settings learner;
     double *regret;
 } simulation;
+
+/* Lemma 5, its delta read as beta, rewards at most 1: standard deviations of an entry of the matrix and of the vector.
+ */
+static void lemma_5(double *matrix, double *vector, const simulation *s, size_t m) {
+    *matrix = sqrt(8 * log(2.5 / s->delta)) / s->eps;
+    *vector = sqrt(8 * (1 + 2 * log(8 * (double)m / s->delta)) * log(5 / s->delta)) / s->eps;
+}
+
+/* What that noise really gives: phi phi' moves by sqrt 2 along the diagonal, y phi by 2. The lemma claims half of eps
+ * and delta of each; `half` becomes the matrix's delta at eps/2. Returns that of both at eps. */
+static double lemma_5_delta(const simulation *s, double *half) {
+    double matrix = 0, vector = 0, delta = NAN;
+    lemma_5(&matrix, &vector, s, tacet_features_dim(s->features));
+    const bool told = tacet_gdp_delta(half, sqrt(2) / matrix, s->eps / 2, NULL) == TACET_OK &&
+                      tacet_gdp_delta(&delta, hypot(sqrt(2) / matrix, 2 / vector), s->eps, NULL) == TACET_OK;
+    return told ? delta : NAN;
+}
 
 /* One trial's two sides: the server's model, and what stands for the devices. */
 typedef struct sides {
@@ -87,6 +106,13 @@ static tacet_status make_sides(sides *b, const simulation *s, tacet_error *err) 
     tacet_noisy_ucb_spectrum(&set.shift, &set.kappa,
                              sqrt(tacet_statistics_device_noise_var(b->device) * (double)s->rounds), b->m,
                              (double)s->rounds, ZETA);
+    if (s->printed) { /* Lemma 6 with the two scales of Lemma 5 */
+        double matrix = 0, vector = 0;
+        const double T = (double)s->rounds, m = (double)b->m;
+        lemma_5(&matrix, &vector, s, b->m);
+        tacet_noisy_ucb_spectrum(&set.shift, &set.kappa, matrix * sqrt(T), b->m, T, ZETA);
+        set.kappa = vector * sqrt(m * T * matrix / set.shift);
+    }
     status = tacet_noisy_ucb_create(&b->ucb, s->features, &set, err);
     b->sums = calloc((b->m + 1) * (b->m + 2) / 2, sizeof(double));
     return b->sums == NULL ? TACET_NO_MEMORY : status;
@@ -102,6 +128,26 @@ static tacet_status take_outer(sides *b, const double *report, tacet_error *err)
         }
         *at++ += sqrt(2) * vector[j];
     }
+    return tacet_noisy_ucb_update(b->ucb, b->sums, err);
+}
+
+/* Algorithm 3's client with the noise of Lemma 5. */
+static tacet_status report_printed(sides *b, const simulation *s, tacet_simrng *rng, const double *x, double y,
+                                   tacet_error *err) {
+    double matrix = 0, vector = 0;
+    double *phi = malloc(b->m * sizeof *phi), *at = b->sums;
+    if (phi == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a report");
+    }
+    lemma_5(&matrix, &vector, s, b->m);
+    tacet_features_eval(s->features, phi, x, tacet_features_inputs(s->features), 1);
+    for (size_t j = 0; j < b->m; j++) {
+        for (size_t i = j; i < b->m; i++) {
+            *at++ += (i == j ? 1 : sqrt(2)) * (phi[i] * phi[j] + matrix * tacet_simrng_normal(rng));
+        }
+        *at++ += sqrt(2) * (y * phi[j] + vector * tacet_simrng_normal(rng));
+    }
+    free(phi);
     return tacet_noisy_ucb_update(b->ucb, b->sums, err);
 }
 
@@ -137,8 +183,10 @@ static tacet_status play(simulation *s, size_t k, sides *b, central_env *env, ta
         const double best = central_env_round(env, arms, s->arms);
         const double *x = arms + env->dim * choose(b, &coin, arms, env->dim, s->arms);
         regret += best - central_env_mean(env, x);
-        if (s->sphere) {
-            const tacet_status status = report_direction(b, s, noise, t, x, central_env_reward(env, x), err);
+        if (s->sphere || s->printed) {
+            const double y = central_env_reward(env, x);
+            const tacet_status status =
+                s->printed ? report_printed(b, s, &coin, x, y, err) : report_direction(b, s, noise, t, x, y, err);
             if (status != TACET_OK) {
                 return status;
             }
@@ -201,14 +249,21 @@ static tacet_status prepare(simulation *s, tacet_error *err) {
 }
 
 static void print(const simulation *s, const char *name, size_t trials, double seconds) {
-    double mean = 0, se = 0;
+    double mean = 0, se = 0, half = NAN;
+    const double both = s->printed ? lemma_5_delta(s, &half) : NAN;
     lab_mean_se(&mean, &se, s->regret, trials);
     if (!cli_json_wanted()) {
         printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
                s->rounds, trials, lab_median(s->regret, trials));
+        if (s->printed) {
+            printf("Lemma 5 claims delta = %g at eps = %g for the matrix, which really has %.3g; matrix and vector "
+                   "together have %.3g at eps = %g\n",
+                   s->delta / 2, s->eps / 2, half, both, s->eps);
+        }
         return;
     }
-    cli_json_print(json_pack("{ss ss ss so so s{so so so} sI sI sI sI sb so}", "simulation", "local-statistics",
+    cli_json_print(json_pack("{so so ss ss ss so so s{so so so} sI sI sI sI sb so}", "lemma_5_matrix_delta",
+                             cli_real(half), "lemma_5_delta", cli_real(both), "simulation", "local-statistics",
                              "algorithm", name, "randomizer", s->sphere ? "sphere" : "gaussian", "eps",
                              cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean", cli_real(mean), "se",
                              cli_real(se), "median", cli_real(lab_median(s->regret, trials)), "rounds",
@@ -249,7 +304,7 @@ tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *reque
 int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
     tacet_central_learner_settings_defaults(&s.learner);
-    const char *algorithm = "shipped", *randomizer = "gaussian";
+    const char *algorithm = "shipped", *randomizer = "gaussian", *calibration = "proven";
     size_t trials = 40, threads = 0;
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &algorithm, "NAME", "shipped (default) or published (with the noise it needs).",
@@ -263,6 +318,8 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
         {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
         {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
+        {"calibration", CLI_STRING, &calibration, "NAME",
+         "published: proven (default), or published: Lemma 5 as it stands, whose delta is told.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
         {"first", CLI_SIZE, &s.first, "N", "Reports before the first model; default 20.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
@@ -273,6 +330,10 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     s.published = strcmp(algorithm, "published") == 0;
     if (!s.published && strcmp(algorithm, "shipped") != 0) {
         return cli_usage(self, "--algorithm is shipped or published");
+    }
+    s.printed = strcmp(calibration, "published") == 0;
+    if ((s.printed && !s.published) || (!s.printed && strcmp(calibration, "proven") != 0)) {
+        return cli_usage(self, "--calibration is proven, or published with --algorithm published");
     }
     s.sphere = strcmp(randomizer, "sphere") == 0;
     if ((!s.sphere && strcmp(randomizer, "gaussian") != 0) || (s.sphere && s.published)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* features_qff.c - quadrature Fourier features of the squared exponential kernel, plain and additive, and of Matérn
- * kernels of one coordinate or of a sum over single coordinates.
+ * kernels of one coordinate, of a sum over single coordinates, or of a product of such.
  * Ring: pure. Source: Mutny & Krause 2018; Dubey 2021, Definition 4 and Theorem 2. Differs: the FULL Cartesian grid of
  * Gauss–Hermite nodes, one of each pair ±omega kept with twice the weight (they give the same two functions). Keeping
  * the positive orthant, as published code does, is another kernel for d >= 2. Definition 4 is misprinted (m for the
@@ -16,6 +16,7 @@
 #include "gp/quadrature.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { ORDER_MOST = 64 };
@@ -82,8 +83,8 @@ static tacet_status create_block(tacet__feature_block *block, const tacet_kernel
     return TACET_OK;
 }
 
-tacet_status tacet_features_create_qff(tacet_features **out, const tacet_kernel *kernel, size_t order,
-                                       tacet_error *err) {
+static tacet_status create(tacet_features **out, const tacet_kernel *kernel, size_t order, bool product,
+                           tacet_error *err) {
     if (out == NULL) {
         return tacet__fail(err, TACET_INVALID, "no place for the features");
     }
@@ -96,7 +97,7 @@ tacet_status tacet_features_create_qff(tacet_features **out, const tacet_kernel 
     if (kernel->spec.kind != TACET_KERNEL_SE && !matern) {
         return tacet__fail(err, TACET_UNSUPPORTED, "Fourier features by quadrature exist for se and Matérn kernels");
     }
-    for (size_t g = 0; g < kernel->group_count && matern; g++) {
+    for (size_t g = 0; g < kernel->group_count && matern && !product; g++) {
         if (kernel->starts[g + 1] - kernel->starts[g] > 1) {
             return tacet__fail(err, TACET_UNSUPPORTED,
                                "Fourier features by quadrature of a Matérn kernel need one coordinate, or a sum of "
@@ -130,6 +131,16 @@ tacet_status tacet_features_create_qff(tacet_features **out, const tacet_kernel 
     }
     *out = features;
     return TACET_OK;
+}
+
+tacet_status tacet_features_create_qff(tacet_features **out, const tacet_kernel *kernel, size_t order,
+                                       tacet_error *err) {
+    return create(out, kernel, order, false, err);
+}
+
+tacet_status tacet_features_create_qff_product(tacet_features **out, const tacet_kernel *kernel, size_t order,
+                                               tacet_error *err) {
+    return create(out, kernel, order, true, err);
 }
 
 /* e^(i omega.x) over the kept nodes, coordinate by coordinate: C and S first hold the grid of the coordinates so far

@@ -12,7 +12,7 @@ static void prefixes_are_the_sums(void **state) {
     tacet__tree *tree = NULL;
     tacet_noise *noise = test_noise(3, 0);
     double exact[2] = {0};
-    assert_ok(tacet__tree_create(&tree, 2, 1e-9, NULL));
+    assert_ok(tacet__tree_create(&tree, 2, 1e-9, false, NULL));
     for (uint64_t t = 1; t <= 200; t++) {
         const double x[2] = {(double)(t * t % 17), (double)t / 8};
         double estimate[2], var = 0;
@@ -37,7 +37,7 @@ static void nodes_have_noise_of_their_own(void **state) {
         tacet__tree *tree = NULL;
         double at[STEPS], var = 0;
         const double zero = 0;
-        assert_ok(tacet__tree_create(&tree, 1, 1, NULL));
+        assert_ok(tacet__tree_create(&tree, 1, 1, false, NULL));
         for (size_t t = 0; t < STEPS; t++) {
             assert_ok(tacet__tree_step(tree, &at[t], &var, &zero, noise, NULL));
         }
@@ -62,9 +62,41 @@ static void nodes_have_noise_of_their_own(void **state) {
 
 /* One record is in a node of each level that ends within the horizon. */
 static void the_factor_counts_nodes(void **state) {
-    assert_close(tacet__tree_factor(1), 1, 0);
-    assert_close(tacet__tree_factor(1023), sqrt(10), 1e-15);
-    assert_close(tacet__tree_factor(1024), sqrt(11), 1e-15);
+    assert_close(tacet__tree_factor(1, false), 1, 0);
+    assert_close(tacet__tree_factor(1023, false), sqrt(10), 1e-15);
+    assert_close(tacet__tree_factor(1024, false), sqrt(11), 1e-15);
+    assert_close(tacet__tree_factor(1024, true), 1, 0);
+}
+
+/* The tree as printed: what a prefix carries is the noise of every leaf in it, so that two prefixes share that of the
+ * shorter one. 4,000 trees, seeded; the bound is four standard errors or more. */
+static void noise_in_leaves_alone_adds_up(void **state) {
+    enum { TREES = 4000, STEPS = 6 };
+    tacet_noise *noise = test_noise(5, 0);
+    double cov[STEPS][STEPS] = {{0}};
+    for (size_t k = 0; k < TREES; k++) {
+        tacet__tree *tree = NULL;
+        double at[STEPS], var = 0;
+        const double one = 1;
+        assert_ok(tacet__tree_create(&tree, 1, 1, true, NULL));
+        for (size_t t = 0; t < STEPS; t++) {
+            assert_ok(tacet__tree_step(tree, &at[t], &var, &one, noise, NULL));
+            assert_close(var, (double)t + 1, 1e-12);
+            at[t] -= (double)t + 1;
+        }
+        tacet__tree_free(tree);
+        for (size_t i = 0; i < STEPS; i++) {
+            for (size_t j = 0; j < STEPS; j++) {
+                cov[i][j] += at[i] * at[j] / TREES;
+            }
+        }
+    }
+    for (size_t i = 0; i < STEPS; i++) {
+        for (size_t j = 0; j < STEPS; j++) {
+            assert_close(cov[i][j], (double)(i < j ? i : j) + 1, 0.55);
+        }
+    }
+    tacet_noise_close(noise);
 }
 
 static void settings_for_tests(tacet_central_published_settings *s) {
@@ -146,9 +178,9 @@ static void it_plays_and_claims_nothing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(prefixes_are_the_sums),
-                                       cmocka_unit_test(nodes_have_noise_of_their_own),
-                                       cmocka_unit_test(the_factor_counts_nodes), cmocka_unit_test(published_noise),
-                                       cmocka_unit_test(it_plays_and_claims_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefixes_are_the_sums),   cmocka_unit_test(nodes_have_noise_of_their_own),
+        cmocka_unit_test(the_factor_counts_nodes), cmocka_unit_test(noise_in_leaves_alone_adds_up),
+        cmocka_unit_test(published_noise),         cmocka_unit_test(it_plays_and_claims_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,25 @@ static void matern_in_groups(void **state) {
     tacet_kernel_free(kernel);
     kernel = make_kernel("matern52", 2, 0.6, 1, NULL, 0);
     assert_int_equal(tacet_features_create_qff(&f, kernel, 8, NULL), TACET_UNSUPPORTED);
+    /* asked for by name: the product of the kernels of one coordinate each */
+    tacet_kernel *one = make_kernel("matern52", 1, 0.6, 1, NULL, 0);
+    assert_int_equal(tacet_features_create_qff_product(&f, kernel, 32, NULL), TACET_OK);
+    const size_t m = tacet_features_dim(f);
+    double *phi = calloc(2 * m, sizeof *phi);
+    assert_int_equal(m, 32 * 32);
+    for (int i = 0; i < 20; i++) {
+        const double P[4] = {0.05 * i, 0.3, 0.1, 1 - 0.04 * i};
+        double dot = 0;
+        tacet_features_eval(f, phi, P, 2, 2);
+        for (size_t k = 0; k < m; k++) {
+            dot += phi[k] * phi[m + k];
+        }
+        assert_true(fabs(dot - tacet_kernel_eval(one, P, P + 2) * tacet_kernel_eval(one, P + 1, P + 3)) < 2e-3);
+    }
+    free(phi);
+    tacet_features_free(f);
+    f = NULL;
+    tacet_kernel_free(one);
     tacet_kernel_free(kernel);
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "fit.h"
+#include "local_problem.h"
 #include "outsourced_problem.h"
 #include "repro.h"
 
@@ -118,12 +119,44 @@ static void fitted_lengthscales_put_branin_into_the_papers_branch(void **state) 
     (void)state;
 }
 
+/* Appendix A of the local paper: one cell at most is good for a function, its norm is what was asked, and rewards have
+ * the mean f. 400,000 rewards, seeded: the bound is five standard errors. */
+static void hard_instances_are_those_of_the_lower_bound(void **state) {
+    enum { DRAWS = 400000 };
+    local_problem p;
+    local_function f;
+    tacet_simrng rng;
+    size_t top = 0;
+    assert_int_equal(local_problem_synthetic(&p, "matern52", 0.2, 301, LOCAL_UNIFORM, NULL), TACET_OK);
+    p.alpha = 1;
+    assert_int_equal(local_problem_hard(&p, 1, 1, 1, 20000, NULL), TACET_OK);
+    assert_true(p.hard_cells == (size_t)floor(1 / p.hard_width) && p.hard_cells > 10);
+    assert_int_equal(local_function_make(&f, &p, 1, 3, 0, NULL), TACET_OK);
+    for (size_t i = 0; i < p.n; i++) {
+        top = f.f[i] > f.f[top] ? i : top;
+    }
+    assert_true(fabs(f.norm - 1) < 1e-6 && f.f[top] > 1.8 * p.hard_delta && f.f[top] <= 2 * p.hard_delta);
+    for (size_t i = 0; i < p.n; i++) { /* the grid is a tenth of a cell wide */
+        assert_true(fabs(p.X[i] - p.X[top]) <= 0.6 * p.hard_width || f.f[i] < p.hard_delta);
+    }
+    double mean = 0;
+    tacet_simrng_init(&rng, 5, 0);
+    for (size_t k = 0; k < DRAWS; k++) {
+        mean += local_reward(&p, &f, top, &rng) / DRAWS;
+    }
+    assert_true(fabs(mean - f.f[top]) < 5 * sqrt(f.f[top] * p.hard_payout / DRAWS));
+    local_function_clear(&f);
+    local_problem_clear(&p);
+    (void)state;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_another_branch_is_not_scored),
         cmocka_unit_test(the_finest_digit_of_the_table_is_the_tolerance),
         cmocka_unit_test(records_are_stretched_to_the_wanted_singular_value),
         cmocka_unit_test(fitted_lengthscales_put_branin_into_the_papers_branch),
+        cmocka_unit_test(hard_instances_are_those_of_the_lower_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

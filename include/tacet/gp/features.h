@@ -42,6 +42,10 @@ typedef struct tacet_domain {
  * order: 1 … 64. INVALID: order out of range. UNSUPPORTED: another kernel. OVERFLOW: too many features. NO_MEMORY. */
 TACET_API tacet_status tacet_features_create_qff(tacet_features **out, const tacet_kernel *kernel, size_t order,
                                                  tacet_error *err);
+/* The same, and for a Matérn kernel in several coordinates (of a group) those of the product of its one-coordinate
+ * kernels: "modified Matérn" of Mutny and Krause, another kernel with the same smoothness along each axis. */
+TACET_API tacet_status tacet_features_create_qff_product(tacet_features **out, const tacet_kernel *kernel, size_t order,
+                                                         tacet_error *err);
 /* Nyström: the kernel's projection on the span of k(., z) over `count` landmarks (columns of Z). Exact at the
  * landmarks up to the cut-off: eigenvalues below 1e-10 of the largest are dropped. most > 0: keep the leading `most`
  * only. Any kernel. INVALID: no landmarks, a coordinate that is not finite. NUMERIC. NO_MEMORY. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* published_policy.c - the published joint-DP bandit: noisy normal equations through a binary tree, every round.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithms 1 and 2, Lemmas 2 and 3, Theorem 1. Differs: the tree is the
- * dyadic one with fresh noise in every node (the paper's leaves-only noise grows as sqrt t); rewards are clipped
- * instead of bounded with high probability; the default calibration is the one that is proven.
+ * dyadic one with fresh noise in every node (the paper's leaves-only noise grows as sqrt t, and is `leaves`); rewards
+ * are clipped instead of bounded with high probability; the default calibration is the one that is proven.
  * src/central/README.md. Noise is seeded: this is for simulations, and says so. Cost: O(m^3) a round for V,
  * (m+1)(m+2)/2 numbers of noise for each new node. */
 #include <tacet/central/trusted/policy.h>
@@ -63,7 +63,7 @@ tacet_status tacet_central_published_noise(double *sigma, double *eps, double *d
         return tacet__fail(err, TACET_INVALID, "the published noise needs a horizon of 1 to 2^24 rounds");
     }
     const double B = reward_bound(s), D = 1 + B * B;
-    const double factor = tacet__tree_factor(s->rounds);
+    const double factor = tacet__tree_factor(s->rounds, s->leaves);
     double mu = 0;
     tacet_status status = tacet_gdp_mu(&mu, s->eps, s->delta, err);
     if (status != TACET_OK) {
@@ -274,7 +274,7 @@ static tacet_status check(const tacet_features *features, const tacet_central_pu
 static tacet_status build(published *p, double sigma, tacet_error *err) {
     const tacet_central_published_settings *s = &p->settings;
     const size_t m = tacet_features_dim(p->features), d = tacet_features_inputs(p->features);
-    const double nodes = 1 + ceil(log2((double)s->rounds));
+    const double nodes = s->leaves ? (double)s->rounds : 1 + ceil(log2((double)s->rounds)); /* in one sum */
     tacet_noisy_ucb_settings set;
     tacet_noisy_ucb_settings_defaults(&set);
     set.norm_bound = s->norm_bound;
@@ -298,7 +298,7 @@ static tacet_status build(published *p, double sigma, tacet_error *err) {
         p->open[i].point = p->points + i * d;
     }
     /* sigma is of the entries of v, of which the paper adds v + v' over sqrt(2): sqrt(2) sigma in our coordinates */
-    return tacet__tree_create(&p->tree, dim, sqrt(2) * sigma, err);
+    return tacet__tree_create(&p->tree, dim, sqrt(2) * sigma, s->leaves, err);
 }
 
 tacet_status tacet_central_published_create(tacet_policy **out, const tacet_features *features,

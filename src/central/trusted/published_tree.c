@@ -3,8 +3,8 @@
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 2, after Chan, Shi and Song (2011) and Dwork and others
  * (2010). Node (level, i) holds the sum of vectors i 2^level + 1 to (i + 1) 2^level, with noise of its own; a prefix of
  * t vectors is the sum of the nodes of the ones in t's binary form. Differs: fresh noise in every node, where the paper
- * puts noise into leaves alone, whose sums grow as sqrt(t). Step t ends exactly one node that is ever read, that of t's
- * lowest one, so only that one is drawn. Cost: O(dim log t) a step, dim numbers of noise. */
+ * puts noise into leaves alone, whose sums grow as sqrt(t); that form is `leaves`. Step t ends exactly one node that is
+ * ever read, that of t's lowest one, so only that one is drawn. Cost: O(dim log t) a step, dim numbers of noise. */
 #include "central/trusted/published_tree.h"
 
 #include <math.h>
@@ -21,6 +21,7 @@ enum { LEVELS = 25, GRID_BITS = 40 };
 struct tacet__tree {
     size_t dim;
     double sd;
+    bool leaves;
     uint64_t steps;
     double *exact; /* dim x LEVELS: private: sums of the nodes that are not ended yet */
     double *noisy; /* dim x LEVELS: the last node of each level that was released */
@@ -28,16 +29,16 @@ struct tacet__tree {
     tacet_sampler sampler;
 };
 
-double tacet__tree_factor(uint64_t steps) {
+double tacet__tree_factor(uint64_t steps, bool leaves) {
     /* The first vector is in node (level, 0) of every level that is ended within `steps`. */
-    double nodes = 0;
-    for (uint64_t length = 1; length <= steps; length *= 2) {
+    double nodes = leaves ? 1 : 0;
+    for (uint64_t length = 1; length <= steps && !leaves; length *= 2) {
         nodes++;
     }
     return sqrt(nodes);
 }
 
-tacet_status tacet__tree_create(tacet__tree **out, size_t dim, double sd, tacet_error *err) {
+tacet_status tacet__tree_create(tacet__tree **out, size_t dim, double sd, bool leaves, tacet_error *err) {
     *out = NULL;
     tacet__tree *tree = TACET__ZALLOC(tacet__tree, 1);
     if (tree == NULL) {
@@ -45,6 +46,7 @@ tacet_status tacet__tree_create(tacet__tree **out, size_t dim, double sd, tacet_
     }
     tree->dim = dim;
     tree->sd = sd;
+    tree->leaves = leaves;
     const tacet__array arrays[] = {{&tree->exact, dim, LEVELS}, {&tree->noisy, dim, LEVELS}, {&tree->draw, dim, 1}};
     tacet_status status = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])
                               ? tacet_sampler_init(&tree->sampler, "gaussian", sd, GRID_BITS, err)
@@ -86,6 +88,13 @@ tacet_status tacet__tree_step(tacet__tree *tree, double *estimate, double *var, 
         return status;
     }
     tree->steps = t;
+    if (tree->leaves) { /* the sum of all leaves, whichever nodes they are read from */
+        tacet__axpy(tree->noisy, 1, x, dim);
+        tacet__axpy(tree->noisy, 1, tree->draw, dim);
+        memcpy(estimate, tree->noisy, dim * sizeof(double));
+        *var = tree->sd * tree->sd * (double)t;
+        return TACET_OK;
+    }
     for (size_t level = 0; level < LEVELS; level++) {
         tacet__axpy(tree->exact + level * dim, 1, x, dim);
     }

@@ -4,8 +4,8 @@
  * the history (erratum 3). u depends on the arm only, so the reports of an arm are kept sorted by size with their
  * prefix sums, and a row of the estimate is one search per arm. Features, roots and sums are rebuilt when det V has
  * grown by half or a new arm is played; in between V^-1 follows by rank-one updates and a new report is truncated with
- * the roots of the last rebuild. Cost: O(n^2) a round and at most n + 2 gamma_T/ln 1.5 rebuilds of O(n^3 + T);
- * 48 bytes a round; no allocation after create. */
+ * the roots of the last rebuild; with `eager` all of it is done at every report, as printed. Cost: O(n^2) a round and
+ * at most n + 2 gamma_T/ln 1.5 rebuilds of O(n^3 + T); 48 bytes a round; no allocation after create. */
 #include "local/open/internal.h"
 
 #include "core/fail.h"
@@ -238,7 +238,7 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
     e->fresh[e->fresh_count] = y;
     e->fresh_arm[e->fresh_count++] = arm;
     tacet_status status = TACET_OK;
-    if (first || e->growth > GROWTH) {
+    if (first || e->growth > GROWTH || e->base.p->s.eager) {
         status = rebuild(e, err);
     } else {
         follow(e, arm, y);

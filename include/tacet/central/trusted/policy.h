@@ -93,6 +93,7 @@ typedef struct tacet_central_published_settings {
     double rho, lambda, zeta, width;       /* as in tacet_noisy_ucb_settings: 0.5, 1, 0.1, 1 */
     size_t open_most;                      /* default 64 */
     uint64_t coin_seed;                    /* of the first round; default 1 */
+    bool leaves; /* the tree as the paper prints it: noise in its leaves alone. Default false: in every node */
 } tacet_central_published_settings;
 
 TACET_API void tacet_central_published_settings_defaults(tacet_central_published_settings *settings);

@@ -76,6 +76,7 @@ typedef struct tacet_local_settings {
     /* tgp without ldp: P(|y - f| > x) <= tail_a exp(-tail_b x^(1/theta)), and reports are truncated where that is 1/t
      * instead of at t^1/4. Default theta 0: nothing is known of the tails but noise_var. */
     double theta, tail_a, tail_b;
+    bool eager;  /* ata: dictionary, roots and sums anew at every report, as the paper prints it; default false */
     bool forget; /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
                     that keep them, as the suggestion service does; default false */
 } tacet_local_settings;
