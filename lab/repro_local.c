@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIALS = 10, FULL = 20, QUICK = 5, ROUNDS = 40000, QUICK_ROUNDS = 20000, ALGORITHMS = 3 };
+enum { TRIALS = 10, FULL = 20, QUICK = TRIALS, ROUNDS = 40000, QUICK_ROUNDS = 20000, ALGORITHMS = 3 };
 static const char *const NAMES[ALGORITHMS][2] = {{"ata", "ATA-GP-UCB"}, {"tgp", "TGP-UCB"}, {"moma", "MoMA-GP-UCB"}};
 
 typedef struct panel {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAPER_TRIALS = 50, FULL = 400, QUICK = 100, VALUES = 6, INITIAL = 1 };
+enum { PAPER_TRIALS = 50, FULL = 400, QUICK = PAPER_TRIALS, VALUES = 6, INITIAL = 1 };
 enum { QUICK_SHIPPED = 20 };     /* a modeler that knows the noise takes a hundred times as long */
 static const double RADIUS = 25; /* the paper's largest norm */
 
