@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PAPER_COUNT = 4 };
@@ -278,17 +279,42 @@ static tacet_status run_cell(work *w, repro_plan *plan, size_t i, tacet_error *e
     return status;
 }
 
-static tacet_status run_plan(work *w, repro_plan *plan, tacet_error *err) {
+/* Whether the cell is part of what was asked for. */
+static bool is_wanted(const repro_plan *plan, const repro_options *o, size_t cell) {
+    const repro_row *r = o->row > 0 && o->row <= plan->rows ? &plan->row[o->row - 1] : NULL;
+    return o->row == 0 || (r != NULL && (cell == r->less || cell == r->cell[o->column - 1]));
+}
+
+static tacet_status run_plan(work *w, repro_plan *plan, const repro_options *o, tacet_error *err) {
     tacet_status status = TACET_OK;
     const double begin = cli_seconds();
     for (size_t i = 0; i < plan->cells && status == TACET_OK; i++) {
-        status = run_cell(w, plan, i, err);
+        status = is_wanted(plan, o, i) ? run_cell(w, plan, i, err) : TACET_OK;
     }
     plan->seconds = cli_seconds() - begin;
-    if (status == TACET_OK) {
+    if (status == TACET_OK && o->row == 0) {
         conclude(plan);
     }
     return status;
+}
+
+/* One cell as the document has it. */
+static tacet_status print_cell(const repro_plan *plan, const repro_options *o, tacet_error *err) {
+    double mean = 0;
+    double se = 0;
+    size_t trials = 0;
+    char text[64];
+    if (o->row > plan->rows || !repro_result(plan, o->row - 1, o->column - 1, &mean, &se, &trials)) {
+        return tacet__fail(err, TACET_INVALID, "%s has nothing in row %zu, column %zu", plan->entry->name, o->row,
+                           o->column);
+    }
+    repro_number(text, sizeof text, mean, se);
+    if (!cli_json_wanted()) {
+        printf("%s\n", text);
+    }
+    cli_json_print(json_pack("{ss so so sI}", "cell", text, "mean", cli_real(mean), "se", cli_real(se), "trials",
+                             (json_int_t)trials));
+    return TACET_OK;
 }
 
 static void free_plan(repro_plan *plan) {
@@ -383,9 +409,14 @@ static tacet_status write_report(const char *path, repro_plan *const *plans, siz
 }
 
 static void markdown_head(FILE *file, const repro_options *o, const char *command) {
+    char day[16] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    (void)strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &utc));
     fprintf(file,
             "# The papers' tables and figures, and ours\n\n"
-            "Made by `%s`, version %s; seed %llu. Do not edit: run it again.\n\n"
+            "Made by `%s` at commit %s on %s, version %s; seed %llu. Do not edit: run it again. `make check` runs some "
+            "cells again, other ones each time, and fails where they differ from this page.\n\n"
             "*As published* runs the paper's algorithm; *as shipped* is what this project does instead, with the "
             "guarantee named under each table, which is the one that really holds. All runs use seeded noise, so "
             "that they can be repeated: none of them is itself private. ± is one standard error. A value of the paper "
@@ -394,7 +425,7 @@ static void markdown_head(FILE *file, const repro_options *o, const char *comman
             "finest digit in the table is allowed on top. A run that took another branch of the algorithm than the "
             "paper's is not scored. Were means normal, a row would disagree by chance once in 370; "
             "regrets are skewed, so it is somewhat more often.\n\n",
-            command, repro_version(), (unsigned long long)o->seed);
+            command, o->commit != NULL ? o->commit : "(not told)", day, repro_version(), (unsigned long long)o->seed);
 }
 
 /* What agrees, at a glance. */
@@ -479,6 +510,10 @@ typedef struct outputs {
 static void remember(outputs *out, int argc, char **argv) {
     size_t at = (size_t)snprintf(out->command, sizeof out->command, "tacet-lab repro");
     for (int i = 1; i < argc && at < sizeof out->command; i++) {
+        if (strcmp(argv[i], "--commit") == 0) { /* which is said beside it */
+            i++;
+            continue;
+        }
         at += (size_t)snprintf(out->command + at, sizeof out->command - at, " %s", argv[i]);
     }
 }
@@ -521,13 +556,13 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
         }
     }
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        status = run_plan(&w, plans[i], &err);
+        status = run_plan(&w, plans[i], o, &err);
     }
     lab_progress_within(0, 1, NULL);
     cli_progress_end();
     if (status == TACET_OK) {
         tell_kept(self, plans, count);
-        status = finish(plans, count, o, out, &err);
+        status = o->row > 0 ? print_cell(plans[0], o, &err) : finish(plans, count, o, out, &err);
     }
     for (size_t i = 0; plans != NULL && i < count; i++) {
         free_plan(plans[i]);
@@ -551,6 +586,8 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         {"data", CLI_STRING, &o.data, "DIR",
          "Folder with loan.csv, loan_extra.csv, property_locations.csv, light_train.csv, light_test.csv, stocks.csv.",
          false},
+        {"row", CLI_SIZE, &o.row, "N", "With --column: this cell of one table alone, counted from 1.", false},
+        {"column", CLI_SIZE, &o.column, "N", "1 is the first after the paper's.", false},
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"", CLI_FLAG, NULL, NULL, "Output", false},
         {"out", CLI_STRING, &out.folder, "DIR",
@@ -559,6 +596,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         {"fresh", CLI_FLAG, &o.fresh, NULL, "Does not use what is kept in --out, and replaces it.", false},
         {"report", CLI_STRING, &out.report, "FILE", "One HTML page with tables and charts.", false},
         {"markdown", CLI_STRING, &out.markdown, "FILE", "A document with all of it.", false},
+        {"commit", CLI_STRING, &o.commit, "ID", "What the document says it was made from.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     const char *name = NULL;
     size_t names = 1;
@@ -569,6 +607,9 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     }
     if (names == 0) {
         return cli_usage(self, "which one? 'tacet-lab repro list' names them");
+    }
+    if ((o.row > 0) != (o.column > 0) || o.column > REPRO_COLUMNS || (o.row > 0 && strcmp(name, "all") == 0)) {
+        return cli_usage(self, "--row and --column name one cell of one table");
     }
     if (strcmp(name, "list") == 0) {
         return list();

@@ -21,7 +21,9 @@ typedef struct repro_options {
     size_t trials; /* 0: the entry's own */
     size_t rounds; /* of bandits; 0: the entry's own */
     uint64_t seed;
-    const char *data; /* folder of the tables; NULL: none */
+    const char *data;   /* folder of the tables; NULL: none */
+    size_t row, column; /* from 1: this cell alone is run and printed; 0: all */
+    const char *commit; /* for the head of the document; NULL: not told */
 } repro_options;
 
 typedef struct repro_cell {
