@@ -441,7 +441,9 @@ static void markdown_summary(FILE *file, repro_plan *const *plans, size_t count)
         }
         const repro_entry *e = plans[i]->entry;
         fprintf(file, "| [%s](#%s) | %s | ", e->name, e->name, e->title);
-        if (all > 0) {
+        if (plans[i]->missing > 0) {
+            fprintf(file, "not run |\n");
+        } else if (all > 0) {
             fprintf(file, "%zu of %zu |\n", agree, all);
         } else {
             fprintf(file, "none printed |\n");
@@ -460,6 +462,7 @@ static tacet_status write_markdown(const char *path, repro_plan *const *plans, s
     markdown_summary(file, plans, count);
     for (size_t p = 0; p < PAPER_COUNT; p++) {
         bool first = true;
+        const repro_entry *shown = NULL; /* whose texts need not be repeated */
         for (size_t i = 0; i < count; i++) {
             const repro_entry *e = plans[i]->entry;
             if (e >= PAPERS[p]->entries && e < PAPERS[p]->entries + PAPERS[p]->count) {
@@ -467,7 +470,15 @@ static tacet_status write_markdown(const char *path, repro_plan *const *plans, s
                     fprintf(file, "## %s\n\n", PAPERS[p]->title);
                 }
                 first = false;
-                repro_markdown(file, plans[i], i > 0 ? plans[i - 1]->entry : NULL);
+                if (plans[i]->missing > 0) {
+                    fprintf(file,
+                            "### %s\n\n%s: not run at this commit; what is missing takes about %.0f minutes of one "
+                            "core (`make reproduction`).\n\n",
+                            e->name, e->title, ceil(plans[i]->missing / 60));
+                    continue;
+                }
+                repro_markdown(file, plans[i], shown);
+                shown = e;
             }
         }
     }
@@ -522,6 +533,9 @@ static tacet_status finish(repro_plan *const *plans, size_t count, const repro_o
                            tacet_error *err) {
     json_t *results = json_array();
     for (size_t i = 0; i < count; i++) {
+        if (plans[i]->missing > 0) {
+            continue;
+        }
         if (!cli_json_wanted()) {
             repro_print(plans[i]);
         }
@@ -552,11 +566,13 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
         status = make_plan(&plans[i], entries[i], o, &err);
         for (size_t c = 0; status == TACET_OK && c < plans[i]->cells; c++) {
             repro_cell *cell = &plans[i]->cell[c];
-            w.all += repro_store_find(w.store, cell) ? 0 : cost_of(cell);
+            const double cost = repro_store_find(w.store, cell) ? 0 : cost_of(cell);
+            w.all += cost;
+            plans[i]->missing += o->kept ? cost : 0;
         }
     }
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        status = run_plan(&w, plans[i], o, &err);
+        status = plans[i]->missing > 0 ? TACET_OK : run_plan(&w, plans[i], o, &err);
     }
     lab_progress_within(0, 1, NULL);
     cli_progress_end();
@@ -593,6 +609,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         {"out", CLI_STRING, &out.folder, "DIR",
          "Keeps the results of finished cells in DIR/results.jsonl; a run that was interrupted goes on from them.",
          false},
+        {"kept", CLI_FLAG, &o.kept, NULL, "Runs nothing: tables that --out does not hold are named as not run.", false},
         {"fresh", CLI_FLAG, &o.fresh, NULL, "Does not use what is kept in --out, and replaces it.", false},
         {"report", CLI_STRING, &out.report, "FILE", "One HTML page with tables and charts.", false},
         {"markdown", CLI_STRING, &out.markdown, "FILE", "A document with all of it.", false},

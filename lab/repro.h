@@ -18,6 +18,7 @@ enum { REPRO_COLUMNS = 4, REPRO_ROWS = 48, REPRO_CELLS = 192, REPRO_KEY = 1200, 
 
 typedef struct repro_options {
     bool quick, fresh;
+    bool kept;     /* what is not kept from earlier runs is not run, but named as such */
     size_t trials; /* 0: the entry's own */
     size_t rounds; /* of bandits; 0: the entry's own */
     uint64_t seed;
@@ -77,6 +78,7 @@ typedef struct repro_plan {
     char *path[REPRO_CELLS]; /* owned: paths that requests point to */
     size_t paths;
     char left_out[200]; /* what needs --data */
+    double missing;     /* --kept: seconds of one core that its cells would take; it is named and not shown */
     double seconds;
 } repro_plan;
 

@@ -31,8 +31,11 @@ struct tacet__tree {
 
 double tacet__tree_factor(uint64_t steps, bool leaves) {
     /* The first vector is in node (level, 0) of every level that is ended within `steps`. */
-    double nodes = leaves ? 1 : 0;
-    for (uint64_t length = 1; length <= steps && !leaves; length *= 2) {
+    double nodes = 0;
+    if (leaves) {
+        return 1;
+    }
+    for (uint64_t length = 1; length <= steps; length *= 2) {
         nodes++;
     }
     return sqrt(nodes);
