@@ -10,7 +10,7 @@ python3 - "$TACET_BIN" <<'PY'
 import functools, glob, os, re, subprocess, sys
 bin = sys.argv[1]
 texts = {p: open(p, encoding="utf-8").read() for p in sorted(glob.glob("**/*.md", recursive=True))
-         if not p.startswith("build") and p not in ("CHANGELOG.md", "docs/known-vulnerabilities.md", "docs/formats.md")}
+         if not p.startswith("build") and p not in ("CHANGELOG.md", "docs/known-vulnerabilities.md")}
 def all_of(*patterns):
     return "\n".join(open(p, encoding="utf-8", errors="replace").read() for q in patterns
                      for p in glob.glob(q, recursive=True) if os.path.isfile(p))
