@@ -81,7 +81,7 @@ static void test_append_only(void **state) {
         "UPDATE head SET records = 1",
         "DELETE FROM head",
         "TRUNCATE head",
-        "UPDATE format SET version = 1",
+        "UPDATE format SET version = 7",
         "DELETE FROM format",
         "TRUNCATE format",
     };
@@ -107,7 +107,7 @@ static void test_tampered(void **state) {
         {"", "ALTER TABLE record DISABLE TRIGGER record_update"},
         {"", "DROP TABLE format"},
         {"", "DROP TABLE answer"},
-        {"format", "UPDATE format SET version = 1"},
+        {"format", "UPDATE format SET version = 7"},
         {"format", "UPDATE format SET application = 2"},
         {"format", "DELETE FROM format"},
         {"record", "UPDATE record SET body = body || '\\x00'::bytea WHERE seq = 1"},
