@@ -289,17 +289,19 @@ static tacet_status open_table(table *t, const arguments *a, const char *state, 
     }
     t->count = count;
     tacet_status status = TACET_OK;
-    for (size_t h = 0; h < count && status == TACET_OK; h++) {
-        char folder[4096];
+    for (size_t h = 0; h < count && status == TACET_OK; h++) { /* keys that cannot be read leave nothing behind */
         tacet_remote_settings link = a->link;
         link.url = a->urls.at[h];
         link.keys = a->keys.at[h];
-        (void)mkdir(state, 0700);
-        (void)snprintf(folder, sizeof folder, count > 1 ? "%s/holder-%zu" : "%s", state, h + 1);
         status = tacet_remote_open(&t->links[h], &link, err);
-        status = status != TACET_OK
-                     ? status
-                     : tacet_remote_fetch(t->links[h], &t->manifests[h], &t->texts[h], &t->rows[h], folder, err);
+    }
+    if (status == TACET_OK) {
+        (void)mkdir(state, 0700);
+    }
+    for (size_t h = 0; h < count && status == TACET_OK; h++) {
+        char folder[4096];
+        (void)snprintf(folder, sizeof folder, count > 1 ? "%s/holder-%zu" : "%s", state, h + 1);
+        status = tacet_remote_fetch(t->links[h], &t->manifests[h], &t->texts[h], &t->rows[h], folder, err);
         t->holders[h] = (tacet_session_holder){&t->manifests[h], t->texts[h], t->rows[h]};
         if (status == TACET_OK && !t->manifests[h].is_private) {
             cli_say(self, "the release of %s is %s", a->urls.at[h], TACET_MANIFEST_STAMP);
