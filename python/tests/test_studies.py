@@ -322,32 +322,17 @@ def test_the_best_of_a_log_range_lies_within_it(tmp_path: Path, low: float, high
         assert len(model.predict({"rate": rates})) == grid
 
 
-def test_several_at_once_and_waiting(tmp_path: Path) -> None:
+def test_several_at_once_and_open_tickets_stop_nobody(tmp_path: Path) -> None:
     with learning(tmp_path / "s") as study:
-        eight = study.suggest(count=8)
-        assert len(eight) == 8 and len({s.ticket for s in eight}) == 8
-        while more := study.suggest(count=64):
-            eight += more
-        with pytest.raises(tacet.StateError, match="waits for the reports"):
-            study.suggest()
-        with pytest.raises(tacet.StateError, match="waits for the reports"):  # all are this thread's: nobody reports
-            _impatient(study)
-        for s in eight:
-            s.observe(0.5)
+        held = study.suggest(count=8)
+        assert len(held) == 8 and len({s.ticket for s in held}) == 8
+        for _ in range(20):
+            for s in study.suggest(count=8):
+                s.observe(0.5)
         assert study.suggest(wait=5).state == "open"
         for wrong in (0, 65):
             with pytest.raises(tacet.InvalidValue):
                 study.suggest(count=wrong)
-
-
-def _impatient(study: trusted.Study) -> None:
-    with study._reported:
-        held = study._trials
-        study._trials = []  # as if another process had them
-    try:
-        study.suggest(wait=0.3)
-    finally:
-        study._trials = held
 
 
 @pytest.mark.parametrize("jobs", [1, 4])

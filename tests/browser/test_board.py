@@ -266,7 +266,7 @@ def test_a_study_over_a_space_is_shown_in_its_own_units_and_its_best_is_the_rele
         until("powers of ten", lambda: {"0.0001", "0.001", "0.01", "0.1", "1"} <= set(marks()))
         chosen = driver.find_elements(CSS, "section select")[2]  # the optimizer's, after the two of the axes
         assert [o.text for o in chosen.find_elements(CSS, "option")] == ["sgd", "adam", "lion <b>"]
-        assert chosen.find_element(CSS, "option:checked").text == point["optimizer"]
+        until("the best point's level", lambda: chosen.find_element(CSS, "option:checked").text == point["optimizer"])
         assert driver.find_element(CSS, "input[type=date]").get_attribute("value") == point["since"]
         first = driver.find_elements(CSS, "section select")[0]
         first.send_keys("optimizer")

@@ -92,10 +92,12 @@ const tests = {
     const module = await Module.load(compiled);
     const narrow = await Device.open({ study, budget: 10, ledger: new Store(), module });
     const wide = await Device.open({ study: { ...study, range: [1000, 2000] }, budget: 10, ledger: new Store(), module });
+    let near = 0, far = 0; // a report of the wide one is below 10 once in 450 times: six of twenty never are
     for (let i = 0; i < 20; i++) {
-      assert.ok(Math.abs((await narrow.report(`n${i}`, 0.5)).report) < 10);
-      assert.ok(Math.abs((await wide.report(`w${i}`, 1500)).report) > 10);
+      near += Math.abs((await narrow.report(`n${i}`, 0.5)).report) < 10;
+      far += Math.abs((await wide.report(`w${i}`, 1500)).report) > 10;
     }
+    assert.ok(near > 14 && far > 14, `${near} ${far}`);
   },
   async a_word_of_the_coin_gives_the_arm_that_it_gives_in_c() {
     let word = 0n;
