@@ -153,18 +153,19 @@ static tacet_status at_points(const tacet__replica *r, tacet__job *job) {
 static tacet_status choose_record(double *record, const view *v, const tacet__definition *def, const tacet__job *job,
                                   const json_t *release, tacet_error *err) {
     const json_t *index = json_object_get(release, "index");
-    const size_t best = json_is_integer(index) ? (size_t)json_integer_value(index) : def->count;
-    const size_t own = def->space.count > 0 ? def->space.count : def->d;
+    double action[TACET__DEFINITION_DIMS], record_of[TACET__DEFINITION_DIMS];
+    const bool known =
+        json_is_integer(index) && tacet__domain_point(def, action, record_of, (uint64_t)json_integer_value(index));
+    const double *best = def->space.count > 0 ? record_of : action;
     if (job->context_dim != 0 && job->context_dim != v->count) {
         return tacet__fail(err, TACET_INVALID, "'at' has %zu numbers, not %zu: one for each column", job->context_dim,
                            v->count);
     }
     for (size_t i = 0; i < v->count; i++) {
         const view_column *c = &v->columns[i];
-        const double *records = def->space.count > 0 ? def->records : def->points;
-        const double asked = job->context_dim != 0              ? job->context[i]
-                             : best < def->count && !c->context ? records[best * own + i]
-                                                                : grid_value(c, 0, 1);
+        const double asked = job->context_dim != 0  ? job->context[i]
+                             : known && !c->context ? best[i]
+                                                    : grid_value(c, 0, 1);
         const double most = is_category(c) ? (double)(c->typed->level_count - 1) : c->hi;
         record[i] = fmin(fmax(asked, is_category(c) ? 0 : c->lo), most);
     }
