@@ -12,7 +12,7 @@
 #include <tacet/io/file.h>
 #include <tacet/service/trusted/study.h>
 
-enum { DEFINITION_BYTES = 4 << 20 };
+enum { DEFINITION_BYTES = 4 << 20, EPS_MOST = 1000 /* as a definition has it */ };
 
 typedef struct request {
     cli_space space;
@@ -228,7 +228,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         return cli_usage(self,
                          "a study needs --definition FILE, or --name, --trust, --eps, a domain and --lengthscale");
     }
-    if (r.definition == NULL && !cli_sure_of_eps(self, r.yes || r.plan, r.eps)) {
+    /* What the definition will refuse anyway is not asked about. */
+    if (r.definition == NULL && r.eps <= EPS_MOST && !cli_sure_of_eps(self, r.yes || r.plan, r.eps)) {
         return CLI_EXIT_USAGE;
     }
     tacet_space space = {0};

@@ -107,7 +107,7 @@ central="--trust central --delta 1e-6 --bounds 0:5,18:90 --lengthscale 1.5,30"
 {
     wrong 2 'must be above 0' study create --store s --name j $central --eps 0
     wrong 2 'rounds' study create --store s --name j $central --eps 1 --rounds 99999999999999
-    wrong 2 'at most 1000' study create --store s --name j $central --eps 1e15 --yes
+    wrong 2 'at most 1000' study create --store s --name j $central --eps 1e15
 }
 wrong 2 'people.csv: line 1' study suggest --store none --study none --decision-set people.csv
 wrong 1 'none' study status --store none --study none
