@@ -335,6 +335,30 @@ def test_several_at_once_and_open_tickets_stop_nobody(tmp_path: Path) -> None:
                 study.suggest(count=wrong)
 
 
+def test_a_study_that_releases_batches_waits_for_reports(tmp_path: Path) -> None:
+    with learning(tmp_path / "s", known={"x": [0.1, 0.9], "value": [0.2, 0.4]}) as study:
+        held: list[Any] = []
+        while more := study.suggest(count=64):
+            held += more
+        with pytest.raises(tacet.StateError, match="waits for the reports"):
+            study.suggest()
+        with pytest.raises(tacet.StateError, match="waits for the reports"):  # all are this thread's: nobody reports
+            _impatient(study)
+        for s in held:
+            s.observe(0.5)
+        assert study.suggest(wait=5).state == "open"
+
+
+def _impatient(study: trusted.Study) -> None:
+    with study._reported:
+        held = study._trials
+        study._trials = []  # as if another process had them
+    try:
+        study.suggest(wait=0.3)
+    finally:
+        study._trials = held
+
+
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_a_study_optimizes_by_itself(tmp_path: Path, jobs: int) -> None:
     study = trusted.Study.create(

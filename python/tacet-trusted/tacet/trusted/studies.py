@@ -61,8 +61,8 @@ class Study(BaseStudy, Handle):
         """Adds a study to a store, made when missing, and opens it; again with the same definition is harmless.
 
         A `definition` is that of docs/API.md. Otherwise it is made: over a `space` of points, of which the study
-        proposes the best among `candidates` (default: the program's); with a `context` space each round brings what is
-        known of it. `person_rounds` (1) of each person count, `ticket_seconds` (a day) a report is waited for,
+        proposes the best (where something is known already: among `candidates`); with a `context` space each round
+        brings what is known of it. `person_rounds` (1) of each person count, `ticket_seconds` (a day) a report is waited for,
         `open_most` (1024) tickets may be open; `features` and `late` are those of docs/API.md.
 
         What is public already goes in first: `known`, a table with the columns of the space, `value` and perhaps `sd`;
