@@ -24,7 +24,7 @@ help:
 	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
 	@echo "make space-tables   real tables with categories, missing cells and dates, searched over TLS, DATA=$(DATA) (minutes)"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
-	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); 40 minutes of one core, goes on where it was stopped"
+	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); about 25 minutes of one core, runs only what a change touched"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
 	@echo "make device-wasm    the browser's device package into build/device (web/device/README.md)"

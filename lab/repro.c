@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PAPER_COUNT = 4 };
@@ -49,6 +48,7 @@ tacet_status repro_cell_add(size_t *out, repro_plan *plan, const lab_request *re
     }
     repro_cell *cell = &plan->cell[plan->cells];
     cell->request = *request;
+    lab_request_learner(cell->learner, sizeof cell->learner, request);
     cell->cost = cost;
     memcpy(cell->key, key, sizeof key);
     *out = plan->cells++;
@@ -152,35 +152,36 @@ int repro_agrees(const repro_plan *plan, size_t row) {
     return fabs(mean - r->value) <= 3 * both + half_digit(plan);
 }
 
-static void count_agreement(repro_plan *plan) {
-    enum { MANY = 10 }; /* trials from which on a standard error is worth its name */
+size_t repro_agreement(const repro_plan *plan, size_t *scored) {
     size_t agree = 0;
-    size_t all = 0;
+    *scored = 0;
+    for (size_t i = 0; i < plan->rows; i++) {
+        const int a = repro_agrees(plan, i);
+        agree += a == 1;
+        *scored += a >= 0;
+    }
+    return agree;
+}
+
+/* Values that no score is worth much for, or that have none. */
+static void unscored(repro_plan *plan) {
+    enum { MANY = 10 }; /* trials from which on a standard error is worth its name */
     size_t fewest = SIZE_MAX;
     size_t elsewhere = 0;
     for (size_t i = 0; i < plan->rows; i++) {
-        elsewhere += plan->row[i].comparable && other_branch(plan, i);
-        const int a = repro_agrees(plan, i);
-        agree += a == 1;
-        all += a >= 0;
         double mean = 0;
         double se = 0;
         size_t trials = 0;
-        if (a >= 0 && repro_result(plan, i, 0, &mean, &se, &trials)) {
+        elsewhere += plan->row[i].comparable && other_branch(plan, i);
+        if (repro_agrees(plan, i) >= 0 && repro_result(plan, i, 0, &mean, &se, &trials)) {
             fewest = trials < fewest ? trials : fewest;
         }
-    }
-    if (all > 0) {
-        repro_finding(plan,
-                      "%zu of the paper's %zu printed values agree with ours as published (difference at most three "
-                      "standard errors).",
-                      agree, all);
     }
     if (elsewhere > 0) {
         repro_finding(plan, "%zu of the paper's values are not scored: ours ran in the other branch of Algorithm 1.",
                       elsewhere);
     }
-    if (all > 0 && fewest < MANY) {
+    if (fewest < MANY) {
         repro_finding(plan, "Some of ours are means of %zu trials only: their standard errors are rough.", fewest);
     }
 }
@@ -223,7 +224,7 @@ static void lowest_rows(repro_plan *plan, const char *group) {
 }
 
 static void conclude(repro_plan *plan) {
-    count_agreement(plan);
+    unscored(plan);
     for (size_t i = 0; plan->rank && i < plan->rows; i++) {
         bool first = true;
         for (size_t j = 0; j < i; j++) {
@@ -243,6 +244,7 @@ static void conclude(repro_plan *plan) {
 typedef struct work {
     const cli_command *self;
     repro_store *store;
+    json_t *checked;  /* of other builds' results: keys that still come out, and learners of which some do not */
     double done, all; /* of the cost of all cells still to run when the work began */
     double began, spent;
 } work;
@@ -251,9 +253,74 @@ static double cost_of(const repro_cell *cell) {
     return cell->cost * (double)cell->request.trials;
 }
 
+/* Whether the cell is part of what was asked for. */
+static bool is_wanted(const repro_plan *plan, const repro_options *o, size_t cell) {
+    const repro_row *r = o->row > 0 && o->row <= plan->rows ? &plan->row[o->row - 1] : NULL;
+    return o->row == 0 || (r != NULL && (cell == r->less || cell == r->cell[o->column - 1]));
+}
+
+/* Runs the first trial of a kept cell again; false: it no longer comes out. */
+static tacet_status comes_out(bool *same, const repro_cell *cell, tacet_error *err) {
+    lab_outcome again;
+    lab_request one = cell->request;
+    one.trials = 1;
+    const tacet_status status = lab_run(&again, &one, err);
+    if (status == TACET_OK) {
+        *same = again.value[0] == cell->outcome.value[0];
+        lab_outcome_clear(&again);
+    }
+    return status;
+}
+
+/* Drops what another build's learner made that gives other values now. */
+static bool is_fresh(const work *w, repro_cell *cell) {
+    if (cell->done && cell->other_build && json_object_get(w->checked, cell->learner) != NULL) {
+        lab_outcome_clear(&cell->outcome);
+        cell->done = cell->kept = false;
+    }
+    return cell->done;
+}
+
+static tacet_status check_cell(work *w, const repro_cell *cell, tacet_error *err) {
+    bool same = true;
+    if (!cell->other_build || json_object_get(w->checked, cell->key) != NULL) {
+        return TACET_OK;
+    }
+    const tacet_status status = comes_out(&same, cell, err);
+    if (status == TACET_OK && !same) {
+        cli_say(w->self, "%s: kept results no longer come out and are dropped", cell->learner);
+    }
+    (void)json_object_set_new(w->checked, same ? cell->key : cell->learner, json_true());
+    return status;
+}
+
+/* Finds what is kept. Of cells that another build made one trial is run again: where it differs, nothing that its
+ * learner made is used. One trial may come out by chance (a regret of 0), a learner's whole share of them does not. */
+static tacet_status check_kept(work *w, repro_plan *const *plans, size_t count, const repro_options *o,
+                               tacet_error *err) {
+    tacet_status status = TACET_OK;
+    w->checked = json_object();
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count; i++) {
+            for (size_t c = 0; status == TACET_OK && c < plans[i]->cells; c++) {
+                repro_cell *cell = &plans[i]->cell[c];
+                const bool found = is_wanted(plans[i], o, c) && (cell->done || repro_store_find(w->store, cell));
+                if (!found || !is_fresh(w, cell)) {
+                    w->all += pass == 1 && is_wanted(plans[i], o, c) ? cost_of(cell) : 0;
+                } else if (pass == 0) {
+                    status = check_cell(w, cell, err);
+                } else if (cell->other_build) {
+                    status = repro_store_keep(w->store, cell, err); /* as of this build, now that all were looked at */
+                }
+            }
+        }
+    }
+    return status;
+}
+
 static tacet_status run_cell(work *w, repro_plan *plan, size_t i, tacet_error *err) {
     repro_cell *cell = &plan->cell[i];
-    if (cell->done || repro_store_find(w->store, cell)) {
+    if (cell->done || (repro_store_find(w->store, cell) && is_fresh(w, cell))) {
         return TACET_OK;
     }
     char what[120];
@@ -277,12 +344,6 @@ static tacet_status run_cell(work *w, repro_plan *plan, size_t i, tacet_error *e
                 w->done > 0 ? passed * fmax(0, w->all - w->done) / w->done : 0);
     }
     return status;
-}
-
-/* Whether the cell is part of what was asked for. */
-static bool is_wanted(const repro_plan *plan, const repro_options *o, size_t cell) {
-    const repro_row *r = o->row > 0 && o->row <= plan->rows ? &plan->row[o->row - 1] : NULL;
-    return o->row == 0 || (r != NULL && (cell == r->less || cell == r->cell[o->column - 1]));
 }
 
 static tacet_status run_plan(work *w, repro_plan *plan, const repro_options *o, tacet_error *err) {
@@ -408,107 +469,17 @@ static tacet_status write_report(const char *path, repro_plan *const *plans, siz
     return lab_report(path, "reproduction", document, err);
 }
 
-static void markdown_head(FILE *file, const repro_options *o, const char *command) {
-    char day[16] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
-    (void)strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &utc));
-    fprintf(file,
-            "# The papers' tables and figures, and ours\n\n"
-            "Made by `%s` at commit %s on %s, version %s; seed %llu. Do not edit: run it again. `make check` runs some "
-            "cells again, other ones each time, and fails where they differ from this page.\n\n"
-            "*As published* runs the paper's algorithm; *as shipped* is what this project does instead, with the "
-            "guarantee named under each table, which is the one that really holds. All runs use seeded noise, so "
-            "that they can be repeated: none of them is itself private. ± is one standard error. A value of the paper "
-            "*agrees* when it differs from ours as published by at most three standard errors of the difference of "
-            "two means, one over as many runs as the paper's, one over ours, assuming the same spread; half of the "
-            "finest digit in the table is allowed on top. A run that took another branch of the algorithm than the "
-            "paper's is not scored. Were means normal, a row would disagree by chance once in 370; "
-            "regrets are skewed, so it is somewhat more often.\n\n",
-            command, o->commit != NULL ? o->commit : "(not told)", day, repro_version(), (unsigned long long)o->seed);
-}
-
-/* What agrees, at a glance. */
-static void markdown_summary(FILE *file, repro_plan *const *plans, size_t count) {
-    fprintf(file, "| | what | printed values that agree |\n| --- | --- | --- |\n");
-    for (size_t i = 0; i < count; i++) {
-        size_t agree = 0;
-        size_t all = 0;
-        for (size_t r = 0; r < plans[i]->rows; r++) {
-            const int a = repro_agrees(plans[i], r);
-            agree += a == 1;
-            all += a >= 0;
-        }
-        const repro_entry *e = plans[i]->entry;
-        fprintf(file, "| [%s](#%s) | %s | ", e->name, e->name, e->title);
-        if (plans[i]->missing > 0) {
-            fprintf(file, "not run |\n");
-        } else if (all > 0) {
-            fprintf(file, "%zu of %zu |\n", agree, all);
-        } else {
-            fprintf(file, "none printed |\n");
-        }
-    }
-    fputc('\n', file);
-}
-
-static tacet_status write_markdown(const char *path, repro_plan *const *plans, size_t count, const repro_options *o,
-                                   const char *command, tacet_error *err) {
-    FILE *file = fopen(path, "we");
-    if (file == NULL) {
-        return tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
-    }
-    markdown_head(file, o, command);
-    markdown_summary(file, plans, count);
-    for (size_t p = 0; p < PAPER_COUNT; p++) {
-        bool first = true;
-        const repro_entry *shown = NULL; /* whose texts need not be repeated */
-        for (size_t i = 0; i < count; i++) {
-            const repro_entry *e = plans[i]->entry;
-            if (e >= PAPERS[p]->entries && e < PAPERS[p]->entries + PAPERS[p]->count) {
-                if (first) {
-                    fprintf(file, "## %s\n\n", PAPERS[p]->title);
-                }
-                first = false;
-                if (plans[i]->missing > 0) {
-                    fprintf(file,
-                            "### %s\n\n%s: not run at this commit; what is missing takes about %.0f minutes of one "
-                            "core (`make reproduction`).\n\n",
-                            e->name, e->title, ceil(plans[i]->missing / 60));
-                    continue;
-                }
-                repro_markdown(file, plans[i], shown);
-                shown = e;
-            }
-        }
-    }
-    json_t *rows = NULL;
-    const tacet_status bounded = repro_bounds(file, &rows, 0, err);
-    json_decref(rows);
-    repro_items_markdown(file);
-    if (bounded != TACET_OK) {
-        (void)fclose(file);
-        return bounded;
-    }
-    return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
-}
-
 static void tell_kept(const cli_command *self, repro_plan *const *plans, size_t count) {
     size_t kept = 0;
-    size_t other = 0;
     size_t all = 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t c = 0; c < plans[i]->cells; c++) {
             all++;
             kept += plans[i]->cell[c].kept;
-            other += plans[i]->cell[c].kept && plans[i]->cell[c].other_build;
         }
     }
     if (kept > 0) {
         cli_say(self, "%zu of %zu cells were there already", kept, all);
-    }
-    if (other > 0) {
-        cli_say(self, "%zu of them by another build of the program; --fresh runs everything again", other);
     }
 }
 
@@ -533,9 +504,6 @@ static tacet_status finish(repro_plan *const *plans, size_t count, const repro_o
                            tacet_error *err) {
     json_t *results = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (plans[i]->missing > 0) {
-            continue;
-        }
         if (!cli_json_wanted()) {
             repro_print(plans[i]);
         }
@@ -549,7 +517,7 @@ static tacet_status finish(repro_plan *const *plans, size_t count, const repro_o
     }
     tacet_status status = out->report != NULL ? write_report(out->report, plans, count, err) : TACET_OK;
     if (status == TACET_OK && out->markdown != NULL) {
-        status = write_markdown(out->markdown, plans, count, o, out->command, err);
+        status = repro_page(out->markdown, PAPERS, PAPER_COUNT, plans, count, o, out->command, err);
     }
     return status;
 }
@@ -561,18 +529,13 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
     work w = {.self = self, .began = cli_seconds()};
     repro_plan **plans = TACET__ZALLOC(repro_plan *, count);
     tacet_status status = plans == NULL ? tacet__fail(&err, TACET_NO_MEMORY, "out of memory")
-                                        : repro_store_open(&w.store, out->folder, o->fresh, &err);
+                                        : repro_store_open(&w.store, out->folder, &err);
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         status = make_plan(&plans[i], entries[i], o, &err);
-        for (size_t c = 0; status == TACET_OK && c < plans[i]->cells; c++) {
-            repro_cell *cell = &plans[i]->cell[c];
-            const double cost = repro_store_find(w.store, cell) ? 0 : cost_of(cell);
-            w.all += cost;
-            plans[i]->missing += o->kept ? cost : 0;
-        }
     }
+    status = status == TACET_OK ? check_kept(&w, plans, count, o, &err) : status;
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        status = plans[i]->missing > 0 ? TACET_OK : run_plan(&w, plans[i], o, &err);
+        status = run_plan(&w, plans[i], o, &err);
     }
     lab_progress_within(0, 1, NULL);
     cli_progress_end();
@@ -584,6 +547,7 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
         free_plan(plans[i]);
     }
     free(plans);
+    json_decref(w.checked);
     repro_store_close(w.store);
     return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
 }
@@ -607,10 +571,9 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"", CLI_FLAG, NULL, NULL, "Output", false},
         {"out", CLI_STRING, &out.folder, "DIR",
-         "Keeps the results of finished cells in DIR/results.jsonl; a run that was interrupted goes on from them.",
+         "Keeps the results of finished cells in DIR/results.jsonl; the next run goes on from them. Of what another "
+         "build kept a trial is run again, and what its learners touched is run anew.",
          false},
-        {"kept", CLI_FLAG, &o.kept, NULL, "Runs nothing: tables that --out does not hold are named as not run.", false},
-        {"fresh", CLI_FLAG, &o.fresh, NULL, "Does not use what is kept in --out, and replaces it.", false},
         {"report", CLI_STRING, &out.report, "FILE", "One HTML page with tables and charts.", false},
         {"markdown", CLI_STRING, &out.markdown, "FILE", "A document with all of it.", false},
         {"commit", CLI_STRING, &o.commit, "ID", "What the document says it was made from.", false},
@@ -632,10 +595,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         return list();
     }
     if (strcmp(name, "items") == 0) {
-        if (!cli_json_wanted()) {
-            repro_items_markdown(stdout);
-        }
-        cli_json_print(json_pack("{so}", "items", repro_items_json()));
+        cli_json_print(json_pack("{so}", "items", repro_items(cli_json_wanted() ? NULL : stdout, true)));
         return CLI_EXIT_OK;
     }
     if (strcmp(name, "bounds") == 0) {

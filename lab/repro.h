@@ -17,8 +17,7 @@ enum { REPRO_COLUMNS = 4, REPRO_ROWS = 48, REPRO_CELLS = 192, REPRO_KEY = 1200, 
 #define REPRO_NONE SIZE_MAX
 
 typedef struct repro_options {
-    bool quick, fresh;
-    bool kept;     /* what is not kept from earlier runs is not run, but named as such */
+    bool quick;
     size_t trials; /* 0: the entry's own */
     size_t rounds; /* of bandits; 0: the entry's own */
     uint64_t seed;
@@ -30,7 +29,8 @@ typedef struct repro_options {
 typedef struct repro_cell {
     lab_request request;
     char key[REPRO_KEY];
-    double cost; /* rough seconds of a trial on one core, for the time left */
+    char learner[64]; /* model and algorithm: what a change of code can make stale */
+    double cost;      /* rough seconds of a trial on one core, for the time left */
     lab_outcome outcome;
     double mean, se, seconds;
     bool done;
@@ -78,7 +78,6 @@ typedef struct repro_plan {
     char *path[REPRO_CELLS]; /* owned: paths that requests point to */
     size_t paths;
     char left_out[200]; /* what needs --data */
-    double missing;     /* --kept: seconds of one core that its cells would take; it is named and not shown */
     double seconds;
 } repro_plan;
 
@@ -120,34 +119,35 @@ bool repro_result(const repro_plan *plan, size_t row, size_t column, double *mea
  * is at most three standard errors of a difference of two means over as many trials as the paper's and ours, and half
  * of the finest digit that the paper prints in the table. */
 int repro_agrees(const repro_plan *plan, size_t row);
+/* How many rows agree, of how many that are scored. */
+size_t repro_agreement(const repro_plan *plan, size_t *scored);
 
 /* The branch that the first column's run took, omega and sigma_min; NULL: there is none, or no result yet. */
 const json_t *repro_detail(const repro_plan *plan, size_t row);
 
 /* Results of finished cells, one JSON line each; a line is written whole or, after a kill, ignored. */
 typedef struct repro_store repro_store;
-/* folder NULL: kept in memory only. fresh: what is there is dropped. IO. */
-tacet_status repro_store_open(repro_store **out, const char *folder, bool fresh, tacet_error *err);
+/* folder NULL: kept in memory only. IO. */
+tacet_status repro_store_open(repro_store **out, const char *folder, tacet_error *err);
 void repro_store_close(repro_store *store);
 /* True when the cell was found and filled. */
 bool repro_store_find(const repro_store *store, repro_cell *cell);
 tacet_status repro_store_keep(repro_store *store, const repro_cell *cell, tacet_error *err);
-/* "0.1.0-r1/0123456789abcdef": version of the results, and the build. */
-const char *repro_version(void);
-const char *repro_build(void);
+const char *repro_build(void); /* of this program: 16 hexadecimal digits */
 
 /* What is made of a plan that was run. */
 void repro_print(const repro_plan *plan);
 json_t *repro_json(const repro_plan *plan, const repro_options *options);
 json_t *repro_sections(const repro_plan *plan); /* of a report */
-/* before: the entry printed before it, whose texts are not repeated; NULL. */
-void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *before);
-/* Every item of the papers: what of it is here, where, by which command. */
-void repro_items_markdown(FILE *file);
-json_t *repro_items_json(void);
-/* Rows of {paper, item, setting, bound, measured, words}, printed as a table to `file` (NULL: JSON only). */
+/* The document with all of it, and with the bounds and items. IO. */
+tacet_status repro_page(const char *path, const repro_paper *const *papers, size_t paper_count,
+                        repro_plan *const *plans, size_t count, const repro_options *options, const char *command,
+                        tacet_error *err);
+/* Every item of the papers: what of it is here, where, by which command. A table a paper to the file (NULL: none), with
+ * or without the commands. */
+json_t *repro_items(FILE *file, bool commands);
+/* Rows of {paper, item, setting, bound, measured, words}. */
 typedef struct repro_rows {
-    FILE *file;
     json_t *rows;
     char words[120]; /* room for those that hold a number */
 } repro_rows;

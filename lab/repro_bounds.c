@@ -28,16 +28,6 @@ typedef struct bounds {
 
 void repro_rows_add(repro_rows *b, const char *paper, const char *item, const char *setting, double bound,
                     double measured, const char *words) {
-    char text[2][32] = {"", ""};
-    const double value[2] = {bound, measured};
-    for (int i = 0; i < 2; i++) {
-        if (!isnan(value[i])) {
-            (void)snprintf(text[i], sizeof text[i], "%.4g", value[i]);
-        }
-    }
-    if (b->file != NULL) {
-        fprintf(b->file, "| %s | %s | %s | %s | %s | %s |\n", paper, item, setting, text[0], text[1], words);
-    }
     (void)json_array_append_new(b->rows,
                                 json_pack("{ss ss ss so so ss}", "paper", paper, "item", item, "setting", setting,
                                           "bound", cli_real(bound), "measured", cli_real(measured), "words", words));
@@ -578,16 +568,40 @@ static tacet_status contextual(bounds *b, size_t T, double eps, tacet_error *err
     return status;
 }
 
-tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
-    bounds b = {.all = {.file = file, .rows = json_array()}, .trials = trials > 0 && trials < DRAWS ? trials : 3};
-    if (file != NULL) {
-        fprintf(file,
-                "\n## The theorems in numbers\n\nPrinted by `tacet-lab repro bounds`. Where two things are named, "
-                "the first is the\n"
-                "bound, the second what is measured beside it.\n\n"
-                "| paper | what / beside it | setting | bound | beside | |\n"
-                "| --- | --- | --- | --- | --- | --- |\n");
+/* A table a paper; what the row before has is not repeated. */
+static void print_rows(FILE *file, const json_t *rows) {
+    static const char *const PAPERS[] = {"outsourced", "central", "contextual", "local"};
+    for (size_t p = 0; p < sizeof PAPERS / sizeof *PAPERS; p++) {
+        const char *before[3] = {"", "", ""};
+        fprintf(file, "\n| %s: bound / beside it | setting | bound | beside | |\n| --- | --- | --- | --- | --- |\n",
+                PAPERS[p]);
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            const char *paper = NULL, *text[3] = {NULL};
+            const json_t *row = json_array_get(rows, i), *bound = NULL, *measured = NULL;
+            (void)json_unpack((json_t *)row, "{ss ss ss so so ss}", "paper", &paper, "item", &text[0], "setting",
+                              &text[1], "bound", &bound, "measured", &measured, "words", &text[2]);
+            if (strcmp(paper, PAPERS[p]) != 0) {
+                continue;
+            }
+            char number[2][32] = {"", ""};
+            for (size_t k = 0; k < 2; k++) {
+                const json_t *value = k == 0 ? bound : measured;
+                if (json_is_number(value)) {
+                    (void)snprintf(number[k], sizeof number[k], "%.4g", json_number_value(value));
+                }
+            }
+            const char *shown[3];
+            for (size_t k = 0; k < 3; k++) {
+                shown[k] = text[k][0] != '\0' && strcmp(text[k], before[k]) == 0 ? "″" : text[k];
+                before[k] = text[k];
+            }
+            fprintf(file, "| %s | %s | %s | %s | %s |\n", shown[0], shown[1], number[0], number[1], shown[2]);
+        }
     }
+}
+
+tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
+    bounds b = {.all = {.rows = json_array()}, .trials = trials > 0 && trials < DRAWS ? trials : 3};
     tacet_status status = outsourced(&b, err);
     status = status != TACET_OK ? status : choices_of_m(&b, err);
     for (int eps = 1; eps <= 10 && status == TACET_OK; eps *= 10) {
@@ -607,6 +621,9 @@ tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *
     if (status == TACET_OK) {
         tails(&b);
         status = repro_theorems(&b.all, b.gamma, err);
+    }
+    if (status == TACET_OK && file != NULL) {
+        print_rows(file, b.all.rows);
     }
     *out = b.all.rows;
     return status;

@@ -2,9 +2,14 @@
 /* repro_print.c - a reproduced table or figure as text, JSON, markdown, and sections of a report. Ring: programs. */
 #include "repro.h"
 
+#include "core/fail.h"
+
+#include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { CELL_TEXT = 64, REMARK_TEXT = 320 };
 
@@ -58,14 +63,34 @@ static void remark(char *out, size_t size, const repro_plan *plan, size_t row) {
     const char *note = plan->row[row].note;
     size_t at = (size_t)snprintf(out, size, "%s", first);
     if (detail != NULL) {
-        at += (size_t)snprintf(out + at, size - at, "%s%s: omega %.0f, sigma_min %.0f", at > 0 ? "; " : "",
+        at += (size_t)snprintf(out + at, size - at, "%s%s, omega %.0f", at > 0 ? "; " : "",
                                json_string_value(json_object_get(detail, "branch")),
-                               json_number_value(json_object_get(detail, "omega")),
-                               json_number_value(json_object_get(detail, "sigma_min")));
+                               json_number_value(json_object_get(detail, "omega")));
     }
     if (note[0] != '\0') {
         (void)snprintf(out + at, size - at, "%s%s", at > 0 ? "; " : "", note);
     }
+}
+
+/* A paragraph at 100 columns; `hang` blanks before all lines but the first. */
+static void paragraph(FILE *file, size_t hang, const char *format, ...) {
+    enum { WIDTH = 100 };
+    char text[4096];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    size_t at = 0;
+    char *rest = NULL;
+    for (const char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        const bool more = at > 0 && at + 1 + letters(word) <= WIDTH;
+        if (at > 0 && !more) {
+            fprintf(file, "\n%*s", (int)hang, "");
+        }
+        fprintf(file, "%s%s", more ? " " : "", word);
+        at = letters(word) + (more ? at + 1 : at > 0 ? hang : 0);
+    }
+    fputc('\n', file);
 }
 
 static bool any_paper(const repro_plan *plan) {
@@ -136,6 +161,11 @@ void repro_print(const repro_plan *plan) {
     for (size_t c = 0; c < plan->columns; c++) {
         printf("%s: %s\n", plan->column[c].title, plan->column[c].guarantee);
     }
+    size_t all = 0;
+    const size_t agree = repro_agreement(plan, &all);
+    if (all > 0) {
+        printf("%zu of the paper's %zu printed values agree with ours as published.\n", agree, all);
+    }
     for (size_t i = 0; i < plan->findings; i++) {
         printf("%s\n", plan->finding[i]);
     }
@@ -189,10 +219,10 @@ json_t *repro_json(const repro_plan *plan, const repro_options *o) {
     for (size_t i = 0; i < plan->findings; i++) {
         (void)json_array_append_new(findings, json_string(plan->finding[i]));
     }
-    return json_pack("{ss ss sI sb ss ss ss so so so so sb}", "repro", plan->entry->name, "title", plan->entry->title,
-                     "seed", (json_int_t)o->seed, "quick", o->quick, "version", repro_version(), "build", repro_build(),
-                     "quantity", plan->y_label, "columns", columns, "rows", rows, "findings", findings, "seconds",
-                     cli_real(plan->seconds), "private", 0);
+    return json_pack("{ss ss sI sb ss ss so so so so sb}", "repro", plan->entry->name, "title", plan->entry->title,
+                     "seed", (json_int_t)o->seed, "quick", o->quick, "build", repro_build(), "quantity", plan->y_label,
+                     "columns", columns, "rows", rows, "findings", findings, "seconds", cli_real(plan->seconds),
+                     "private", 0);
 }
 
 /* --- markdown ----------------------------------------------------------------------------------------------------- */
@@ -251,27 +281,122 @@ static void trials_of(char *out, size_t size, const repro_plan *plan, size_t col
     }
 }
 
-void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *before) {
-    const bool same = before != NULL && before->setting == plan->entry->setting;
-    fprintf(file, "### %s\n\n%s: %s The numbers are %s.\n\n", plan->entry->name, plan->entry->title,
-            same ? "as above." : plan->entry->setting, plan->y_label);
+static bool same_columns(const repro_plan *a, const repro_plan *b) {
+    bool same = a->columns == b->columns;
+    for (size_t c = 0; same && c < a->columns; c++) {
+        same = strcmp(a->column[c].guarantee, b->column[c].guarantee) == 0;
+    }
+    return same;
+}
+
+/* What the table before it says already is not repeated. */
+static void entry_markdown(FILE *file, const repro_plan *plan, const repro_plan *before) {
+    const bool same = before != NULL && before->entry->setting == plan->entry->setting;
+    fprintf(file, "### %s\n\n", plan->entry->name);
+    if (same) {
+        paragraph(file, 0, "%s: as above; %s.", plan->entry->title, plan->y_label);
+    } else {
+        paragraph(file, 0, "%s: %s The numbers are %s.", plan->entry->title, plan->entry->setting, plan->y_label);
+    }
+    fputc('\n', file);
     markdown_rows(file, plan);
     fputc('\n', file);
-    for (size_t c = 0; c < plan->columns; c++) {
+    for (size_t c = 0; c < plan->columns && !(same && same_columns(plan, before)); c++) {
         char trials[48];
         trials_of(trials, sizeof trials, plan, c);
-        fprintf(file, "- *%s* (%s): %s.\n", plan->column[c].title, trials, plan->column[c].guarantee);
+        paragraph(file, 2, "- *%s* (%s): %s.", plan->column[c].title, trials, plan->column[c].guarantee);
     }
     for (size_t i = 0; i < plan->findings; i++) {
-        fprintf(file, "- %s\n", plan->finding[i]);
+        paragraph(file, 2, "- %s", plan->finding[i]);
     }
     if (plan->left_out[0] != '\0') {
-        fprintf(file, "- %s\n", plan->left_out);
+        paragraph(file, 2, "- %s", plan->left_out);
     }
     fputc('\n', file);
-    if (before == NULL || before->why != plan->entry->why) {
-        fprintf(file, "%s\n\n", plan->entry->why);
+    if (before == NULL || before->entry->why != plan->entry->why) {
+        paragraph(file, 0, "%s", plan->entry->why);
+        fputc('\n', file);
     }
+}
+
+static void markdown_head(FILE *file, const repro_options *o, const char *command) {
+    char day[16] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    (void)strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &utc));
+    fprintf(file, "# The papers' tables and figures, and ours\n\n");
+    paragraph(file, 0,
+              "Made by `%s` at commit %s on %s; seed %llu. Do not edit: `make reproduction` goes on from what is kept. "
+              "`make check` runs some cells again, other ones each time, and fails where they differ from this page. "
+              "`--report FILE` draws the curves.",
+              command, o->commit != NULL ? o->commit : "(not told)", day, (unsigned long long)o->seed);
+    fputc('\n', file);
+    paragraph(file, 0,
+              "*As published* runs the paper's algorithm; *as shipped* is what this project does instead, with the "
+              "guarantee that really holds. Noise is seeded, so that runs can be repeated: none of them is itself "
+              "private. ± is one standard error. A value of the paper *agrees* when it differs from ours as published "
+              "by at most three standard errors of the difference of two means, one over as many runs as the paper's, "
+              "one over ours, assuming the same spread, and half of the finest digit in the table. A run that took "
+              "another branch of the algorithm than the paper's is not scored. Were means normal, a row would disagree "
+              "by chance once in 370; regrets are skewed, so it is somewhat more often.");
+    fputc('\n', file);
+}
+
+/* What agrees, at a glance. */
+static void markdown_summary(FILE *file, repro_plan *const *plans, size_t count) {
+    fprintf(file, "| | what | printed values that agree |\n| --- | --- | --- |\n");
+    for (size_t i = 0; i < count; i++) {
+        size_t all = 0;
+        const size_t agree = repro_agreement(plans[i], &all);
+        const repro_entry *e = plans[i]->entry;
+        fprintf(file, "| [%s](#%s) | %s | ", e->name, e->name, e->title);
+        if (all > 0) {
+            fprintf(file, "%zu of %zu |\n", agree, all);
+        } else {
+            fprintf(file, "none printed |\n");
+        }
+    }
+    fputc('\n', file);
+}
+
+tacet_status repro_page(const char *path, const repro_paper *const *papers, size_t paper_count,
+                        repro_plan *const *plans, size_t count, const repro_options *o, const char *command,
+                        tacet_error *err) {
+    FILE *file = fopen(path, "we");
+    if (file == NULL) {
+        return tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+    }
+    markdown_head(file, o, command);
+    markdown_summary(file, plans, count);
+    for (size_t p = 0; p < paper_count; p++) {
+        bool first = true;
+        const repro_plan *shown = NULL;
+        for (size_t i = 0; i < count; i++) {
+            const repro_entry *e = plans[i]->entry;
+            if (e >= papers[p]->entries && e < papers[p]->entries + papers[p]->count) {
+                if (first) {
+                    fprintf(file, "## %s\n\n", papers[p]->title);
+                }
+                first = false;
+                entry_markdown(file, plans[i], shown);
+                shown = plans[i];
+            }
+        }
+    }
+    json_t *rows = NULL;
+    fprintf(file,
+            "\n## The theorems in numbers\n\nPrinted by `tacet-lab repro bounds`. Where two things are named, the "
+            "first is the bound, the second\nwhat is measured beside it.\n");
+    const tacet_status bounded = repro_bounds(file, &rows, 0, err);
+    json_decref(rows);
+    fprintf(file, "\n## Every item of the papers\n\n`tacet-lab repro items` prints them with a command each, which a "
+                  "test runs.\n");
+    json_decref(repro_items(file, false));
+    if (bounded != TACET_OK) {
+        (void)fclose(file);
+        return bounded;
+    }
+    return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
 }
 
 /* --- sections of a report ----------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repro_store.c - results of finished cells, kept so that an interrupted run goes on.
- * Ring: programs. A result is found by every setting of its cell and the version of the results; which build of the
- * program made it stands beside it and is told, not required: a build that changes no simulation keeps its results.
+ * Ring: programs. A result is found by every setting of its cell; which build of the program made it stands beside it:
+ * repro.c looks whether what another build made still comes out.
  * Cost: one line of JSON a cell, written and synced when the cell is done. */
 #include "repro.h"
 
@@ -19,18 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Raised whenever a simulation gives other numbers for the same settings. */
-static const char REVISION[] = TACET_VERSION "-r5";
-
 struct repro_store {
     json_t *results; /* by key */
     int file;        /* -1: none */
     bool torn;       /* the file's last line has no end */
 };
-
-const char *repro_version(void) {
-    return REVISION;
-}
 
 const char *repro_build(void) {
     static char text[17];
@@ -53,10 +46,6 @@ const char *repro_build(void) {
     return text;
 }
 
-static void full_key(char *out, size_t size, const repro_cell *cell) {
-    (void)snprintf(out, size, "%s %s", REVISION, cell->key);
-}
-
 static void read_lines(repro_store *store, FILE *file) {
     char *line = NULL;
     size_t room = 0;
@@ -73,7 +62,7 @@ static void read_lines(repro_store *store, FILE *file) {
     free(line);
 }
 
-tacet_status repro_store_open(repro_store **out, const char *folder, bool fresh, tacet_error *err) {
+tacet_status repro_store_open(repro_store **out, const char *folder, tacet_error *err) {
     repro_store *store = TACET__ZALLOC(repro_store, 1);
     *out = NULL;
     if (store == NULL || (store->results = json_object()) == NULL) {
@@ -89,12 +78,12 @@ tacet_status repro_store_open(repro_store **out, const char *folder, bool fresh,
             repro_store_close(store);
             return status;
         }
-        FILE *file = fresh ? NULL : fopen(path, "rbe");
+        FILE *file = fopen(path, "rbe");
         if (file != NULL) {
             read_lines(store, file);
             (void)fclose(file);
         }
-        store->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | (fresh ? O_TRUNC : 0), 0666);
+        store->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
         if (store->file < 0) {
             const tacet_status status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
             repro_store_close(store);
@@ -116,9 +105,7 @@ void repro_store_close(repro_store *store) {
 }
 
 bool repro_store_find(const repro_store *store, repro_cell *cell) {
-    char key[REPRO_KEY + 64];
-    full_key(key, sizeof key, cell);
-    const json_t *result = json_object_get(store->results, key);
+    const json_t *result = json_object_get(store->results, cell->key);
     const json_t *values = json_object_get(result, "values");
     const size_t count = json_array_size(values);
     double *value = count == cell->request.trials ? TACET__ZALLOC(double, count) : NULL;
@@ -153,14 +140,12 @@ static bool write_all(int file, const char *text, size_t length) {
 }
 
 tacet_status repro_store_keep(repro_store *store, const repro_cell *cell, tacet_error *err) {
-    char key[REPRO_KEY + 64];
-    full_key(key, sizeof key, cell);
     json_t *values = json_array();
     for (size_t i = 0; i < cell->outcome.trials; i++) {
         (void)json_array_append_new(values, cli_real(cell->outcome.value[i]));
     }
-    json_t *result = json_pack("{ss ss so so}", "key", key, "build", repro_build(), "seconds", cli_real(cell->seconds),
-                               "values", values);
+    json_t *result = json_pack("{ss ss so so}", "key", cell->key, "build", repro_build(), "seconds",
+                               cli_real(cell->seconds), "values", values);
     if (result != NULL && cell->outcome.curve != NULL) {
         (void)json_object_set(result, "curve", cell->outcome.curve);
         (void)json_object_set(result, "curve_se", cell->outcome.curve_se);
@@ -170,7 +155,7 @@ tacet_status repro_store_keep(repro_store *store, const repro_cell *cell, tacet_
     }
     char *line = result != NULL ? json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     tacet_status status = TACET_OK;
-    if (line == NULL || json_object_set(store->results, key, result) != 0) {
+    if (line == NULL || json_object_set(store->results, cell->key, result) != 0) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a result");
     } else if (store->file >= 0) {
         const bool ok = (!store->torn || write_all(store->file, "\n", 1)) &&

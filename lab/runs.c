@@ -156,3 +156,22 @@ tacet_status lab_request_key(char *out, size_t size, const lab_request *r, tacet
                ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "the settings are too long for a key");
 }
+
+void lab_request_learner(char *out, size_t size, const lab_request *r) {
+    switch (r->model) {
+    case LAB_OUTSOURCED:
+        (void)snprintf(out, size, "outsourced %s %s", r->of.outsourced.mechanism, r->of.outsourced.modeler);
+        break;
+    case LAB_CENTRAL:
+    case LAB_LOCAL_STATISTICS:
+        (void)snprintf(out, size, "%s %s %s", r->model == LAB_CENTRAL ? "central" : "local-statistics",
+                       r->of.central.algorithm, r->of.central.scenario);
+        break;
+    case LAB_LOCAL:
+        (void)snprintf(out, size, "local %s %s", r->of.local.algorithm, r->of.local.parameters);
+        break;
+    case LAB_CONTEXTUAL:
+        (void)snprintf(out, size, "contextual %s", r->of.contextual.algorithm);
+        break;
+    }
+}

@@ -82,6 +82,9 @@ tacet_status lab_run(lab_outcome *out, const lab_request *request, tacet_error *
 /* Every setting in words: equal texts are equal requests. A table enters by name and content. */
 tacet_status lab_request_key(char *out, size_t size, const lab_request *request, tacet_error *err);
 
+/* Model and algorithm: requests with equal ones run the same learner. */
+void lab_request_learner(char *out, size_t size, const lab_request *request);
+
 /* One for each model, beside its `tacet-lab simulate` command. */
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err);
