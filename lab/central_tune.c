@@ -23,7 +23,7 @@ tacet_status central_tune_points(double *records, double *coordinates, double *l
     }
     size_t at = 0;
     for (size_t i = 0; i < space.count; i++) {
-        space.columns[i].unit = space.columns[i].kind == TACET_SPACE_CATEGORY ? 1 : 0;
+        space.columns[i].unit = tacet_space_traits_of(&space.columns[i])->levels ? 1 : 0;
         for (size_t j = 0; j < tacet_space_column_dims(&space.columns[i]); j++) {
             lengthscales[at++] = SCALES[i];
         }

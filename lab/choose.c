@@ -24,7 +24,8 @@ static double cover_price(const learn_job *job, size_t grid) {
         const double width = column->hi - column->lo;
         const double l =
             job->lengthscales.count == 0 ? 0.3 * width : job->lengthscales.at[job->lengthscales.count == 1 ? 0 : c];
-        far += column->kind == TACET_SPACE_REAL ? pow(width / (double)(grid - 1) / (2 * l), 2) : NAN;
+        const tacet_space_traits *kind = tacet_space_traits_of(column);
+        far += kind->levels || kind->whole || kind->factor ? NAN : pow(width / (double)(grid - 1) / (2 * l), 2);
     }
     return matern && p < 1 ? NAN : (matern ? sqrt((2 * p + 1) / (2 * p - 1)) : 1) * sqrt(far);
 }

@@ -475,7 +475,7 @@ static int plan_space(plan_problem *q, const cli_space *typed, const cli_command
     const size_t dims = tacet_space_dims(&space);
     for (size_t i = 0; i < space.count; i++) {
         without += space.columns[i].unit == 0 ? 1 : 0;
-        categories += space.columns[i].kind == TACET_SPACE_CATEGORY ? 1 : 0;
+        categories += tacet_space_traits_of(&space.columns[i])->levels ? 1 : 0;
     }
     if (dims <= 64) {
         tacet_space_box(&space, low, high);

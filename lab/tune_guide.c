@@ -66,7 +66,7 @@ static double correlation(const tune_guide *g, const double *a, const double *b)
     for (size_t j = 0; j < g->d; j++) {
         const tacet_space_column *c = &g->space->columns[j];
         double e = a[j] - b[j];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             const double levels = (double)c->level_count;
             e = floor(a[j] * levels) != floor(b[j] * levels) ? LEVELS_APART : 0;
         }
@@ -182,7 +182,7 @@ static void step_from(const tune_guide *g, double *cube, const double *centre, t
     for (size_t j = 0; j < g->d; j++) {
         cube[j] = centre[j];
         if (j == surely || tacet_simrng_uniform(rng) < .4) {
-            const bool category = g->space->columns[j].kind == TACET_SPACE_CATEGORY;
+            const bool category = tacet_space_traits_of(&g->space->columns[j])->levels;
             const double moved = category ? tacet_simrng_uniform(rng) : centre[j] + step * tacet_simrng_normal(rng);
             cube[j] = fmin(fmax(moved, 0), 1);
         }

@@ -54,8 +54,9 @@ static void show_column(const tacet_space_column *c) {
     char lo[TACET_SPACE_NAME];
     char hi[TACET_SPACE_NAME];
     char stand_in[TACET_SPACE_NAME];
-    printf("  %-20s %-9s", c->name, tacet_space_kind_name(c->kind));
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    printf("  %-20s %-9s", c->name, kind->name);
+    if (kind->levels) {
         for (size_t i = 0; i < c->level_count; i++) {
             printf("%s%s%s", i > 0 ? " | " : "", c->levels[i], i == c->others ? " (and others)" : "");
         }
@@ -64,10 +65,10 @@ static void show_column(const tacet_space_column *c) {
         tacet_space_text(c, hi, c->hi);
         printf("%s to %s", lo, hi);
     }
-    if (c->kind == TACET_SPACE_LOG && c->unit != 0) {
+    if (kind->factor && c->unit != 0) {
         printf(", unit: a factor of %g", c->unit);
-    } else if (c->kind != TACET_SPACE_CATEGORY && c->unit != 0) {
-        printf(", unit %g%s", c->unit, c->kind == TACET_SPACE_DATE ? " days" : "");
+    } else if (!kind->levels && c->unit != 0) {
+        printf(", unit %g%s", c->unit, kind->days);
     }
     if (c->missing != TACET_SPACE_REFUSED) {
         tacet_space_text(c, stand_in, c->stand_in);

@@ -166,10 +166,7 @@ static double width_of(const tacet_manifest *m, size_t i) {
     if (m->space.count == 0) {
         return (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
     }
-    const tacet_space_column *c = &m->space.columns[i];
-    return c->kind == TACET_SPACE_CATEGORY ? 0
-           : c->kind == TACET_SPACE_LOG    ? log(c->hi / c->lo) / log(c->unit)
-                                           : (c->hi - c->lo) / c->unit;
+    return tacet_space_width(&m->space.columns[i]);
 }
 
 /* What speaks against the release as a whole; "" where nothing does. */

@@ -50,12 +50,12 @@ int cmd_space_draft(int argc, char **argv, const cli_command *self) {
 /* What to do about a column, in a few words; "" when there is nothing. */
 static const char *advice(const tacet_space_column *c, const tacet_space_cells *cells) {
     if (cells->unreadable > 0) {
-        return c->kind == TACET_SPACE_CATEGORY ? "name the level, or a level for others, or one for missing cells"
-                                               : "say what stands for a missing cell, or choose another kind";
+        return tacet_space_traits_of(c)->levels ? "name the level, or a level for others, or one for missing cells"
+                                                : "say what stands for a missing cell, or choose another kind";
     }
     if (cells->lowest >= TACET_SPACE_CROWDED) {
-        return c->kind == TACET_SPACE_LOG ? "crowded at the lower end: raise it"
-                                          : "crowded at the lower end: log, or a lower upper bound";
+        return tacet_space_traits_of(c)->factor ? "crowded at the lower end: raise it"
+                                                : "crowded at the lower end: log, or a lower upper bound";
     }
     return cells->highest >= TACET_SPACE_CROWDED ? "crowded at the upper end: raise the lower bound" : "";
 }
@@ -66,16 +66,16 @@ static json_t *check_json(const tacet_space *space, const tacet_space_cells *cel
         const tacet_space_column *c = &space->columns[i];
         const tacet_space_cells *n = &cells[i];
         json_t *column = cli_object("name kind missing outside others unreadable advice", J(c->name),
-                                    J(tacet_space_kind_name(c->kind)), J(n->missing), J(n->outside), J(n->others),
+                                    J(tacet_space_traits_of(c)->name), J(n->missing), J(n->outside), J(n->others),
                                     J(n->unreadable), J(advice(c, n)));
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             cli_add(column, "rarest_level", J(n->rarest));
         } else {
             cli_add(column, "in_lowest_3_percent in_highest_3_percent", J(n->lowest), J(n->highest));
         }
         if (!cli_json_wanted()) {
             cli_add(column, "_low _high _line _category", J(100 * n->lowest), J(100 * n->highest), J(n->first_line),
-                    JB(c->kind == TACET_SPACE_CATEGORY));
+                    JB(tacet_space_traits_of(c)->levels));
         }
         (void)json_array_append_new(columns, column);
     }

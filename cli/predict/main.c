@@ -33,9 +33,9 @@ static json_t *action_json(const asking *q, size_t action, bool texts) {
     for (size_t c = 0; c < q->actions.columns; c++) {
         const double at = q->actions.records[action * q->actions.columns + c];
         const tacet_space_column *column = q->parts->space != NULL ? &q->parts->space->columns[c] : NULL;
-        const tacet_space_kind kind = column != NULL ? column->kind : TACET_SPACE_REAL;
+        const tacet_space_traits *kind = column != NULL ? tacet_space_traits_of(column) : NULL;
         char text[TACET_SPACE_NAME];
-        if (kind == TACET_SPACE_CATEGORY || kind == TACET_SPACE_DATE || (texts && kind != TACET_SPACE_REAL)) {
+        if (kind != NULL && (kind->text || (texts && (kind->whole || kind->factor)))) {
             tacet_space_text(column, text, at);
             (void)json_array_append_new(list, J(text));
         } else {

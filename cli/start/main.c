@@ -134,17 +134,12 @@ static bool ask_columns(start *s, const char *left_out) {
 /* What eps means here: the second number is the width of the space in units. */
 static double widest(const tacet_space *space) {
     double numbers = 0, categories = 0;
-    double low[2], high[2];
     for (size_t i = 0; i < space->count; i++) {
-        const tacet_space one = {&space->columns[i], 1};
-        if (space->columns[i].kind == TACET_SPACE_CATEGORY) {
-            categories++;
-        } else {
-            tacet_space_box(&one, low, high);
-            numbers += (high[0] - low[0]) * (high[0] - low[0]);
-        }
+        const tacet_space_column *c = &space->columns[i];
+        categories += tacet_space_traits_of(c)->levels ? 1 : 0;
+        numbers = hypot(numbers, tacet_space_width(c));
     }
-    return sqrt(numbers) + categories;
+    return numbers + categories;
 }
 
 static bool ask_eps(start *s) {

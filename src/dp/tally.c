@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dp/mechanisms/table.h"
 #include "dp/tally_internal.h"
 
 #include <math.h>
@@ -139,8 +140,8 @@ static tacet_status run_on_sums(const tacet_tally *tally, tacet_release **out, c
     }
     s = s != TACET_OK ? s : tacet_bound_range(&range, count, 0, most, err);
     if (s == TACET_OK && tally->records > 1) { /* of one record the range itself is as narrow */
-        s = kind == TACET_MECHANISM_LAPLACE ? tacet_bound_narrow_1(&bound, range, TACET_TALLY_STEPS, PROOF, err)
-                                            : tacet_bound_narrow_scores(&bound, range, TACET_TALLY_STEPS, PROOF, err);
+        s = tacet__kind_of(kind)->by_l1 ? tacet_bound_narrow_1(&bound, range, TACET_TALLY_STEPS, PROOF, err)
+                                        : tacet_bound_narrow_scores(&bound, range, TACET_TALLY_STEPS, PROOF, err);
     }
     const tacet_bound *used = bound != NULL ? bound : range;
     s = s != TACET_OK ? s : tacet_mechanism_create(&mechanism, kind, used, &REPLACE, eps, 0, err);

@@ -215,7 +215,7 @@ static void see_numbers(looking *l) {
             const size_t at = l->place[c];
             const tacet_space_column *k = t->space != NULL && at < t->space->count ? &t->space->columns[at] : NULL;
             char text[TACET_SPACE_NAME] = "";
-            if (k != NULL && (k->kind == TACET_SPACE_CATEGORY || k->kind == TACET_SPACE_DATE) && isfinite(row[at])) {
+            if (k != NULL && tacet_space_traits_of(k)->text && isfinite(row[at])) {
                 tacet_space_text(k, text, row[at]);
             }
             cells[c] =

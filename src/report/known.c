@@ -60,7 +60,7 @@ static void say_columns(char *out, const tacet_space *space) {
         const tacet_space_column *c = &space->columns[i];
         char lo[TACET_SPACE_NAME], hi[TACET_SPACE_NAME];
         at += (size_t)snprintf(out + at, MOST - at, "%s%s ", i > 0 ? ", " : "", c->name);
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             for (size_t k = 0; k < c->level_count && at < MOST; k++) {
                 at += (size_t)snprintf(out + at, MOST - at, "%s%s", k > 0 ? "|" : "", c->levels[k]);
             }

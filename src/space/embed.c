@@ -2,16 +2,16 @@
 /* embed.c - records as scaled coordinates, the inverse, and the stated metric.
  * Ring: pure. Source: the regular simplex by Helmert's orthonormal rows; src/space/README.md has why Euclidean distance
  * of coordinates is at most the metric. Cost: a pass over the coordinates. */
-#include <tacet/space/space.h>
+#include "space/internal.h"
 
 #include <math.h>
 
 static bool flagged(const tacet_space_column *c) {
-    return c->kind != TACET_SPACE_CATEGORY && c->missing == TACET_SPACE_FLAG;
+    return !tacet_space_traits_of(c)->levels && c->missing == TACET_SPACE_FLAG;
 }
 
 size_t tacet_space_column_dims(const tacet_space_column *c) {
-    return c->kind == TACET_SPACE_CATEGORY ? c->level_count - 1 : flagged(c) ? 2 : 1;
+    return tacet_space_traits_of(c)->levels ? c->level_count - 1 : flagged(c) ? 2 : 1;
 }
 
 size_t tacet_space_dims(const tacet_space *space) {
@@ -26,35 +26,44 @@ size_t tacet_space_categories(const tacet_space *space) {
     size_t count = 0;
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        count += c->kind == TACET_SPACE_CATEGORY || flagged(c) ? 1 : 0;
+        count += tacet_space_traits_of(c)->levels || flagged(c) ? 1 : 0;
     }
     return count;
 }
 
-/* Where distances of a numeric column are measured, and what is 1 there. */
-static double stretch(const tacet_space_column *c, double value) {
-    return c->kind == TACET_SPACE_LOG ? log(value) : value;
+double tacet__space_stretch(const tacet_space_column *c, double own) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    return kind->stretch != NULL ? kind->stretch(own) : own;
+}
+
+double tacet__space_shrink(const tacet_space_column *c, double stretched) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    return kind->shrink != NULL ? kind->shrink(stretched) : stretched;
 }
 
 static double middle_of(const tacet_space_column *c) {
-    return stretch(c, c->lo) / 2 + stretch(c, c->hi) / 2;
+    return tacet__space_stretch(c, c->lo) / 2 + tacet__space_stretch(c, c->hi) / 2;
 }
 
 static double half_of(const tacet_space_column *c) {
-    return stretch(c, c->hi) / 2 - stretch(c, c->lo) / 2;
+    return tacet__space_stretch(c, c->hi) / 2 - tacet__space_stretch(c, c->lo) / 2;
 }
 
 static double unit_of(const tacet_space_column *c) {
-    return c->unit == 0 ? half_of(c) : stretch(c, c->unit);
+    return c->unit == 0 ? half_of(c) : tacet__space_stretch(c, c->unit);
 }
 
 static double clip(double x, double lo, double hi) {
     return x < lo ? lo : x > hi ? hi : x;
 }
 
+double tacet_space_width(const tacet_space_column *c) {
+    return tacet_space_traits_of(c)->levels ? 0 : 2 * half_of(c) / unit_of(c);
+}
+
 /* Within the bounds; `value` is not NaN. */
 static double scaled(const tacet_space_column *c, double value) {
-    return (stretch(c, clip(value, c->lo, c->hi)) - middle_of(c)) / unit_of(c);
+    return (tacet__space_stretch(c, clip(value, c->lo, c->hi)) - middle_of(c)) / unit_of(c);
 }
 
 /* A NaN is what the flag stands for, else the middle. */
@@ -82,7 +91,7 @@ void tacet_space_vertex(double *out, size_t level, size_t levels) {
 void tacet_space_box(const tacet_space *space, double *low, double *high) {
     for (size_t i = 0, at = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             for (size_t j = 1; j < c->level_count; j++, at++) {
                 const double norm = sqrt(2 * (double)j * (double)(j + 1));
                 low[at] = -(double)j / norm;
@@ -104,7 +113,7 @@ void tacet_space_box(const tacet_space *space, double *low, double *high) {
 void tacet_space_embed(const tacet_space *space, double *out, const double *record) {
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             tacet_space_vertex(out, level_of(c, record[i]), c->level_count);
         } else {
             out[0] = numeric_of(c, record[i]);
@@ -138,15 +147,14 @@ static size_t nearest_level(const double *x, size_t levels) {
 void tacet_space_invert(const tacet_space *space, double *record, const double *at) {
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             record[i] = (double)nearest_level(at, c->level_count);
         } else if (flagged(c) && at[1] > 0) {
             record[i] = NAN;
         } else {
             const double x = middle_of(c) + unit_of(c) * (isnan(at[0]) ? 0 : at[0]);
-            const double own = c->kind == TACET_SPACE_LOG ? exp(x) : x;
-            const bool steps = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
-            record[i] = clip(steps ? nearbyint(own) : own, c->lo, c->hi);
+            const double own = tacet__space_shrink(c, x);
+            record[i] = clip(tacet_space_traits_of(c)->whole ? nearbyint(own) : own, c->lo, c->hi);
         }
         at += tacet_space_column_dims(c);
     }
@@ -157,7 +165,7 @@ double tacet_space_distance(const tacet_space *space, const double *a, const dou
     double changed = 0;
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             changed += level_of(c, a[i]) != level_of(c, b[i]) ? 1 : 0;
         } else {
             numeric = hypot(numeric, numeric_of(c, a[i]) - numeric_of(c, b[i]));
@@ -170,13 +178,12 @@ double tacet_space_distance(const tacet_space *space, const double *a, const dou
 void tacet_space_units(tacet_space *space, double radius) {
     double numbers = 0;
     for (size_t i = 0; i < space->count; i++) {
-        numbers += space->columns[i].kind != TACET_SPACE_CATEGORY ? 1 : 0;
+        numbers += tacet_space_traits_of(&space->columns[i])->levels ? 0 : 1;
     }
     for (size_t i = 0; i < space->count; i++) {
         tacet_space_column *c = &space->columns[i];
-        const double unit = half_of(c) * sqrt(numbers) / radius;
-        if (c->kind != TACET_SPACE_CATEGORY) {
-            c->unit = c->kind == TACET_SPACE_LOG ? exp(unit) : unit;
+        if (!tacet_space_traits_of(c)->levels) {
+            c->unit = tacet__space_shrink(c, half_of(c) * sqrt(numbers) / radius);
         }
     }
 }

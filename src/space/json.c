@@ -8,7 +8,6 @@
 #include "core/json_text.h"
 #include "core/memory.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,36 +43,30 @@ static bool value_of(const tacet_space_column *c, double *out, const json_t *val
         return tacet__space_value(c, out, json_string_value(value), json_string_length(value));
     }
     *out = json_number_value(value);
-    return json_is_number(value) && c->kind != TACET_SPACE_DATE;
+    return json_is_number(value) && !tacet_space_traits_of(c)->text;
 }
 
 static tacet_status read_kind(reading *r, const json_t *object) {
     const json_t *kind = json_object_get(object, "kind");
-    const char *name = json_string_value(kind);
     if (kind == NULL) {
         r->column.kind = json_object_get(object, "levels") != NULL ? TACET_SPACE_CATEGORY : TACET_SPACE_REAL;
         return TACET_OK;
     }
-    for (int k = 0; name != NULL && tacet_space_kind_name((tacet_space_kind)k) != NULL; k++) {
-        if (strcmp(tacet_space_kind_name((tacet_space_kind)k), name) == 0) {
-            r->column.kind = (tacet_space_kind)k;
-            return TACET_OK;
-        }
-    }
-    return wrong(r, "'kind' is none of real, log, integer, category, date");
+    return tacet__space_kind_find(&r->column.kind, json_string_value(kind))
+               ? TACET_OK
+               : wrong(r, "'kind' is none of real, log, integer, category, date");
 }
 
 static tacet_status read_bounds(reading *r, const json_t *object) {
     const json_t *bounds = json_object_get(object, "bounds");
     tacet_space_column *c = &r->column;
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    if (tacet_space_traits_of(c)->levels) {
         return bounds == NULL ? TACET_OK : wrong(r, "a category has levels, not bounds");
     }
     if (!json_is_array(bounds) || json_array_size(bounds) != 2 || !value_of(c, &c->lo, json_array_get(bounds, 0)) ||
         !value_of(c, &c->hi, json_array_get(bounds, 1))) {
-        return wrong(r, c->kind == TACET_SPACE_DATE
-                            ? "'bounds' must be two dates, [\"2021-01-01\",\"2021-12-31\"]: fill them in"
-                            : "'bounds' must be two numbers, [lower,upper]: fill them in");
+        return tacet__fail(r->err, TACET_PARSE, "space: column '%s': 'bounds' must be %s: fill them in", c->name,
+                           tacet_space_traits_of(c)->bounds);
     }
     return TACET_OK;
 }
@@ -81,10 +74,10 @@ static tacet_status read_bounds(reading *r, const json_t *object) {
 static tacet_status read_unit(reading *r, const json_t *object) {
     const json_t *unit = json_object_get(object, "unit");
     tacet_space_column *c = &r->column;
-    if (unit == NULL || (c->kind == TACET_SPACE_CATEGORY && json_number_value(unit) == 1)) {
+    if (unit == NULL || (tacet_space_traits_of(c)->levels && json_number_value(unit) == 1)) {
         return TACET_OK;
     }
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    if (tacet_space_traits_of(c)->levels) {
         return wrong(r, "the unit of a category is a change of level, 1");
     }
     const bool good = json_is_string(unit) ? tacet__space_unit(c, &c->unit, json_string_value(unit))
@@ -102,7 +95,7 @@ static tacet_status read_levels(reading *r, const json_t *object) {
     const json_t *others = json_object_get(object, "others");
     tacet_space_column *c = &r->column;
     const size_t count = json_array_size(levels);
-    if (c->kind != TACET_SPACE_CATEGORY) {
+    if (!tacet_space_traits_of(c)->levels) {
         return levels == NULL && others == NULL ? TACET_OK : wrong(r, "only a category has levels");
     }
     if (!json_is_array(levels) || count > TACET_SPACE_LEVELS) {
@@ -138,7 +131,7 @@ static tacet_status read_missing(reading *r, const json_t *object) {
         return TACET_OK;
     }
     c->missing = TACET_SPACE_STAND_IN;
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    if (tacet_space_traits_of(c)->levels) {
         const size_t level = tacet__space_level(c, json_string_value(missing), json_string_length(missing));
         c->stand_in = (double)level;
         return level == TACET_SPACE_NONE ? wrong(r, "'missing' is not the name of a level") : TACET_OK;
@@ -207,21 +200,19 @@ tacet_status tacet_space_decode(tacet_space *out, const char *text, size_t lengt
     return status;
 }
 
-static json_t *value_json(const tacet_space_column *c, double value) {
+json_t *tacet__space_json(const tacet_space_column *c, double value) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
     char text[TACET_SPACE_NAME];
-    if (c->kind == TACET_SPACE_INTEGER) {
-        return json_integer((json_int_t)value);
-    }
-    if (c->kind == TACET_SPACE_REAL || c->kind == TACET_SPACE_LOG) {
-        return json_real(value);
+    if (!kind->text) {
+        return kind->whole ? json_integer((json_int_t)value) : json_real(value);
     }
     tacet_space_text(c, text, value);
     return json_string(text);
 }
 
 static json_t *column_json(const tacet_space_column *c) {
-    json_t *object = json_pack("{ss ss}", "name", c->name, "kind", tacet_space_kind_name(c->kind));
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    json_t *object = json_pack("{ss ss}", "name", c->name, "kind", tacet_space_traits_of(c)->name);
+    if (tacet_space_traits_of(c)->levels) {
         json_t *levels = json_array();
         for (size_t i = 0; i < c->level_count; i++) {
             (void)json_array_append_new(levels, json_string(c->levels[i]));
@@ -231,16 +222,17 @@ static json_t *column_json(const tacet_space_column *c) {
             (void)json_object_set_new(object, "others", json_string(c->levels[c->others]));
         }
     } else {
-        (void)json_object_set_new(object, "bounds", json_pack("[o o]", value_json(c, c->lo), value_json(c, c->hi)));
+        (void)json_object_set_new(object, "bounds",
+                                  json_pack("[o o]", tacet__space_json(c, c->lo), tacet__space_json(c, c->hi)));
         if (c->unit != 0) {
             (void)json_object_set_new(object, "unit", json_real(c->unit));
         }
     }
     if (c->missing == TACET_SPACE_STAND_IN) {
-        (void)json_object_set_new(object, "missing", value_json(c, c->stand_in));
+        (void)json_object_set_new(object, "missing", tacet__space_json(c, c->stand_in));
     } else if (c->missing == TACET_SPACE_FLAG) {
         (void)json_object_set_new(object, "missing",
-                                  json_pack("{so sb}", "value", value_json(c, c->stand_in), "flag", 1));
+                                  json_pack("{so sb}", "value", tacet__space_json(c, c->stand_in), "flag", 1));
     }
     return object;
 }

@@ -21,8 +21,8 @@ bool tacet__space_value(const tacet_space_column *c, double *out, const char *te
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return c->kind == TACET_SPACE_DATE ? tacet_space_day(out, copy, length)
-                                       : tacet__number_parse(out, copy, length) == TACET__NUMBER_OK;
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    return kind->read != NULL && kind->read(out, copy, length) == NULL;
 }
 
 static const char *skip_blanks(const char *text) {
@@ -44,14 +44,8 @@ bool tacet__space_unit(const tacet_space_column *c, double *out, const char *tex
     if (*rest == '\0') {
         return true;
     }
-    if (c->kind == TACET_SPACE_LOG && strcmp(rest, "%") == 0) {
-        *out = 1 + *out / 100;
-        return true;
-    }
-    const bool days = strcasecmp(rest, "days") == 0 || strcasecmp(rest, "day") == 0;
-    const bool weeks = strcasecmp(rest, "weeks") == 0 || strcasecmp(rest, "week") == 0;
-    *out = weeks ? *out * 7 : *out;
-    return c->kind == TACET_SPACE_DATE && (days || weeks);
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    return kind->suffix != NULL && kind->suffix(out, rest);
 }
 
 size_t tacet__space_level(tacet_space_column *c, const char *text, size_t length) {
@@ -176,7 +170,9 @@ static tacet_status take_range(draft *d, const item *it, tacet_space_kind kind) 
     const char *colon = memchr(range, ':', length);
     if (colon == NULL || !tacet__space_value(c, &c->lo, range, (size_t)(colon - range)) ||
         !tacet__space_value(c, &c->hi, colon + 1, length - (size_t)(colon - range) - 1)) {
-        return wrong(d, it, kind == TACET_SPACE_DATE ? "is not NAME=DATE:DATE" : "is not NAME=LOWER:UPPER");
+        char rule[64];
+        (void)snprintf(rule, sizeof rule, "is not NAME=%s", tacet_space_traits_of(c)->range);
+        return wrong(d, it, rule);
     }
     return TACET_OK;
 }
@@ -219,7 +215,7 @@ static tacet_status take_others(draft *d, const item *it, tacet_space_kind kind)
     if (c == NULL) {
         return status;
     }
-    if (c->kind != TACET_SPACE_CATEGORY || it->equals == NULL || c->others != TACET_SPACE_NONE) {
+    if (!tacet_space_traits_of(c)->levels || it->equals == NULL || c->others != TACET_SPACE_NONE) {
         return wrong(d, it, "is not CATEGORY=LEVEL, once for a column");
     }
     c->others = tacet__space_level(c, it->equals + 1, it->length - (size_t)(it->equals + 1 - it->text));
@@ -240,7 +236,7 @@ static tacet_status take_missing(draft *d, const item *it, tacet_space_kind kind
     const char *value = it->equals + 1;
     size_t length = it->length - (size_t)(value - it->text);
     c->missing = TACET_SPACE_STAND_IN;
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    if (tacet_space_traits_of(c)->levels) {
         const size_t level = tacet__space_level(c, value, length);
         c->stand_in = (double)level;
         return level == TACET_SPACE_NONE ? wrong(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
@@ -264,7 +260,7 @@ static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
     }
     const char *value = it->equals != NULL ? it->equals + 1 : it->text;
     const size_t length = it->length - (size_t)(value - it->text);
-    if (it->equals == NULL || c->kind == TACET_SPACE_CATEGORY || length >= sizeof text) {
+    if (it->equals == NULL || tacet_space_traits_of(c)->levels || length >= sizeof text) {
         return wrong(d, it, "is not NAME=UNIT of a column that is no category, whose unit is a change of level");
     }
     memcpy(text, value, length);

@@ -2,7 +2,7 @@
 /* spread.c - records spread evenly over a space: candidates for a server that proposes the point itself.
  * Ring: pure. Source: Sobol's sequence in up to four numeric columns, the Kronecker sequence of the generalised golden
  * ratio (Roberts 2018) beyond. Cost: O(most count log most). */
-#include <tacet/space/space.h>
+#include "space/internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -33,14 +33,40 @@ static double spread_at(size_t d, size_t c, size_t i) {
     return x - floor(x);
 }
 
-static double numeric_at(const tacet_space_column *c, double share) {
-    const bool steps = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
-    if (steps) { /* every whole number is as likely as another */
-        const double x = c->lo + floor(share * (c->hi - c->lo + 1));
-        return x > c->hi ? c->hi : x;
-    }
-    const double x = c->kind == TACET_SPACE_LOG ? c->lo * pow(c->hi / c->lo, share) : c->lo + share * (c->hi - c->lo);
-    return x < c->lo ? c->lo : x > c->hi ? c->hi : x;
+static double clip(double x, double lo, double hi) {
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* How many values there are to count; 0: they are not counted. */
+static double parts_of(const tacet_space_column *c) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    return kind->levels ? (double)c->level_count : kind->whole ? c->hi - c->lo + 1 : 0;
+}
+
+static double first_of(const tacet_space_column *c) {
+    return tacet_space_traits_of(c)->levels ? 0 : c->lo;
+}
+
+double tacet__space_along(const tacet_space_column *c, double share) {
+    const double lo = tacet__space_stretch(c, c->lo), hi = tacet__space_stretch(c, c->hi);
+    /* The ends as they are: exp(log(lo)) may be an ulp off. */
+    return share <= 0 ? c->lo : share >= 1 ? c->hi : clip(tacet__space_shrink(c, lo + share * (hi - lo)), c->lo, c->hi);
+}
+
+double tacet__space_at(const tacet_space_column *c, double share) {
+    const double parts = parts_of(c);
+    return parts > 0 ? first_of(c) + clip(floor(share * parts), 0, parts - 1) : tacet__space_along(c, share);
+}
+
+double tacet__space_share(const tacet_space_column *c, double value) {
+    const double parts = parts_of(c);
+    const double lo = tacet__space_stretch(c, c->lo), hi = tacet__space_stretch(c, c->hi);
+    return parts > 0 ? (value - first_of(c) + 0.5) / parts : (tacet__space_stretch(c, value) - lo) / (hi - lo);
+}
+
+size_t tacet__space_values(const tacet_space_column *c, size_t most) {
+    const double parts = parts_of(c);
+    return parts > 0 && (parts < (double)most || tacet_space_traits_of(c)->levels) ? (size_t)parts : most;
 }
 
 typedef struct shape {
@@ -53,14 +79,13 @@ static shape shape_of(const tacet_space *space) {
     shape s = {.combinations = 1, .distinct = 1};
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             if (s.combinations == SIZE_MAX || !tacet__size_mul(&s.combinations, s.combinations, c->level_count)) {
                 s.combinations = SIZE_MAX;
             }
         } else {
-            const bool steps = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
             s.numeric++;
-            s.distinct *= steps ? c->hi - c->lo + 1 : (double)INFINITY;
+            s.distinct *= parts_of(c) > 0 ? parts_of(c) : (double)INFINITY;
         }
     }
     return s;
@@ -71,11 +96,11 @@ static void fill_record(const tacet_space *space, double *record, size_t numeric
     size_t at = 0;
     for (size_t j = 0; j < space->count; j++) {
         const tacet_space_column *c = &space->columns[j];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             record[j] = (double)(k % c->level_count);
             k /= c->level_count;
         } else {
-            record[j] = numeric_at(c, spread_at(numeric, at++, i));
+            record[j] = tacet__space_at(c, spread_at(numeric, at++, i));
         }
     }
 }
@@ -83,9 +108,7 @@ static void fill_record(const tacet_space *space, double *record, size_t numeric
 /* All columns by one sequence, where there are more combinations than there is room for. */
 static void sample_record(const tacet_space *space, double *record, size_t i) {
     for (size_t j = 0; j < space->count; j++) {
-        const tacet_space_column *c = &space->columns[j];
-        const double share = spread_at(space->count, j, i);
-        record[j] = c->kind == TACET_SPACE_CATEGORY ? floor(share * (double)c->level_count) : numeric_at(c, share);
+        record[j] = tacet__space_at(&space->columns[j], spread_at(space->count, j, i));
     }
 }
 

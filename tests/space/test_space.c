@@ -386,6 +386,45 @@ static void candidates_cover_levels_and_numbers(void **state) {
     tacet_space_clear(&space);
 }
 
+#define NAMED(kind) {#kind, TACET_SPACE_##kind},
+static const struct {
+    const char *name;
+    tacet_space_kind kind;
+} KINDS[] = {TACET_SPACE_KINDS(NAMED)};
+
+/* A kind that says nothing of itself would be taken for another one. */
+static void the_entry_of_every_kind_is_whole(void **state) {
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        const tacet_space_column column = {.kind = KINDS[i].kind};
+        const tacet_space_traits *kind = tacet_space_traits_of(&column);
+        const bool words = kind->name != NULL && kind->days != NULL && kind->what != NULL;
+        const bool numbers = kind->levels || (kind->read != NULL && kind->bounds != NULL && kind->range != NULL &&
+                                              kind->rounding != NULL);
+        if (!words || !numbers || kind->print == NULL || kind->check == NULL || !(kind->lengthscale > 0) ||
+            (kind->stretch == NULL) != (kind->shrink == NULL)) {
+            fail_msg("src/space/kinds.c: the entry of %s lacks a field", KINDS[i].name);
+        }
+    }
+}
+
+static void an_unknown_kind_is_an_error_everywhere(void **state) {
+    tacet_space space, copy;
+    double record = 20, x = 0, out = 0;
+    char text[TACET_SPACE_NAME];
+    read_space(&space, "{\"columns\":[{\"name\":\"age\",\"bounds\":[17,90],\"unit\":5}]}");
+    space.columns[0].kind = (tacet_space_kind)(sizeof KINDS / sizeof *KINDS);
+    assert_int_equal(tacet_space_copy(&copy, &space, NULL), TACET_INVALID);
+    assert_int_equal(tacet_space_cell(&space.columns[0], &out, NULL, "20", 2, NULL), TACET_PARSE);
+    tacet_space_embed(&space, &x, &record);
+    assert_true(isnan(x));
+    out = 30;
+    assert_true(isnan(tacet_space_distance(&space, &record, &out)));
+    assert_true(isnan(tacet_space_width(&space.columns[0])));
+    tacet_space_text(&space.columns[0], text, 20);
+    assert_string_equal(text, "");
+    tacet_space_clear(&space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_spaces_are_refused_by_name),
@@ -402,6 +441,8 @@ int main(void) {
         cmocka_unit_test(vertices_of_a_simplex_are_1_apart),
         cmocka_unit_test(embedding_is_a_total_function),
         cmocka_unit_test(candidates_cover_levels_and_numbers),
+        cmocka_unit_test(the_entry_of_every_kind_is_whole),
+        cmocka_unit_test(an_unknown_kind_is_an_error_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

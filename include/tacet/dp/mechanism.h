@@ -22,13 +22,18 @@
 extern "C" {
 #endif
 
-typedef enum tacet_mechanism_kind {
-    TACET_MECHANISM_GAUSSIAN = 1,     /* (eps, delta): rounded Gaussian noise on each number */
-    TACET_MECHANISM_LAPLACE,          /* eps: rounded Laplace noise on each number, L1 sensitivity */
-    TACET_MECHANISM_KNORM,            /* eps: one vector with density exp(-|v|_2/theta), L2 sensitivity */
-    TACET_MECHANISM_PERMUTE_AND_FLIP, /* eps: the number of a candidate with a high score */
-    TACET_MECHANISM_EXPONENTIAL,      /* eps: likewise, by the exponential mechanism */
-    TACET_MECHANISM_L2                /* (eps, delta): KNORM with a smaller scale, tacet/dp/open/l2.h */
+/* A mechanism has its entry tacet__kind_<name> in src/dp/mechanisms, or the library does not link. From 1 on. */
+#define TACET_MECHANISMS(X)                                                                                            \
+    X(GAUSSIAN, gaussian)                 /* (eps, delta): rounded Gaussian noise on each number */                    \
+    X(LAPLACE, laplace)                   /* eps: rounded Laplace noise on each number, L1 sensitivity */              \
+    X(KNORM, knorm)                       /* eps: one vector with density exp(-|v|_2/theta), L2 sensitivity */         \
+    X(PERMUTE_AND_FLIP, permute_and_flip) /* eps: the number of a candidate with a high score */                       \
+    X(EXPONENTIAL, exponential)           /* eps: likewise, by the exponential mechanism */                            \
+    X(L2, l2)                             /* (eps, delta): KNORM with a smaller scale, tacet/dp/open/l2.h */
+#define TACET_MECHANISM_ENUMERATOR(kind, name) TACET_MECHANISM_##kind,
+typedef enum tacet_mechanism_kind { /* 0: none */
+                                    TACET_MECHANISM_NONE,
+                                    TACET_MECHANISMS(TACET_MECHANISM_ENUMERATOR)
 } tacet_mechanism_kind;
 
 typedef struct tacet_mechanism tacet_mechanism;

@@ -27,13 +27,15 @@ enum {
 };
 #define TACET_SPACE_NONE SIZE_MAX
 
-typedef enum tacet_space_kind {
-    TACET_SPACE_REAL,
-    TACET_SPACE_LOG,      /* positive; distance is a factor */
-    TACET_SPACE_INTEGER,  /* whole numbers */
-    TACET_SPACE_CATEGORY, /* one of named levels, unordered */
-    TACET_SPACE_DATE      /* a day; written YYYY-MM-DD, read also as YYYY-MM and YYYY, their first day */
-} tacet_space_kind;
+/* A kind has its entry in the table of src/space/kinds.c under the same name, or the library does not compile. */
+#define TACET_SPACE_KINDS(X)                                                                                           \
+    X(REAL)                                                                                                            \
+    X(LOG)      /* positive; distance is a factor */                                                                   \
+    X(INTEGER)  /* whole numbers */                                                                                    \
+    X(CATEGORY) /* one of named levels, unordered */                                                                   \
+    X(DATE)     /* a day; written YYYY-MM-DD, read also as YYYY-MM and YYYY, their first day */
+#define TACET_SPACE_ENUMERATOR(kind) TACET_SPACE_##kind,
+typedef enum tacet_space_kind { TACET_SPACE_KINDS(TACET_SPACE_ENUMERATOR) } tacet_space_kind;
 
 /* What a missing cell is: empty, NA, N/A, NaN, null or ?, unless a level is called so. */
 typedef enum tacet_space_missing {
@@ -75,8 +77,33 @@ TACET_API tacet_status tacet_space_find(const tacet_space *space, size_t *out, c
 TACET_API tacet_status tacet_space_pick(tacet_space *out, const tacet_space *from, const char *const *names,
                                         size_t count, tacet_error *err);
 
-/* "real", …, in the order of the enumeration; NULL beyond its end. */
-TACET_API const char *tacet_space_kind_name(tacet_space_kind kind);
+/* All that is known of a kind. No other code asks which kind a column has: it asks for what it needs to know. */
+typedef struct tacet_space_traits {
+    const char *name;   /* in JSON; NULL: no such kind */
+    const char *days;   /* after an amount: " days", or "" */
+    const char *what;   /* a cell in JSON: "a number" */
+    const char *bounds; /* in JSON: "two numbers, [lower,upper]" */
+    const char *range;  /* in a short option: "LOWER:UPPER" */
+    bool levels;        /* named levels, which differ or not, and are randomised as such; else a number with noise */
+    bool whole;         /* whole numbers: rounded, each as likely as another */
+    bool factor;        /* amounts are factors: a unit of 1.1 is 10 % */
+    bool text;          /* written as text; else as a number */
+    tacet_space_kind noisy;        /* what noise makes of it */
+    double lengthscale;            /* the usual one of a study, where coordinates lie in [-1, 1] */
+    double (*stretch)(double own); /* where distances are measured, g of the metric; NULL: in own units */
+    double (*shrink)(double stretched);
+    /* How far apart reading and stretching may bring two equal numbers within bounds, in 2^-51, before it is scaled. */
+    double (*rounding)(double lo, double hi);
+    const char *(*read)(double *out, const char *text, size_t length); /* NULL, or what is wrong. NULL: levels */
+    void (*print)(const tacet_space_column *column, char *out, double value);
+    bool (*suffix)(double *amount, const char *text); /* what may stand after a unit; NULL: nothing */
+    tacet_status (*check)(const tacet_space_column *column, tacet_error *err); /* the rules that are its own */
+} tacet_space_traits;
+/* Never NULL: a kind that the table does not know has no name, no distance (NaN), reads nothing and is refused. */
+TACET_API const tacet_space_traits *tacet_space_traits_of(const tacet_space_column *column);
+
+/* The width of the bounds, in units (of 0: half the width); 0 of levels. */
+TACET_API double tacet_space_width(const tacet_space_column *column);
 
 /* The JSON of a space: {"columns":[{"name":"age","kind":"real","bounds":[17,90],"unit":5}, …]}; src/space/README.md has
  * all fields. PARSE names the column and the rule. *out is cleared on failure. */

@@ -25,7 +25,7 @@ tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size
     bool fits = action_columns <= TACET_AB_ACTION_COLUMNS_MOST && p->columns <= TACET_AB_COLUMNS_MOST;
     for (size_t i = 0; i < space->count && fits; i++) {
         const tacet_space_column *c = &space->columns[i];
-        fits = c->kind == TACET_SPACE_CATEGORY && c->level_count <= TACET_AB_CELLS_MOST / (p->actions * p->contexts);
+        fits = tacet_space_traits_of(c)->levels && c->level_count <= TACET_AB_CELLS_MOST / (p->actions * p->contexts);
         if (fits && i < action_columns) {
             p->action_levels[i] = c->level_count;
             p->actions *= c->level_count;

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,31 +20,16 @@ void tacet_contextual_candidates_clear(tacet_contextual_candidates *c) {
     *c = (tacet_contextual_candidates){0};
 }
 
-static size_t values_of(const tacet_space_column *c, size_t per_axis) {
-    if (c->kind == TACET_SPACE_CATEGORY) {
-        return c->level_count;
-    }
-    const bool whole = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
-    return whole && c->hi - c->lo + 1 < (double)per_axis ? (size_t)(c->hi - c->lo + 1) : per_axis;
-}
-
 /* The record with number j of the combinations. */
 static void record_of(const tacet_space *part, double *out, size_t j, size_t per_axis) {
     for (size_t i = 0; i < part->count; i++) {
         const tacet_space_column *c = &part->columns[i];
-        const size_t n = values_of(c, per_axis);
+        const tacet_space_traits *kind = tacet_space_traits_of(c);
+        const size_t n = tacet__space_values(c, per_axis);
         const size_t at = j % n;
-        const double t = n > 1 ? (double)at / (double)(n - 1) : 0.5;
+        const double x = kind->levels ? (double)at : tacet__space_along(c, n > 1 ? (double)at / (double)(n - 1) : 0.5);
+        out[i] = kind->whole ? round(x) : x;
         j /= n;
-        out[i] = c->kind == TACET_SPACE_CATEGORY ? (double)at
-                 : at + 1 == n && n > 1          ? c->hi /* ends as they are: exp(log(lo)) may be an ulp off */
-                 : at == 0 && n > 1              ? c->lo
-                 : c->kind == TACET_SPACE_LOG    ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
-                                                 : c->lo + t * (c->hi - c->lo);
-        if (c->kind != TACET_SPACE_CATEGORY) {
-            const bool whole = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
-            out[i] = fmin(fmax(whole ? round(out[i]) : out[i], c->lo), c->hi);
-        }
     }
 }
 
@@ -77,7 +63,7 @@ tacet_status tacet_contextual_candidates_make(tacet_contextual_candidates *out, 
         part = (tacet_space){.columns = p->space->columns, .count = p->action_columns};
     }
     for (size_t i = 0; i < out->columns && fits; i++) {
-        const size_t n = p->space != NULL ? values_of(&part.columns[i], per_axis) : per_axis;
+        const size_t n = p->space != NULL ? tacet__space_values(&part.columns[i], per_axis) : per_axis;
         fits = tacet__size_mul(&count, count, n) && count <= CANDIDATES_MOST;
     }
     if (!fits) {

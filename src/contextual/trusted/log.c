@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -21,7 +22,7 @@ enum { LIST_MOST = 400, SAMPLE_MOST = 60, LATTICE_COLUMNS = 16 };
 static const double LENGTHSCALE = 0.3; /* of the width of a numeric column */
 
 static bool is_category(const tacet_space_column *c) {
-    return c->kind == TACET_SPACE_CATEGORY;
+    return tacet_space_traits_of(c)->levels;
 }
 
 /* The same file under any name. */
@@ -74,18 +75,18 @@ static tacet_status set_lengthscales(tacet_contextual_log *l, const tacet_contex
         const tacet_space_column *c = &l->space.columns[i];
         const bool said = q->lengthscale_count > 1 || (q->lengthscale_count == 1 && !is_category(c));
         const double given = said ? q->lengthscales[q->lengthscale_count > 1 ? i : 0] : 0;
-        const bool factor = c->kind == TACET_SPACE_LOG;
+        const bool factor = tacet_space_traits_of(c)->factor;
         if (said && !(given > (factor ? 1 : 0) && isfinite(given))) {
             return tacet__fail(err, TACET_INVALID, "column '%s': a lengthscale is finite and above %d", c->name,
                                factor ? 1 : 0);
         }
-        const double width = is_category(c) ? 1 : factor ? log(c->hi) - log(c->lo) : c->hi - c->lo;
+        const double width = is_category(c) ? 1 : tacet__space_stretch(c, c->hi) - tacet__space_stretch(c, c->lo);
         for (size_t k = 0; k < tacet_space_column_dims(c); k++, at++) {
             const bool number = !is_category(c) && k == 0;
             const double span = l->upper[at] - l->lower[at];
             l->groups[at] = q->groups != NULL ? q->groups[i] : 0;
             l->lengthscales[at] = !number ? (said && is_category(c) ? given : 1)
-                                  : said  ? (factor ? log(given) : given) / width * span
+                                  : said  ? tacet__space_stretch(c, given) / width * span
                                           : LENGTHSCALE * span;
         }
     }
@@ -133,9 +134,7 @@ static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *cou
             const tacet_space_column *c = &part.columns[i];
             const size_t n = is_category(c) ? c->level_count : per_axis;
             const double t = few ? ((double)(rest % n) + 0.5) / (double)n : at[j * part.count + i];
-            record[i] = is_category(c)               ? floor(t * (double)n)
-                        : c->kind == TACET_SPACE_LOG ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
-                                                     : c->lo + t * (c->hi - c->lo);
+            record[i] = is_category(c) ? floor(t * (double)n) : tacet__space_along(c, t);
             rest /= n;
         }
         tacet_space_embed(&part, *out + j * dims, record);

@@ -54,7 +54,8 @@ double tacet_contextual_log_uniform_p(const tacet_contextual_log *l, const char 
     *column = NULL;
     for (size_t c = 0; c < l->action_columns && values != NULL; c++) {
         const tacet_space_column *k = &l->space.columns[c];
-        if (k->kind != TACET_SPACE_REAL || l->count == 0) {
+        const tacet_space_traits *kind = tacet_space_traits_of(k);
+        if (kind->levels || kind->whole || kind->factor || l->count == 0) {
             continue;
         }
         for (size_t i = 0; i < l->count; i++) {
@@ -114,7 +115,7 @@ static tacet_status find_untried(const tacet_contextual_log *l, findings *f, tac
         for (size_t c = 0; c < l->space.count; c++) {
             const tacet_space_column *k = &l->space.columns[c];
             const double at = l->rows[i * l->width + c];
-            levels = levels && k->kind == TACET_SPACE_CATEGORY;
+            levels = levels && tacet_space_traits_of(k)->levels;
             stride = c == l->action_columns ? 1 : stride;
             const size_t add = levels && at > 0 ? (size_t)at * stride : 0;
             action += c < l->action_columns ? add : 0;
@@ -127,7 +128,7 @@ static tacet_status find_untried(const tacet_contextual_log *l, findings *f, tac
     }
     bool all_levels = true;
     for (size_t c = 0; c < l->space.count; c++) {
-        all_levels = all_levels && l->space.columns[c].kind == TACET_SPACE_CATEGORY;
+        all_levels = all_levels && tacet_space_traits_of(&l->space.columns[c])->levels;
     }
     for (size_t a = 0; a < l->action_count; a++) {
         size_t rows = 0;
@@ -186,7 +187,7 @@ tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
     tacet_status status = TACET_OK;
     for (size_t c = l->action_columns; c < l->space.count; c++) {
         const tacet_space_column *k = &l->space.columns[c];
-        if (k->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(k)->levels) {
             find_rows(l, &f, TACET_CONTEXTUAL_NO_LEVEL, k->name, c, 0, 0);
         } else {
             find_rows(l, &f, TACET_CONTEXTUAL_OUTSIDE, k->name, c, k->lo, k->hi);
@@ -209,7 +210,7 @@ tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
 
 /* An action by its number, from 1: by its level, where it is one. */
 static const char *action_name(char out[TACET_SPACE_NAME], const tacet_contextual_log *l, size_t number) {
-    if (l->action_columns == 1 && l->space.columns[0].kind == TACET_SPACE_CATEGORY) {
+    if (l->action_columns == 1 && tacet_space_traits_of(&l->space.columns[0])->levels) {
         tacet_space_text(&l->space.columns[0], out, (double)(number - 1));
     } else {
         (void)snprintf(out, TACET_SPACE_NAME, "number %zu", number);

@@ -3,9 +3,8 @@
  * Ring: gate. Source: none. Cost: a search among a handful. */
 #include "dp/mechanisms/table.h"
 
-static const tacet__kind *const KINDS[] = {
-    &tacet__kind_gaussian, &tacet__kind_laplace,          &tacet__kind_knorm,
-    &tacet__kind_l2,       &tacet__kind_permute_and_flip, &tacet__kind_exponential};
+#define ENTRY(kind, name) &tacet__kind_##name,
+static const tacet__kind *const KINDS[] = {TACET_MECHANISMS(ENTRY)};
 
 const tacet__kind *tacet__kind_at(size_t i) {
     return i < sizeof KINDS / sizeof KINDS[0] ? KINDS[i] : NULL;

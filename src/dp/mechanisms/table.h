@@ -26,8 +26,8 @@ typedef struct tacet__kind {
     void (*charge)(const tacet_mechanism *m, tacet_charge *charge);
 } tacet__kind;
 
-extern const tacet__kind tacet__kind_gaussian, tacet__kind_laplace, tacet__kind_knorm, tacet__kind_l2,
-    tacet__kind_permute_and_flip, tacet__kind_exponential;
+#define TACET__KIND_DECLARED(kind, name) extern const tacet__kind tacet__kind_##name;
+TACET_MECHANISMS(TACET__KIND_DECLARED)
 
 /* NULL: no such mechanism. */
 const tacet__kind *tacet__kind_of(tacet_mechanism_kind kind);

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/json_text.h"
 #include "outsourced/shared/form.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ static json_t *columns_json(const tacet_manifest *m) {
     size_t typed = 0;
     for (size_t i = 0; i < m->column_count; i++) {
         const tacet_manifest_column *c = &m->columns[i];
-        while (typed < m->space.count && m->space.columns[typed].kind == TACET_SPACE_CATEGORY) {
+        while (typed < m->space.count && tacet_space_traits_of(&m->space.columns[typed])->levels) {
             typed++;
         }
         const tacet_space_column *own = typed < m->space.count ? &m->space.columns[typed++] : NULL;
@@ -100,7 +101,7 @@ static json_t *columns_json(const tacet_manifest *m) {
         if (!projects(m) && column != NULL) {
             const double noise = c->unit * m->sigma;
             (void)json_object_set_new(column, "noise",
-                                      json_real(own != NULL && own->kind == TACET_SPACE_LOG ? exp(noise) : noise));
+                                      json_real(own != NULL ? tacet__space_shrink(own, noise) : noise));
         }
         if (json_array_append_new(columns, column) != 0) {
             json_decref(columns);

@@ -11,6 +11,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "outsourced/shared/form.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ static int decimals_for(double scale) {
     return decimals <= TACET__FIXED_DECIMALS ? decimals : -1;
 }
 
-static bool is_log(const tacet__release_cell *c) {
-    return c->column != NULL && c->column->kind == TACET_SPACE_LOG;
+static bool is_factor(const tacet__release_cell *c) {
+    return c->column != NULL && tacet_space_traits_of(c->column)->factor;
 }
 
 static void number_cell(tacet__release_cell *out, const tacet_manifest *m, const tacet_space_column *column,
@@ -45,7 +46,7 @@ static void number_cell(tacet__release_cell *out, const tacet_manifest *m, const
     *out = (tacet__release_cell){.column = column, .number = true, .at = at, .unit = c->unit, .decimals = -1};
     (void)snprintf(out->name, sizeof out->name, "%s", c->name);
     out->middle = c->lo / 2 + c->hi / 2;
-    if (scale > 0 && is_log(out)) { /* a step of the last of n digits is at most 10^(1 - n) of the number */
+    if (scale > 0 && is_factor(out)) { /* a step of the last of n digits is at most 10^(1 - n) of the number */
         out->decimals = 1 + (int)ceil(fmax(0, log10(PARTS / (scale * c->unit))));
     } else if (scale > 0) {
         out->decimals = decimals_for(scale * c->unit);
@@ -70,7 +71,7 @@ void tacet__release_cells(tacet__release_cell *out, const tacet_manifest *m) {
     }
     for (size_t i = 0; i < m->space.count; i++) {
         const tacet_space_column *c = &m->space.columns[i];
-        const bool level = c->kind == TACET_SPACE_CATEGORY;
+        const bool level = tacet_space_traits_of(c)->levels;
         if (!level) {
             number_cell(out++, m, c, numbers++);
         }
@@ -114,15 +115,15 @@ size_t tacet__release_header(char *out, const tacet__release_cell *cells, size_t
 static size_t put_number(char *out, const tacet__release_cell *c, double z) {
     double x = c->middle + c->unit * z;
     int decimals = c->decimals;
-    if (c->column != NULL && c->column->kind == TACET_SPACE_DATE) {
+    if (c->column != NULL && tacet_space_traits_of(c->column)->text) {
         char day[TACET_SPACE_NAME];
         tacet_space_text(c->column, day, fmin(fmax(nearbyint(x), FIRST_DAY), LAST_DAY));
         out[0] = ',';
         memcpy(out + 1, day, strlen(day));
         return 1 + strlen(day);
     }
-    if (is_log(c)) {
-        x = exp(x);
+    if (is_factor(c)) {
+        x = tacet__space_shrink(c->column, x);
         const double first = floor(log10(x)); /* place of the first digit */
         const double after = (double)decimals - 1 - first;
         decimals = decimals < 0 || after > TACET__FIXED_DECIMALS ? -1 : after > 0 ? (int)after : 0;
@@ -145,7 +146,7 @@ size_t tacet__release_cells_text(char *out, const tacet__release_cell *cells, si
         }
         const size_t level = (size_t)levels[c->at];
         *at++ = ',';
-        at += put_name(at, c->column->kind == TACET_SPACE_CATEGORY ? c->column->levels[level] : FLAG_WORDS[level]);
+        at += put_name(at, tacet_space_traits_of(c->column)->levels ? c->column->levels[level] : FLAG_WORDS[level]);
     }
     return (size_t)(at - out);
 }
@@ -154,7 +155,7 @@ size_t tacet__release_cells_text(char *out, const tacet__release_cell *cells, si
  */
 
 static bool read_cell(const tacet__release_cell *c, double *out, const char *text, size_t length) {
-    if (!c->number && c->column->kind != TACET_SPACE_CATEGORY) {
+    if (!c->number && !tacet_space_traits_of(c->column)->levels) {
         const bool yes = length == 3 && memcmp(text, FLAG_WORDS[1], 3) == 0;
         *out = yes ? 1 : 0;
         return yes || (length == 2 && memcmp(text, FLAG_WORDS[0], 2) == 0);
@@ -165,13 +166,13 @@ static bool read_cell(const tacet__release_cell *c, double *out, const char *tex
         bare = *c->column;
         bare.missing = TACET_SPACE_REFUSED;
         bare.others = TACET_SPACE_NONE;
-        bare.kind = bare.kind == TACET_SPACE_INTEGER ? TACET_SPACE_REAL : bare.kind; /* noise is not whole */
+        bare.kind = tacet_space_traits_of(c->column)->noisy; /* noise is not whole */
     }
     if (tacet_space_cell(&bare, out, NULL, text, length, NULL) != TACET_OK) {
         return false;
     }
     if (c->number) {
-        *out = ((is_log(c) ? log(*out) : *out) - c->middle) / c->unit;
+        *out = ((c->column != NULL ? tacet__space_stretch(c->column, *out) : *out) - c->middle) / c->unit;
     }
     return isfinite(*out);
 }

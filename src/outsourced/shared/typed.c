@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <tacet/dp/open/levels.h>
 
 static bool is_numeric(const tacet_space_column *c) {
-    return c->kind != TACET_SPACE_CATEGORY;
+    return !tacet_space_traits_of(c)->levels;
 }
 
 static bool has_flag(const tacet_space_column *c) {
@@ -66,10 +67,6 @@ void tacet_typed_split(const tacet_space *space, double *numbers, double *levels
     }
 }
 
-static double stretched(const tacet_space_column *c, double x) {
-    return c->kind == TACET_SPACE_LOG ? log(x) : x;
-}
-
 tacet_status tacet_typed_describe(tacet_manifest *m, const tacet_space *space, tacet_error *err) {
     const size_t numbers = tacet_typed_numbers(space);
     for (size_t i = 0; i < space->count; i++) {
@@ -91,9 +88,9 @@ tacet_status tacet_typed_describe(tacet_manifest *m, const tacet_space *space, t
         const tacet_space_column *c = &space->columns[i];
         if (is_numeric(c)) {
             memcpy(columns[at].name, c->name, sizeof columns[at].name);
-            columns[at].lo = stretched(c, c->lo);
-            columns[at].hi = stretched(c, c->hi);
-            columns[at].unit = stretched(c, c->unit);
+            columns[at].lo = tacet__space_stretch(c, c->lo);
+            columns[at].hi = tacet__space_stretch(c, c->hi);
+            columns[at].unit = tacet__space_stretch(c, c->unit);
             at++;
         }
     }

@@ -32,10 +32,10 @@ static bool column_noise(double *noise, bool *factor, const tacet_manifest *m, c
     const bool typed = m->space.count > 0;
     for (size_t i = 0; i < (typed ? m->space.count : m->column_count); i++) {
         const char *own = typed ? m->space.columns[i].name : m->columns[i].name;
-        const tacet_space_kind kind = typed ? m->space.columns[i].kind : TACET_SPACE_REAL;
-        if (strcmp(own, name) == 0 && kind != TACET_SPACE_CATEGORY) {
+        const tacet_space_traits *kind = typed ? tacet_space_traits_of(&m->space.columns[i]) : NULL;
+        if (strcmp(own, name) == 0 && (kind == NULL || !kind->levels)) {
             const double unit = typed ? m->space.columns[i].unit : m->columns[i].unit;
-            *factor = kind == TACET_SPACE_LOG;
+            *factor = kind != NULL && kind->factor;
             *noise = *factor ? pow(unit, m->sigma) : unit * m->sigma;
             return true;
         }

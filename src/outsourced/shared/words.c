@@ -51,10 +51,11 @@ static const char *between(size_t i, size_t count) {
 /* "5 in age", "a factor of 1.1 in income", "14 days in seen". */
 static void say_amount(sentence *s, const tacet_space_column *c, double amount, bool up) {
     char number[DIGITS];
-    if (c->kind == TACET_SPACE_LOG) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    if (kind->factor) {
         say(s, "a factor of %s in %s", six(number, amount, up), c->name);
     } else {
-        say(s, "%s%s in %s", six(number, amount, up), c->kind == TACET_SPACE_DATE ? " days" : "", c->name);
+        say(s, "%s%s in %s", six(number, amount, up), kind->days, c->name);
     }
 }
 
@@ -69,14 +70,14 @@ static void say_units(sentence *s, const tacet_manifest *m) {
     const size_t total = m->column_count + tacet_space_categories(space);
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind != TACET_SPACE_CATEGORY) {
+        if (!tacet_space_traits_of(c)->levels) {
             say(s, "%s", between(at++, total));
             say_amount(s, c, c->unit, false);
         }
     }
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        if (tacet_space_traits_of(c)->levels) {
             say(s, "%sthe level of %s", between(at++, total), c->name);
         } else if (c->missing == TACET_SPACE_FLAG) {
             say(s, "%swhether %s is missing", between(at++, total), c->name);
@@ -189,12 +190,12 @@ char *tacet_manifest_noise(const tacet_manifest *m) {
     bool first = true;
     for (size_t i = 0; i < m->space.count; i++) {
         const tacet_space_column *c = &m->space.columns[i];
-        if (c->kind == TACET_SPACE_CATEGORY) {
+        const tacet_space_traits *kind = tacet_space_traits_of(c);
+        if (kind->levels) {
             continue;
         }
-        const double amount = c->kind == TACET_SPACE_LOG ? pow(c->unit, m->sigma) : c->unit * m->sigma;
-        say(&s, "%s%s%.3g%s in %s", first ? "" : ", ", c->kind == TACET_SPACE_LOG ? "a factor of " : "", amount,
-            c->kind == TACET_SPACE_DATE ? " days" : "", c->name);
+        const double amount = kind->factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
+        say(&s, "%s%s%.3g%s in %s", first ? "" : ", ", kind->factor ? "a factor of " : "", amount, kind->days, c->name);
         first = false;
     }
     for (size_t i = 0; i < tacet_typed_levels(&m->space); i++) {

@@ -61,15 +61,15 @@ static const char *settle_cell(const tacet_space_column *c, double *cell) {
     if (c == NULL) {
         return isfinite(*cell) ? NULL : "is not a finite number";
     }
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
     if (isnan(*cell)) {
         *cell = c->missing == TACET_SPACE_STAND_IN ? c->stand_in : *cell;
         return c->missing == TACET_SPACE_REFUSED ? "is missing" : NULL;
     }
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    if (kind->levels) {
         return *cell >= 0 && *cell < (double)c->level_count && *cell == floor(*cell) ? NULL : "is none of the levels";
     }
-    const bool whole = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
-    return !isfinite(*cell) ? "is not a finite number" : whole && *cell != floor(*cell) ? "is not whole" : NULL;
+    return !isfinite(*cell) ? "is not a finite number" : kind->whole && *cell != floor(*cell) ? "is not whole" : NULL;
 }
 
 static bool all_finite(const double *values, size_t count) {

@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "outsourced/shared/form.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,12 +82,8 @@ tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block
 /* How far two equal records may come apart before the noise, in scaled units: text is read, logarithms are taken, and
  * numbers are scaled in doubles. Errors of one column, before the factor of 2^-51. */
 static double rounding_of(const tacet_space_column *c) {
-    if (c->kind == TACET_SPACE_LOG) {
-        /* Reading is off by 2^-53 of the number, so 2^-53 in its logarithm, which is off by 2^-52 of itself at most. */
-        const double largest = fmax(fabs(log(c->lo)), fabs(log(c->hi)));
-        return (1 + 2 * largest) / log(c->unit) + 4 * (log(c->hi) - log(c->lo)) / log(c->unit);
-    }
-    return fmax(fabs(c->lo), fabs(c->hi)) / c->unit + 4 * (c->hi - c->lo) / c->unit;
+    const double width = tacet__space_stretch(c, c->hi) - tacet__space_stretch(c, c->lo);
+    return (tacet_space_traits_of(c)->rounding(c->lo, c->hi) + 4 * width) / tacet__space_stretch(c, c->unit);
 }
 
 tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err) {
@@ -106,7 +103,7 @@ tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err)
     double slack = 0;
     for (size_t i = 0, at = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        if (c->kind != TACET_SPACE_CATEGORY) {
+        if (!tacet_space_traits_of(c)->levels) {
             const tacet_space one = {(tacet_space_column *)(size_t)c, 1};
             double low[2];
             double high[2];
@@ -198,7 +195,8 @@ void tacet_curate_take_space(tacet_curate_settings *s, tacet_manifest_column *co
     bool plain = space->count <= TACET_MANIFEST_COLUMNS;
     for (size_t i = 0; i < space->count && plain; i++) {
         const tacet_space_column *c = &space->columns[i];
-        plain = c->kind == TACET_SPACE_REAL && c->missing == TACET_SPACE_REFUSED;
+        const tacet_space_traits *kind = tacet_space_traits_of(c);
+        plain = !kind->levels && !kind->whole && !kind->factor && c->missing == TACET_SPACE_REFUSED;
         memcpy(columns[i].name, c->name, sizeof columns[i].name);
         columns[i].lo = c->lo;
         columns[i].hi = c->hi;

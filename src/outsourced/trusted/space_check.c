@@ -59,7 +59,7 @@ static void count_cell(tally *t, tacet_space_cells *out, size_t i, const tacet_c
         out->unreadable++;
         return;
     }
-    if (c->kind == TACET_SPACE_CATEGORY) {
+    if (tacet_space_traits_of(c)->levels) {
         t->levels[i * TACET_SPACE_LEVELS + (size_t)value]++;
         out->others += !missing && !is_level(c, text) ? 1 : 0;
     } else if (!missing) {
@@ -74,7 +74,7 @@ static void sum_up(const tally *t, tacet_space_cells *out) {
         const double cells = t->readable[i] > 0 ? (double)t->readable[i] : 1;
         out[i].lowest /= cells;
         out[i].highest /= cells;
-        out[i].rarest = c->kind == TACET_SPACE_CATEGORY ? SIZE_MAX : 0;
+        out[i].rarest = tacet_space_traits_of(c)->levels ? SIZE_MAX : 0;
         for (size_t k = 0; k < c->level_count; k++) {
             const size_t count = t->levels[i * TACET_SPACE_LEVELS + k];
             out[i].rarest = count < out[i].rarest ? count : out[i].rarest;

@@ -9,6 +9,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/sobol.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,46 +24,15 @@ static const double UNIFORM_SHARE = .05, OLDER_SHARE = .25;
 static const double FIRST_STEP = .25, SHRINK = .5, SHRINK_MANY = .7;
 static const size_t MANY_ROUNDS = 8;
 
-static double whole_part(double cube, double parts) {
-    const double k = floor(cube * parts);
-    return k < 0 ? 0 : k > parts - 1 ? parts - 1 : k;
-}
-
-static bool is_whole(const tacet_space_column *c) {
-    return c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
-}
-
 void tacet__tune_record(const tacet_space *space, double *record, const double *cube) {
     for (size_t j = 0; j < space->count; j++) {
-        const tacet_space_column *c = &space->columns[j];
-        const double u = cube[j];
-        double x = c->lo + u * (c->hi - c->lo);
-        if (c->kind == TACET_SPACE_CATEGORY) {
-            record[j] = whole_part(u, (double)c->level_count);
-            continue;
-        }
-        if (is_whole(c)) {
-            x = c->lo + whole_part(u, c->hi - c->lo + 1);
-        } else if (c->kind == TACET_SPACE_LOG) {
-            x = c->lo * pow(c->hi / c->lo, u);
-        }
-        record[j] = x < c->lo ? c->lo : x > c->hi ? c->hi : x;
+        record[j] = tacet__space_at(&space->columns[j], cube[j]);
     }
 }
 
 void tacet__tune_cube(const tacet_space *space, double *cube, const double *record) {
     for (size_t j = 0; j < space->count; j++) {
-        const tacet_space_column *c = &space->columns[j];
-        const double x = record[j];
-        double u = c->hi > c->lo ? (x - c->lo) / (c->hi - c->lo) : 0.5;
-        if (c->kind == TACET_SPACE_CATEGORY) {
-            u = (x + 0.5) / (double)c->level_count;
-        } else if (is_whole(c)) {
-            u = (x - c->lo + 0.5) / (c->hi - c->lo + 1);
-        } else if (c->kind == TACET_SPACE_LOG && c->hi > c->lo) {
-            u = log(x / c->lo) / log(c->hi / c->lo);
-        }
-        cube[j] = u;
+        cube[j] = tacet__space_share(&space->columns[j], record[j]);
     }
 }
 
@@ -133,7 +103,7 @@ static double reflected(double u) {
 }
 
 static void move_column(double *cube, const tacet_space_column *c, double step, tacet_simrng *rng) {
-    if (c->kind != TACET_SPACE_CATEGORY) {
+    if (!tacet_space_traits_of(c)->levels) {
         *cube = reflected(*cube + step * tacet_simrng_normal(rng));
     } else if (tacet_simrng_uniform(rng) < fmin(1, 2 * step + .2)) {
         *cube = tacet_simrng_uniform(rng);

@@ -10,6 +10,7 @@
 #include "core/json_text.h"
 #include "core/memory.h"
 #include "core/number.h"
+#include "space/internal.h"
 #include "tune/trusted/internal.h"
 
 #include <errno.h>
@@ -56,12 +57,7 @@ tacet_status tacet_tune_setting_text(char **out, const tacet_space *space, const
     bool good = object != NULL;
     for (size_t j = 0; j < space->count && good; j++) {
         const tacet_space_column *c = &space->columns[j];
-        char text[TACET_SPACE_NAME];
-        tacet_space_text(c, text, record[j]);
-        json_t *value = c->kind == TACET_SPACE_INTEGER ? json_integer((json_int_t)record[j])
-                        : c->kind == TACET_SPACE_REAL || c->kind == TACET_SPACE_LOG ? json_real(record[j])
-                                                                                    : json_string(text);
-        good = json_object_set_new(object, c->name, value) == 0;
+        good = json_object_set_new(object, c->name, tacet__space_json(c, record[j])) == 0;
     }
     *out = good ? tacet__json_dump(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);

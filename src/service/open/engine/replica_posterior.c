@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "local/open/internal.h"
 #include "service/open/study/space_domain.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,12 +63,12 @@ static void describe_view(view *v, const tacet__definition *def, const double *l
 }
 
 static bool is_category(const view_column *c) {
-    return c->typed != NULL && c->typed->kind == TACET_SPACE_CATEGORY;
+    return c->typed != NULL && tacet_space_traits_of(c->typed)->levels;
 }
 
 static json_t *column_json(const view_column *c) {
     json_t *one = json_pack("{ss ss sb}", "name", c->name, "kind",
-                            c->typed != NULL ? tacet_space_kind_name(c->typed->kind) : "real", "context", c->context);
+                            c->typed != NULL ? tacet_space_traits_of(c->typed)->name : "real", "context", c->context);
     json_t *more = is_category(c) ? json_array() : json_pack("[f, f]", c->lo, c->hi);
     for (size_t i = 0; is_category(c) && i < c->typed->level_count; i++) {
         (void)json_array_append_new(more, json_string(c->typed->levels[i]));
@@ -96,22 +97,16 @@ static void embed_column(const view_column *c, double *at, double value) {
 /* Value i of n over the column, evenly as its kind is drawn: by factors on a log column, whole numbers and days. */
 static double grid_value(const view_column *c, size_t i, size_t n) {
     const double share = n > 1 ? (double)i / (double)(n - 1) : 0.5;
-    if (c->typed == NULL || c->typed->kind == TACET_SPACE_REAL) {
+    if (c->typed == NULL) {
         return c->lo + (c->hi - c->lo) * share;
     }
-    if (c->typed->kind == TACET_SPACE_LOG) { /* the ends exactly: a power would leave the bounds by rounding */
-        return i == 0 ? c->lo : i + 1 == n ? c->hi : c->lo * pow(c->hi / c->lo, share);
-    }
-    return is_category(c) ? (double)i : nearbyint(c->lo + (c->hi - c->lo) * share);
+    const double x = tacet__space_along(c->typed, share);
+    return is_category(c) ? (double)i : tacet_space_traits_of(c->typed)->whole ? nearbyint(x) : x;
 }
 
 static size_t grid_size(const view_column *c, size_t most) {
-    if (is_category(c)) {
-        return c->typed->level_count < most ? c->typed->level_count : most;
-    }
-    const bool steps =
-        c->typed != NULL && (c->typed->kind == TACET_SPACE_INTEGER || c->typed->kind == TACET_SPACE_DATE);
-    return steps && c->hi - c->lo + 1 < (double)most ? (size_t)(c->hi - c->lo + 1) : most;
+    const size_t values = c->typed != NULL ? tacet__space_values(c->typed, most) : most;
+    return values < most ? values : most;
 }
 
 static bool add_point(json_t *points, const double *record, size_t count, double mean, double sd) {

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "space/internal.h"
 #include "space/lattice.h"
 
 #include <math.h>
@@ -13,17 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The usual lengthscales, in coordinates: a quarter of the range of a number; whole numbers and levels share much of
- * their shape. Chosen on made-up tuning problems (docs/tutorials/tuning.md). */
-static const double USUAL_NUMBER = 0.5;
-static const double USUAL_INTEGER = 1.5;
-static const double USUAL_LEVEL = 2;
-
-static double usual_scale(const tacet_space_column *c) {
-    return c->kind == TACET_SPACE_CATEGORY  ? USUAL_LEVEL
-           : c->kind == TACET_SPACE_INTEGER ? USUAL_INTEGER
-                                            : USUAL_NUMBER;
-}
+static const double USUAL_NUMBER = 0.5; /* lengthscale of a coordinate without a column, which lies in [-1, 1] */
 
 static tacet_status read_text(tacet_space *out, const json_t *space, tacet_error *err) {
     tacet_error why = {0};
@@ -43,7 +34,7 @@ tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *spac
     }
     for (size_t i = 0; i < def->space.count; i++) {
         tacet_space_column *c = &def->space.columns[i];
-        c->unit = c->kind == TACET_SPACE_CATEGORY ? 1 : 0; /* coordinates from -1 to 1, whatever the unit */
+        c->unit = tacet_space_traits_of(c)->levels ? 1 : 0; /* coordinates from -1 to 1, whatever the unit */
         if (c->missing != TACET_SPACE_REFUSED) {
             return tacet__fail(err, TACET_PARSE, "study: column '%s': a point to try is never missing", c->name);
         }
@@ -75,7 +66,7 @@ tacet_status tacet__space_context_read(tacet__definition *def, const json_t *spa
     }
     for (size_t i = 0; i < def->context_space.count; i++) {
         tacet_space_column *c = &def->context_space.columns[i];
-        c->unit = c->kind == TACET_SPACE_CATEGORY ? 1 : 0; /* coordinates from -1 to 1, whatever the unit */
+        c->unit = tacet_space_traits_of(c)->levels ? 1 : 0; /* coordinates from -1 to 1, whatever the unit */
     }
     def->context_dim = tacet_space_dims(&def->context_space);
     if (def->context_dim > TACET__DEFINITION_DIMS) {
@@ -103,12 +94,10 @@ static tacet_status read_value(const tacet_space_column *c, double *out, const j
         return status == TACET_OK ? status : tacet__fail(err, TACET_INVALID, "the context: %s", why.message);
     }
     *out = json_number_value(value);
-    return json_is_number(value) && c->kind != TACET_SPACE_CATEGORY && c->kind != TACET_SPACE_DATE && isfinite(*out)
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    return json_is_number(value) && !kind->text && isfinite(*out)
                ? TACET_OK
-               : tacet__fail(err, TACET_INVALID, "the context: '%s' must be %s", c->name,
-                             c->kind == TACET_SPACE_CATEGORY ? "one of its levels, as text"
-                             : c->kind == TACET_SPACE_DATE   ? "a date, as text"
-                                                             : "a number");
+               : tacet__fail(err, TACET_INVALID, "the context: '%s' must be %s", c->name, kind->what);
 }
 
 tacet_status tacet__space_context_point(const tacet__definition *def, double *point, const json_t *named,
@@ -189,13 +178,7 @@ json_t *tacet__space_domain_point(const tacet__definition *def, uint64_t index) 
     json_t *point = json_object();
     for (size_t i = 0; i < def->space.count && point != NULL; i++) {
         const tacet_space_column *c = &def->space.columns[i];
-        const double value = record[i];
-        char text[TACET_SPACE_NAME];
-        tacet_space_text(c, text, value);
-        json_t *cell = c->kind == TACET_SPACE_REAL || c->kind == TACET_SPACE_LOG ? json_real(value)
-                       : c->kind == TACET_SPACE_INTEGER                          ? json_integer((json_int_t)value)
-                                                                                 : json_string(text);
-        if (json_object_set_new(point, c->name, cell) != 0) {
+        if (json_object_set_new(point, c->name, tacet__space_json(c, record[i])) != 0) {
             json_decref(point);
             return NULL;
         }
@@ -208,7 +191,7 @@ static size_t fill_scales(double *scales, size_t at, const tacet_space *space, c
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
         for (size_t j = 0; j < tacet_space_column_dims(c); j++) {
-            scales[at++] = given != NULL ? given[i] : usual_scale(c);
+            scales[at++] = given != NULL ? given[i] : tacet_space_traits_of(c)->lengthscale;
         }
     }
     return at;

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# families.sh - column kinds and mechanisms are told apart in their tables alone: elsewhere no code compares a kind with a
+# member or switches over members, so a new member cannot be taken for another one. Every policy of a service is in a list.
+set -eu
+cd "${TACET_SOURCE:-$(dirname "$0")/../..}"
+
+# asked FILE...: where a member of a family is asked for by name. Giving a column or a mechanism its kind is no question.
+asked() {
+    grep -nE '([=!]=|case) *TACET_(SPACE|MECHANISM)_[A-Z]|TACET_(SPACE|MECHANISM)_[A-Z_0-9]+ *[=!]=' "$@" /dev/null |
+        grep -E 'TACET_(SPACE_(REAL|LOG|INTEGER|CATEGORY|DATE)|MECHANISM_(GAUSSIAN|LAPLACE|KNORM|PERMUTE_AND_FLIP|EXPONENTIAL|L2))\b' || true
+}
+trial=$(mktemp)
+trap 'rm -f "$trial"' EXIT
+printf '%s\n' 'x = c->kind == TACET_SPACE_LOG;' 'case TACET_MECHANISM_L2:' 'c->kind = TACET_SPACE_LOG;' 'if (TACET_SPACE_DATE != k)' >"$trial"
+[ "$(asked "$trial" | wc -l)" -eq 3 ] || { echo "the check does not see what it should"; exit 1; }
+# Which kinds the check knows by name are all there are.
+for name in $(sed -n 's/^ *X(\([A-Z_0-9]*\)[,)].*/\1/p' include/tacet/space/space.h include/tacet/dp/mechanism.h); do
+    grep -q "[(|]$name[|)]" "$0" || { echo "$name is not known to this check: name it there"; exit 1; }
+done
+found=$(asked $(find src cli lab -name '*.[ch]' ! -path 'src/dp/mechanisms/*' ! -path src/space/kinds.c ! -path src/space/short.c))
+if [ -n "$found" ]; then
+    echo "$found"
+    echo "ask the table for what you need to know of it: src/space/kinds.c, src/dp/mechanisms/table.h"
+    exit 1
+fi
+# A policy that no list has is served by nobody.
+policies=$(sed -n -e 's/^const tacet__policy_kind \(tacet__[a-z_]*\) = .*/\1/p' -e 's/^LOCAL_KIND(\([a-z_]*\),.*/tacet__policy_\1/p' \
+    $(find src/service -name '*.c'))
+[ "$(echo "$policies" | wc -l)" -ge 9 ] || { echo "the check does not see the policies"; exit 1; }
+for policy in $policies; do
+    grep -q "&$policy\b" src/service/trusted/kinds.c || { echo "$policy is not in src/service/trusted/kinds.c"; exit 1; }
+done
+echo "kinds and mechanisms are told apart in their tables alone"
