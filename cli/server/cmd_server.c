@@ -26,6 +26,9 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         STORE_OPTIONS(settings.store),
         CLI_NEED("keys", &settings.keys, "DIR", "The folder 'tacet server init' wrote: server.pem, server.key."),
+        CLI_OPT("anchors", &settings.store.anchors, "DIR",
+                "Where it is noted, outside the store, how far each central study came, so that a store which was put "
+                "back is refused. Default: in the state folder."),
         SERVING_OPTIONS(settings, log_format, ready),
         {0},
     };

@@ -10,12 +10,12 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "dp/open/ledger_view.h"
+#include "io/file/state.h"
 #include "registry/sketch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,36 +45,12 @@ typedef struct registry {
     int lock;
 } registry;
 
-/* Makes a folder and those above it. */
-static bool make_folders(char *path) {
-    for (char *at = path + 1; *at != '\0'; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            const bool made = mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
-            *at = '/';
-            if (!made) {
-                return false;
-            }
-        }
-    }
-    return mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
-}
-
 tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
-    const char *own = getenv("TACET_STATE");
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    if (home == NULL || home[0] == '\0') {
-        const struct passwd *user = getpwuid(getuid());
-        home = user != NULL ? user->pw_dir : "";
+    const tacet_status status = tacet__state_path(out, "", err);
+    if (status != TACET_OK) {
+        return status;
     }
-    const int n = own != NULL && own[0] != '\0'       ? snprintf(out, TACET__PATH, "%s", own)
-                  : state != NULL && state[0] != '\0' ? snprintf(out, TACET__PATH, "%s/tacet", state)
-                                                      : snprintf(out, TACET__PATH, "%s/.local/state/tacet", home);
-    if (n < 0 || n >= TACET__PATH) {
-        return tacet__fail(err, TACET_INVALID, "the path of the registry is too long");
-    }
-    if (!make_folders(out)) {
+    if (!tacet__folders_make(out)) {
         return tacet__fail(err, errno == EACCES || errno == EROFS ? TACET_DENIED : TACET_IO,
                            "%.120s: the registry of released tables cannot be kept here: %s; name a folder in "
                            "TACET_STATE",

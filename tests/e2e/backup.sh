@@ -121,9 +121,16 @@ rounds 1
 halt
 [ "$(events) $(shown)" = "18 18" ] || fail "the open store was not shown the rest: $(events), $(shown)"
 
-# All of it: nothing inside can tell; `store restore` is what makes it safe. Tickets that were given are not given again.
+# All of it: nothing inside can tell, but the server noted outside how far the study was; `store restore` is what makes it
+# safe. Tickets that were given are not given again.
 put_back all
-[ "$(events)" = 10 ] || fail "the copy has $(events) events, not 10"
+if "$tacet" store check --store "$store" >"$work/out" 2>"$work/err"; then fail "a store that was put back passes the check"; fi
+grep -q 'it has 10 events of the study, this server saw 18' "$work/err" || fail "the check does not say why: $(cat "$work/err")"
+serve || fail "the server does not come up with the copy"
+code=$(post suggestions '{"decision_set":[[0.1,0.2],[0.7,0.4],[0.3,0.9]]}')
+[ "$code" = 500 ] || fail "a store that was put back is served: $code $(cat "$work/out")"
+grep -q 'was put back' "$work/server.log" || fail "the log does not say that the store was put back"
+halt
 "$tacet" store restore --store "$store" --nothing-was-answered --json | grep -q '"state":"active"' || fail "not restored"
 serve || fail "the server does not come up with the copy"
 [ "$(post suggestions '{"decision_set":[[0.1,0.2],[0.7,0.4],[0.3,0.9]]}')" = 201 ] || fail "no suggestion after the restore"

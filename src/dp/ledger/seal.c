@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "io/db/db.h"
+#include "io/file/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,22 +29,6 @@ static tacet_status named_path(tacet__seal *seal, const char *folder, const char
     return (size_t)n < sizeof seal->path ? TACET_OK : too_long(err);
 }
 
-/* The state folder of this user; the file in it is made with it. */
-static tacet_status state_path(tacet__seal *seal, tacet_error *err) {
-    const char *state = getenv("TACET_STATE");
-    if (state != NULL && state[0] != '\0') {
-        return named_path(seal, state, "/ledger.key", err);
-    }
-    state = getenv("XDG_STATE_HOME");
-    if (state != NULL && state[0] == '/') {
-        return named_path(seal, state, "/tacet/ledger.key", err);
-    }
-    state = getenv("HOME");
-    return state != NULL && state[0] != '\0'
-               ? named_path(seal, state, "/.local/state/tacet/ledger.key", err)
-               : tacet__fail(err, TACET_INVALID, "no place for the key file: set TACET_KEY_FILE");
-}
-
 tacet_status tacet__seal_find(tacet__seal *seal, const char *ledger, const char *named, tacet_error *err) {
     memset(seal, 0, sizeof *seal);
     const char *chosen = named != NULL ? named : getenv("TACET_KEY_FILE");
@@ -51,23 +36,12 @@ tacet_status tacet__seal_find(tacet__seal *seal, const char *ledger, const char 
         return named_path(seal, chosen, "", err);
     }
     if (ledger == NULL) {
-        return state_path(seal, err);
+        return tacet__state_path(seal->path, "ledger.key", err);
     }
     char *real = realpath(ledger, NULL); /* a link to the ledger must not bring a key with it */
     const tacet_status status = named_path(seal, real != NULL ? real : ledger, ".key", err);
     free(real);
     return status;
-}
-
-/* The folders above the file, as far as they are missing. */
-static void make_folders(const char *path) {
-    char folder[TACET__PATH];
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(folder, FOLDER_MODE);
-        *slash = '/';
-    }
 }
 
 static tacet_status no_key(const tacet__seal *seal, int number, const char *doing, tacet_error *err) {
@@ -82,7 +56,9 @@ static tacet_status make_key(const tacet__seal *seal, tacet_error *err) {
     char folder[TACET__PATH];
     char text[FILE_BYTES + 1];
     unsigned char key[TACET__SEAL_KEY];
-    make_folders(seal->path);
+    if (tacet__folder_of(folder, seal->path, NULL) == TACET_OK) {
+        (void)tacet__folders_make(folder);
+    }
     (void)snprintf(beside, sizeof beside, "%s.new-XXXXXX", seal->path);
     const int fd = mkostemp(beside, O_CLOEXEC); /* mode 0600 */
     if (fd < 0) {

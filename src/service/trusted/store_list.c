@@ -22,7 +22,9 @@ tacet__studies_settings tacet__place_settings(const tacet_store_place *place) {
                                      .open_store = place->open_store,
                                      .open_only = place->open_only,
                                      .create = place->create,
-                                     .busy_ms = place->busy_ms};
+                                     .busy_ms = place->busy_ms,
+                                     .anchored = true,
+                                     .anchors = place->anchors};
 }
 
 tacet_status tacet__place_open(tacet__studies **out, const tacet_store_place *place, tacet_error *err) {

@@ -25,7 +25,7 @@ _Static_assert((int)TACET_STUDY_DIMS == (int)TACET__DEFINITION_DIMS, "room for a
 struct tacet_study {
     tacet__metrics metrics;
     tacet__engine *engine;
-    char *store, *open_store;
+    char *store, *open_store, *anchors;
     char name[TACET__STUDY_NAME_MOST + 1];
 };
 
@@ -112,8 +112,10 @@ static tacet_status make_job(tacet__job **out, tacet__job_kind kind, tacet_error
 static bool copy_place(tacet_study *study, const tacet_store_place *place) {
     study->store = place->store != NULL ? strdup(place->store) : NULL;
     study->open_store = place->open_store != NULL ? strdup(place->open_store) : NULL;
+    study->anchors = place->anchors != NULL ? strdup(place->anchors) : NULL;
     return (study->store != NULL) == (place->store != NULL) &&
-           (study->open_store != NULL) == (place->open_store != NULL);
+           (study->open_store != NULL) == (place->open_store != NULL) &&
+           (study->anchors != NULL) == (place->anchors != NULL);
 }
 
 tacet_status tacet_study_open(tacet_study **out, const char *store, const char *name, tacet_error *err) {
@@ -136,6 +138,7 @@ tacet_status tacet_study_open_at(tacet_study **out, const tacet_store_place *pla
         tacet_store_place kept = *place;
         kept.store = study->store;
         kept.open_store = study->open_store;
+        kept.anchors = study->anchors;
         const tacet__engine_settings settings = settings_for(&study->metrics, &kept);
         (void)snprintf(study->name, sizeof study->name, "%s", name);
         status = tacet__engine_open(&study->engine, &settings, err);
@@ -156,6 +159,7 @@ void tacet_study_close(tacet_study *study) {
         tacet__engine_close(study->engine);
         free(study->store);
         free(study->open_store);
+        free(study->anchors);
         free(study);
     }
 }

@@ -23,6 +23,8 @@ typedef struct tacet_store_place {
     bool open_only;         /* the trusted half is not touched: local studies only */
     bool create;            /* what is missing is made */
     uint64_t busy_ms;       /* how long to wait for the store's lock; 0: 10000 */
+    const char *anchors;    /* where it is noted, outside the store, how far each central study came, so that a store
+                               which was put back is known; NULL: "studies" in the state folder */
 } tacet_store_place;
 
 typedef struct tacet_server tacet_server;

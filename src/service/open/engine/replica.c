@@ -3,12 +3,14 @@
  * Ring: open. Replay: a suggestion is repeated as it was stored, so that machines which round otherwise go on alike; a
  * policy that cannot have made it is stopped. Cost: O(policy) a job or an event. */
 #include "service/open/engine/replica_internal.h"
+#include "service/open/engine/anchor.h"
 #include "service/open/engine/waiting.h"
 
 #include "core/fail.h"
 #include "service/open/study/round.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* --- the policy in memory ----------------------------------------------------------------------------------------- */
 
@@ -18,6 +20,10 @@ void tacet__replica_unload(tacet__replica *r) {
     }
     tacet__learner_free(r->kind, &r->learner);
     tacet__definition_clear(&r->def);
+    if (r->loaded && r->anchor >= 0) {
+        (void)close(r->anchor);
+    }
+    r->anchor = -1;
     r->loaded = false;
     r->fence = 0;
 }
@@ -49,6 +55,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob snapshot;
     tacet_blob ledger;
     uint64_t seq = 0;
+    r->anchor = -1;
     tacet_blob_init(&snapshot);
     tacet_blob_init(&ledger);
     tacet_status status = find_study(r, err);
@@ -66,6 +73,10 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     if (central) {
         /* A trusted store that was put back to an older state is found here, before anything is drawn from it. */
         status = tacet__studies_project(r->store, &r->study, err);
+        /* And both stores, put back together, here. */
+        status = status != TACET_OK
+                     ? status
+                     : tacet__study_anchor_open(&r->anchor, r->store, &r->study, &r->settings->store, err);
         status = status != TACET_OK ? status : tacet__studies_ledger(r->store, &ledger, r->name, err);
     }
     if (status == TACET_OK) {
@@ -99,6 +110,10 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob_clear(&ledger);
     if (status != TACET_OK) {
         tacet__definition_clear(&r->def);
+        if (r->anchor >= 0) {
+            (void)close(r->anchor);
+            r->anchor = -1;
+        }
         return status;
     }
     r->loaded = true;

@@ -20,6 +20,7 @@ typedef struct tacet__replica {
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
     size_t saved_size;
+    int anchor; /* where it is noted how far the study came (anchor.h); -1: nowhere, also while it is not loaded */
     tacet__job *waiting;                /* long polls (waiting.h) */
     uint64_t settled;                   /* every suggestion up to this seq was observed or has expired; 0: not known */
     uint64_t listed_number, listed_seq; /* where the last list of events ended, where reports are not among them */

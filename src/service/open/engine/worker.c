@@ -2,6 +2,7 @@
 /* worker.c - one study at work: batches, long polls. Its thread and its queue: lane.c.
  * Ring: open. The order of a batch is fixed (engine.h); no answer leaves before the commit it rests on.
  * Cost: one transaction a batch, or one for a batch of each of several studies. */
+#include "service/open/engine/anchor.h"
 #include "service/open/engine/internal.h"
 #include "service/open/engine/waiting.h"
 
@@ -103,6 +104,15 @@ static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failu
     }
 }
 
+/* Behind the store until the next batch where it cannot be written: it says less then, and nothing false. */
+static void note_anchor(tacet__worker *w) {
+    tacet_error err = {0};
+    if (tacet__study_anchor_note(w->r.anchor, &w->r.study, &err) != TACET_OK) {
+        tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+        log_failure(w, "how far the study came was not noted", &err);
+    }
+}
+
 /* Commits when something was written. *failure is what befell the whole batch. */
 static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
     tacet__metrics *metrics = w->r.settings->metrics;
@@ -121,6 +131,7 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         w->r.unsettled = false;
         w->r.applied = b->wrote ? w->r.study.head : w->r.applied;
         if (b->wrote) {
+            note_anchor(w);
             tacet__metrics_add(&metrics->batches, w->r.study.reports_private ? 0 : 1);
             w->unprojected++;
             w->alone = false;

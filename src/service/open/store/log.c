@@ -360,6 +360,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     memcpy(studies->head_hash, event->hash, sizeof event->hash);
     studies->changed = true;
     study->head = event->seq;
+    memcpy(study->hash, event->hash, sizeof study->hash);
     study->suggested += event->kind == TACET__EVENT_SUGGEST;
     study->observed += event->kind == TACET__EVENT_OBSERVE;
     study->released += event->kind == TACET__EVENT_RELEASE;

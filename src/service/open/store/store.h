@@ -74,6 +74,8 @@ typedef struct tacet__studies_settings {
     bool open_only;         /* the trusted store is not opened, nor needed; store may then be NULL */
     bool create;            /* a missing folder, file, schema or table is made; otherwise NOT_FOUND */
     uint64_t busy_ms;       /* 0: 10000 */
+    bool anchored;          /* how far each study came is noted outside the store, too (engine/anchor.h) */
+    const char *anchors;    /* in this folder; NULL: "studies" in the user's state folder */
     const char *vfs;        /* NULL, or the name of an SQLite VFS, for fault injection in tests */
 } tacet__studies_settings;
 
