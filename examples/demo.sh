@@ -208,4 +208,4 @@ echo "$out/report.html          look at it in a browser; its charts are in figur
 echo "$out/search.html          the consultant's view of the search; 'make demo-live' lets you watch one, with the hospital's desk"
 echo "$out/ledger.json          what was spent; 'tacet ledger show --ledger $out/release/ledger.db'"
 echo
-echo "Next: docs/tutorials/curator.md if you hold records, docs/tutorials/modeler.md if you may not see them."
+echo "Next: docs/tutorials/your-own-table.md, with a table of your own."

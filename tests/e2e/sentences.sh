@@ -35,7 +35,7 @@ done
 [ "$(entries)" -ge 1 ] || fail "fifteen rounds ended no batch"
 "$tacet" study create --help >"$work/help"
 says "$work/help" "charged as its batches end"
-says docs/tutorials/central.md "charged as its batches end"
+says docs/tutorials/service.md "charged as its batches end"
 says docs/service.md "charged as its batches end"
 for file in "$work/help" docs/*.md docs/tutorials/*.md README.md src/central/README.md; do
     ! tr -s ' \n' '  ' <"$file" | grep -qE "charged now, once|charge was made when the study was created" || fail "$file: a study is charged when it is created"
@@ -84,7 +84,7 @@ for delta in "" "--delta 1e-5"; do
 done
 ! grep -q '"considered"' "$work/m/manifest.json" && grep -q '"considered"' "$work/md/manifest.json" || fail "what a manifest names"
 says README.md 'with `--delta` several are considered, and the manifest names the others'
-says docs/tutorials/curator.md 'with `--delta` the manifest says what the others would have had (`considered`)'
+says docs/tutorials/your-own-table.md 'with `--delta` the manifest says what the others would have had (`considered`)'
 
 # Defaults of a study: kernel and candidates, in the help, in the API's table, in Python, and in what is stored.
 echo '{"columns":[{"name":"x","kind":"real","bounds":[0,1]}]}' >"$work/space.json"

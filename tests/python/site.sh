@@ -35,7 +35,7 @@ for click in range(2):
 assert not pages - reached, f"more than two clicks away: {sorted(pages - reached)[:5]}"
 remote = [(page.name, address) for page in pages for address in Links(page).fetched if "//" in address]
 assert not remote, f"fetched from elsewhere: {remote[:5]}"
-wanted = ["docs/API.html", "src/dp/mechanisms/gaussian.html", "include/tacet/space/space.html", "docs/tutorials/curator.html"]
+wanted = ["docs/API.html", "src/dp/mechanisms/gaussian.html", "include/tacet/space/space.html", "docs/tutorials/devices.html"]
 missing = [name for name in wanted if not (top / name).is_file()]
 assert not missing, missing
 index = (top / "searchindex.js").read_text()
