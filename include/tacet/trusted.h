@@ -48,7 +48,6 @@
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/open/select.h>
 #include <tacet/dp/randomizer.h>
-#include <tacet/dp/tally.h>
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
@@ -91,7 +90,7 @@
 #include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
-#include <tacet/subtotal/trusted/subtotal.h>
+#include <tacet/tally/trusted/tally.h>
 #include <tacet/tune/trusted/evaluate.h>
 #include <tacet/tune/trusted/stopping.h>
 #include <tacet/tune/trusted/tune.h>

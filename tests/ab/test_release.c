@@ -111,27 +111,27 @@ static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
     static const double COUNTED[] = {0, 0.25, 1, 0, 1, 1, 0, 0};
     tacet_space space = make_space();
     tacet_ab_plan plan;
-    tacet_subtotal_plan sums;
-    tacet_subtotal *subtotal = NULL;
+    tacet_tally_plan sums;
+    tacet_tally *tally = NULL;
     double expected[2 * (ACTIONS * TYPES + ACTIONS)] = {0};
     (void)state;
     assert_ok(tacet_ab_plan_make(&plan, &space, 1, 0, 1, 1, ROWS, NULL));
     assert_true(plan.totals);
-    assert_ok(tacet_ab_subtotal_plan(&sums, &plan, &space, "y", 1, NULL));
-    assert_ok(tacet_subtotal_create(&subtotal, &sums, "log", NULL));
+    assert_ok(tacet_ab_tally_plan(&sums, &plan, &space, "y", 1, NULL));
+    assert_ok(tacet_tally_create(&tally, &sums, "log", NULL));
     for (size_t i = 0; i < 3 * 8; i++) {
         const size_t a = i % ACTIONS, c = i % TYPES;
         const double row[WIDTH] = {(double)a, (double)c, GIVEN[i % 8]};
-        assert_ok(tacet_ab_subtotal_add(subtotal, &plan, 1, row, NULL));
+        assert_ok(tacet_ab_tally_add(tally, &plan, 1, row, NULL));
         expected[c * ACTIONS + a] += COUNTED[i % 8];
         expected[ACTIONS * TYPES + c * ACTIONS + a] += 1 - COUNTED[i % 8];
         expected[2 * ACTIONS * TYPES + a] += COUNTED[i % 8];
         expected[2 * ACTIONS * TYPES + ACTIONS + a] += 1 - COUNTED[i % 8];
     }
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        assert_true(tacet_subtotal_number(subtotal, i) == expected[i]);
+        assert_true(tacet_tally_number(tally, i) == expected[i]);
     }
-    tacet_subtotal_free(subtotal);
+    tacet_tally_free(tally);
     tacet_space_clear(&space);
 }
 

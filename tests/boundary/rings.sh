@@ -24,7 +24,7 @@ violations() {
             if (p[1] == "dp") return p[2] == "open" ? "shared" : "gate"
             if (p[1] == "report") return "open"
             if (p[1] == "pages") return "pages"
-            if (p[1] == "registry" || p[1] == "subtotal") return "trusted"
+            if (p[1] == "registry" || p[1] == "tally") return "trusted"
             if (p[1] == "audit") return "audit"
             if (p[1] == "service") return p[2] == "open" ? "service" : p[2] == "trusted" ? "served" : ""
             if (index(methods, " " p[1] " ")) return p[2] == "shared" || p[2] == "open" || p[2] == "trusted" ? p[2] : ""

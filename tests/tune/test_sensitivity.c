@@ -4,7 +4,7 @@
  * the choices are made of. */
 #include "tune/run.h"
 
-#include <tacet/dp/tally.h>
+#include <tacet/tally/trusted/tally.h>
 
 enum { N = 12, SETTINGS = 9, HEAD = 48, HASH = 32 };
 
@@ -102,14 +102,14 @@ static void one_record_moves_no_score_too_far(void **state) {
         for (size_t k = 0; k < SETTINGS; k++) {
             const int64_t a = llabs(seen[0].search[k] - seen[1].search[k]);
             const int64_t b = llabs(seen[0].kept[k] - seen[1].kept[k]);
-            assert_true((double)a <= seen[0].sensitivity && a <= TACET_TALLY_STEPS && b <= TACET_TALLY_STEPS);
+            assert_true(ldexp((double)a, -TACET_TALLY_BITS) <= seen[0].sensitivity && a <= TACET_TALLY_ONE && b <= TACET_TALLY_ONE);
             searched = a > searched ? a : searched;
             kept = b > kept ? b : kept;
         }
         most = searched > most ? searched : most;
         both += searched > 0 && kept > 0; /* a record is searched or kept, never both */
     }
-    assert_int_equal(most, TACET_TALLY_STEPS); /* the bound is met: it is not too wide either */
+    assert_int_equal(most, TACET_TALLY_ONE); /* the bound is met: it is not too wide either */
     assert_int_equal(both, 0);
     tacet_space_clear(&space);
     test_rmdir(folder);

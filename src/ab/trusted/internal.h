@@ -23,9 +23,9 @@ typedef tacet_status (*tacet__ab_visitor)(void *user, const double *row, uint64_
 tacet_status tacet__ab_visit(const tacet_ab_log *log, tacet__ab_visitor visit, void *user, tacet_error *err);
 
 /* What a row adds to the law of rewards: two neighbouring knots, 1 in all. */
-tacet_status tacet__ab_knots_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, const double *row,
+tacet_status tacet__ab_knots_add(tacet_tally *tally, const tacet_ab_plan *plan, const double *row,
                                  tacet_error *err);
-tacet_status tacet__ab_knots_plan(tacet_subtotal_plan *out, const tacet_ab_log *log, tacet_error *err);
+tacet_status tacet__ab_knots_plan(tacet_tally_plan *out, const tacet_ab_log *log, tacet_error *err);
 
 /* Which rows tell where to cut: about 8 of 100, by a keyed hash of the row's number. */
 enum { TACET__AB_DEAL_KEY = crypto_shorthash_KEYBYTES };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - a log of categories: read row by row, dealt to stages, added up in subtotals.
+/* log.c - a log of categories: read row by row, dealt to stages, added up in tallies.
  * Ring: trusted. Source: src/ab/README.md, "What is released". Cost: one pass to count and know the rows, one a stage;
  * memory is that of the table. */
 #include "ab/trusted/internal.h"
@@ -35,37 +35,32 @@ bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_quest
 
 /* --- what a row adds --------------------------------------------------------------------------------------------- */
 
-/* y in [lo, top] as a whole number of steps of the interval; what is no number counts as lo (fmax takes the 0). */
-static int64_t steps_of(double y, double lo, double top) {
-    return (int64_t)rint(fmin(fmax((y - lo) / (top - lo), 0), 1) * (double)TACET_SUBTOTAL_ONE);
-}
-
-tacet_status tacet_ab_subtotal_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, double top, const double *row,
+tacet_status tacet_ab_tally_add(tacet_tally *tally, const tacet_ab_plan *plan, double top, const double *row,
                                    tacet_error *err) {
     const size_t a = tacet_ab_plan_action(plan, row);
     const size_t cell = tacet_ab_plan_context(plan, row) * plan->actions + a;
-    const int64_t up = steps_of(row[plan->action_columns + plan->columns], plan->lo, top);
+    const int64_t up = tacet_tally_steps(row[plan->action_columns + plan->columns], plan->lo, top);
     /* What a row adds to a cell, and to a total, is 1 in all, exactly: that is the proof's sensitivity. */
     const size_t at[4] = {cell, plan->cells + cell, 2 * plan->cells + a, 2 * plan->cells + plan->actions + a};
-    const int64_t steps[4] = {up, TACET_SUBTOTAL_ONE - up, up, TACET_SUBTOTAL_ONE - up};
-    return tacet_subtotal_add(subtotal, at, steps, plan->totals ? 4 : 2, err);
+    const int64_t steps[4] = {up, TACET_TALLY_ONE - up, up, TACET_TALLY_ONE - up};
+    return tacet_tally_add(tally, at, steps, plan->totals ? 4 : 2, err);
 }
 
-tacet_status tacet__ab_knots_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, const double *row,
+tacet_status tacet__ab_knots_add(tacet_tally *tally, const tacet_ab_plan *plan, const double *row,
                                  tacet_error *err) {
     const double y = row[plan->action_columns + plan->columns];
     size_t k = 0;
     while (k + 2 < TACET_AB_KNOTS && y >= tacet_ab_knot(plan, k + 1)) {
         k++;
     }
-    const int64_t up = steps_of(y, tacet_ab_knot(plan, k), tacet_ab_knot(plan, k + 1));
+    const int64_t up = tacet_tally_steps(y, tacet_ab_knot(plan, k), tacet_ab_knot(plan, k + 1));
     const size_t at[2] = {k, k + 1};
-    const int64_t steps[2] = {TACET_SUBTOTAL_ONE - up, up};
-    return tacet_subtotal_add(subtotal, at, steps, 2, err);
+    const int64_t steps[2] = {TACET_TALLY_ONE - up, up};
+    return tacet_tally_add(tally, at, steps, 2, err);
 }
 
 /* Everything that decides what a row adds. */
-static tacet_status hash_plan(tacet_subtotal_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
+static tacet_status hash_plan(tacet_tally_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
                               const char *reward, const char *stage, double top, size_t count, tacet_error *err) {
     char *text = NULL;
     char numbers[256];
@@ -86,12 +81,12 @@ static tacet_status hash_plan(tacet_subtotal_plan *out, const tacet_ab_plan *pla
     return TACET_OK;
 }
 
-tacet_status tacet_ab_subtotal_plan(tacet_subtotal_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
+tacet_status tacet_ab_tally_plan(tacet_tally_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
                                     const char *reward, double top, tacet_error *err) {
     return hash_plan(out, plan, space, reward, "table", top, plan->numbers, err);
 }
 
-tacet_status tacet__ab_knots_plan(tacet_subtotal_plan *out, const tacet_ab_log *l, tacet_error *err) {
+tacet_status tacet__ab_knots_plan(tacet_tally_plan *out, const tacet_ab_log *l, tacet_error *err) {
     return hash_plan(out, &l->plan, &l->space, l->reward, "knots", l->plan.hi, TACET_AB_KNOTS, err);
 }
 

@@ -3,7 +3,7 @@
  * the law of rewards from rows that nothing else reads.
  * Ring: trusted. Proof: src/ab/README.md, "Claim". Cost: a pass a
  * stage. */
-#include "ab/trusted/gate.h"
+#include "tally/gate.h"
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -138,7 +138,7 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
 
 typedef struct adding {
     const tacet_ab_log *log;
-    tacet_subtotal *subtotal;
+    tacet_tally *tally;
     const unsigned char *key; /* NULL: every row */
     bool knots;               /* of the rows that are dealt to it; else the others */
     double top;
@@ -149,25 +149,25 @@ static tacet_status add_row(void *user, const double *row, uint64_t number, tace
     if (a->key != NULL && tacet__ab_dealt(a->key, number) != a->knots) {
         return TACET_OK;
     }
-    return a->knots ? tacet__ab_knots_add(a->subtotal, &a->log->plan, row, err)
-                    : tacet_ab_subtotal_add(a->subtotal, &a->log->plan, a->top, row, err);
+    return a->knots ? tacet__ab_knots_add(a->tally, &a->log->plan, row, err)
+                    : tacet_ab_tally_add(a->tally, &a->log->plan, a->top, row, err);
 }
 
-/* A subtotal through the gate: Laplace noise for this L1 sensitivity. */
-static tacet_status release_subtotal(tacet_release **out, const tacet_subtotal *subtotal, double sensitivity,
+/* A tally through the gate: Laplace noise for this L1 sensitivity. */
+static tacet_status release_tally(tacet_release **out, const tacet_tally *tally, double sensitivity,
                                      double eps, const tacet_ask *ask, tacet_error *err) {
     tacet_raw *raw = NULL;
     *out = NULL;
-    tacet_status status = tacet_subtotal_raw(subtotal, &raw, err);
+    tacet_status status = tacet_tally_raw(tally, &raw, err);
     if (status == TACET_OK) {
         /* All numbers are at least 0 and add up to the rows, once a group: the Euclidean norm is no larger. */
-        const tacet__ab_sums sums = {.raw = raw,
-                                     .count = tacet_subtotal_plan_of(subtotal)->numbers,
-                                     .norm = 0.5 * sensitivity * (double)tacet_subtotal_rows(subtotal),
+        const tacet__tally_sums sums = {.raw = raw,
+                                     .count = tacet_tally_plan_of(tally)->numbers,
+                                     .norm = 0.5 * sensitivity * (double)tacet_tally_rows(tally),
                                      .sensitivity = sensitivity,
                                      .eps = eps,
                                      .proof = PROOF};
-        status = tacet__ab_release(out, &sums, ask, err);
+        status = tacet__tally_release(out, &sums, ask, err);
     }
     tacet_raw_free(raw);
     return status;
@@ -218,24 +218,24 @@ static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, cons
 static tacet_status run_stage(tacet_release **out, size_t *rows, const tacet_ab_log *l, entered *e,
                               const tacet_contextual_entry *entry, bool knots, double top, tacet_error *err) {
     stage s;
-    tacet_subtotal_plan plan;
-    tacet_subtotal *subtotal = NULL;
+    tacet_tally_plan plan;
+    tacet_tally *tally = NULL;
     *out = NULL;
     tacet_status status = name_stage(&s, l, e, entry, knots ? "knots" : "table", err);
     status = status != TACET_OK ? status
              : knots            ? tacet__ab_knots_plan(&plan, l, err)
-                                : tacet_ab_subtotal_plan(&plan, &l->plan, &l->space, l->reward, top, err);
-    status = status == TACET_OK ? tacet_subtotal_create(&subtotal, &plan, "log", err) : status;
+                                : tacet_ab_tally_plan(&plan, &l->plan, &l->space, l->reward, top, err);
+    status = status == TACET_OK ? tacet_tally_create(&tally, &plan, "log", err) : status;
     if (status == TACET_OK) {
-        adding a = {.log = l, .subtotal = subtotal, .key = l->plan.money ? e->key : NULL, .knots = knots, .top = top};
+        adding a = {.log = l, .tally = tally, .key = l->plan.money ? e->key : NULL, .knots = knots, .top = top};
         status = tacet__ab_visit(l, add_row, &a, err);
     }
     if (status == TACET_OK) {
-        *rows = (size_t)tacet_subtotal_rows(subtotal);
+        *rows = (size_t)tacet_tally_rows(tally);
         status =
-            release_subtotal(out, subtotal, knots ? KNOTS_SENSITIVITY : l->plan.sensitivity, l->plan.eps, &s.ask, err);
+            release_tally(out, tally, knots ? KNOTS_SENSITIVITY : l->plan.sensitivity, l->plan.eps, &s.ask, err);
     }
-    tacet_subtotal_free(subtotal);
+    tacet_tally_free(tally);
     return status;
 }
 

@@ -5,7 +5,7 @@
  * suggestion is one coin; the end of an epoch one draw an arm. */
 #include "ab/trusted/study_internal.h"
 
-#include "ab/trusted/gate.h"
+#include "tally/gate.h"
 #include "contextual/trusted/internal.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -113,13 +113,13 @@ static tacet_status draw_epoch(tacet__ab_study *u, tacet_release **out, tacet_er
     tacet_status status = tacet_raw_create(&raw, u->settings.arms, err);
     status = status == TACET_OK ? tacet_raw_set(raw, sums, u->settings.arms, err) : status;
     if (status == TACET_OK) {
-        const tacet__ab_sums s = {.raw = raw,
+        const tacet__tally_sums s = {.raw = raw,
                                   .count = u->settings.arms,
                                   .norm = (double)u->size,
                                   .sensitivity = SENSITIVITY,
                                   .eps = u->settings.eps,
                                   .proof = PROOF};
-        status = tacet__ab_release(out, &s, &ask, err);
+        status = tacet__tally_release(out, &s, &ask, err);
     }
     tacet_raw_free(raw);
     sodium_memzero(sums, sizeof sums);

@@ -35,8 +35,8 @@ static tacet_status check(const tacet_tune_settings *s, tacet_error *err) {
     if (s->space == NULL || s->space->count == 0) {
         return tacet__fail(err, TACET_INVALID, "tuning needs a space with at least one column");
     }
-    if (!(s->records >= 2 && s->records <= (size_t)1 << 32)) {
-        return tacet__fail(err, TACET_INVALID, "records must be from 2 to 2^32: how many values a setting has");
+    if (!(s->records >= 2 && s->records <= (size_t)1 << 31)) {
+        return tacet__fail(err, TACET_INVALID, "records must be from 2 to 2^31: how many values a setting has");
     }
     if (!(s->lower >= -1e100 && s->lower < s->upper && s->upper <= 1e100)) {
         return tacet__fail(err, TACET_INVALID, "the range of a record's value must be lo < hi, both finite");

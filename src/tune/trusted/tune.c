@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tune.c - the run: settings out, values in, a winner a round, the last one's score.
- * Ring: trusted. In: one value a record and setting. Out: tacet_release, by the gate's tally. Source: README.md; Kusner
+ * Ring: trusted. In: one value a record and setting. Out: tacet_release, of a tally. Source: README.md; Kusner
  * et al. 2015 pose the problem, McKenna and Sheldon 2020 have the choice. Differs: rounds with new public candidates
  * around each winner. Cost: O(records) a setting told, one durable write; O(settings) a round. */
 #include <tacet/tune/trusted/tune.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "dp/tally_internal.h"
+#include "tally/gate.h"
 #include "tune/trusted/internal.h"
 
 #include <math.h>
@@ -17,6 +17,8 @@
 #include <string.h>
 
 enum { TICKET_MOST = 120, GROUP_BYTES = 256, WHAT_BYTES = 200 };
+static const char PROOF[] = "src/tune/README.md, a round";
+static const double SENSITIVITY = 1; /* of each sum: values are from 0 to 1 in whole steps */
 enum { STREAM_SPLIT = 1000 }; /* of the public seed: which records are kept */
 
 typedef enum place { FREE, OUT, TOLD } place;
@@ -36,7 +38,6 @@ struct tacet_tune {
     sums *told;             /* likewise; private, wiped */
     unsigned char *is_kept; /* of each record */
     double *reference;      /* contrasts: the reference's values, clipped; private, wiped; NULL: none */
-    double *work;           /* a value for each record; private, wiped */
     size_t round;           /* from 0 */
     size_t winners[TACET_TUNE_ROUNDS_MOST];
     tacet_receipt receipts[TACET_TUNE_ROUNDS_MOST];
@@ -162,11 +163,10 @@ static tacet_status make_room(tacet_tune *t, tacet_error *err) {
     t->places = TACET__ZALLOC(unsigned char, t->s.evaluations);
     t->told = TACET__ZALLOC(sums, t->s.evaluations);
     t->is_kept = TACET__ZALLOC(unsigned char, t->s.records);
-    t->work = TACET__ZALLOC(double, t->s.records);
     if (t->s.contrast > 0) {
         t->reference = TACET__ZALLOC(double, t->s.records);
     }
-    if (t->places == NULL || t->told == NULL || t->is_kept == NULL || t->work == NULL ||
+    if (t->places == NULL || t->told == NULL || t->is_kept == NULL ||
         (t->s.contrast > 0 && t->reference == NULL)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", t->s.records);
     }
@@ -249,7 +249,6 @@ void tacet_tune_close(tacet_tune *t) {
     tacet__settings_clear(&t->settings);
     wipe_and_free(t->told, t->s.evaluations * sizeof *t->told);
     wipe_and_free(t->reference, t->s.records * sizeof *t->reference);
-    wipe_and_free(t->work, t->s.records * sizeof *t->work);
     free(t->places);
     free(t->is_kept);
     tacet_space_clear(&t->space);
@@ -262,38 +261,27 @@ static void oriented_range(const tacet_tune *t, double *lower, double *upper) {
     *upper = t->s.minimize ? -t->s.lower : t->s.upper;
 }
 
-/* One side of the split, added up by the gate. */
-static tacet_status add_up(tacet_tune *t, int64_t *sum, const double *values, bool kept, double lower, double upper,
-                           tacet_error *err) {
-    const size_t records = kept ? t->plan.kept : t->plan.searched;
-    tacet_tally *tally = NULL;
-    size_t n = 0;
-    *sum = 0;
-    if (records == 0) {
-        return TACET_OK;
-    }
+/* One side of the split. Each value is clipped and rounded by itself, before it is added. */
+static int64_t add_up(const tacet_tune *t, const double *values, bool kept, double lower, double upper) {
+    int64_t sum = 0;
     for (size_t i = 0; i < t->s.records; i++) {
         if ((t->is_kept[i] != 0) == kept) {
-            t->work[n++] = values[i];
+            sum += tacet_tally_steps(values[i], lower, upper);
         }
     }
-    tacet_status s = tacet_tally_create(&tally, records, lower, upper, err);
-    s = s != TACET_OK ? s : tacet_tally_add(tally, t->work, n, err);
-    *sum = s == TACET_OK ? tacet__tally_sum(tally, 0) : 0;
-    tacet_tally_free(tally);
-    return s;
+    return sum;
 }
 
 /* The sums of a setting by its values, oriented and, but for what is no number, within the range. A contrast with a
  * record that failed at the reference is no number either, and so the lowest. */
-static tacet_status sum_values(tacet_tune *t, sums *out, double *values, bool is_reference, tacet_error *err) {
+static sums sum_values(tacet_tune *t, double *values, bool is_reference) {
     double lower = 0, upper = 0;
     oriented_range(t, &lower, &upper);
     for (size_t i = 0; i < t->s.records; i++) {
         const double v = t->s.minimize ? -values[i] : values[i];
         values[i] = v < lower ? lower : v > upper ? upper : v;
     }
-    tacet_status s = add_up(t, &out->kept, values, true, lower, upper, err);
+    sums out = {.kept = add_up(t, values, true, lower, upper)};
     if (t->reference != NULL) {
         for (size_t i = 0; is_reference && i < t->s.records; i++) {
             t->reference[i] = values[i];
@@ -304,7 +292,8 @@ static tacet_status sum_values(tacet_tune *t, sums *out, double *values, bool is
         lower = -t->s.contrast;
         upper = t->s.contrast;
     }
-    return s != TACET_OK ? s : add_up(t, &out->search, values, false, lower, upper, err);
+    out.search = add_up(t, values, false, lower, upper);
+    return out;
 }
 
 static tacet_status note(tacet_tune *t, size_t number, const sums *told, tacet_error *err) {
@@ -349,10 +338,9 @@ tacet_status tacet_tune_tell(tacet_tune *t, size_t number, const double *values,
     if (copy == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu values", count);
     }
-    sums told = {0, 0};
     memcpy(copy, values, count * sizeof *copy);
-    s = sum_values(t, &told, copy, t->reference != NULL && number == 0, err);
-    s = s != TACET_OK ? s : note(t, number, &told, err);
+    sums told = sum_values(t, copy, t->reference != NULL && number == 0);
+    s = note(t, number, &told, err);
     wipe_and_free(copy, count * sizeof *copy);
     sodium_memzero(&told, sizeof told);
     return s;
@@ -393,24 +381,42 @@ static tacet_ask question(const tacet_tune *t, const char *ticket, const char *w
                        .records = kept ? t->plan.kept : t->plan.searched};
 }
 
+/* To the gate: the sums of all settings so far over the searched records, to choose among; or that of the last winner
+ * over the kept ones. A replaced record moves each by at most 1 (README.md). */
+static tacet_status draw(const tacet_tune *t, tacet_release **out, const tacet_ask *ask, bool kept, double eps,
+                         tacet_error *err) {
+    tacet_tally_plan plan = {.numbers = kept ? 1 : t->settings.count};
+    tacet_tally *tally = NULL;
+    tacet_raw *raw = NULL;
+    (void)crypto_generichash(plan.hash, sizeof plan.hash, (const unsigned char *)ask->ticket, strlen(ask->ticket), NULL,
+                             0);
+    tacet_status s = tacet_tally_create(&tally, &plan, "settings", err);
+    for (size_t i = 0; s == TACET_OK && i < plan.numbers; i++) {
+        s = tacet_tally_add(tally, &i, kept ? &t->told[t->winners[t->plan.rounds - 1]].kept : &t->told[i].search, 1,
+                            err);
+    }
+    s = s != TACET_OK ? s : tacet_tally_raw(tally, &raw, err);
+    const tacet__tally_sums all = {.raw = raw,
+                                    .count = plan.numbers,
+                                    .norm = (double)(kept ? t->plan.kept : t->plan.searched),
+                                    .sensitivity = SENSITIVITY,
+                                    .eps = eps,
+                                    .proof = PROOF};
+    s = s != TACET_OK ? s : kept ? tacet__tally_release(out, &all, ask, err) : tacet__tally_choose(out, &all, ask, err);
+    tacet_raw_free(raw);
+    tacet_tally_free(tally);
+    return s;
+}
+
 static tacet_status draw_winner(tacet_tune *t, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1], what[WHAT_BYTES];
-    tacet_tally *tally = NULL;
     tacet_release *release = NULL;
     const size_t k = t->round;
-    double lower = -t->s.contrast, upper = t->s.contrast;
-    if (t->reference == NULL) {
-        oriented_range(t, &lower, &upper);
-    }
     (void)snprintf(ticket, sizeof ticket, "%s/round %zu", t->ticket, k + 1);
     (void)snprintf(what, sizeof what, "tuning: winner of round %zu of %zu among %zu settings", k + 1, t->plan.rounds,
                    t->settings.count);
     const tacet_ask ask = question(t, ticket, what, false);
-    tacet_status s = tacet_tally_create(&tally, t->plan.searched, lower, upper, err);
-    for (size_t i = 0; s == TACET_OK && i < t->settings.count; i++) {
-        s = tacet__tally_put(tally, t->told[i].search, err);
-    }
-    s = s != TACET_OK ? s : tacet_tally_choose(tally, &release, &ask, t->plan.eps[k], err);
+    tacet_status s = draw(t, &release, &ask, false, t->plan.eps[k], err);
     if (s == TACET_OK) {
         t->winners[k] = (size_t)tacet_release_values(release)[0];
         t->receipts[k] = *tacet_release_receipt(release);
@@ -419,19 +425,18 @@ static tacet_status draw_winner(tacet_tune *t, tacet_error *err) {
                 : tacet__fail(err, TACET_CORRUPT, "the ledger's answer names no setting of this run");
     }
     tacet_release_free(release);
-    tacet_tally_free(tally);
     return s;
 }
 
 /* README.md, "The winner's score". */
 static void read_score(tacet_tune *t, const tacet_release *release) {
     const tacet_receipt *receipt = tacet_release_receipt(release);
-    const double n = (double)t->plan.kept, unit = n * TACET_TALLY_STEPS, alpha = 1 - t->s.level;
+    const double n = (double)t->plan.kept, alpha = 1 - t->s.level;
     const double width = t->s.upper - t->s.lower;
-    const double m = tacet_release_values(release)[0] / unit;
+    const double m = tacet_release_values(release)[0] / n;
     /* Noise, its grid, and the rounding of each value. */
-    const double off =
-        (receipt->scale * log(2 / alpha) + ldexp(1, receipt->grid_exponent)) / unit + 0.5 / TACET_TALLY_STEPS;
+    const double off = (receipt->scale * log(2 / alpha) + ldexp(1, receipt->grid_exponent)) / n +
+                       0.5 / (double)TACET_TALLY_ONE;
     double lower = 0, upper = 0, oriented = 0, top = 0;
     tacet_tune_interval(&lower, &upper, m, off, t->plan.kept, alpha);
     oriented_range(t, &oriented, &top);
@@ -439,7 +444,7 @@ static void read_score(tacet_tune *t, const tacet_release *release) {
                                   .lower = oriented + lower * width,
                                   .upper = oriented + upper * width,
                                   .level = t->s.level,
-                                  .noise_sd = receipt->error_sd / unit * width,
+                                  .noise_sd = receipt->error_sd / n * width,
                                   .records = t->plan.kept,
                                   .receipt = *receipt};
     if (t->s.minimize) {
@@ -452,20 +457,14 @@ static void read_score(tacet_tune *t, const tacet_release *release) {
 
 static tacet_status draw_score(tacet_tune *t, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
-    double lower = 0, upper = 0;
-    tacet_tally *tally = NULL;
     tacet_release *release = NULL;
-    oriented_range(t, &lower, &upper);
     (void)snprintf(ticket, sizeof ticket, "%s/score", t->ticket);
     const tacet_ask ask = question(t, ticket, "tuning: score of the last winner on the kept records", true);
-    tacet_status s = tacet_tally_create(&tally, t->plan.kept, lower, upper, err);
-    s = s != TACET_OK ? s : tacet__tally_put(tally, t->told[t->winners[t->plan.rounds - 1]].kept, err);
-    s = s != TACET_OK ? s : tacet_tally_release(tally, &release, &ask, 0, t->s.eps, err);
+    tacet_status s = draw(t, &release, &ask, true, t->s.eps, err);
     if (s == TACET_OK) {
         read_score(t, release);
     }
     tacet_release_free(release);
-    tacet_tally_free(tally);
     return s;
 }
 

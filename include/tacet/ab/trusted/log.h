@@ -9,7 +9,7 @@
 
 #include <tacet/ab/open/model.h>
 #include <tacet/contextual/trusted/log.h>
-#include <tacet/subtotal/trusted/subtotal.h>
+#include <tacet/tally/trusted/tally.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,12 +49,12 @@ TACET_API const tacet_ab_plan *tacet_ab_log_plan(const tacet_ab_log *log);
 TACET_API TACET_MUST_CHECK tacet_status tacet_ab_log_release(tacet_ab_log *log, tacet_ab_model **out,
                                                              const tacet_contextual_entry *entry, tacet_error *err);
 
-/* Below it, for engines that add up elsewhere. The plan of the table's subtotal, `top` the number that rewards are
+/* Below it, for engines that add up elsewhere. The plan of the table's tally, `top` the number that rewards are
  * counted to; and what one row, as above, adds to it. */
-TACET_API tacet_status tacet_ab_subtotal_plan(tacet_subtotal_plan *out, const tacet_ab_plan *plan,
+TACET_API tacet_status tacet_ab_tally_plan(tacet_tally_plan *out, const tacet_ab_plan *plan,
                                               const tacet_space *space, const char *reward, double top,
                                               tacet_error *err);
-TACET_API tacet_status tacet_ab_subtotal_add(tacet_subtotal *subtotal, const tacet_ab_plan *plan, double top,
+TACET_API tacet_status tacet_ab_tally_add(tacet_tally *tally, const tacet_ab_plan *plan, double top,
                                              const double *row, tacet_error *err);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subtotal.c - exact partial sums that merge.
+/* tally.c - exact partial sums that merge.
  * Ring: trusted (its numbers are private). Source: README.md beside it. Cost: 16 bytes a number and 16 a part; a row
  * costs as many additions as it has shares. */
-#include <tacet/subtotal/trusted/subtotal.h>
+#include <tacet/tally/trusted/tally.h>
 
 #include "core/codec.h"
 #include "core/fail.h"
@@ -17,15 +17,15 @@
 __extension__ typedef __int128 wide;
 
 enum { VERSION = 1, PART_ID = 16 };
-static const char NAME[] = "subtotal";
+static const char NAME[] = "tally";
 static const uint64_t ROWS_MOST = (uint64_t)1 << 62;
 
 typedef struct part_id {
     unsigned char bytes[PART_ID];
 } part_id;
 
-struct tacet_subtotal {
-    tacet_subtotal_plan plan;
+struct tacet_tally {
+    tacet_tally_plan plan;
     uint64_t rows;
     wide *sums;
     part_id *parts; /* ascending, so that two lists are compared in one pass */
@@ -36,12 +36,12 @@ static int compare_parts(const void *a, const void *b) {
     return memcmp(a, b, PART_ID);
 }
 
-static tacet_status make(tacet_subtotal **out, const tacet_subtotal_plan *plan, size_t parts, tacet_error *err) {
+static tacet_status make(tacet_tally **out, const tacet_tally_plan *plan, size_t parts, tacet_error *err) {
     *out = NULL;
-    if (plan->numbers == 0 || plan->numbers > TACET_SUBTOTAL_NUMBERS_MOST) {
-        return tacet__fail(err, TACET_INVALID, "a subtotal has 1 to %d numbers", (int)TACET_SUBTOTAL_NUMBERS_MOST);
+    if (plan->numbers == 0 || plan->numbers > TACET_TALLY_NUMBERS_MOST) {
+        return tacet__fail(err, TACET_INVALID, "a tally has 1 to %d numbers", (int)TACET_TALLY_NUMBERS_MOST);
     }
-    tacet_subtotal *t = TACET__ZALLOC(tacet_subtotal, 1);
+    tacet_tally *t = TACET__ZALLOC(tacet_tally, 1);
     if (t != NULL) {
         t->plan = *plan;
         t->sums = TACET__ZALLOC(wide, plan->numbers);
@@ -49,20 +49,20 @@ static tacet_status make(tacet_subtotal **out, const tacet_subtotal_plan *plan, 
         t->part_count = parts;
     }
     if (t == NULL || t->sums == NULL || t->parts == NULL) {
-        tacet_subtotal_free(t);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a subtotal of %zu numbers", plan->numbers);
+        tacet_tally_free(t);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a tally of %zu numbers", plan->numbers);
     }
     *out = t;
     return TACET_OK;
 }
 
-tacet_status tacet_subtotal_create(tacet_subtotal **out, const tacet_subtotal_plan *plan, const char *part,
+tacet_status tacet_tally_create(tacet_tally **out, const tacet_tally_plan *plan, const char *part,
                                    tacet_error *err) {
     const size_t length = part != NULL ? strlen(part) : 0;
     *out = NULL;
-    if (length == 0 || length > TACET_SUBTOTAL_PART_MOST) {
+    if (length == 0 || length > TACET_TALLY_PART_MOST) {
         return tacet__fail(err, TACET_INVALID, "a part of the data has a name of 1 to %d bytes",
-                           (int)TACET_SUBTOTAL_PART_MOST);
+                           (int)TACET_TALLY_PART_MOST);
     }
     const tacet_status status = make(out, plan, 1, err);
     if (status == TACET_OK) {
@@ -72,7 +72,7 @@ tacet_status tacet_subtotal_create(tacet_subtotal **out, const tacet_subtotal_pl
     return status;
 }
 
-void tacet_subtotal_free(tacet_subtotal *t) {
+void tacet_tally_free(tacet_tally *t) {
     if (t == NULL) {
         return;
     }
@@ -84,16 +84,29 @@ void tacet_subtotal_free(tacet_subtotal *t) {
     free(t);
 }
 
-tacet_status tacet_subtotal_add(tacet_subtotal *t, const size_t *at, const int64_t *steps, size_t count,
+/* The first comparison is false for what is not a number, the second stops what lies above, before the quotient is
+ * made. */
+int64_t tacet_tally_steps(double value, double lower, double upper) {
+    if (!(value > lower)) {
+        return 0;
+    }
+    if (value >= upper) {
+        return TACET_TALLY_ONE;
+    }
+    const double share = (value - lower) / (upper - lower); /* in (0, 1], or 0 where the width is no double */
+    return (int64_t)nearbyint(share * (double)TACET_TALLY_ONE);
+}
+
+tacet_status tacet_tally_add(tacet_tally *t, const size_t *at, const int64_t *steps, size_t count,
                                 tacet_error *err) {
     for (size_t i = 0; i < count; i++) {
         if (at[i] >= t->plan.numbers) {
-            return tacet__fail(err, TACET_INVALID, "a row adds to number %zu of a subtotal of %zu", at[i],
+            return tacet__fail(err, TACET_INVALID, "a row adds to number %zu of a tally of %zu", at[i],
                                t->plan.numbers);
         }
     }
     if (t->rows >= ROWS_MOST) {
-        return tacet__fail(err, TACET_INVALID, "a subtotal is full");
+        return tacet__fail(err, TACET_INVALID, "a tally is full");
     }
     for (size_t i = 0; i < count; i++) {
         t->sums[at[i]] += steps[i];
@@ -102,11 +115,11 @@ tacet_status tacet_subtotal_add(tacet_subtotal *t, const size_t *at, const int64
     return TACET_OK;
 }
 
-static bool same_plan(const tacet_subtotal_plan *a, const tacet_subtotal_plan *b) {
+static bool same_plan(const tacet_tally_plan *a, const tacet_tally_plan *b) {
     return a->numbers == b->numbers && memcmp(a->hash, b->hash, sizeof a->hash) == 0;
 }
 
-static bool share_a_part(const tacet_subtotal *a, const tacet_subtotal *b) {
+static bool share_a_part(const tacet_tally *a, const tacet_tally *b) {
     size_t i = 0, j = 0;
     while (i < a->part_count && j < b->part_count) {
         const int order = compare_parts(&a->parts[i], &b->parts[j]);
@@ -119,21 +132,21 @@ static bool share_a_part(const tacet_subtotal *a, const tacet_subtotal *b) {
     return false;
 }
 
-tacet_status tacet_subtotal_merge(tacet_subtotal *t, const tacet_subtotal *other, tacet_error *err) {
+tacet_status tacet_tally_merge(tacet_tally *t, const tacet_tally *other, tacet_error *err) {
     if (!same_plan(&t->plan, &other->plan)) {
         return tacet__fail(err, TACET_CONFLICT,
-                           "these subtotals are of different plans: other columns, levels, ranges "
+                           "these tallies are of different plans: other columns, levels, ranges "
                            "or stages");
     }
     if (t == other || share_a_part(t, other)) {
-        return tacet__fail(err, TACET_CONFLICT, "a part of the data is in both subtotals: it is counted once");
+        return tacet__fail(err, TACET_CONFLICT, "a part of the data is in both tallies: it is counted once");
     }
     if (other->rows > ROWS_MOST - t->rows) {
-        return tacet__fail(err, TACET_INVALID, "a subtotal is full");
+        return tacet__fail(err, TACET_INVALID, "a tally is full");
     }
     part_id *parts = TACET__ZALLOC(part_id, t->part_count + other->part_count);
     if (parts == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the parts of a subtotal");
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the parts of a tally");
     }
     memcpy(parts, t->parts, t->part_count * sizeof *parts);
     memcpy(parts + t->part_count, other->parts, other->part_count * sizeof *parts);
@@ -148,37 +161,37 @@ tacet_status tacet_subtotal_merge(tacet_subtotal *t, const tacet_subtotal *other
     return TACET_OK;
 }
 
-uint64_t tacet_subtotal_rows(const tacet_subtotal *t) {
+uint64_t tacet_tally_rows(const tacet_tally *t) {
     return t->rows;
 }
 
-size_t tacet_subtotal_parts(const tacet_subtotal *t) {
+size_t tacet_tally_parts(const tacet_tally *t) {
     return t->part_count;
 }
 
-const tacet_subtotal_plan *tacet_subtotal_plan_of(const tacet_subtotal *t) {
+const tacet_tally_plan *tacet_tally_plan_of(const tacet_tally *t) {
     return &t->plan;
 }
 
-double tacet_subtotal_number(const tacet_subtotal *t, size_t i) {
-    return i < t->plan.numbers ? ldexp((double)t->sums[i], -TACET_SUBTOTAL_BITS) : NAN;
+double tacet_tally_number(const tacet_tally *t, size_t i) {
+    return i < t->plan.numbers ? ldexp((double)t->sums[i], -TACET_TALLY_BITS) : NAN;
 }
 
-tacet_status tacet_subtotal_raw(const tacet_subtotal *t, tacet_raw **out, tacet_error *err) {
+tacet_status tacet_tally_raw(const tacet_tally *t, tacet_raw **out, tacet_error *err) {
     const wide most = (wide)1 << 53;
     double *values = TACET__ZALLOC(double, t->plan.numbers);
     *out = NULL;
     if (values == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a subtotal of %zu numbers", t->plan.numbers);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a tally of %zu numbers", t->plan.numbers);
     }
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < t->plan.numbers; i++) {
         /* Rounding to a double would add to what a neighbour may change: such sums are refused. */
         if (t->sums[i] > most || t->sums[i] < -most) {
-            status = tacet__fail(err, TACET_OVERFLOW, "a subtotal holds more than 2^31 rows in one number");
+            status = tacet__fail(err, TACET_OVERFLOW, "a tally holds more than 2^31 rows in one number");
             break;
         }
-        values[i] = tacet_subtotal_number(t, i);
+        values[i] = tacet_tally_number(t, i);
     }
     status = status == TACET_OK ? tacet_raw_create(out, t->plan.numbers, err) : status;
     status = status == TACET_OK ? tacet_raw_set(*out, values, t->plan.numbers, err) : status;
@@ -202,10 +215,10 @@ static wide restore(const unsigned char in[16]) {
     return (wide)bits;
 }
 
-void tacet_subtotal_digest(const tacet_subtotal *t, unsigned char out[TACET_SUBTOTAL_PLAN]) {
+void tacet_tally_digest(const tacet_tally *t, unsigned char out[TACET_TALLY_PLAN]) {
     crypto_generichash_state state;
     unsigned char bytes[16];
-    (void)crypto_generichash_init(&state, (const unsigned char *)NAME, sizeof NAME, TACET_SUBTOTAL_PLAN);
+    (void)crypto_generichash_init(&state, (const unsigned char *)NAME, sizeof NAME, TACET_TALLY_PLAN);
     (void)crypto_generichash_update(&state, t->plan.hash, sizeof t->plan.hash);
     store(bytes, (wide)t->rows);
     (void)crypto_generichash_update(&state, bytes, sizeof bytes);
@@ -213,12 +226,12 @@ void tacet_subtotal_digest(const tacet_subtotal *t, unsigned char out[TACET_SUBT
         store(bytes, t->sums[i]);
         (void)crypto_generichash_update(&state, bytes, sizeof bytes);
     }
-    (void)crypto_generichash_final(&state, out, TACET_SUBTOTAL_PLAN);
+    (void)crypto_generichash_final(&state, out, TACET_TALLY_PLAN);
     sodium_memzero(&state, sizeof state);
     sodium_memzero(bytes, sizeof bytes);
 }
 
-tacet_status tacet_subtotal_save(const tacet_subtotal *t, tacet_blob *out, tacet_error *err) {
+tacet_status tacet_tally_save(const tacet_tally *t, tacet_blob *out, tacet_error *err) {
     tacet__writer w;
     unsigned char bytes[16];
     tacet__write_begin(&w, out, NAME, VERSION);
@@ -249,7 +262,7 @@ static bool take(tacet__reader *r, unsigned char *out, size_t size) {
     return true;
 }
 
-static tacet_status read_body(tacet_subtotal *t, tacet__reader *r, uint64_t rows, tacet_error *err) {
+static tacet_status read_body(tacet_tally *t, tacet__reader *r, uint64_t rows, tacet_error *err) {
     unsigned char bytes[16];
     bool good = rows <= ROWS_MOST;
     t->rows = rows;
@@ -259,36 +272,38 @@ static tacet_status read_body(tacet_subtotal *t, tacet__reader *r, uint64_t rows
     for (size_t i = 0; i < t->plan.numbers && good; i++) {
         good = take(r, bytes, sizeof bytes);
         t->sums[i] = good ? restore(bytes) : 0;
+        /* Below 2^125 like any sum of so many rows, so that no merge overflows. */
+        good = t->sums[i] <= (wide)rows << 63 && t->sums[i] >= -((wide)rows << 63);
     }
     sodium_memzero(bytes, sizeof bytes);
-    return good ? tacet__read_end(r, err) : tacet__fail(err, TACET_CORRUPT, "not a subtotal: a field is malformed");
+    return good ? tacet__read_end(r, err) : tacet__fail(err, TACET_CORRUPT, "not a tally: a field is malformed");
 }
 
-tacet_status tacet_subtotal_load(tacet_subtotal **out, const tacet_subtotal_plan *plan, const void *bytes,
+tacet_status tacet_tally_load(tacet_tally **out, const tacet_tally_plan *plan, const void *bytes,
                                  size_t length, tacet_error *err) {
     tacet__reader r;
-    tacet_subtotal_plan found = {0};
+    tacet_tally_plan found = {0};
     *out = NULL;
     tacet_status status = tacet__read_begin(&r, bytes, length, NAME, VERSION, err);
     if (status != TACET_OK) {
         return status;
     }
     const bool named = take(&r, found.hash, sizeof found.hash);
-    found.numbers = tacet__read_size(&r, TACET_SUBTOTAL_NUMBERS_MOST);
+    found.numbers = tacet__read_size(&r, TACET_TALLY_NUMBERS_MOST);
     const uint64_t rows = tacet__read_u64(&r);
     const size_t parts = tacet__read_size(&r, length / PART_ID);
     if (!named || r.failed || parts == 0) {
-        return tacet__fail(err, TACET_CORRUPT, "not a subtotal: its head is malformed");
+        return tacet__fail(err, TACET_CORRUPT, "not a tally: its head is malformed");
     }
     if (!same_plan(&found, plan)) {
         return tacet__fail(err, TACET_CONFLICT,
-                           "this subtotal is of another plan: other columns, levels, ranges or "
+                           "this tally is of another plan: other columns, levels, ranges or "
                            "stages");
     }
     status = make(out, &found, parts, err);
     status = status == TACET_OK ? read_body(*out, &r, rows, err) : status;
     if (status != TACET_OK) {
-        tacet_subtotal_free(*out);
+        tacet_tally_free(*out);
         *out = NULL;
     }
     return status;

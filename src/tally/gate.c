@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.c - sums with Laplace noise, and choices among sums: the only place where tallies meet the gate.
+ * Ring: trusted. Source: McKenna, Sheldon 2020 for the choice. Proof: README.md, and the page that the caller names.
+ * Cost: a draw a number; a choice is one pass. */
+#include "tally/gate.h"
+
+static tacet_status run(tacet_release **out, const tacet__tally_sums *s, tacet_mechanism_kind kind,
+                        const tacet_bound *bound, const tacet_ask *ask, tacet_error *err) {
+    const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
+    tacet_bounded *bounded = NULL;
+    tacet_mechanism *mechanism = NULL;
+    tacet_status status = tacet_mechanism_create(&mechanism, kind, bound, &replace, s->eps, 0, err);
+    status = status == TACET_OK ? tacet_bounded_create(&bounded, bound, err) : status;
+    status = status == TACET_OK ? tacet_bounded_set(bounded, s->raw, err) : status;
+    status = status == TACET_OK ? tacet_mechanism_run(mechanism, out, ask, bounded, err) : status;
+    tacet_bounded_free(bounded);
+    tacet_mechanism_free(mechanism);
+    return status;
+}
+
+tacet_status tacet__tally_release(tacet_release **out, const tacet__tally_sums *s, const tacet_ask *ask,
+                                  tacet_error *err) {
+    tacet_bound *norm = NULL, *bound = NULL;
+    *out = NULL;
+    tacet_status status = tacet_bound_norm(&norm, s->count, 1.001 * (s->norm + 1), err);
+    status = status == TACET_OK ? tacet_bound_narrow_1(&bound, norm, s->sensitivity, s->proof, err) : status;
+    status = status == TACET_OK ? run(out, s, TACET_MECHANISM_LAPLACE, bound, ask, err) : status;
+    tacet_bound_free(bound);
+    tacet_bound_free(norm);
+    return status;
+}
+
+tacet_status tacet__tally_choose(tacet_release **out, const tacet__tally_sums *s, const tacet_ask *ask,
+                                 tacet_error *err) {
+    tacet_bound *range = NULL, *bound = NULL;
+    *out = NULL;
+    tacet_status status = tacet_bound_range(&range, s->count, 0, s->norm, err);
+    if (status == TACET_OK && s->norm > s->sensitivity) { /* of one row the range itself is as narrow */
+        status = tacet_bound_narrow_scores(&bound, range, s->sensitivity, s->proof, err);
+    }
+    status = status == TACET_OK
+                 ? run(out, s, TACET_MECHANISM_PERMUTE_AND_FLIP, bound != NULL ? bound : range, ask, err)
+                 : status;
+    tacet_bound_free(bound);
+    tacet_bound_free(range);
+    return status;
+}

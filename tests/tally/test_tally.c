@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tally.c - a sum does not know how its rows were cut or ordered, holds each part once, and refuses what is not
+ * its own: other plans, other versions, bytes that are damaged. */
+#include "support/gate.h"
+#include "support/test.h"
+#include "tally/gate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+#include <tacet/tally/trusted/tally.h>
+
+enum { NUMBERS = 7, ROWS = 1000 };
+
+static const tacet_tally_plan PLAN = {.hash = {1, 2, 3}, .numbers = NUMBERS};
+
+typedef struct row {
+    size_t at[2];
+    int64_t steps[2];
+} row;
+
+static void draw_rows(row *rows) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 42, 1);
+    for (size_t i = 0; i < ROWS; i++) {
+        const size_t at = tacet_simrng_below(&rng, NUMBERS - 1);
+        const int64_t up = (int64_t)tacet_simrng_below(&rng, (size_t)TACET_TALLY_ONE + 1);
+        rows[i] = (row){.at = {at, at + 1}, .steps = {up, TACET_TALLY_ONE - up}};
+    }
+}
+
+static tacet_tally *sum_of(const row *rows, size_t first, size_t step, size_t count, const char *part) {
+    tacet_tally *t = NULL;
+    assert_ok(tacet_tally_create(&t, &PLAN, part, NULL));
+    for (size_t i = 0; i < count; i++) {
+        assert_ok(tacet_tally_add(t, rows[first + i * step].at, rows[first + i * step].steps, 2, NULL));
+    }
+    return t;
+}
+
+static void any_way_to_cut_and_order_rows_gives_the_same_bits(void **state) {
+    static const size_t cuts[] = {1, 2, 4, 8};
+    row rows[ROWS];
+    unsigned char whole[TACET_TALLY_PLAN], digest[TACET_TALLY_PLAN];
+    (void)state;
+    draw_rows(rows);
+    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+        const size_t n = cuts[k];
+        tacet_tally *all = NULL;
+        for (size_t part = n; part-- > 0;) {
+            char name[32];
+            (void)snprintf(name, sizeof name, "part %zu", part);
+            tacet_tally *one = sum_of(rows, part, n, ROWS / n, name);
+            if (all == NULL) {
+                all = one;
+                continue;
+            }
+            assert_ok(tacet_tally_merge(all, one, NULL));
+            tacet_tally_free(one);
+        }
+        assert_int_equal(tacet_tally_rows(all), ROWS);
+        assert_int_equal(tacet_tally_parts(all), n);
+        tacet_tally_digest(all, k == 0 ? whole : digest);
+        assert_true(k == 0 || memcmp(whole, digest, sizeof whole) == 0);
+        tacet_tally_free(all);
+    }
+    /* One step more in one row is another sum. */
+    rows[3].steps[0]++;
+    tacet_tally *other = sum_of(rows, 0, 1, ROWS, "p");
+    tacet_tally_digest(other, digest);
+    assert_true(memcmp(whole, digest, sizeof whole) != 0);
+    tacet_tally_free(other);
+}
+
+static void sums_are_exact_where_doubles_are_not(void **state) {
+    const size_t at = 0;
+    const int64_t large = INT64_MAX - 1, small = 1;
+    tacet_tally *t = NULL;
+    tacet_raw *raw = NULL;
+    (void)state;
+    assert_ok(tacet_tally_create(&t, &PLAN, "p", NULL));
+    for (int i = 0; i < 4; i++) { /* beyond 64 bits */
+        assert_ok(tacet_tally_add(t, &at, &large, 1, NULL));
+    }
+    assert_int_equal(tacet_tally_raw(t, &raw, NULL), TACET_OVERFLOW);
+    assert_ok(tacet_tally_add(t, &at, &small, 1, NULL));
+    const int64_t back = -(INT64_MAX - 1);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(tacet_tally_add(t, &at, &back, 1, NULL));
+    }
+    assert_true(tacet_tally_number(t, 0) == 1.0 / (double)TACET_TALLY_ONE);
+    assert_ok(tacet_tally_raw(t, &raw, NULL));
+    tacet_raw_free(raw);
+    tacet_tally_free(t);
+}
+
+static void a_part_is_counted_once(void **state) {
+    row rows[ROWS];
+    unsigned char before[TACET_TALLY_PLAN], after[TACET_TALLY_PLAN];
+    (void)state;
+    draw_rows(rows);
+    tacet_tally *a = sum_of(rows, 0, 1, 10, "a");
+    tacet_tally *b = sum_of(rows, 10, 1, 10, "b");
+    tacet_tally *b_again = sum_of(rows, 10, 1, 10, "b");
+    assert_ok(tacet_tally_merge(a, b, NULL));
+    tacet_tally_digest(a, before);
+    assert_int_equal(tacet_tally_merge(a, b_again, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_tally_merge(a, a, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_tally_merge(b_again, a, NULL), TACET_CONFLICT);
+    tacet_tally_digest(a, after);
+    assert_memory_equal(before, after, sizeof before);
+    assert_int_equal(tacet_tally_rows(a), 20);
+    tacet_tally_free(a);
+    tacet_tally_free(b);
+    tacet_tally_free(b_again);
+}
+
+static void saved_and_loaded_it_is_the_same_and_still_knows_its_parts(void **state) {
+    row rows[ROWS];
+    tacet_blob blob;
+    tacet_tally *back = NULL;
+    tacet_error err = {0};
+    unsigned char before[TACET_TALLY_PLAN], after[TACET_TALLY_PLAN];
+    (void)state;
+    draw_rows(rows);
+    tacet_tally *a = sum_of(rows, 0, 1, ROWS, "a");
+    tacet_blob_init(&blob);
+    assert_ok(tacet_tally_save(a, &blob, NULL));
+    assert_ok(tacet_tally_load(&back, &PLAN, blob.data, blob.size, NULL));
+    tacet_tally_digest(a, before);
+    tacet_tally_digest(back, after);
+    assert_memory_equal(before, after, sizeof before);
+    assert_int_equal(tacet_tally_merge(back, a, NULL), TACET_CONFLICT);
+    tacet_tally_free(back);
+    tacet_tally_plan other = PLAN;
+    other.hash[0] ^= 1;
+    assert_int_equal(tacet_tally_load(&back, &other, blob.data, blob.size, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "another plan"));
+    assert_null(back);
+    for (size_t cut = 0; cut < blob.size; cut += 13) {
+        assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, cut, NULL), TACET_CORRUPT);
+    }
+    for (size_t i = 0; i < blob.size; i += 7) { /* one bit anywhere, the version's included */
+        ((unsigned char *)blob.data)[i] ^= 4;
+        assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, blob.size, NULL), TACET_CORRUPT);
+        ((unsigned char *)blob.data)[i] ^= 4;
+    }
+    tacet_blob_clear(&blob);
+    tacet_tally_free(a);
+}
+
+static void other_plans_and_places_are_refused(void **state) {
+    const size_t at[2] = {0, NUMBERS};
+    const int64_t steps[2] = {5, 5};
+    tacet_tally_plan other = PLAN;
+    tacet_tally *a = NULL, *b = NULL;
+    (void)state;
+    other.numbers--;
+    assert_ok(tacet_tally_create(&a, &PLAN, "a", NULL));
+    assert_ok(tacet_tally_create(&b, &other, "b", NULL));
+    assert_int_equal(tacet_tally_merge(a, b, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_tally_add(a, at, steps, 2, NULL), TACET_INVALID);
+    assert_true(tacet_tally_number(a, 0) == 0 && tacet_tally_rows(a) == 0);
+    tacet_tally_free(a);
+    tacet_tally_free(b);
+    assert_int_equal(tacet_tally_create(&a, &PLAN, "", NULL), TACET_INVALID);
+    other.numbers = 0;
+    assert_int_equal(tacet_tally_create(&a, &other, "a", NULL), TACET_INVALID);
+    assert_null(a);
+}
+
+static void every_value_counts_between_the_ends(void **state) {
+    static const int64_t one = TACET_TALLY_ONE;
+    const struct {
+        double value;
+        int64_t steps;
+    } cases[] = {{-2, 0},         {4, one},        {3, one},      {0.5, one / 2},   {NAN, 0}, {INFINITY, one},
+                 {-INFINITY, 0}, {1e300, one}, {-1e300, 0}, {-1.99999999, 0}, {1.75, 3 * one / 4}};
+    tacet_simrng rng = test_rng(1, 0);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(tacet_tally_steps(cases[i].value, -2, 3), cases[i].steps);
+    }
+    for (int i = 0; i < 20000; i++) { /* ranges of all sizes, values at and around their ends */
+        const double lower = ldexp(tacet_simrng_normal(&rng), (int)tacet_simrng_below(&rng, 60) - 30);
+        const double upper = lower + ldexp(1 + tacet_simrng_uniform(&rng), (int)tacet_simrng_below(&rng, 60) - 30);
+        const double values[] = {nextafter(upper, -INFINITY), nextafter(lower, INFINITY), lower, upper,
+                                 lower + tacet_simrng_uniform(&rng) * (upper - lower)};
+        for (size_t k = 0; k < 5; k++) {
+            const int64_t steps = tacet_tally_steps(values[k], lower, upper);
+            assert_true(steps >= 0 && steps <= one);
+        }
+    }
+}
+
+/* Two sums 20 records apart, eps 1: permute-and-flip takes the smaller one with probability e^-10/2 + … < 1e-4; with
+ * the sensitivity of a mean (n times too much noise) it would be a half. The receipt's sensitivity is what the noise
+ * was calibrated for. */
+static void sums_leave_with_the_sensitivity_that_they_have(void **state) {
+    enum { RUNS = 400 };
+    static const tacet_tally_plan two = {.hash = {9}, .numbers = 2};
+    const size_t at[2] = {0, 1};
+    const int64_t steps[2] = {40 * TACET_TALLY_ONE, 60 * TACET_TALLY_ONE};
+    tacet_tally *t = NULL;
+    tacet_raw *raw = NULL;
+    tacet_release *release = NULL;
+    tacet_ask ask = test_ask(4, 0);
+    size_t worse = 0;
+    (void)state;
+    assert_ok(tacet_tally_create(&t, &two, "all", NULL));
+    assert_ok(tacet_tally_add(t, at, steps, 2, NULL));
+    assert_ok(tacet_tally_raw(t, &raw, NULL));
+    tacet__tally_sums sums = {.raw = raw, .count = 2, .norm = 100, .sensitivity = 1, .eps = 1, .proof = "test"};
+    for (int i = 0; i < RUNS; i++) {
+        assert_ok(tacet__tally_choose(&release, &sums, &ask, NULL));
+        worse += tacet_release_values(release)[0] == 0;
+        const double taken = tacet_release_receipt(release)->sensitivity;
+        assert_true(taken >= 1 && taken < 1.001);
+        tacet_release_free(release);
+    }
+    assert_true(worse <= 2);
+    sums.eps = 2;
+    assert_ok(tacet__tally_release(&release, &sums, &ask, NULL));
+    const tacet_receipt *receipt = tacet_release_receipt(release);
+    assert_true(receipt->scale >= 0.5 && receipt->scale < 0.5001);
+    /* 24 scales: 2 e^-24 of all seeds would fail */
+    assert_close(tacet_release_values(release)[1], 60, 24 * receipt->scale);
+    tacet_release_free(release);
+    tacet_noise_close(ask.noise);
+    tacet_raw_free(raw);
+    tacet_tally_free(t);
+}
+
+static void creating_fails_cleanly_without_memory(void **state) {
+    tacet_tally *t = NULL;
+    (void)state;
+    assert_each_alloc_fails(tacet_tally_create(&t, &PLAN, "a", NULL), t == NULL);
+    tacet_tally_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_way_to_cut_and_order_rows_gives_the_same_bits),
+        cmocka_unit_test(sums_are_exact_where_doubles_are_not),
+        cmocka_unit_test(a_part_is_counted_once),
+        cmocka_unit_test(saved_and_loaded_it_is_the_same_and_still_knows_its_parts),
+        cmocka_unit_test(other_plans_and_places_are_refused),
+        cmocka_unit_test(every_value_counts_between_the_ends),
+        cmocka_unit_test(sums_leave_with_the_sensitivity_that_they_have),
+        cmocka_unit_test(creating_fails_cleanly_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
