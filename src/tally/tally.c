@@ -169,23 +169,26 @@ size_t tacet_tally_parts(const tacet_tally *t) {
     return t->part_count;
 }
 
-const tacet_tally_plan *tacet_tally_plan_of(const tacet_tally *t) {
-    return &t->plan;
+bool tacet_tally_is_of(const tacet_tally *t, const tacet_tally_plan *plan) {
+    return same_plan(&t->plan, plan);
 }
 
 double tacet_tally_number(const tacet_tally *t, size_t i) {
     return i < t->plan.numbers ? ldexp((double)t->sums[i], -TACET_TALLY_BITS) : NAN;
 }
 
-tacet_status tacet_tally_raw(const tacet_tally *t, tacet_raw **out, tacet_error *err) {
+tacet_status tacet_tally_raw(const tacet_tally *t, tacet_raw **out, size_t count, tacet_error *err) {
     const wide most = (wide)1 << 53;
-    double *values = TACET__ZALLOC(double, t->plan.numbers);
     *out = NULL;
+    if (count == 0 || count > t->plan.numbers) {
+        return tacet__fail(err, TACET_INVALID, "a tally of %zu numbers has no %zu", t->plan.numbers, count);
+    }
+    double *values = TACET__ZALLOC(double, count);
     if (values == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a tally of %zu numbers", t->plan.numbers);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a tally of %zu numbers", count);
     }
     tacet_status status = TACET_OK;
-    for (size_t i = 0; i < t->plan.numbers; i++) {
+    for (size_t i = 0; i < count; i++) {
         /* Rounding to a double would add to what a neighbour may change: such sums are refused. */
         if (t->sums[i] > most || t->sums[i] < -most) {
             status = tacet__fail(err, TACET_OVERFLOW, "a tally holds more than 2^31 rows in one number");
@@ -193,9 +196,9 @@ tacet_status tacet_tally_raw(const tacet_tally *t, tacet_raw **out, tacet_error 
         }
         values[i] = tacet_tally_number(t, i);
     }
-    status = status == TACET_OK ? tacet_raw_create(out, t->plan.numbers, err) : status;
-    status = status == TACET_OK ? tacet_raw_set(*out, values, t->plan.numbers, err) : status;
-    sodium_memzero(values, t->plan.numbers * sizeof *values);
+    status = status == TACET_OK ? tacet_raw_create(out, count, err) : status;
+    status = status == TACET_OK ? tacet_raw_set(*out, values, count, err) : status;
+    sodium_memzero(values, count * sizeof *values);
     free(values);
     return status;
 }
@@ -213,6 +216,10 @@ static wide restore(const unsigned char in[16]) {
         bits = bits << 8 | in[i];
     }
     return (wide)bits;
+}
+
+void tacet_tally_bytes(const tacet_tally *t, size_t i, unsigned char out[16]) {
+    store(out, i < t->plan.numbers ? t->sums[i] : 0);
 }
 
 void tacet_tally_digest(const tacet_tally *t, unsigned char out[TACET_TALLY_PLAN]) {

@@ -82,15 +82,16 @@ static void sums_are_exact_where_doubles_are_not(void **state) {
     for (int i = 0; i < 4; i++) { /* beyond 64 bits */
         assert_ok(tacet_tally_add(t, &at, &large, 1, NULL));
     }
-    assert_int_equal(tacet_tally_raw(t, &raw, NULL), TACET_OVERFLOW);
+    assert_int_equal(tacet_tally_raw(t, &raw, 1, NULL), TACET_OVERFLOW);
     assert_ok(tacet_tally_add(t, &at, &small, 1, NULL));
     const int64_t back = -(INT64_MAX - 1);
     for (int i = 0; i < 4; i++) {
         assert_ok(tacet_tally_add(t, &at, &back, 1, NULL));
     }
     assert_true(tacet_tally_number(t, 0) == 1.0 / (double)TACET_TALLY_ONE);
-    assert_ok(tacet_tally_raw(t, &raw, NULL));
+    assert_ok(tacet_tally_raw(t, &raw, 1, NULL));
     tacet_raw_free(raw);
+    assert_status(tacet_tally_raw(t, &raw, NUMBERS + 1, NULL), TACET_INVALID);
     tacet_tally_free(t);
 }
 
@@ -209,7 +210,7 @@ static void sums_leave_with_the_sensitivity_that_they_have(void **state) {
     (void)state;
     assert_ok(tacet_tally_create(&t, &two, "all", NULL));
     assert_ok(tacet_tally_add(t, at, steps, 2, NULL));
-    assert_ok(tacet_tally_raw(t, &raw, NULL));
+    assert_ok(tacet_tally_raw(t, &raw, 2, NULL));
     tacet__tally_sums sums = {.raw = raw, .count = 2, .norm = 100, .sensitivity = 1, .eps = 1, .proof = "test"};
     for (int i = 0; i < RUNS; i++) {
         assert_ok(tacet__tally_choose(&release, &sums, &ask, NULL));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* internal.h - the inside of a log of categories, between log.c and release.c. Ring: trusted. */
+/* internal.h - the inside of a log of categories, between log.c, stage.c and release.c. Ring: trusted. */
 #ifndef TACET_SRC_AB_TRUSTED_INTERNAL_H
 #define TACET_SRC_AB_TRUSTED_INTERNAL_H
 
@@ -15,20 +15,32 @@ struct tacet_ab_log {
     tacet_ab_plan plan;
     char person[TACET_SPACE_NAME];        /* column of the file */
     size_t rows_per_person;               /* 0: rows count by themselves */
-    unsigned char hash[TACET_HASH_BYTES]; /* of the rows in their order: as private as they are */
+    size_t count;                         /* rows in memory */
+    tacet_ab_engine engine;               /* NULL: this process reads the rows */
+    void *user;
+    bool known;                           /* the hash is there */
+    unsigned char hash[TACET_HASH_BYTES]; /* stands for the rows in their places: as private as they are */
 };
 
+/* A log that is not passed over yet; without path and rows, of none. */
+tacet_status tacet__ab_log_make(tacet_ab_log **out, const char *path, const double *rows, size_t count,
+                                const tacet_ab_question *q, tacet_error *err);
 /* A row as levels, then the reward; its number from 0. */
 typedef tacet_status (*tacet__ab_visitor)(void *user, const double *row, uint64_t number, tacet_error *err);
 tacet_status tacet__ab_visit(const tacet_ab_log *log, tacet__ab_visitor visit, void *user, tacet_error *err);
 
-/* What a row adds to the law of rewards: two neighbouring knots, 1 in all. */
-tacet_status tacet__ab_knots_add(tacet_tally *tally, const tacet_ab_plan *plan, const double *row,
-                                 tacet_error *err);
-tacet_status tacet__ab_knots_plan(tacet_tally_plan *out, const tacet_ab_log *log, tacet_error *err);
-
+/* The tally of a pass. CONFLICT: it has other rows than the log. */
+tacet_status tacet__ab_pass(const tacet_ab_log *log, tacet_tally **out, const tacet_ab_stage *stage, tacet_error *err);
+/* Of a tally: how many of its numbers go to the gate, what stands for the rows, and how many rows were dealt to it. */
+size_t tacet__ab_numbers(const tacet_ab_plan *plan, tacet_ab_pass pass);
+void tacet__ab_identity(unsigned char out[TACET_HASH_BYTES], const tacet_ab_plan *plan, const tacet_tally *tally,
+                        tacet_ab_pass pass);
+double tacet__ab_taken(const tacet_ab_plan *plan, const tacet_tally *tally, tacet_ab_pass pass);
+/* Persons cannot be counted where their rows lie in several places. */
+tacet_status tacet__ab_no_persons(tacet_error *err);
+/* What a row adds to the table: steps[i] to number at[i]; how many. */
+size_t tacet__ab_table_shares(size_t *at, int64_t *steps, const tacet_ab_plan *plan, double top, const double *row);
 /* Which rows tell where to cut: about 8 of 100, by a keyed hash of the row's number. */
-enum { TACET__AB_DEAL_KEY = crypto_shorthash_KEYBYTES };
-bool tacet__ab_dealt(const unsigned char key[TACET__AB_DEAL_KEY], uint64_t number);
+bool tacet__ab_dealt(const unsigned char key[TACET_AB_DEAL_KEY], uint64_t number);
 
 #endif

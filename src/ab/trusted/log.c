@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - a log of categories: read row by row, dealt to stages, added up in tallies.
+/* log.c - a log of categories: read row by row, from a file or from memory.
  * Ring: trusted. Source: src/ab/README.md, "What is released". Cost: one pass to count and know the rows, one a stage;
  * memory is that of the table. */
 #include "ab/trusted/internal.h"
@@ -31,63 +31,6 @@ bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_quest
            q->lengthscale_count == 0 &&
            tacet_ab_plan_make(&plan, q->space, q->action_columns, s->reward_lower, s->reward_upper, s->eps, 1, NULL) ==
                TACET_OK;
-}
-
-/* --- what a row adds --------------------------------------------------------------------------------------------- */
-
-tacet_status tacet_ab_tally_add(tacet_tally *tally, const tacet_ab_plan *plan, double top, const double *row,
-                                   tacet_error *err) {
-    const size_t a = tacet_ab_plan_action(plan, row);
-    const size_t cell = tacet_ab_plan_context(plan, row) * plan->actions + a;
-    const int64_t up = tacet_tally_steps(row[plan->action_columns + plan->columns], plan->lo, top);
-    /* What a row adds to a cell, and to a total, is 1 in all, exactly: that is the proof's sensitivity. */
-    const size_t at[4] = {cell, plan->cells + cell, 2 * plan->cells + a, 2 * plan->cells + plan->actions + a};
-    const int64_t steps[4] = {up, TACET_TALLY_ONE - up, up, TACET_TALLY_ONE - up};
-    return tacet_tally_add(tally, at, steps, plan->totals ? 4 : 2, err);
-}
-
-tacet_status tacet__ab_knots_add(tacet_tally *tally, const tacet_ab_plan *plan, const double *row,
-                                 tacet_error *err) {
-    const double y = row[plan->action_columns + plan->columns];
-    size_t k = 0;
-    while (k + 2 < TACET_AB_KNOTS && y >= tacet_ab_knot(plan, k + 1)) {
-        k++;
-    }
-    const int64_t up = tacet_tally_steps(y, tacet_ab_knot(plan, k), tacet_ab_knot(plan, k + 1));
-    const size_t at[2] = {k, k + 1};
-    const int64_t steps[2] = {TACET_TALLY_ONE - up, up};
-    return tacet_tally_add(tally, at, steps, 2, err);
-}
-
-/* Everything that decides what a row adds. */
-static tacet_status hash_plan(tacet_tally_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
-                              const char *reward, const char *stage, double top, size_t count, tacet_error *err) {
-    char *text = NULL;
-    char numbers[256];
-    crypto_generichash_state state;
-    const tacet_status status = tacet_space_encode(space, &text, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    (void)snprintf(numbers, sizeof numbers, "tacet-ab-1 %s %zu %d %a %a %a ", stage, plan->action_columns,
-                   (int)plan->totals, plan->lo, plan->hi, top);
-    (void)crypto_generichash_init(&state, NULL, 0, sizeof out->hash);
-    (void)crypto_generichash_update(&state, (const unsigned char *)numbers, strlen(numbers) + 1);
-    (void)crypto_generichash_update(&state, (const unsigned char *)reward, strlen(reward) + 1);
-    (void)crypto_generichash_update(&state, (const unsigned char *)text, strlen(text));
-    (void)crypto_generichash_final(&state, out->hash, sizeof out->hash);
-    out->numbers = count;
-    free(text);
-    return TACET_OK;
-}
-
-tacet_status tacet_ab_tally_plan(tacet_tally_plan *out, const tacet_ab_plan *plan, const tacet_space *space,
-                                    const char *reward, double top, tacet_error *err) {
-    return hash_plan(out, plan, space, reward, "table", top, plan->numbers, err);
-}
-
-tacet_status tacet__ab_knots_plan(tacet_tally_plan *out, const tacet_ab_log *l, tacet_error *err) {
-    return hash_plan(out, &l->plan, &l->space, l->reward, "knots", l->plan.hi, TACET_AB_KNOTS, err);
 }
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
@@ -145,47 +88,14 @@ static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, v
 
 static tacet_status visit_memory(const tacet_ab_log *l, tacet__ab_visitor visit, void *user, tacet_error *err) {
     tacet_status status = TACET_OK;
-    for (size_t i = 0; i < l->plan.rows && status == TACET_OK; i++) {
+    for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
         status = visit(user, l->rows + i * (l->space.count + 1), i, err);
     }
     return status;
 }
 
-/* A pass counts and hashes what it reads: a log that changes between two passes is no log. */
-typedef struct passing {
-    tacet__ab_visitor visit; /* NULL: none */
-    void *user;
-    size_t width, rows;
-    crypto_generichash_state hash;
-} passing;
-
-static tacet_status pass_row(void *user, const double *row, uint64_t number, tacet_error *err) {
-    passing *p = user;
-    p->rows++;
-    (void)crypto_generichash_update(&p->hash, (const unsigned char *)row, p->width * sizeof *row);
-    return p->visit != NULL ? p->visit(p->user, row, number, err) : TACET_OK;
-}
-
-static tacet_status pass(const tacet_ab_log *l, size_t *rows, unsigned char hash[TACET_HASH_BYTES],
-                         tacet__ab_visitor visit, void *user, tacet_error *err) {
-    passing p = {.visit = visit, .user = user, .width = l->space.count + 1};
-    (void)crypto_generichash_init(&p.hash, NULL, 0, TACET_HASH_BYTES);
-    const tacet_status status = l->path != NULL ? visit_file(l, pass_row, &p, err) : visit_memory(l, pass_row, &p, err);
-    (void)crypto_generichash_final(&p.hash, hash, TACET_HASH_BYTES);
-    sodium_memzero(&p.hash, sizeof p.hash);
-    *rows = p.rows;
-    return status;
-}
-
 tacet_status tacet__ab_visit(const tacet_ab_log *l, tacet__ab_visitor visit, void *user, tacet_error *err) {
-    unsigned char hash[TACET_HASH_BYTES];
-    size_t rows = 0;
-    tacet_status status = pass(l, &rows, hash, visit, user, err);
-    if (status == TACET_OK && (rows != l->plan.rows || sodium_memcmp(hash, l->hash, sizeof hash) != 0)) {
-        status = tacet__fail(err, TACET_CONFLICT, "the log changed while it was read; a log is a file that stays");
-    }
-    sodium_memzero(hash, sizeof hash);
-    return status;
+    return l->path != NULL ? visit_file(l, visit, user, err) : visit_memory(l, visit, user, err);
 }
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
@@ -213,7 +123,6 @@ static tacet_status copy_rows(tacet_ab_log *l, const double *rows, const uint64_
     const size_t width = l->space.count + 1;
     size_t all = 0;
     tacet__persons *kept = NULL;
-    l->plan.rows = 0;
     l->rows = tacet__size_mul(&all, count, width) ? TACET__ZALLOC(double, all + 1) : NULL;
     tacet_status status =
         l->rows == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", count) : TACET_OK;
@@ -221,14 +130,14 @@ static tacet_status copy_rows(tacet_ab_log *l, const double *rows, const uint64_
         status = tacet__persons_open(&kept, l->rows_per_person, err);
     }
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        double *row = l->rows + l->plan.rows * width;
+        double *row = l->rows + l->count * width;
         bool keep = true;
         if (kept != NULL) {
             status = tacet__persons_keep(kept, &keep, tacet__persons_hash(kept, &persons[i], sizeof *persons), err);
         }
         if (status == TACET_OK && keep) {
             memcpy(row, rows + i * width, width * sizeof *row);
-            l->plan.rows++; /* also what is refused is wiped */
+            l->count++; /* also what is refused is wiped */
             status = settle_row(l, row, i, err);
         }
     }
@@ -247,10 +156,9 @@ static tacet_status check_persons(const tacet_ab_question *q, bool file, tacet_e
                              "(--rows-per-person) go together");
 }
 
-static tacet_status open_log(tacet_ab_log **out, const char *path, const double *rows, size_t count,
-                             const tacet_ab_question *q, tacet_error *err) {
+tacet_status tacet__ab_log_make(tacet_ab_log **out, const char *path, const double *rows, size_t count,
+                                const tacet_ab_question *q, tacet_error *err) {
     tacet_ab_plan plan;
-    size_t found = 0;
     *out = NULL;
     tacet_status status = tacet_ab_plan_make(&plan, q->space, q->action_columns, q->lo, q->hi, q->eps, 1, err);
     status = status == TACET_OK ? check_persons(q, path != NULL, err) : status;
@@ -271,13 +179,40 @@ static tacet_status open_log(tacet_ab_log **out, const char *path, const double 
     if (status == TACET_OK && path == NULL) {
         status = copy_rows(l, rows, q->persons, count, err);
     }
-    status = status == TACET_OK ? pass(l, &found, l->hash, NULL, NULL, err) : status;
-    if (status == TACET_OK && found == 0) {
+    if (status != TACET_OK) {
+        tacet_ab_log_free(l);
+        return status;
+    }
+    *out = l;
+    return TACET_OK;
+}
+
+/* Counts the rows and knows them, if need be, and plans for so many. */
+static tacet_status plan_rows(tacet_ab_log *l, uint64_t rows, const tacet_ab_question *q, tacet_error *err) {
+    const tacet_ab_stage known = {.pass = TACET_AB_KNOWN};
+    tacet_tally *tally = NULL;
+    tacet_status status = TACET_OK;
+    l->plan.rows = rows;
+    if (l->engine == NULL || l->plan.money) { /* an engine's pass is spared where there is only one */
+        status = tacet__ab_pass(l, &tally, &known, err);
+    }
+    if (tally != NULL) {
+        rows = tacet_tally_rows(tally);
+        l->known = true;
+        tacet__ab_identity(l->hash, &l->plan, tally, TACET_AB_KNOWN);
+    }
+    tacet_tally_free(tally);
+    if (status == TACET_OK && rows == 0) {
         status = tacet__fail(err, TACET_STATE, "the log has no rows");
     }
-    if (status == TACET_OK) {
-        status = tacet_ab_plan_make(&l->plan, &l->space, q->action_columns, q->lo, q->hi, q->eps, found, err);
-    }
+    return status == TACET_OK
+               ? tacet_ab_plan_make(&l->plan, &l->space, q->action_columns, q->lo, q->hi, q->eps, rows, err)
+               : status;
+}
+
+static tacet_status open_log(tacet_ab_log **out, tacet_ab_log *l, uint64_t rows, const tacet_ab_question *q,
+                             tacet_error *err) {
+    const tacet_status status = plan_rows(l, rows, q, err);
     if (status != TACET_OK) {
         tacet_ab_log_free(l);
         return status;
@@ -287,12 +222,34 @@ static tacet_status open_log(tacet_ab_log **out, const char *path, const double 
 }
 
 tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *q, tacet_error *err) {
-    return open_log(out, path, NULL, 0, q, err);
+    tacet_ab_log *l = NULL;
+    *out = NULL;
+    const tacet_status status = tacet__ab_log_make(&l, path, NULL, 0, q, err);
+    return status == TACET_OK ? open_log(out, l, 0, q, err) : status;
 }
 
 tacet_status tacet_ab_log_open_rows(tacet_ab_log **out, const double *rows, size_t count, const tacet_ab_question *q,
                                     tacet_error *err) {
-    return open_log(out, NULL, rows, count, q, err);
+    tacet_ab_log *l = NULL;
+    *out = NULL;
+    const tacet_status status = tacet__ab_log_make(&l, NULL, rows, count, q, err);
+    return status == TACET_OK ? open_log(out, l, 0, q, err) : status;
+}
+
+tacet_status tacet_ab_log_open_engine(tacet_ab_log **out, uint64_t rows, tacet_ab_engine engine, void *user,
+                                      const tacet_ab_question *q, tacet_error *err) {
+    tacet_ab_log *l = NULL;
+    *out = NULL;
+    if (q->person != NULL || q->persons != NULL) {
+        return tacet__ab_no_persons(err);
+    }
+    const tacet_status status = tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    l->engine = engine;
+    l->user = user;
+    return open_log(out, l, rows, q, err);
 }
 
 void tacet_ab_log_free(tacet_ab_log *l) {
@@ -300,7 +257,7 @@ void tacet_ab_log_free(tacet_ab_log *l) {
         return;
     }
     if (l->rows != NULL) {
-        sodium_memzero(l->rows, l->plan.rows * (l->space.count + 1) * sizeof *l->rows);
+        sodium_memzero(l->rows, l->count * (l->space.count + 1) * sizeof *l->rows);
     }
     free(l->rows);
     free(l->path);

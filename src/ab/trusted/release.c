@@ -20,28 +20,14 @@
 #include <unistd.h>
 
 static const char PROOF[] = "src/ab/README.md, one table";
-static const uint64_t CUT_PER_100 = 8;
 static const double KNOTS_SENSITIVITY = 2; /* L1: two shares of 1 */
-
-bool tacet__ab_dealt(const unsigned char key[TACET__AB_DEAL_KEY], uint64_t number) {
-    unsigned char in[8], out[crypto_shorthash_BYTES];
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof in; i++) {
-        in[i] = (unsigned char)(number >> (8 * i));
-    }
-    (void)crypto_shorthash(out, in, sizeof in, key);
-    for (size_t i = 0; i < sizeof hash; i++) {
-        hash = hash << 8 | out[i];
-    }
-    return hash % 100 < CUT_PER_100;
-}
 
 /* --- the ledger -------------------------------------------------------------------------------------------------- */
 
 typedef struct entered {
     tacet_ledger *ledger;
     tacet_noise *noise; /* seeded; NULL: private */
-    unsigned char key[TACET__AB_DEAL_KEY];
+    unsigned char key[TACET_AB_DEAL_KEY];
     char rows[2 * crypto_generichash_BYTES_MIN + 1]; /* stands for the rows in their order, under the ledger's key */
     char uncovered[512], covered[128];
 } entered;
@@ -74,7 +60,7 @@ static tacet__rows rows_of(const tacet_ab_log *l, const char *names[TACET_SPACE_
     names[l->space.count] = l->reward;
     return (tacet__rows){.numbers = l->rows,
                          .width = l->space.count + 1,
-                         .count = l->plan.rows,
+                         .count = l->count,
                          .names = names,
                          .columns = l->space.count + 1,
                          .space = &l->space};
@@ -103,6 +89,11 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
         derive(e, l, key);
         return tacet_noise_open_seeded(&e->noise, entry->seed, 0, err);
     }
+    if (l->engine != NULL && entry->ledger == NULL) {
+        return tacet__fail(err, TACET_INVALID,
+                           "rows that are added up elsewhere are not seen here to be known again: name their ledger "
+                           "(--ledger)");
+    }
     tacet_status status = l->path != NULL         ? tacet__beside(beside, l->path, ".ledger.db", err)
                           : entry->ledger == NULL ? tacet__registry_ledger(beside, &rows, err)
                                                   : TACET_OK;
@@ -124,7 +115,8 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
                                              .what = "table of rewards",
                                              .ticket = entry->ticket,
                                              .new_budget = entry->new_budget};
-    status = tacet__registry_open(&e->ledger, &release, &settings, err);
+    status = l->engine != NULL ? tacet__registry_reopen(&e->ledger, path, &settings, err)
+                               : tacet__registry_open(&e->ledger, &release, &settings, err);
     if (status == TACET_OK && l->path != NULL) {
         tacet__beside_note(beside, path);
     }
@@ -136,37 +128,20 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
 
 /* --- stages ------------------------------------------------------------------------------------------------------ */
 
-typedef struct adding {
-    const tacet_ab_log *log;
-    tacet_tally *tally;
-    const unsigned char *key; /* NULL: every row */
-    bool knots;               /* of the rows that are dealt to it; else the others */
-    double top;
-} adding;
-
-static tacet_status add_row(void *user, const double *row, uint64_t number, tacet_error *err) {
-    const adding *a = user;
-    if (a->key != NULL && tacet__ab_dealt(a->key, number) != a->knots) {
-        return TACET_OK;
-    }
-    return a->knots ? tacet__ab_knots_add(a->tally, &a->log->plan, row, err)
-                    : tacet_ab_tally_add(a->tally, &a->log->plan, a->top, row, err);
-}
-
 /* A tally through the gate: Laplace noise for this L1 sensitivity. */
-static tacet_status release_tally(tacet_release **out, const tacet_tally *tally, double sensitivity,
-                                     double eps, const tacet_ask *ask, tacet_error *err) {
+static tacet_status release_tally(tacet_release **out, const tacet_tally *tally, size_t numbers, double rows,
+                                  double sensitivity, double eps, const tacet_ask *ask, tacet_error *err) {
     tacet_raw *raw = NULL;
     *out = NULL;
-    tacet_status status = tacet_tally_raw(tally, &raw, err);
+    tacet_status status = tacet_tally_raw(tally, &raw, numbers, err);
     if (status == TACET_OK) {
         /* All numbers are at least 0 and add up to the rows, once a group: the Euclidean norm is no larger. */
         const tacet__tally_sums sums = {.raw = raw,
-                                     .count = tacet_tally_plan_of(tally)->numbers,
-                                     .norm = 0.5 * sensitivity * (double)tacet_tally_rows(tally),
-                                     .sensitivity = sensitivity,
-                                     .eps = eps,
-                                     .proof = PROOF};
+                                        .count = numbers,
+                                        .norm = 0.5 * sensitivity * rows,
+                                        .sensitivity = sensitivity,
+                                        .eps = eps,
+                                        .proof = PROOF};
         status = tacet__tally_release(out, &sums, ask, err);
     }
     tacet_raw_free(raw);
@@ -216,26 +191,24 @@ static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, cons
 
 /* Adds up the rows of one stage and releases them. */
 static tacet_status run_stage(tacet_release **out, size_t *rows, const tacet_ab_log *l, entered *e,
-                              const tacet_contextual_entry *entry, bool knots, double top, tacet_error *err) {
+                              const tacet_contextual_entry *entry, bool law, double top, tacet_error *err) {
     stage s;
-    tacet_tally_plan plan;
+    tacet_ab_stage pass = {.pass = law ? TACET_AB_LAW : TACET_AB_TABLE, .rows = l->plan.rows, .top = top};
     tacet_tally *tally = NULL;
     *out = NULL;
-    tacet_status status = name_stage(&s, l, e, entry, knots ? "knots" : "table", err);
-    status = status != TACET_OK ? status
-             : knots            ? tacet__ab_knots_plan(&plan, l, err)
-                                : tacet_ab_tally_plan(&plan, &l->plan, &l->space, l->reward, top, err);
-    status = status == TACET_OK ? tacet_tally_create(&tally, &plan, "log", err) : status;
-    if (status == TACET_OK) {
-        adding a = {.log = l, .tally = tally, .key = l->plan.money ? e->key : NULL, .knots = knots, .top = top};
-        status = tacet__ab_visit(l, add_row, &a, err);
+    if (l->plan.money) {
+        memcpy(pass.key, e->key, sizeof pass.key);
     }
+    tacet_status status = name_stage(&s, l, e, entry, law ? "knots" : "table", err);
+    status = status == TACET_OK ? tacet__ab_pass(l, &tally, &pass, err) : status;
     if (status == TACET_OK) {
-        *rows = (size_t)tacet_tally_rows(tally);
-        status =
-            release_tally(out, tally, knots ? KNOTS_SENSITIVITY : l->plan.sensitivity, l->plan.eps, &s.ask, err);
+        const double taken = tacet__ab_taken(&l->plan, tally, pass.pass);
+        *rows = (size_t)taken;
+        status = release_tally(out, tally, tacet__ab_numbers(&l->plan, pass.pass), taken,
+                               law ? KNOTS_SENSITIVITY : l->plan.sensitivity, l->plan.eps, &s.ask, err);
     }
     tacet_tally_free(tally);
+    sodium_memzero(&pass, sizeof pass);
     return status;
 }
 

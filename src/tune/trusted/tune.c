@@ -395,7 +395,7 @@ static tacet_status draw(const tacet_tune *t, tacet_release **out, const tacet_a
         s = tacet_tally_add(tally, &i, kept ? &t->told[t->winners[t->plan.rounds - 1]].kept : &t->told[i].search, 1,
                             err);
     }
-    s = s != TACET_OK ? s : tacet_tally_raw(tally, &raw, err);
+    s = s != TACET_OK ? s : tacet_tally_raw(tally, &raw, plan.numbers, err);
     const tacet__tally_sums all = {.raw = raw,
                                     .count = plan.numbers,
                                     .norm = (double)(kept ? t->plan.kept : t->plan.searched),

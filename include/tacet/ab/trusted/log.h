@@ -49,13 +49,40 @@ TACET_API const tacet_ab_plan *tacet_ab_log_plan(const tacet_ab_log *log);
 TACET_API TACET_MUST_CHECK tacet_status tacet_ab_log_release(tacet_ab_log *log, tacet_ab_model **out,
                                                              const tacet_contextual_entry *entry, tacet_error *err);
 
-/* Below it, for engines that add up elsewhere. The plan of the table's tally, `top` the number that rewards are
- * counted to; and what one row, as above, adds to it. */
-TACET_API tacet_status tacet_ab_tally_plan(tacet_tally_plan *out, const tacet_ab_plan *plan,
-                                              const tacet_space *space, const char *reward, double top,
-                                              tacet_error *err);
-TACET_API tacet_status tacet_ab_tally_add(tacet_tally *tally, const tacet_ab_plan *plan, double top,
-                                             const double *row, tacet_error *err);
+/* --- rows that lie elsewhere -------------------------------------------------------------------------------------
+ * A release passes over the log once or more. Whoever holds a part of the rows adds up what they add to a pass
+ * (tacet_ab_part_tally); the tallies of all parts merge to that of the log, the same bits however it was cut. */
+
+enum { TACET_AB_DEAL_KEY = 16 };
+typedef enum tacet_ab_pass {
+    TACET_AB_KNOWN, /* rows are counted, and known again in later passes */
+    TACET_AB_LAW,   /* where rewards may be money: their law, of some rows */
+    TACET_AB_TABLE  /* the table, of all others */
+} tacet_ab_pass;
+
+/* A pass, as told to whoever holds rows. The key says which rows are dealt to which pass: as private as they are. */
+typedef struct tacet_ab_stage {
+    tacet_ab_pass pass;
+    uint64_t rows; /* of the whole log */
+    double top;    /* the number that rewards are counted to */
+    unsigned char key[TACET_AB_DEAL_KEY];
+} tacet_ab_stage;
+
+/* What a tally of that pass is of, to load one by. Errors as tacet_ab_plan_make. */
+TACET_API tacet_status tacet_ab_stage_plan(tacet_tally_plan *out, const tacet_ab_question *question,
+                                           const tacet_ab_stage *stage, tacet_error *err);
+/* Of `count` rows as above, the first of which is number `first` of the log; the part is named by that number.
+ * Errors as tacet_ab_log_open_rows, but no rows are a part, too. UNSUPPORTED: persons, who may be in several parts. */
+TACET_API tacet_status tacet_ab_part_tally(tacet_tally **out, const tacet_ab_question *question,
+                                           const tacet_ab_stage *stage, const double *rows, size_t count,
+                                           uint64_t first, tacet_error *err);
+
+/* Gives the merged tally of a pass over all parts, which is freed here. */
+typedef tacet_status (*tacet_ab_engine)(void *user, tacet_tally **out, const tacet_ab_stage *stage, tacet_error *err);
+/* A log of so many rows, added up by an engine; released like any other, but the ledger must be named, since this
+ * machine does not see rows to know them again. CONFLICT where a pass has not all rows, or others than the one before. */
+TACET_API tacet_status tacet_ab_log_open_engine(tacet_ab_log **out, uint64_t rows, tacet_ab_engine engine, void *user,
+                                                const tacet_ab_question *question, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #ifndef TACET_TALLY_TRUSTED_SUBTOTAL_H
 #define TACET_TALLY_TRUSTED_SUBTOTAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/blob.h>
@@ -49,11 +50,13 @@ TACET_API tacet_status tacet_tally_add(tacet_tally *tally, const size_t *at, con
 TACET_API tacet_status tacet_tally_merge(tacet_tally *tally, const tacet_tally *other, tacet_error *err);
 TACET_API uint64_t tacet_tally_rows(const tacet_tally *tally);
 TACET_API size_t tacet_tally_parts(const tacet_tally *tally);
-TACET_API const tacet_tally_plan *tacet_tally_plan_of(const tacet_tally *tally);
+TACET_API bool tacet_tally_is_of(const tacet_tally *tally, const tacet_tally_plan *plan);
 /* A number of the sum, in units: exact below 2^31 rows that add at most 1. */
 TACET_API double tacet_tally_number(const tacet_tally *tally, size_t i);
-/* All of them, for the gate. OVERFLOW: a number that no double holds exactly. NO_MEMORY. */
-TACET_API tacet_status tacet_tally_raw(const tacet_tally *tally, tacet_raw **out, tacet_error *err);
+/* All 128 bits of a number, the lowest first; of none, zeros. */
+TACET_API void tacet_tally_bytes(const tacet_tally *tally, size_t i, unsigned char out[16]);
+/* The first `count` of them, for the gate. OVERFLOW: a number that no double holds exactly. INVALID, NO_MEMORY. */
+TACET_API tacet_status tacet_tally_raw(const tacet_tally *tally, tacet_raw **out, size_t count, tacet_error *err);
 /* A hash of plan, rows and numbers: the same however the rows were cut into parts. */
 TACET_API void tacet_tally_digest(const tacet_tally *tally, unsigned char out[TACET_TALLY_PLAN]);
 /* For another process. CORRUPT: damaged, cut off, of another version, or no tally. CONFLICT: of another plan. */
