@@ -25,7 +25,6 @@
 typedef enum player { PRODUCT, PLAIN, BARE, PLAYERS } player;
 static const char *const NAMES[PLAYERS] = {"share", "plain", "nonprivate"};
 static const double TOO_BAD = 1.2;     /* times chance */
-static const double NINETY = 1.644854; /* standard deviations either side of the middle 90 % */
 
 enum { HOLDERS = 16 };
 
@@ -231,7 +230,7 @@ static void note_knowledge(work *w, size_t trial, const tacet_session_result *r,
     w->reached[trial] = r->compared ? 1 - chance_of_none(w, w->top - r->chance.likely) : (double)NAN;
     w->luck[trial] = r->compared ? r->chance.by_luck : (double)NAN;
     w->told[trial] = r->known && k->next_row != SIZE_MAX;
-    w->held[trial] = w->told[trial] && fabs(values[k->next_row] - k->next_mean) <= NINETY * k->next_sd;
+    w->held[trial] = w->told[trial] && values[k->next_row] >= k->next_low && values[k->next_row] <= k->next_high;
 }
 
 /* What each holder releases, and all of it as a plain person would put it together. */

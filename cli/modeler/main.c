@@ -131,8 +131,8 @@ static json_t *as_json(const tacet_session_result *r, const table *t, const json
                                      J(tacet_modeler_words(k->log_bayes_factor)))),
             J(!r->known || k->next_row == SIZE_MAX
                   ? NULL
-                  : cli_object("row holder? mean sd", J(row_json(t, k->next_row)), J(holder_json(t, k->next_row)),
-                               J(k->next_mean), J(k->next_sd))),
+                  : cli_object("row holder? mean low high", J(row_json(t, k->next_row)), J(holder_json(t, k->next_row)),
+                               J(k->next_mean), J(k->next_low), J(k->next_high))),
             J(!r->compared ? NULL : chance_json(&r->chance)), J(json_deep_copy(ledger)), J(seconds));
     return out;
 }
@@ -218,8 +218,8 @@ static const char WORDS[] =
     "{?chance.chosen|luck            {chance.better} of the {chance.chosen} rows chosen are better than all "
     "{chance.random_rows} asked at random; random rows do that with probability {chance.by_luck:.2g}\n}}"
     "{?evidence|the values      {evidence.words} (log Bayes factor {evidence.log_bayes_factor:.1f})\n}"
-    "{?next|most promising  row {next.row}{?next.holder| of holder {next.holder}}, not measured: {next.mean:.6g} +- "
-    "{next.sd:.2g} expected\n}"
+    "{?next|most promising  row {next.row}{?next.holder| of holder {next.holder}}, not measured: {next.mean:.6g} "
+    "expected, in 9 of 10 cases {next.low:.6g} to {next.high:.6g}\n}"
     "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g} +- {recommended_sd:.2g}\n}}"
     "asked           {_asked} rows (modeler: {modeler})\n"
     "{?_failed|not measurable  {_failed} rows; others were asked instead\n}"

@@ -93,8 +93,14 @@ static void add_beliefs(json_t *items, const json_t *result) {
         json_integer_value(queries) - (json_int_t)json_array_size(json_object_get(result, "values"));
     add_item(items, prediction("best predicted", json_object_get(result, "recommended_row"),
                                json_object_get(result, "recommended_mean"), json_object_get(result, "recommended_sd")));
-    add_item(items, prediction("most promising, not measured", json_object_get(next, "row"),
-                               json_object_get(next, "mean"), json_object_get(next, "sd")));
+    const json_t *low = json_object_get(next, "low");
+    const json_t *high = json_object_get(next, "high");
+    if (json_is_number(low) && json_is_number(high)) {
+        add_item(items, json_pack("{ss so}", "label", "most promising, not measured", "value",
+                                  json_sprintf("%.5g to %.5g in 9 of 10 cases (row %lld)", json_number_value(low),
+                                               json_number_value(high),
+                                               (long long)json_integer_value(json_object_get(next, "row")))));
+    }
     if (json_is_string(words)) {
         add_item(items, fact("signal", words));
     }

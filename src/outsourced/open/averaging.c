@@ -37,6 +37,7 @@ static const double EXPLORE_WIDTH = 4;   /* standard deviations */
  * one-step-ahead predictions scored above a constant's. Below the middle most rows are asked at random. */
 static const double HEDGE_MIDDLE = 1;
 static const double HEDGE_STEEPNESS = 2;
+static const double STATED = 0.9; /* probability of a stated interval */
 static const char NAME[] = "averaging";
 
 typedef enum fate { OPEN, REPORTED, DROPPED } fate;
@@ -537,7 +538,11 @@ tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowle
     }
     bring_up(self);
     out->log_bayes_factor = self->l.evidence;
-    out->next_row = best_mean(self, true, &out->next_mean, &out->next_sd);
+    double sd = 0;
+    out->next_row = best_mean(self, true, &out->next_mean, &sd);
+    if (out->next_row != SIZE_MAX) {
+        tacet__averaging_interval(&self->l, out->next_row, STATED, &out->next_low, &out->next_high);
+    }
     return TACET_OK;
 }
 

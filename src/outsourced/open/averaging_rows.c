@@ -11,7 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = TACET__AVERAGING_BLOCK, MANY = 4 };
+enum {
+    BLOCK = TACET__AVERAGING_BLOCK,
+    MANY = 4,
+    /* Degrees of freedom of a value about its prediction: one-step-ahead errors on 19 tables have a kurtosis of 3.7 to
+     * 3.9 (README.md, "Intervals"), that of Student's law with 11. Even, so that the law is a short sum. */
+    TAIL = 10
+};
+static const double NEGLIGIBLE = 1e-4; /* of the best draw's likelihood */
 
 /* k[i] = kernel of value j's row and rows from..from+m. */
 TACET__CLONES
@@ -226,28 +233,109 @@ void tacet__averaging_sweep(tacet__averaging *l, double best) {
     }
 }
 
-double tacet__averaging_bound(tacet__averaging *l, size_t row, double width) {
+/* Mean and variance of the function at one row, by one draw. */
+static void predict(const tacet__averaging *l, const tacet__draw *r, size_t row, double *mean, double *variance) {
     double *u = l->work;
+    double squares = 0;
+    double ones = 0;
+    *mean = r->mean;
+    for (size_t j = 0; j < l->count; j++) {
+        const double *L = r->L + j * (j + 1) / 2;
+        double k = 0;
+        kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], row, 1, &k);
+        for (size_t i = 0; i < j; i++) {
+            k -= L[i] * u[i];
+        }
+        u[j] = k / L[j];
+        squares += u[j] * u[j];
+        ones += u[j] * r->ones[j];
+        *mean += u[j] * (r->solved[j] - r->mean * r->ones[j]);
+    }
+    const double gap = 1 - ones;
+    *variance = r->s2 * fmax(0, 1 - squares + gap * gap / r->oo);
+}
+
+double tacet__averaging_bound(tacet__averaging *l, size_t row, double width) {
     double bound = 0;
     for (size_t b = 0; b < l->best_count; b++) {
-        const tacet__draw *r = &l->draws[l->best[b]];
-        double mean = r->mean;
-        double squares = 0;
-        double ones = 0;
-        for (size_t j = 0; j < l->count; j++) {
-            const double *L = r->L + j * (j + 1) / 2;
-            double k = 0;
-            kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], row, 1, &k);
-            for (size_t i = 0; i < j; i++) {
-                k -= L[i] * u[i];
-            }
-            u[j] = k / L[j];
-            squares += u[j] * u[j];
-            ones += u[j] * r->ones[j];
-            mean += u[j] * (r->solved[j] - r->mean * r->ones[j]);
-        }
-        const double gap = 1 - ones;
-        bound += l->weight[b] * (mean + width * sqrt(r->s2 * fmax(0, 1 - squares + gap * gap / r->oo)));
+        double mean = 0;
+        double variance = 0;
+        predict(l, &l->draws[l->best[b]], row, &mean, &variance);
+        bound += l->weight[b] * (mean + width * sqrt(variance));
     }
     return bound;
+}
+
+/* --- intervals ---------------------------------------------------------------------------------------------------- */
+
+/* One part of a law: Student's, with TAIL degrees of freedom. */
+typedef struct part {
+    double weight, mean, sd;
+} part;
+
+/* Distribution function of Student's law for an even number of degrees of freedom (Abramowitz, Stegun 26.7.4). */
+static double student(double x) {
+    const double root = x / sqrt(TAIL + x * x);
+    const double square = 1 - root * root;
+    double term = 1;
+    double sum = 1;
+    for (int k = 2; k < TAIL; k += 2) {
+        term *= square * (double)(k - 1) / (double)k;
+        sum += term;
+    }
+    return 0.5 * (1 + root * sum);
+}
+
+static double below(const part *parts, size_t count, double y) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += parts[i].weight * student((y - parts[i].mean) / parts[i].sd);
+    }
+    return sum;
+}
+
+/* The quantile, between ends that are far outside. */
+static double quantile(const part *parts, size_t count, double share) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, parts[i].mean - 100 * parts[i].sd);
+        high = fmax(high, parts[i].mean + 100 * parts[i].sd);
+    }
+    for (int step = 0; step < 60; step++) {
+        const double middle = 0.5 * (low + high);
+        if (below(parts, count, middle) < share) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return 0.5 * (low + high);
+}
+
+void tacet__averaging_interval(const tacet__averaging *l, size_t row, double share, double *low, double *high) {
+    part parts[TACET__AVERAGING_DRAWS + 1];
+    size_t count = 0;
+    double sum = 0;
+    const double t = (double)l->count;
+    const double top = l->draws[l->best[0]].fit;
+    for (size_t m = 0; m < l->draw_count; m++) {
+        const tacet__draw *r = &l->draws[m];
+        part *p = &parts[count];
+        double variance = 0;
+        p->weight = r->have == l->count ? exp(r->fit - top) : 0;
+        if (p->weight > NEGLIGIBLE) {
+            predict(l, r, row, &p->mean, &variance);
+            p->sd = sqrt(variance + r->s2 * r->nugget);
+            sum += p->weight;
+            count++;
+        }
+    }
+    const double related = 1 / (1 + exp(-l->evidence));
+    for (size_t i = 0; i < count; i++) {
+        parts[i].weight *= related / sum;
+    }
+    parts[count++] = (part){1 - related, 0, sqrt((t + 1) / fmax(1, t - 1))}; /* y has mean 0, variance 1 */
+    *low = tacet__averaging_back(l, quantile(parts, count, 0.5 * (1 - share)));
+    *high = tacet__averaging_back(l, quantile(parts, count, 0.5 * (1 + share)));
 }

@@ -107,5 +107,8 @@ double tacet__averaging_smooth(const tacet__averaging *l, size_t k);
 void tacet__averaging_sweep(tacet__averaging *l, double best);
 /* Mean and standard deviation (of the function) at some rows: upper confidence bound with `width`. */
 double tacet__averaging_bound(tacet__averaging *l, size_t row, double width);
+/* Where the value of a row not measured lies with probability `share`, in the values' own scale: by all draws, not the
+ * best few, and, as far as the evidence allows, by "no relation". Values are not all equal. */
+void tacet__averaging_interval(const tacet__averaging *l, size_t row, double share, double *low, double *high);
 
 #endif

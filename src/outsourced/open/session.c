@@ -268,7 +268,10 @@ static void tell_model(tacet_session_result *out, tacet__session *r) {
         tacet_modeler_knowledge *k = &out->knowledge;
         k->next_row = k->next_row != SIZE_MAX && r->map != NULL ? r->map[k->next_row] : k->next_row;
         k->next_mean = sign * k->next_mean * r->scale + r->shift;
-        k->next_sd *= r->scale;
+        const double worse = sign * k->next_low * r->scale + r->shift;
+        const double better = sign * k->next_high * r->scale + r->shift;
+        k->next_low = fmin(worse, better);
+        k->next_high = fmax(worse, better);
     }
     out->lengthscale = r->lengthscale;
     out->signal_var = r->signal_var;

@@ -72,7 +72,7 @@ typedef struct tacet_modeler_knowledge {
     double log_bayes_factor; /* of "the inputs inform about the value" against "no relation" */
     size_t next_row;         /* of the rows not asked, the one of the largest expected value; SIZE_MAX: none */
     double next_mean;        /* of its value, in the values' own units … */
-    double next_sd;          /* … and how far off that may be, the row's own deviation included */
+    double next_low, next_high; /* … which lies between these in 9 of 10 cases (docs/robustness.md measures it) */
 } tacet_modeler_knowledge;
 /* UNSUPPORTED: another method. STATE: no value is known. */
 TACET_API tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err);

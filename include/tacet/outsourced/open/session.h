@@ -92,7 +92,7 @@ typedef struct tacet_session_result {
     size_t recommended_row;                  /* best posterior mean */
     double recommended_mean, recommended_sd; /* in the target's own units when no logarithm was taken */
     bool known;                              /* `knowledge` is there: the averaging modeler, and a value */
-    tacet_modeler_knowledge knowledge;       /* next_mean and next_sd as recommended_mean and recommended_sd */
+    tacet_modeler_knowledge knowledge;       /* its values as recommended_mean */
     bool compared;                           /* `chance` is there: a row was asked at random */
     tacet_chance chance;                     /* as many random rows as were measured; in the target's own units */
     char method[16];
