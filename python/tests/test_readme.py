@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python blocks of python/README.md run as they stand, the hospital in a thread beside its consultant."""
+"""The Python blocks of both READMEs run as they stand; of python/README.md, the hospital in a thread beside its
+consultant."""
 from __future__ import annotations
 
 import re
@@ -14,7 +15,17 @@ import pytest
 
 import tacet
 
-BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).resolve().parent.parent / "README.md").read_text(), re.S)
+PYTHON = Path(__file__).resolve().parent.parent
+BLOCKS = re.findall(r"```python\n(.*?)```", (PYTHON / "README.md").read_text(), re.S)
+FIRST = re.findall(r"```python\n(.*?)```", (PYTHON.parent / "README.md").read_text(), re.S)
+
+
+def test_the_first_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (block,) = FIRST
+    with pytest.warns(UserWarning, match="too few distinct rows"):
+        exec(block, {})
+    assert "'variant': 'B'" in capsys.readouterr().out
 
 
 def test_the_blocks_run_as_they_stand(

@@ -10,7 +10,7 @@ import pytest
 
 import tacet
 from tacet import trusted
-from tacet._native import _in_python
+from tacet._native import in_python
 
 OPTION = re.compile(r"--[a-z]")
 SOURCES = Path(__file__).resolve().parents[2]
@@ -28,17 +28,17 @@ def test_refusals_name_keyword_arguments(patients: pd.DataFrame, space: tacet.Sp
     assert any("ledger=" in text for text in refused) and any("rows_per_person=" in text for text in refused)
 
 
-def test_every_message_of_the_library_can_be_said_in_python() -> None:
-    """All of them, from the sources: what _in_python makes of a message has no option, and keeps its other words."""
+def test_every_message_of_the_library_can_be_saidin_python() -> None:
+    """All of them, from the sources: what in_python makes of a message has no option, and keeps its other words."""
     found = 0
     for path in (SOURCES / "src").rglob("*.c"):
         for text in re.findall(r'"((?:[^"\\]|\\.)*--[a-z](?:[^"\\]|\\.)*)"', path.read_text()):
             if path.parent.name not in ("report", "pages"):
                 found += 1
-                assert not OPTION.search(_in_python(text)), (path.name, text)
+                assert not OPTION.search(in_python(text)), (path.name, text)
     assert found > 10
-    assert _in_python("name it with --ledger, or say why in --new-budget") == "name it with ledger=, or say why in new_budget="
-    assert "--" not in _in_python("'tacet device report --failed'")
+    assert in_python("name it with --ledger, or say why in --new-budget") == "name it with ledger=, or say why in new_budget="
+    assert "--" not in in_python("'tacet device report --failed'")
 
 
 def test_no_option_in_the_packages() -> None:

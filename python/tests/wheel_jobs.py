@@ -5,6 +5,7 @@ wheels should have brought."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -48,6 +49,10 @@ log = {"variant": ["AB"[i % 2] for i in range(4000)], "kind": ["new" if i % 3 el
 shop = tacet.Space(variant=tacet.Category("A", "B"), kind=tacet.Category("new", "old"))
 model = trusted.learn(log, space=shop, action="variant", reward="bought", eps=3, out=work / "model.json")
 print("learnt:", model.best(kind="new"))
+
+for block in re.findall(r"```python\n(.*?)```", Path("README.md").read_text(), re.S):
+    exec(block, {})
+print("the README's Python: done")
 
 loaded = {Path(line.split()[-1]) for line in Path("/proc/self/maps").read_text().splitlines() if ".so" in line}
 own = Path(tacet.__file__).resolve().parent.parent

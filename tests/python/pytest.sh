@@ -13,7 +13,7 @@ missing() {
     exit 77
 }
 [ -x "$python" ] || missing "no $python"
-for module in cffi setuptools numpy pandas pytest matplotlib optuna sklearn nbconvert ipykernel mypy; do
+for module in cffi setuptools numpy pandas pytest matplotlib optuna sklearn dask distributed nbconvert ipykernel mypy; do
     "$python" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$module') is None)" || missing "$python has no $module"
 done
 # A sanitizer's runtime must be there before Python's own code; Python itself frees less than LeakSanitizer likes.

@@ -31,5 +31,6 @@ for set in open both; do
     esac
     # shellcheck disable=SC2086
     "$tmp/$set/bin/pip" install -q --no-index $chosen
+    cp "$source/README.md" "$tmp"
     (cd "$tmp" && env -i HOME="$tmp" PATH=/usr/bin:/bin "$tmp/$set/bin/python" -I "$source/python/tests/wheel_jobs.py" $set)
 done

@@ -33,7 +33,7 @@ def load_backend() -> None:
             return
 
 
-def _in_python(message: str) -> str:
+def in_python(message: str) -> str:
     """The C library's words speak of options, as its programs have them: here they are keyword arguments."""
     message = re.sub(r"'tacet ([a-z ]+?)(?: --[^']*)?'", lambda found: f"the command tacet {found[1]}", message)
     return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_") + "=", message)
@@ -56,7 +56,7 @@ class Native:
     def fail(self, status: int, error: Any) -> None:
         name = self.text(self.lib.tacet_status_name(status))
         message = self.text(error.message)
-        raise of_status(name, _in_python(message) or name.lower())
+        raise of_status(name, in_python(message) or name.lower())
 
     def text(self, pointer: Any) -> str:
         """A C string as text; it stays the library's."""

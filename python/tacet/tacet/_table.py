@@ -147,6 +147,21 @@ def pack(table: Any, fields: Sequence[dict[str, Any]]) -> Packed:
     return packed
 
 
+def refuse_missing(packed: Packed, fields: Sequence[dict[str, Any]]) -> None:
+    """Where every cell is needed: names those that are missing in columns that have nothing to stand for them."""
+    np, bad = numpy(), BadCells()
+    for number, column in enumerate(fields):
+        if column.get("missing") is not None:
+            continue
+        if isinstance(packed.data, array):
+            missing = [row for row, cell in enumerate(packed.data[number :: packed.columns]) if cell != cell]
+        else:
+            missing = np.flatnonzero(np.isnan(packed.data[:, number])).tolist()
+        for row in missing:
+            bad.add(row, column["name"], "is missing")
+    bad.check()
+
+
 def _pack_array(table: Any, width: int) -> Packed:
     """An array of numbers in the order of the columns. One of C-contiguous doubles is taken as it is, not copied."""
     np = numpy()

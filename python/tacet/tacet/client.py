@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from tacet._native import _in_python
+from tacet._native import in_python
 from tacet.display import table
 from tacet.errors import Denied, Error, InvalidValue, IOFailed, NotFound, of_status
 from tacet.study import BaseStudy
@@ -238,4 +238,4 @@ def _problem(status: int, text: bytes) -> Error:
         word, detail = str(problem["type"]).rpartition(":")[2], str(problem["detail"])
     except (ValueError, KeyError, TypeError):
         word, detail = "", f"the service answered {status}"
-    return of_status(_BY_WORD.get(word, "IO"), _in_python(detail))
+    return of_status(_BY_WORD.get(word, "IO"), in_python(detail))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from tacet._native import interruptible
-from tacet._table import Packed, columns_of, pack
-from tacet.errors import InvalidValue
+from tacet.errors import Error, InvalidValue
 from tacet.model import Model, read_model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
 from tacet.trusted.outsourced import _CSpace, _texts, persons_of, warn_few
+from tacet.trusted.tallying import Engine, Parts, Progress, is_dask, question_of, refuse_persons, rows_of
 
 
 def learn(
@@ -32,6 +32,7 @@ def learn(
     to_whom: str = "anyone",
     new_budget: str | None = None,
     out: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Model:
     """Learns which action suits which context from the rows of a table, with pure eps (or a delta), and releases the
     model: charged first, then drawn.
@@ -44,6 +45,10 @@ def learn(
     Where all columns are categories, and no `delta` is given, one table of all rows is released, with pure eps for the
     whole row, its action included, and the answer is a `tacet.TableModel`: the rule, what it earns and what it gains,
     with intervals. Propensities are not needed there, and not read.
+
+    A `dask.dataframe` stays where it is: its workers add up their partitions, and this process charges and draws, with
+    the same result as a frame in one process whatever the partitions. Name the `ledger` then: rows that this machine
+    does not see it cannot know again. `progress` is called with the fraction that is done.
 
     With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are learnt from
     and the charge is for all of them: the claim is then about persons.
@@ -63,7 +68,11 @@ def learn(
     question.action_columns, question.kind = len(actions), lib.TACET_KERNEL_SE
     question.settings.reward_lower, question.settings.reward_upper = reward_range
     question.settings.eps, question.settings.delta, question.settings.gaussian = eps, delta, delta > 0
-    people = persons_of(table, person)
+    tell = progress if progress is not None else lambda fraction: None
+    dask = is_dask(table)
+    if dask:
+        refuse_persons(person)
+    people = ffi.NULL if dask else persons_of(table, person)
     question.persons, question.rows_per_person = people, rows_per_person
     flag = ffi.new("bool *")
     question.settings.stop = flag
@@ -77,36 +86,43 @@ def learn(
     with _CSpace(ordered) as raw_space:
         question.space = raw_space
         one_table = ffi.new("tacet_ab_question *")
-        if lib.tacet_ab_question_make(one_table, question):
-            rows = _rows(table, ordered, [reward])
-            text = interruptible(lambda: _released("ab", rows, one_table, entry), flag)
+        fits = bool(lib.tacet_ab_question_make(one_table, question))
+        if dask and not fits:
+            raise InvalidValue("a dask.dataframe is learnt from as one table: pure eps, and columns that fit into one; use a frame in this process")
+        if dask:
+            engine = Engine(Parts(table), question_of(space, action, reward, reward_range, eps), progress)
+            text = interruptible(lambda: _released("ab", engine.open, one_table, entry, tell, engine.check), flag)
         else:
-            rows = _rows(table, ordered, [reward] if propensity is None else [reward, propensity])
-            text = interruptible(lambda: _released("contextual", rows, question, entry), flag)
+            numbers = [reward] if fits or propensity is None else [reward, propensity]
+            rows = rows_of(table, ordered, numbers)
+            tell(0.2)
+            room, asked = ("ab", one_table) if fits else ("contextual", question)
+            begin = getattr(lib, f"tacet_{room}_log_open_rows")
+            address = ffi.cast("double *", rows.address())
+            text = interruptible(
+                lambda: _released(room, lambda log, asked: native.call(begin, log, address, len(rows), asked), asked, entry, tell), flag
+            )
     warn_few(few)
     if out is not None:
         Path(out).write_text(text, encoding="utf-8")
+    tell(1.0)
     return read_model(text)
 
 
-def _released(room: str, rows: Any, question: Any, entry: Any) -> str:
+def _released(room: str, begin: Callable[[Any, Any], None], question: Any, entry: Any, tell: Progress, check: Callable[[], None] = lambda: None) -> str:
     """Of one of two rooms of the library, which have the same functions."""
     log, model, text = ffi.new(f"tacet_{room}_log **"), ffi.new(f"tacet_{room}_model **"), ffi.new("char **")
-    call = {name: getattr(lib, f"tacet_{room}_{name}") for name in
-            ("log_open_rows", "log_release", "model_encode", "model_free", "log_free")}  # fmt: skip
-    native.call(call["log_open_rows"], log, ffi.cast("double *", rows.address()), len(rows), question)
+    call = {name: getattr(lib, f"tacet_{room}_{name}") for name in ("log_release", "model_encode", "model_free", "log_free")}
+    begin(log, question)
     try:
+        tell(0.4)
         native.call(call["log_release"], log[0], model, entry)
+        tell(0.9)
         native.call(call["model_encode"], model[0], text)
         return native.take(text[0])
+    except Error:
+        check()
+        raise
     finally:
         call["model_free"](model[0])
         call["log_free"](log[0])
-
-
-def _rows(table: Any, space: Space, numbers: list[str]) -> Packed:
-    """The columns of the space, then these columns of numbers, one row after the other."""
-    columns = columns_of(table)
-    if columns is None:
-        raise InvalidValue("a log is a frame, or a mapping of columns")
-    return pack(columns, [*space._fields, *({"name": name, "kind": "real"} for name in numbers)])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._native import Handle, interruptible
-from tacet._table import columns_of, is_missing
+from tacet._table import columns_of, is_missing, refuse_missing
 from tacet.errors import InvalidValue, StateError
 from tacet.ledger import Ledger
 from tacet.modeler import Manifest
@@ -140,6 +140,7 @@ def curate(
     'age 7.1, sex is kept with probability 0.95'
     """
     records = space._packed(table)
+    refuse_missing(records, space._fields)
     watch = _Watch(progress)
     user = ffi.new_handle(watch)
     settings = ffi.new("tacet_curate_settings *")

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
+from tacet._native import in_python
 from tacet.display import columns, table
 from tacet.errors import Error, InvalidValue, NotFound
 from tacet.trusted import _trusted  # type: ignore[attr-defined]
@@ -39,7 +40,7 @@ class SimulatedPlan:
 
     def __init__(self, result: dict[str, Any]) -> None:
         self.result = result
-        self.advice: str = result["advice"]
+        self.advice: str = in_python(result["advice"])
         self.points: list[dict[str, Any]] = result["points"]
 
     def _rows(self) -> list[tuple[str, str, str, str]]:

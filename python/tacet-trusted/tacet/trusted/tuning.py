@@ -477,6 +477,9 @@ class TuneStudy:
             raise StateError("nothing was optimised yet")
         return self._tuned
 
+    def __repr__(self) -> str:
+        return f"TuneStudy({self._options['records']} records, {self._tuned if self._tuned is not None else 'not begun'})"
+
     def _repr_html_(self) -> str:
         return self.result._repr_html_() if self._tuned is not None else table(["tuning", "not begun"], [])
 
