@@ -139,7 +139,7 @@ const char *repro_build(void); /* of this program: 16 hexadecimal digits */
 void repro_print(const repro_plan *plan);
 json_t *repro_json(const repro_plan *plan, const repro_options *options);
 json_t *repro_sections(const repro_plan *plan); /* of a report */
-/* The document with all of it, and with the bounds and items. IO. */
+/* The document with all of it, and with the items. IO. */
 tacet_status repro_page(const char *path, const repro_paper *const *papers, size_t paper_count,
                         repro_plan *const *plans, size_t count, const repro_options *options, const char *command,
                         tacet_error *err);

@@ -383,19 +383,10 @@ tacet_status repro_page(const char *path, const repro_paper *const *papers, size
             }
         }
     }
-    json_t *rows = NULL;
     fprintf(file,
-            "\n## The theorems in numbers\n\nPrinted by `tacet-lab repro bounds`. Where two things are named, the "
-            "first is the bound, the second\nwhat is measured beside it.\n");
-    const tacet_status bounded = repro_bounds(file, &rows, 0, err);
-    json_decref(rows);
-    fprintf(file, "\n## Every item of the papers\n\n`tacet-lab repro items` prints them with a command each, which a "
-                  "test runs.\n");
+            "## Every item of the papers\n\n`tacet-lab repro items` prints them with a command each, which a test "
+            "runs; `tacet-lab repro bounds` prints\neach theorem in numbers, beside what is measured.\n");
     json_decref(repro_items(file, false));
-    if (bounded != TACET_OK) {
-        (void)fclose(file);
-        return bounded;
-    }
     return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
 }
 
