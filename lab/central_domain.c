@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* central_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
 #include "central_domain.h"
-#include "central_tune.h"
 
 #include "core/fail.h"
 #include "gp/domain.h"
@@ -13,11 +12,9 @@
 #include <tacet/gp/features.h>
 #include <tacet/core/simrng.h>
 
-enum { CAMEL_SIDE = 31, LEVELS = 41 };
+enum { CAMEL_SIDE = 31, LEVELS = 41, GROUPS_MOST = 20 };
 static const double REWARD_SD = 0.1;
-/* The non-private reference updates more often, since a release costs it nothing. */
-static const double PLAIN_GROWTH = 1.05;
-enum { PLAIN_FIRST = 8, PLAIN_DISTINCT = 8 };
+static const double NO_NOISE = 1e6; /* an eps */
 
 typedef struct scenario {
     const char *name;
@@ -28,9 +25,9 @@ typedef struct scenario {
     size_t order;                /* of the published algorithm's quadrature, of one group; 0: see few_landmarks */
 } scenario;
 
-/* box: points spread over the unit box, a function drawn for each trial. By dimension: points, features. */
-enum { BOX_LEAST = 2, BOX_MOST = 4, TUNE_FEATURES = 40 };
-static const size_t BOX_POINTS[] = {500, 1000, 1000}, BOX_FEATURES[] = {40, 60, 80};
+/* box: points spread over the unit box, a function drawn for each trial. By dimension: points. */
+enum { BOX_LEAST = 2, BOX_MOST = 4 };
+static const size_t BOX_POINTS[] = {500, 1000, 1000};
 static const double BOX_LENGTHSCALE = 0.5, BOX_LOW = 0.1, BOX_HIGH = 0.9;
 
 static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_SIDE, 2, 0, 0, 1.2, 20, 0},
@@ -42,13 +39,11 @@ struct central_domain {
     scenario own;        /* box: what `scenario` points to */
     central_world world; /* box: what functions are drawn from */
     bool drawn;
-    central_tune_kind tune;
-    double *records;           /* tune: of the choices, in the columns' own units */
-    double noise;              /* standard deviation of a reward; 0: rewards of 0 and 1 */
-    tacet_fixed_group *groups; /* Phi owned */
-    double *value;             /* choices x groups, scaled: the groups' values add up to the function */
-    tacet_features *features;  /* of the published algorithm */
-    double *X;                 /* dim x choices: the points of the last group */
+    double noise;             /* standard deviation of a reward; 0: rewards of 0 and 1 */
+    double *value;            /* choices x groups, scaled: the groups' values add up to the function */
+    tacet_features *features; /* of the published algorithm */
+    double *X;                /* dim x choices: the points of the last group */
+    tacet_space space;        /* of many groups: a column each */
 };
 
 /* The point of a choice (the second camel coordinate doubled, so that one lengthscale fits both), and its raw value. */
@@ -70,75 +65,27 @@ static double point(const scenario *s, size_t group, size_t choice, double *x) {
     return sin(v) * wave * wave;
 }
 
-/* A tuning problem's candidates, and features of an even sample of them, as a study over a space has them. */
-static tacet_status fill_tune(central_domain *d, tacet_error *err) {
-    enum { NODES = 512 };
-    double scales[CENTRAL_TUNE_DIM];
-    size_t dim = 0, count = 0;
-    tacet_kernel_spec spec;
-    tacet_kernel *kernel = NULL;
-    tacet_features *features = NULL;
-    double *nodes = malloc(sizeof(double) * NODES * CENTRAL_TUNE_DIM);
-    tacet_status status = nodes != NULL ? central_tune_points(d->records, d->X, scales, &dim, &count, err)
-                                        : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
-    if (status == TACET_OK) {
-        tacet_kernel_spec_defaults(&spec);
-        spec.d = d->own.dim = dim;
-        spec.lengthscales = scales;
-        spec.lengthscale_count = dim;
-        d->own.choices = count;
-        for (size_t i = 0; i < NODES; i++) {
-            const size_t at = i * (count - 1) / (NODES - 1);
-            memcpy(nodes + i * dim, d->X + at * dim, dim * sizeof *nodes);
-        }
-        status = tacet_kernel_create(&kernel, &spec, err);
-    }
-    status = status != TACET_OK ? status
-                                : tacet_features_create_mercer_points(&features, kernel, nodes, dim, NULL, NODES,
-                                                                      d->own.features, err);
-    if (status == TACET_OK) {
-        const size_t m = tacet_features_dim(features);
-        double *Phi = malloc(m * count * sizeof(double));
-        if (Phi != NULL) {
-            tacet_features_eval(features, Phi, d->X, dim, count);
-            d->groups[0] = (tacet_fixed_group){Phi, m, count};
-        } else {
-            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
-        }
-    }
-    tacet_features_free(features);
-    tacet_kernel_free(kernel);
-    free(nodes);
-    return status;
-}
-
-static tacet_status fill_group(central_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
+/* Points, and values where the function is given. */
+static void fill_group(central_domain *d, size_t g) {
     const scenario *s = d->scenario;
-    double *X = d->X;
     if (d->drawn) {
         const tacet_domain box = central_world_domain(&d->world);
-        tacet__domain_spread(&box, X, s->choices);
+        tacet__domain_spread(&box, d->X, s->choices);
     }
     for (size_t c = 0; !d->drawn && c < s->choices; c++) {
-        d->value[c + g * s->choices] = point(s, g, c, X + c * s->dim);
+        d->value[c + g * s->choices] = point(s, g, c, d->X + c * s->dim);
     }
-    tacet_features *features = NULL;
-    tacet_status status =
-        tacet_features_create_mercer_points(&features, kernel, X, s->dim, NULL, s->choices, s->features, err);
-    if (status != TACET_OK) {
-        return status;
+}
+
+/* What a study over many groups is asked for: a real column each, of which a point counts as the nearest choice. */
+static tacet_status fill_space(central_domain *d, tacet_error *err) {
+    char text[1024] = "";
+    for (size_t g = 0; g < d->scenario->groups; g++) {
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%sx%zu=%g:%g", g > 0 ? "," : "", g,
+                       d->scenario->lower, d->scenario->upper);
     }
-    const size_t m = tacet_features_dim(features);
-    double *Phi = malloc(m * s->choices * sizeof(double));
-    if (Phi != NULL) {
-        tacet_features_eval(features, Phi, X, s->dim, s->choices);
-        for (size_t i = 0; i < m * s->choices; i++) {
-            Phi[i] /= sqrt((double)s->groups);
-        }
-        d->groups[g] = (tacet_fixed_group){Phi, m, s->choices};
-    }
-    tacet_features_free(features);
-    return Phi == NULL ? TACET_NO_MEMORY : TACET_OK;
+    const tacet_space_options options = {.bounds = text};
+    return tacet_space_short(&d->space, &options, err);
 }
 
 /* Features for the published algorithm, which evaluates them at all arms every round: from a coarse grid of landmarks,
@@ -155,7 +102,6 @@ static tacet_status few_landmarks(central_domain *d, const tacet_kernel *kernel,
 
 /* Additive quadrature Fourier features, as in the paper: one coordinate a group. */
 static tacet_status additive(central_domain *d, tacet_error *err) {
-    enum { GROUPS_MOST = 20 };
     const scenario *s = d->scenario;
     size_t groups[GROUPS_MOST];
     tacet_kernel_spec spec;
@@ -201,25 +147,9 @@ static const scenario *find_scenario(central_domain *d, const char *name, size_t
             return &SCENARIOS[i];
         }
     }
-    static const char *const TUNE[] = {"tune", "narrow", "peaks"};
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(name, TUNE[i]) == 0) {
-            d->tune = CENTRAL_TUNE_WIDE + (int)i;
-            d->noise = noise;
-            d->own = (scenario){.name = TUNE[i],
-                                .groups = 1,
-                                .choices = CENTRAL_TUNE_POINTS,
-                                .dim = CENTRAL_TUNE_DIM,
-                                .lengthscale = 1,
-                                .features = TUNE_FEATURES};
-            return &d->own;
-        }
-    }
     if (strcmp(name, "box") != 0 || dim < BOX_LEAST || dim > BOX_MOST || !(noise >= 0)) {
         (void)tacet__fail(err, TACET_INVALID,
-                          "--scenario is contextual, camelback, styblinski20, michalewicz10, tune, narrow, peaks, or "
-                          "box with --dim %d "
-                          "to %d",
+                          "--scenario is contextual, camelback, styblinski20, michalewicz10, or box with --dim %d to %d",
                           BOX_LEAST, BOX_MOST);
         return NULL;
     }
@@ -236,8 +166,7 @@ static const scenario *find_scenario(central_domain *d, const char *name, size_t
                         .groups = 1,
                         .choices = BOX_POINTS[dim - BOX_LEAST],
                         .dim = dim,
-                        .lengthscale = BOX_LENGTHSCALE,
-                        .features = BOX_FEATURES[dim - BOX_LEAST]};
+                        .lengthscale = BOX_LENGTHSCALE};
     return &d->own;
 }
 
@@ -263,17 +192,17 @@ tacet_status central_domain_create(central_domain **out, const char *name, size_
     }
     tacet_kernel *kernel = NULL;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    tacet_space_init(&d->space);
     d->X = malloc(s->choices * s->dim * sizeof(double));
-    d->groups = calloc(s->groups, sizeof *d->groups);
     d->value = calloc(s->groups * s->choices, sizeof(double));
-    d->records = calloc(s->choices, CENTRAL_TUNE_COLUMNS * sizeof(double));
-    if (status == TACET_OK && (d->groups == NULL || d->value == NULL || d->X == NULL || d->records == NULL)) {
+    if (status == TACET_OK && (d->value == NULL || d->X == NULL)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
     }
     for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
-        status = d->tune ? fill_tune(d, err) : fill_group(d, g, kernel, err);
+        fill_group(d, g);
     }
-    if (status == TACET_OK && !d->drawn && !d->tune) {
+    status = status == TACET_OK && s->groups > 1 ? fill_space(d, err) : status;
+    if (status == TACET_OK && !d->drawn) {
         status = s->groups == 1 ? few_landmarks(d, kernel, err) : additive(d, err);
     }
     tacet_kernel_free(kernel);
@@ -281,7 +210,7 @@ tacet_status central_domain_create(central_domain **out, const char *name, size_
         central_domain_free(d);
         return status;
     }
-    if (!d->drawn && !d->tune) {
+    if (!d->drawn) {
         scale(d);
     }
     *out = d;
@@ -290,14 +219,10 @@ tacet_status central_domain_create(central_domain **out, const char *name, size_
 
 void central_domain_free(central_domain *d) {
     if (d != NULL) {
-        for (size_t g = 0; d->groups != NULL && g < d->scenario->groups; g++) {
-            free((double *)(uintptr_t)d->groups[g].Phi);
-        }
         tacet_features_free(d->features);
+        tacet_space_clear(&d->space);
         free(d->X);
-        free(d->groups);
         free(d->value);
-        free(d->records);
         free(d);
     }
 }
@@ -335,31 +260,57 @@ static double reward(const central_domain *d, double mean, tacet_simrng *rng) {
     return fmin(fmax(mean + d->noise * tacet_simrng_normal(rng), 0), 1);
 }
 
-static tacet_status run_shipped(const central_domain *d, track *out, size_t *best,
-                                const tacet_central_fixed_settings *settings, uint64_t seed, uint64_t trial,
-                                size_t *arm, tacet_simrng *rng, tacet_error *err) {
-    tacet_noise *noise = NULL;
-    tacet_central_fixed *study = NULL;
-    tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
-    if (status == TACET_OK) {
-        tacet_central_fixed_settings own = *settings;
-        own.learner.coin_seed = seed + 1000003 * trial;
-        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
-        status = tacet_central_fixed_create(&study, d->groups, d->scenario->groups, &own, &ask, err);
+/* The choices of an index: itself, or those nearest to the record it names. */
+static tacet_status choices_of(const central_domain *d, const tacet_policy *policy, size_t *arm, size_t index,
+                               tacet_error *err) {
+    const scenario *s = d->scenario;
+    double record[GROUPS_MOST];
+    if (s->groups == 1) {
+        arm[0] = index;
+        return TACET_OK;
     }
-    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds; t++) {
-        uint64_t ticket = 0;
-        status = tacet_central_fixed_suggest(study, arm, &ticket, err);
+    const tacet_status status = tacet_central_direct_record(policy, record, index, err);
+    for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
+        arm[g] = (size_t)rint((record[g] - s->lower) / (s->upper - s->lower) * (double)(s->choices - 1));
+    }
+    return status;
+}
+
+/* A study as it ships, or its search without noise. */
+static tacet_status run_study(const central_domain *d, track *out, size_t *best, double eps, uint64_t seed,
+                              uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
+    const scenario *s = d->scenario;
+    const tacet_central_arms arms = s->groups > 1 ? (tacet_central_arms){.space = &d->space}
+                                                  : (tacet_central_arms){NULL, d->X, s->dim, s->choices};
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    tacet_central_outlook outlook;
+    tacet_recommendation found;
+    tacet_central_direct_settings own;
+    tacet_central_direct_settings_defaults(&own);
+    own.eps = eps;
+    own.rounds = out->rounds;
+    own.coin_seed = seed + 1000003 * trial;
+    tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
+    status = status != TACET_OK ? status : tacet_central_direct_outlook(&outlook, &arms, own.rounds, eps, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
+        own.each = outlook.each;
+        status = tacet_central_direct_policy(&policy, &arms, &own, &ask, err);
+    }
+    for (uint64_t t = 0; status == TACET_OK && t < out->rounds; t++) {
+        tacet_suggestion got;
+        status = tacet_policy_suggest(policy, &got, NULL, err);
+        status = status != TACET_OK ? status : choices_of(d, policy, arm, got.index, err);
         if (status == TACET_OK) {
             const double mean = mean_of(d, out, arm);
             lose(out, mean);
-            status = tacet_central_fixed_observe(study, ticket, reward(d, mean, rng), err);
+            status = tacet_policy_observe(policy, got.ticket, reward(d, mean, rng), err);
         }
     }
-    if (status == TACET_OK) {
-        (void)tacet_central_fixed_best(study, best);
-    }
-    tacet_central_fixed_free(study);
+    status = status != TACET_OK ? status : tacet_policy_recommend(policy, &found, err);
+    status = status != TACET_OK ? status : choices_of(d, policy, best, found.index, err);
+    tacet_policy_free(policy);
     tacet_noise_close(noise);
     return status;
 }
@@ -446,59 +397,10 @@ static tacet_status run_published(const central_domain *d, track *out, const tac
     return status;
 }
 
-/* The same learner on exact sums. */
-static tacet_status run_plain(const central_domain *d, track *out, size_t *best,
-                              const tacet_central_fixed_settings *settings, uint64_t seed, uint64_t trial,
-                              tacet_simrng *rng, tacet_error *err) {
-    tacet_fixed_settings own = settings->learner;
-    own.coin_seed = seed + 1000003 * trial;
-    own.distinct = PLAIN_DISTINCT;
-    tacet_fixed_learner *learner = NULL;
-    tacet_status status = tacet_fixed_learner_create(&learner, d->groups, d->scenario->groups, &own, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const size_t m = tacet_fixed_learner_dim(learner);
-    double *u = calloc(2 * m, sizeof(double)), length = PLAIN_FIRST;
-    status = u == NULL ? TACET_NO_MEMORY : status;
-    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds;) {
-        const size_t n = (size_t)fmin(ceil(length), (double)(settings->rounds - t));
-        length *= PLAIN_GROWTH;
-        status = tacet_fixed_learner_plan(learner, n, err);
-        memset(u, 0, m * sizeof(double));
-        for (size_t i = 0; status == TACET_OK && i < n; i++, t++) {
-            const double mean = mean_of(d, out, tacet_fixed_learner_arm(learner, i));
-            lose(out, mean);
-            const double v = reward(d, mean, rng) - 0.5;
-            tacet_fixed_learner_vector(learner, u + m, i);
-            for (size_t k = 0; k < m; k++) {
-                u[k] += v * u[m + k];
-            }
-        }
-        if (status == TACET_OK) {
-            status = tacet_fixed_learner_update(learner, u, 0, err);
-        }
-    }
-    if (status == TACET_OK) {
-        (void)tacet_fixed_learner_best(learner, best);
-    }
-    free(u);
-    tacet_fixed_learner_free(learner);
-    return status;
-}
-
 /* A function of its own for the trial: its values at the points, and the largest over the box. */
-static tacet_status draw_values(const central_domain *d, double *values, double *top, central_tune *tune, uint64_t seed,
-                                uint64_t trial, tacet_error *err) {
+static tacet_status draw_values(const central_domain *d, double *values, double *top, uint64_t seed, uint64_t trial,
+                                tacet_error *err) {
     const scenario *s = d->scenario;
-    if (d->tune) {
-        central_tune_draw(tune, d->tune, seed, trial);
-        for (size_t c = 0; c < s->choices; c++) {
-            values[c] = central_tune_mean(tune, d->records + c * CENTRAL_TUNE_COLUMNS);
-        }
-        *top = central_tune_top(tune);
-        return TACET_OK;
-    }
     central_env *env = NULL;
     const tacet_status status = central_env_create(&env, &d->world, seed, trial, err);
     *top = status == TACET_OK ? central_env_top(env) : 0;
@@ -510,21 +412,19 @@ static tacet_status draw_values(const central_domain *d, double *values, double 
     return status;
 }
 
-tacet_status central_domain_run(const central_domain *d, double *regret, double *curve, central_found *found,
-                                central_domain_player player, const tacet_central_fixed_settings *settings,
-                                const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
-                                tacet_error *err) {
+tacet_status central_domain_run(const central_domain *d, double *regret, double *curve, double *gap,
+                                central_domain_player player, const tacet_central_published_settings *settings,
+                                uint64_t seed, uint64_t trial, tacet_error *err) {
     tacet_simrng rng;
     track out = {.curve = curve, .rounds = settings->rounds, .value = d->value, .top = 1};
     tacet_simrng_init(&rng, seed, trial);
-    central_tune tune;
     const size_t groups = d->scenario->groups;
     double *own = malloc(d->scenario->choices * sizeof *own);
     size_t *arm = calloc(2 * groups, sizeof *arm), *best = arm + groups;
     tacet_status status =
         arm == NULL || own == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial") : TACET_OK;
-    if (status == TACET_OK && (d->drawn || d->tune)) {
-        status = draw_values(d, own, &out.top, &tune, seed, trial, err);
+    if (status == TACET_OK && d->drawn) {
+        status = draw_values(d, own, &out.top, seed, trial, err);
         out.value = own;
     }
     if (status != TACET_OK) {
@@ -532,12 +432,11 @@ tacet_status central_domain_run(const central_domain *d, double *regret, double 
         free(arm);
         return status;
     }
-    if (player == CENTRAL_DOMAIN_NONPRIVATE) {
-        status = run_plain(d, &out, best, settings, seed, trial, &rng, err);
-    } else if (player == CENTRAL_DOMAIN_PUBLISHED) {
-        status = run_published(d, &out, published, seed, trial, arm, &rng, err);
-    } else if (player == CENTRAL_DOMAIN_SHIPPED) {
-        status = run_shipped(d, &out, best, settings, seed, trial, arm, &rng, err);
+    if (player == CENTRAL_DOMAIN_PUBLISHED) {
+        status = run_published(d, &out, settings, seed, trial, arm, &rng, err);
+    } else if (player != CENTRAL_DOMAIN_RANDOM) {
+        const double eps = player == CENTRAL_DOMAIN_SHIPPED ? settings->eps : NO_NOISE;
+        status = run_study(d, &out, best, eps, seed, trial, arm, &rng, err);
     } else {
         for (uint64_t t = 0; t < settings->rounds; t++) {
             for (size_t g = 0; g < d->scenario->groups; g++) {
@@ -547,8 +446,7 @@ tacet_status central_domain_run(const central_domain *d, double *regret, double 
         }
     }
     *regret = out.regret;
-    found->gap = out.top - mean_of(d, &out, best);
-    found->right = d->tune && central_tune_right(&tune, d->records + best[0] * CENTRAL_TUNE_COLUMNS);
+    *gap = out.top - mean_of(d, &out, best);
     free(own);
     free(arm);
     return status;

@@ -10,7 +10,6 @@
  *   box            a function of its own for each trial, of a Matérn 5/2 process of lengthscale 0.5 (central_env.h,
  *                  drawn), means from 0.1 to 0.9, over 500, 1000, 1000 points of the unit box of 2, 3, 4 coordinates;
  *                  regret is against the best point of the box; rewards are 0 or 1, or normal where noise is given.
- *   tune, narrow, peaks   made-up tuning problems over a space (central_tune.h).
  * Ring: programs; made-up data. */
 #ifndef TACET_LAB_CENTRAL_DOMAIN_H
 #define TACET_LAB_CENTRAL_DOMAIN_H
@@ -20,7 +19,7 @@
 #include "central_env.h"
 
 #include <tacet/central/trusted/policy.h>
-#include <tacet/central/trusted/fixed.h>
+#include <tacet/central/trusted/direct.h>
 
 typedef struct central_domain central_domain;
 typedef enum central_domain_player {
@@ -34,18 +33,11 @@ typedef enum central_domain_player {
 tacet_status central_domain_create(central_domain **out, const char *scenario, size_t dim, double noise,
                                    tacet_error *err);
 void central_domain_free(central_domain *domain);
-/* What was released as best at the end: how far it is below the best there is; tune, narrow, peaks: whether it is the
- * best optimizer and within a factor of 2 of the best rate. Of the shipped and the non-private player. */
-typedef struct central_found {
-    double gap;
-    bool right;
-} central_found;
-
-/* One run; *regret is cumulative, curve[0 … 9] that after each tenth of the rounds. eps and delta are used by the
- * private players only; `published` by PUBLISHED only. */
-tacet_status central_domain_run(const central_domain *domain, double *regret, double *curve, central_found *found,
-                                central_domain_player player, const tacet_central_fixed_settings *settings,
-                                const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
-                                tacet_error *err);
+/* One run; *regret is cumulative, curve[0 … 9] that after each tenth of the rounds; *gap, of the shipped and the
+ * non-private player: how far what it recommends is below the best there is. The shipped player reads eps and rounds of
+ * the settings, and is pure. */
+tacet_status central_domain_run(const central_domain *domain, double *regret, double *curve, double *gap,
+                                central_domain_player player, const tacet_central_published_settings *settings,
+                                uint64_t seed, uint64_t trial, tacet_error *err);
 
 #endif

@@ -114,7 +114,7 @@ static tacet_status make_policy(const simulation *s, tacet_policy **out, double 
     set.rounds = s->request->rounds;
     set.each = eps < NO_NOISE ? s->outlook.each : s->plain.each;
     set.coin_seed = coin;
-    return tacet_central_direct_policy(out, &s->space, &set, &ask, err);
+    return tacet_central_direct_policy(out, &(tacet_central_arms){.space = &s->space}, &set, &ask, err);
 }
 
 /* A study from its first round to its recommendation. */
@@ -274,11 +274,12 @@ static tacet_status prepare(simulation *s, tacet_error *err) {
         s->played[p] = s->gap[p] != NULL ? s->gap[p] + s->request->trials : NULL;
         status = s->gap[p] == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a simulation") : status;
     }
+    const tacet_central_arms arms = {.space = &s->space};
     status = status != TACET_OK
                  ? status
-                 : tacet_central_direct_outlook(&s->outlook, &s->space, s->request->rounds, s->request->eps, err);
+                 : tacet_central_direct_outlook(&s->outlook, &arms, s->request->rounds, s->request->eps, err);
     return status != TACET_OK ? status
-                              : tacet_central_direct_outlook(&s->plain, &s->space, s->request->rounds, NO_NOISE, err);
+                              : tacet_central_direct_outlook(&s->plain, &arms, s->request->rounds, NO_NOISE, err);
 }
 
 static const char *name_of(const simulation *s, size_t p) {

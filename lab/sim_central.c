@@ -33,7 +33,6 @@ typedef struct simulation {
     tacet_features *features; /* of the algorithm; NULL for random */
     tacet_central_map *map;
     central_domain *domain; /* fixed-domain scenarios; NULL: contextual */
-    tacet_central_fixed_settings fixed;
     tacet_central_settings central;
     tacet_central_published_settings published;
     bool doubling;      /* published: the horizon is not known, and m grows with it (Remark 5) */
@@ -42,7 +41,6 @@ typedef struct simulation {
     double *regret;     /* by trial */
     double *curve;      /* trials x 10: regret after each tenth of the rounds */
     double *gap;        /* by trial, of fixed domains: what was released as best, below the best there is */
-    double *right;      /* by trial, of tuning problems: 1, or 0 */
 } simulation;
 
 static void note(simulation *s, size_t k, size_t t, double regret) {
@@ -221,12 +219,8 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
                                              : s->algorithm == SHIPPED    ? CENTRAL_DOMAIN_SHIPPED
                                              : s->algorithm == NONPRIVATE ? CENTRAL_DOMAIN_NONPRIVATE
                                                                           : CENTRAL_DOMAIN_RANDOM;
-        central_found found = {0};
-        const tacet_status status = central_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, &found, player,
-                                                       &s->fixed, &s->published, s->seed, k, err);
-        s->gap[k] = found.gap;
-        s->right[k] = found.right ? 1 : 0;
-        return status;
+        return central_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, &s->gap[k], player, &s->published,
+                                  s->seed, k, err);
     }
     central_env *env = NULL;
     tacet_status status = central_env_create(&env, &s->world, s->seed, k, err);
@@ -259,7 +253,7 @@ static tacet_status prepare(simulation *s, size_t features, tacet_error *err) {
 /* What is said of the guarantee of the noise, had it come from the operating system. */
 static json_t *guarantee(const simulation *s, tacet_error *err) {
     if (s->algorithm == SHIPPED && s->domain != NULL) {
-        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->fixed.eps), "delta", cli_real(s->fixed.delta),
+        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->central.eps), "delta", cli_real(0),
                          "sensitivity", cli_real(1));
     }
     if (s->algorithm == SHIPPED) {
@@ -282,20 +276,13 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     json_t *curve = NULL;
     json_t *curve_se = NULL;
     lab_curve(&curve, &curve_se, s->curve, 10, trials);
-    double gap = 0, gap_se = 0, right = 0, right_se = 0;
+    double gap = 0, gap_se = 0;
     lab_mean_se(&gap, &gap_se, s->gap, trials);
-    lab_mean_se(&right, &right_se, s->right, trials);
-    const bool tune =
-        strcmp(scenario, "tune") == 0 || strcmp(scenario, "narrow") == 0 || strcmp(scenario, "peaks") == 0;
     if (!cli_json_wanted()) {
         printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
                s->rounds, trials, lab_median(s->regret, trials));
         if (s->domain != NULL && (s->algorithm == SHIPPED || s->algorithm == NONPRIVATE)) {
             printf("what it released as best is %.4f +- %.4f below the best there is\n", gap, gap_se);
-        }
-        if (tune) {
-            printf("the right optimizer and within a factor of 2 of the best rate: %.0f of %zu\n",
-                   right * (double)trials, trials);
         }
         json_decref(curve);
         json_decref(curve_se);
@@ -304,8 +291,6 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     tacet_error err;
     tacet_error_clear(&err);
     json_t *found = s->domain == NULL ? json_null()
-                    : tune            ? json_pack("{so so sI}", "gap", cli_real(gap), "se", cli_real(gap_se), "right",
-                                                  (json_int_t)(right * (double)trials + 0.5))
                                       : json_pack("{so so}", "gap", cli_real(gap), "se", cli_real(gap_se));
     cli_json_print(json_pack(
         "{ss ss ss so so s{so so so so} so so so sI sI sI sI so sb so}", "simulation", "central", "scenario", scenario,
@@ -329,9 +314,9 @@ static bool choose(int *out, const char *name, const char *const *names, size_t 
 static const char *const NAMES[] = {"shipped", "published", "nonprivate", "random"};
 
 static void budget(simulation *s, double eps, double delta) {
-    s->central.eps = s->published.eps = s->fixed.eps = eps;
-    s->central.delta = s->published.delta = s->fixed.delta = delta;
-    s->central.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
+    s->central.eps = s->published.eps = eps;
+    s->central.delta = s->published.delta = delta;
+    s->central.rounds = s->published.rounds = s->rounds;
     s->central.learner.set_size = s->arms;
     if (s->outstanding >= s->central.open_most) {
         s->central.open_most = s->outstanding + 1;
@@ -342,18 +327,16 @@ static void defaults(simulation *s) {
     *s = (simulation){.rounds = 1024, .arms = 25, .seed = 1};
     tacet_central_settings_defaults(&s->central);
     tacet_central_published_settings_defaults(&s->published);
-    tacet_central_fixed_settings_defaults(&s->fixed);
 }
 
 static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t trials, size_t threads,
                              tacet_error *err) {
     s->regret = calloc(trials, sizeof(double));
     s->curve = calloc(10 * trials, sizeof(double));
-    s->gap = calloc(2 * trials, sizeof(double));
+    s->gap = calloc(trials, sizeof(double));
     if (s->regret == NULL || s->curve == NULL || s->gap == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
     }
-    s->right = s->gap + trials;
     const tacet_status status = strcmp(scenario, "contextual") == 0
                                     ? prepare(s, features, err)
                                     : central_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
@@ -424,9 +407,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
          false},
         {"scenario", CLI_STRING, &scenario, "NAME",
-         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains; "
-         "tune, narrow, "
-         "peaks: tuning problems over a space; box: points of a box of --dim 2, 3 or 4, drawn functions.",
+         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains; box: "
+         "points of a box of --dim 2, 3 or 4, drawn functions.",
          false},
         {"eps", CLI_DOUBLE, &eps, "E", "Budget of the whole run for each round's record; default 1.", false},
         {"delta", CLI_DOUBLE, &delta, "D", "Default 1e-5.", false},
@@ -470,16 +452,6 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y",
          "What an unseen arm is taken to return; default 0.5, in the world of the paper 0.15.", false},
         {"anywhere", CLI_DOUBLE, &l->anywhere, "P", "Share of the guessed law that is spread evenly.", false},
-        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm on a fixed domain", false},
-        {"first-batch", CLI_SIZE, &s.fixed.first_batch, "N",
-         "Rounds of the first batch; default 30, over a list of arms 20 standard deviations of the noise; of at most "
-         "300 "
-         "rounds a quarter, 30 to 50.",
-         false},
-        {"batch-growth", CLI_DOUBLE, &s.fixed.growth, "G", "Of the batches; default 1.35.", false},
-        {"sampling", CLI_DOUBLE, &s.fixed.learner.sampling, "A",
-         "Spread of posterior samples; default 0.5, in at most 300 rounds 1.", false},
-        {"distinct", CLI_SIZE, &s.fixed.learner.distinct, "N", "Different arms a batch; default 48.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {"leaves", CLI_FLAG, &s.published.leaves, NULL,

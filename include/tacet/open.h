@@ -7,7 +7,6 @@
 #include <tacet/ab/open/posterior.h>
 #include <tacet/ab/open/stopping.h>
 #include <tacet/ab/shared/plan.h>
-#include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>
 #include <tacet/central/open/outlook.h>

@@ -13,13 +13,11 @@
 #include <tacet/audit/bundle.h>
 #include <tacet/audit/rebuild.h>
 #include <tacet/audit/shipped.h>
-#include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>
 #include <tacet/central/open/outlook.h>
 #include <tacet/central/shared/map.h>
 #include <tacet/central/trusted/direct.h>
-#include <tacet/central/trusted/fixed.h>
 #include <tacet/central/trusted/policy.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/contextual/shared/basis.h>

@@ -335,14 +335,14 @@ def test_several_at_once_and_open_tickets_stop_nobody(tmp_path: Path) -> None:
                 study.suggest(count=wrong)
 
 
-def test_a_study_that_releases_batches_waits_for_reports(tmp_path: Path) -> None:
-    with learning(tmp_path / "s", known={"x": [0.1, 0.9], "value": [0.2, 0.4]}) as study:
+def test_a_study_whose_tickets_are_all_open_waits_for_reports(tmp_path: Path) -> None:
+    with learning(tmp_path / "s", known={"x": [0.1, 0.9], "value": [0.2, 0.4]}, open_most=8) as study:
         held: list[Any] = []
         while more := study.suggest(count=64):
             held += more
-        with pytest.raises(tacet.StateError, match="waits for the reports"):
+        with pytest.raises(tacet.StateError, match="open"):
             study.suggest()
-        with pytest.raises(tacet.StateError, match="waits for the reports"):  # all are this thread's: nobody reports
+        with pytest.raises(tacet.StateError, match="open"):  # all are this thread's: nobody reports
             _impatient(study)
         for s in held:
             s.observe(0.5)

@@ -33,7 +33,6 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_contextual_choice,
     &tacet__audit_contextual_grid,
     &tacet__audit_central,
-    &tacet__audit_central_fixed,
     &tacet__audit_direct,
     &tacet__audit_direct_unclipped,
     &tacet__audit_local_statistics,

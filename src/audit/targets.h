@@ -24,8 +24,6 @@ extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statist
     tacet__audit_central_lemma_5;
 /* targets_redraw.c */
 extern const tacet_audit_target tacet__audit_redraw;
-/* targets_fixed.c */
-extern const tacet_audit_target tacet__audit_central_fixed;
 /* targets_tune.c */
 extern const tacet_audit_target tacet__audit_tune, tacet__audit_tune_stopping, tacet__audit_tune_scores,
     tacet__audit_tune_crossed, tacet__audit_tune_failing, tacet__audit_tune_ten;

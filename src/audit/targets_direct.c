@@ -54,7 +54,7 @@ static tacet_status run(void *state, tacet_noise *noise, int world, double *stat
     const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
     tacet_status status = tacet_noise_open_seeded(&seeded, a, b, err);
     const tacet_ask ask = {.noise = seeded, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
-    status = status != TACET_OK ? status : tacet_central_direct_policy(&policy, &s->space, &s->settings, &ask, err);
+    status = status != TACET_OK ? status : tacet_central_direct_policy(&policy, &(tacet_central_arms){.space = &s->space}, &s->settings, &ask, err);
     status = status != TACET_OK ? status : tacet_policy_suggest(policy, &got, NULL, err);
     status = status != TACET_OK ? status : tacet_policy_observe(policy, got.ticket, world == 1 ? 1e9 : -1e9, err);
     *statistic = status == TACET_OK ? tacet__direct_released(policy, got.ticket) : 0;
@@ -72,7 +72,7 @@ static tacet_status run_unclipped(void *state, tacet_noise *noise, int world, do
 
 const tacet_audit_target tacet__audit_direct = {
     .name = "direct",
-    .summary = "a reward of a study over a space, released at once; one round's reward replaced",
+    .summary = "a reward of a study over a space or a list, released at once; one round's reward replaced",
     .create = create,
     .run = run,
     .free = free_state,

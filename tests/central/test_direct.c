@@ -14,6 +14,7 @@ static const char SPACE[] = "{\"columns\":[{\"name\":\"x\",\"kind\":\"real\",\"b
                             "{\"name\":\"n\",\"kind\":\"integer\",\"bounds\":[1,6]},"
                             "{\"name\":\"k\",\"kind\":\"category\",\"levels\":[\"a\",\"b\",\"c\"]}]}";
 static tacet_space space;
+static const tacet_central_arms all = {.space = &space};
 
 static int setup(void **state) {
     assert_ok(tacet_space_decode(&space, SPACE, strlen(SPACE), NULL));
@@ -37,7 +38,7 @@ static tacet_central_direct_settings settings_for_tests(void) {
 static tacet_policy *make(const tacet_central_direct_settings *s) {
     tacet_policy *policy = NULL;
     const tacet_ask ask = test_ask(3, 0);
-    assert_ok(tacet_central_direct_policy(&policy, &space, s, &ask, NULL));
+    assert_ok(tacet_central_direct_policy(&policy, &all, s, &ask, NULL));
     tacet_noise_close(ask.noise);
     return policy;
 }
@@ -182,7 +183,7 @@ static void contexts_and_decision_sets_are_refused(void **state) {
         bad.open_most = k == 3 ? 0 : bad.open_most;
         bad.reward_hi = k == 4 ? -1 : bad.reward_hi;
         bad.each = k == 5 ? 0 : k == 6 ? bad.rounds + 1 : bad.each;
-        assert_status(tacet_central_direct_policy(&policy, &space, &bad, &ask, NULL), TACET_INVALID);
+        assert_status(tacet_central_direct_policy(&policy, &all, &bad, &ask, NULL), TACET_INVALID);
         assert_null(policy);
         tacet_noise_close(ask.noise);
     }
@@ -206,7 +207,7 @@ static void a_round_is_released_once(void **state) {
     tacet_suggestion got;
     tacet_blob saved;
     tacet_blob_init(&saved);
-    assert_ok(tacet_central_direct_policy(&policy, &space, &s, &ask, NULL));
+    assert_ok(tacet_central_direct_policy(&policy, &all, &s, &ask, NULL));
     assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
     assert_ok(tacet_policy_save(policy, &saved, NULL));
     assert_ok(tacet_policy_observe(policy, 1, 1, NULL));
@@ -223,7 +224,7 @@ static void a_round_is_released_once(void **state) {
     tacet_guarantee g;
     tacet_policy_guarantee(policy, &g);
     assert_true(g.proven && g.eps == 2 && g.delta == 0 && g.pure_eps == 2);
-    assert_ok(tacet_central_direct_policy(&old, &space, &s, &ask, NULL));
+    assert_ok(tacet_central_direct_policy(&old, &all, &s, &ask, NULL));
     assert_ok(tacet_policy_load(old, saved.data, saved.size, NULL));
     assert_ok(tacet_policy_observe(old, 1, 0, NULL)); /* another reward this time */
     assert_ok(tacet_policy_suggest(old, &got, NULL, NULL));
@@ -243,7 +244,7 @@ static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
     s.each = *each;
     tacet_status status = tacet_noise_open_seeded(&noise, 7, 0, err);
     const tacet_ask ask = {.noise = noise, .ticket = "study", .what = "rewards", .to_whom = "all"};
-    status = status != TACET_OK ? status : tacet_central_direct_policy(out, &space, &s, &ask, err);
+    status = status != TACET_OK ? status : tacet_central_direct_policy(out, &all, &s, &ask, err);
     tacet_noise_close(noise);
     return status;
 }
@@ -300,37 +301,37 @@ static void it_finds_the_peak(void **state) {
  * remain it says so, and what would be needed. */
 static void the_outlook_is_arithmetic(void **state) {
     tacet_central_outlook o, more;
-    assert_ok(tacet_central_direct_outlook(&o, &space, 100, 100, NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &all, 100, 100, NULL));
     assert_true(o.each == 1 && o.points == 100 && !o.even && o.gain > 0.2);
     uint64_t before = 1;
     double gain = o.gain;
     for (double eps = 10; eps > 0.05; eps /= 3) {
-        assert_ok(tacet_central_direct_outlook(&o, &space, 100, eps, NULL));
+        assert_ok(tacet_central_direct_outlook(&o, &all, 100, eps, NULL));
         assert_true(o.each >= before && o.each <= 50 && o.gain < gain);
         before = o.each;
         gain = o.gain;
     }
     assert_true(before > 10);
-    assert_ok(tacet_central_direct_outlook(&o, &space, 30, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &all, 30, 1, NULL));
     assert_true(o.even && o.gain < 0.1 && o.rounds_needed > 30 && o.eps_needed > 1);
-    assert_ok(tacet_central_direct_outlook(&more, &space, o.rounds_needed, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&more, &all, o.rounds_needed, 1, NULL));
     assert_false(more.even);
-    assert_ok(tacet_central_direct_outlook(&more, &space, 30, o.eps_needed, NULL));
+    assert_ok(tacet_central_direct_outlook(&more, &all, 30, o.eps_needed, NULL));
     assert_false(more.even);
     /* few combinations of levels: short visits, since each point is met again */
     static const char ARMS[] = "{\"columns\":[{\"name\":\"k\",\"kind\":\"category\",\"levels\":[\"a\",\"b\",\"c\"]}]}";
     tacet_space arms;
     tacet_space_init(&arms);
     assert_ok(tacet_space_decode(&arms, ARMS, strlen(ARMS), NULL));
-    assert_ok(tacet_central_direct_outlook(&o, &arms, 3000, 1, NULL));
-    assert_ok(tacet_central_direct_outlook(&more, &space, 3000, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &(tacet_central_arms){.space = &arms}, 3000, 1, NULL));
+    assert_ok(tacet_central_direct_outlook(&more, &all, 3000, 1, NULL));
     assert_true(!o.even && o.each < more.each / 2 && o.gain > 0 && o.gain < more.gain);
     tacet_space_clear(&arms);
-    assert_ok(tacet_central_direct_outlook(&o, &space, 100000, 1000, NULL));
+    assert_ok(tacet_central_direct_outlook(&o, &all, 100000, 1000, NULL));
     assert_true(o.each == 25 && o.points == 4000); /* no more points than are kept */
-    assert_status(tacet_central_direct_outlook(&o, &space, 0, 1, NULL), TACET_INVALID);
-    assert_status(tacet_central_direct_outlook(&o, &space, 100001, 1, NULL), TACET_INVALID);
-    assert_status(tacet_central_direct_outlook(&o, &space, 100, (double)NAN, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, &all, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, &all, 100001, 1, NULL), TACET_INVALID);
+    assert_status(tacet_central_direct_outlook(&o, &all, 100, (double)NAN, NULL), TACET_INVALID);
 }
 
 int main(void) {

@@ -7,7 +7,7 @@
 #include <tacet/core/simrng.h>
 #include <tacet/local/open/local.h>
 #include <tacet/central/trusted/policy.h>
-#include <tacet/central/trusted/fixed.h>
+#include <tacet/central/trusted/direct.h>
 #include <tacet/contextual/trusted/epochs.h>
 
 enum { ARMS = 5, SEED = 11 };
@@ -53,22 +53,22 @@ static void refuses(tacet_policy *policy, uint64_t open, uint64_t reported, uint
 /* --- fixed -------------------------------------------------------------------------------------------------- */
 
 static tacet_policy *make_fixed(tacet_noise **noise) {
-    tacet_central_fixed_settings s;
+    tacet_central_direct_settings s;
+    const tacet_central_arms list = {NULL, points, 1, ARMS};
     tacet_policy *policy = NULL;
     assert_ok(tacet_noise_open_seeded(noise, SEED, 0, NULL));
     const tacet_ask ask = {.noise = *noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    tacet_central_fixed_settings_defaults(&s);
+    tacet_central_direct_settings_defaults(&s);
     s.eps = 5;
-    s.delta = 1e-5;
     s.rounds = 200;
-    s.first_batch = 8;
+    s.each = 2;
     s.reward_lo = -1;
     s.reward_hi = 3;
-    assert_ok(tacet_central_fixed_policy_points(&policy, kernel, points, 1, ARMS, 4, &s, &ask, NULL));
+    assert_ok(tacet_central_direct_policy(&policy, &list, &s, &ask, NULL));
     return policy;
 }
 
-/* Dropping is observing the middle of the range, and the batch ends by it. */
+/* Dropping is observing the middle of the range, and what is open stops nothing. */
 static void test_fixed(void **state) {
     tacet_noise *noise[3] = {0};
     tacet_policy *drops = make_fixed(&noise[0]);
@@ -92,15 +92,13 @@ static void test_fixed(void **state) {
     }
     assert_true(moved > 0);
     tacet_policy *waits = make_fixed(&noise[2]);
-    for (size_t t = 1; t <= 8; t++) {
+    for (size_t t = 1; t <= 60; t++) {
         assert_ok(tacet_policy_suggest(waits, &s, NULL, NULL));
         if (t > 1) {
             assert_ok(tacet_policy_observe(waits, t, 0, NULL));
         }
     }
-    assert_status(tacet_policy_suggest(waits, &s, NULL, NULL), TACET_STATE);
-    refuses(waits, 1, 2, 9);
-    assert_ok(tacet_policy_suggest(waits, &s, NULL, NULL));
+    refuses(waits, 1, 2, 61);
     tacet_policy_free(drops);
     tacet_policy_free(middle);
     tacet_policy_free(waits);

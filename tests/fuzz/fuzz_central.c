@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_central.c - saved states of the joint-DP learners with bytes changed and the hash put right: refused, or the
+/* fuzz_central.c - a saved state of the joint-DP learner with bytes changed and the hash put right: refused, or the
  * learner goes on. The input is a list of changes: two bytes of offset, one byte of value each. */
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HASH = 32, CHOICES = 5, FEATURES = 2 };
+enum { HASH = 32 };
 static tacet_central_learner *learner;
-static tacet_fixed_learner *fixed;
-static tacet_blob good_learner, good_fixed;
+static tacet_blob good_learner;
 
 static int prepare(void) {
     static const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};
-    static const double phi[FEATURES * CHOICES] = {1, 0, 0.8, 0.4, 0.5, 0.5, 0.2, 0.9, 0, 1};
-    static const tacet_fixed_group group = {phi, FEATURES, CHOICES};
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     tacet_kernel *kernel = NULL;
@@ -27,20 +23,13 @@ static int prepare(void) {
     tacet_central_learner_settings settings;
     tacet_central_learner_settings_defaults(&settings);
     settings.grid = 6;
-    tacet_fixed_settings plain;
-    tacet_fixed_settings_defaults(&plain);
-    const double sums[6] = {1, 0.1, 0, 2, -0.1, 0.2}, u[FEATURES] = {0.3, -0.2};
+    const double sums[6] = {1, 0.1, 0, 2, -0.1, 0.2};
     const int made = tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
                      tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
                      tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
                      tacet_central_learner_create(&learner, map, &settings, NULL) == TACET_OK &&
                      tacet_central_learner_update(learner, sums, 1, 5, NULL) == TACET_OK &&
-                     tacet_central_learner_save(learner, &good_learner, NULL) == TACET_OK &&
-                     tacet_fixed_learner_create(&fixed, &group, 1, &plain, NULL) == TACET_OK &&
-                     tacet_fixed_learner_plan(fixed, 4, NULL) == TACET_OK &&
-                     tacet_fixed_learner_update(fixed, u, 0.5, NULL) == TACET_OK &&
-                     tacet_fixed_learner_plan(fixed, 4, NULL) == TACET_OK &&
-                     tacet_fixed_learner_save(fixed, &good_fixed, NULL) == TACET_OK;
+                     tacet_central_learner_save(learner, &good_learner, NULL) == TACET_OK;
     tacet_kernel_free(kernel); /* the features keep none of it */
     return made;
 }
@@ -65,20 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     (void)tacet_central_learner_load(learner, data, size, NULL);
-    (void)tacet_fixed_learner_load(fixed, data, size, NULL);
     unsigned char *bytes = changed(&good_learner, data, size);
     if (bytes != NULL && tacet_central_learner_load(learner, bytes, good_learner.size, NULL) == TACET_OK) {
         const double arms[3] = {-0.5, 0, 0.9};
         if (tacet_central_learner_choose(learner, NULL, arms, 1, 3) > 2) {
-            abort();
-        }
-    }
-    free(bytes);
-    bytes = changed(&good_fixed, data, size);
-    if (bytes != NULL && tacet_fixed_learner_load(fixed, bytes, good_fixed.size, NULL) == TACET_OK) {
-        size_t choice = CHOICES;
-        (void)tacet_fixed_learner_best(fixed, &choice);
-        if (choice >= CHOICES) {
             abort();
         }
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tacet/local/open/statistics.h>
 #include <tacet/central/trusted/policy.h>
-#include <tacet/central/trusted/fixed.h>
+#include <tacet/central/trusted/direct.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -53,12 +53,11 @@ static int prepare(void) {
     set.learner.grid = 6;
     tacet_central_settings unknown = set;
     unknown.rounds = 0;
-    tacet_central_fixed_settings fixed;
-    tacet_central_fixed_settings_defaults(&fixed);
-    fixed.eps = 10;
-    fixed.delta = 0.1;
-    fixed.rounds = 40;
-    fixed.first_batch = 4;
+    tacet_central_direct_settings direct;
+    tacet_central_direct_settings_defaults(&direct);
+    direct.eps = 10;
+    direct.rounds = 40;
+    const tacet_central_arms list = {NULL, points, 1, ARMS};
     if (tacet_noise_open_seeded(&noise, 1, 0, NULL) != TACET_OK) {
         return 0;
     }
@@ -69,7 +68,7 @@ static int prepare(void) {
         tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
         tacet_central_create(&policies[0], map, &set, &ask, NULL) == TACET_OK &&
         tacet_central_create(&policies[1], map, &unknown, &ask, NULL) == TACET_OK &&
-        tacet_central_fixed_policy_points(&policies[2], kernel, points, 1, ARMS, 2, &fixed, &ask, NULL) == TACET_OK &&
+        tacet_central_direct_policy(&policies[2], &list, &direct, &ask, NULL) == TACET_OK &&
         tacet_local_statistics_create(&server, map, &set.learner, 0.1, 3, 1.5, NULL) == TACET_OK;
     for (size_t k = 0; made && k < KINDS; k++) {
         made = play(policies[k], 7, k < 2) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;

@@ -6,7 +6,7 @@
  * learnt whatever the others are; shape, spread and noise of rewards are those of the largest evidence among a few;
  * candidates are drawn anew for each plan, half anywhere and half around the best points known; several points are
  * planned together, each as if those before it had returned what is expected (Ginsbourger and others 2010). README.md,
- * (g). Cost: a plan O(n^3 + c n^2 + c^2 n), n different points tried, at most DISTINCT, c candidates. */
+ * (f). Cost: a plan O(n^3 + c n^2 + c^2 n), n different points tried, at most DISTINCT, c candidates. */
 #include "central/open/direct_learner.h"
 
 #include <math.h>
@@ -27,7 +27,9 @@ enum {
     CANDIDATES = ANYWHERE + AROUND + WAITING,
     JUDGED = 150,       /* points by which the models are judged */
     PLANS = 40,         /* of a study, about */
-    PLANS_LISTED = 400, /* where all points are candidates, and a plan costs little */
+    PLANS_FEW = 400, /* where there are few points, and a plan costs little */
+    FEW_POINTS = 100,
+    EARLIER = 256, /* of more an even sample counts */
     FIRST_MOST = 30
 };
 static const double LEVEL = 0.5, LEVEL_VAR = 0.1; /* of the mean reward */
@@ -43,9 +45,12 @@ typedef struct model {
 } model;
 
 struct tacet__direct_learner {
-    tacet__lattice lattice;
+    tacet__arms arms;
     tacet__direct_settings set;
-    bool listed; /* categories, so few combinations that all are candidates */
+    bool every; /* there are so few points that all are candidates */
+    size_t earlier;
+    uint64_t earlier_codes[EARLIER];
+    double earlier_value[EARLIER], earlier_var[EARLIER];
     /* what is known, gathered from the releases */
     size_t n;
     uint64_t *codes; /* DISTINCT */
@@ -66,35 +71,29 @@ static double matern52(double r) {
     return (1 + s + s * s / 3) * exp(-s);
 }
 
-/* Of two points in coordinates: the range of a number is 2 there, the distance of two levels 1. */
-static double kernel(const tacet__lattice *l, const double *a, const double *b, double scale, double own) {
+/* Of two points in the learner's coordinates. */
+static double kernel(const tacet__arms *arms, const double *a, const double *b, double scale, double own) {
     double product = 1, sum = 0;
     size_t at = 0;
-    for (size_t i = 0; i < l->columns; i++) {
+    for (size_t i = 0; i < arms->columns; i++) {
         double d2 = 0;
-        for (size_t k = tacet_space_column_dims(&l->space->columns[i]); k > 0; k--, at++) {
+        for (size_t k = arms->width[i]; k > 0; k--, at++) {
             d2 += (a[at] - b[at]) * (a[at] - b[at]);
         }
         const double k = matern52(sqrt(d2) / 2 / scale);
         product *= k;
         sum += k;
     }
-    return (1 - own) * product + own * sum / (double)l->columns;
+    return (1 - own) * product + own * sum / (double)arms->columns;
 }
 
 static double covariance(const tacet__direct_learner *l, const double *a, const double *b) {
-    return LEVEL_VAR + l->best.spread * kernel(&l->lattice, a, b, l->best.scale, l->best.own);
+    return LEVEL_VAR + l->best.spread * kernel(&l->arms, a, b, l->best.scale, l->best.own);
 }
 
 /* Of a released value around what is true of its point. */
 static double value_var(const tacet__direct_learner *l) {
     return l->best.reward_var / l->set.each + l->set.noise_var;
-}
-
-static void place(const tacet__lattice *l, double *x, uint64_t code) {
-    double record[TACET__LATTICE_COLUMNS];
-    tacet__lattice_record(l, record, code);
-    tacet_space_embed(l->space, x, record);
 }
 
 static void clear_room(tacet__direct_learner *l) {
@@ -109,7 +108,25 @@ static void clear_room(tacet__direct_learner *l) {
     l->codes = l->candidates = NULL;
 }
 
-tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tacet_space *space,
+/* Earlier values are rows of their own in the posterior, with the noise they are said to have. */
+static tacet_status take_earlier(tacet__direct_learner *l, const tacet__direct_settings *s, tacet_error *err) {
+    l->earlier = s->earlier_count < EARLIER ? s->earlier_count : EARLIER;
+    for (size_t i = 0; i < s->earlier_count; i++) {
+        const tacet_central_earlier *e = &s->earlier[i];
+        if (e->index >= l->arms.count || !isfinite(e->value) || !(e->sd > 0 && isfinite(e->sd))) {
+            return tacet__fail(err, TACET_INVALID, "earlier value %zu: no such point, or no value and deviation", i);
+        }
+    }
+    for (size_t i = 0; i < l->earlier; i++) {
+        const tacet_central_earlier *e = &s->earlier[i * s->earlier_count / l->earlier];
+        l->earlier_codes[i] = e->index;
+        l->earlier_value[i] = (e->value - s->lo) / s->range;
+        l->earlier_var[i] = e->sd * e->sd / (s->range * s->range);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tacet_central_arms *arms,
                                           const tacet__direct_settings *settings, tacet_error *err) {
     *out = NULL;
     tacet__direct_learner *l = TACET__ZALLOC(tacet__direct_learner, 1);
@@ -117,18 +134,20 @@ tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tac
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
     l->set = *settings;
-    if (!tacet__lattice_init(&l->lattice, space)) {
-        free(l);
-        return tacet__fail(err, TACET_INVALID, "the space has too many columns or levels to be searched directly");
+    tacet_status status = tacet__arms_init(&l->arms, arms, err);
+    status = status != TACET_OK ? status : take_earlier(l, settings, err);
+    if (status != TACET_OK) {
+        tacet__direct_learner_free(l);
+        return status;
     }
-    l->listed = tacet__lattice_listed(&l->lattice) && l->lattice.points <= ANYWHERE + AROUND;
+    l->every = (l->arms.levels || l->arms.points != NULL) && l->arms.count <= ANYWHERE + AROUND;
     *out = l;
     return TACET_OK;
 }
 
 /* Room for a posterior, when one is first asked for. */
 static tacet_status reserve(tacet__direct_learner *l, tacet_error *err) {
-    const size_t d = l->lattice.dims;
+    const size_t d = l->arms.dims;
     if (l->candidates != NULL) {
         return TACET_OK;
     }
@@ -149,12 +168,13 @@ static tacet_status reserve(tacet__direct_learner *l, tacet_error *err) {
 void tacet__direct_learner_free(tacet__direct_learner *l) {
     if (l != NULL) {
         clear_room(l);
+        tacet__arms_clear(&l->arms);
         free(l);
     }
 }
 
-const tacet__lattice *tacet__direct_learner_lattice(const tacet__direct_learner *l) {
-    return &l->lattice;
+const tacet__arms *tacet__direct_learner_arms(const tacet__direct_learner *l) {
+    return &l->arms;
 }
 
 size_t tacet__direct_learner_ahead(const tacet__direct_learner *l) {
@@ -164,22 +184,22 @@ size_t tacet__direct_learner_ahead(const tacet__direct_learner *l) {
 
 /* The place of a code among those known; a new one, or where there is no room the nearest. */
 static size_t place_of(tacet__direct_learner *l, uint64_t code) {
-    const size_t d = l->lattice.dims;
+    const size_t d = l->arms.dims;
     double x[TACET__LATTICE_DIMS], least = INFINITY;
     size_t nearest = 0;
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = l->earlier; i < l->n; i++) {
         if (l->codes[i] == code) {
             return i;
         }
     }
-    place(&l->lattice, x, code);
+    tacet__arms_place(&l->arms, x, code);
     if (l->n < DISTINCT) {
         l->codes[l->n] = code;
         l->value[l->n] = l->count[l->n] = 0;
         memcpy(l->X + l->n * d, x, d * sizeof(double));
         return l->n++;
     }
-    for (size_t i = 0; i < l->n; i++) {
+    for (size_t i = l->earlier; i < l->n; i++) {
         double d2 = 0;
         for (size_t c = 0; c < d; c++) {
             d2 += (x[c] - l->X[i * d + c]) * (x[c] - l->X[i * d + c]);
@@ -193,7 +213,12 @@ static size_t place_of(tacet__direct_learner *l, uint64_t code) {
 }
 
 static void gather(tacet__direct_learner *l, const uint64_t *codes, const double *values, size_t released) {
-    l->n = 0;
+    l->n = l->earlier;
+    for (size_t i = 0; i < l->earlier; i++) {
+        l->codes[i] = l->earlier_codes[i];
+        l->value[i] = l->earlier_value[i];
+        tacet__arms_place(&l->arms, l->X + i * l->arms.dims, l->codes[i]);
+    }
     for (size_t i = 0; i < released; i++) {
         const size_t at = place_of(l, codes[i]);
         l->count[at]++;
@@ -203,12 +228,12 @@ static void gather(tacet__direct_learner *l, const uint64_t *codes, const double
 
 /* The lower triangle of what the values of points `at` vary by under the model in hand. */
 static void fill_covariance(tacet__direct_learner *l, const size_t *at, size_t n) {
-    const size_t d = l->lattice.dims;
+    const size_t d = l->arms.dims;
     for (size_t j = 0; j < n; j++) {
         for (size_t i = j; i < n; i++) {
             l->K[i + j * n] = covariance(l, l->X + at[i] * d, l->X + at[j] * d);
         }
-        l->K[j + j * n] += value_var(l) / l->count[at[j]];
+        l->K[j + j * n] += at[j] < l->earlier ? l->earlier_var[at[j]] : value_var(l) / l->count[at[j]];
     }
 }
 
@@ -234,7 +259,7 @@ static tacet_status fit(tacet__direct_learner *l, tacet_error *err) {
     double most = -INFINITY;
     /* Levels of a list need not be alike: that they hardly differ is not believed of few noisy numbers. */
     for (size_t i = 0; i < 27; i++) {
-        if (l->listed && i / 3 % 3 == 0) {
+        if (l->arms.levels && l->every && i / 3 % 3 == 0) {
             continue;
         }
         l->best = (model){.scale = SHAPES[i % 3][0],
@@ -263,7 +288,7 @@ static tacet_status fit(tacet__direct_learner *l, tacet_error *err) {
 
 /* Posterior means of n places (columns of C) into mean; V becomes L^-1 k. */
 static void predict(tacet__direct_learner *l, const double *C, double *mean, size_t n) {
-    const size_t d = l->lattice.dims;
+    const size_t d = l->arms.dims;
     for (size_t j = 0; j < n; j++) {
         for (size_t i = 0; i < l->n; i++) {
             l->V[i + j * l->n] = covariance(l, l->X + i * d, C + j * d);
@@ -273,57 +298,21 @@ static void predict(tacet__direct_learner *l, const double *C, double *mean, siz
     tacet__trsm(false, l->n, n, l->K, l->n, l->V, l->n);
 }
 
-static double reflect(double x) {
-    x = fabs(x);
-    return x > 1 ? fmax(2 - x, 0) : x;
-}
-
-/* A neighbour: some columns moved, one surely; numbers by a normal step of `reach` of their range. */
-static uint64_t neighbour(const tacet__lattice *l, uint64_t code, double reach, tacet_simrng *coin) {
-    size_t digits[TACET__LATTICE_COLUMNS];
-    const size_t surely = tacet_simrng_below(coin, l->columns);
-    const double chance = fmax(0.5, 1.5 / (double)l->columns);
-    tacet__lattice_digits(l, digits, code);
-    for (size_t i = 0; i < l->columns; i++) {
-        const double side = (double)l->sides[i];
-        if (i != surely && tacet_simrng_uniform(coin) >= chance) {
-            continue;
-        }
-        if (l->space->columns[i].level_count > 0) {
-            if (tacet_simrng_uniform(coin) < fmin(1, 2 * reach + 0.2)) {
-                digits[i] = tacet_simrng_below(coin, l->sides[i]);
-            }
-        } else {
-            const double share = ((double)digits[i] + 0.5) / side + reach * tacet_simrng_normal(coin);
-            digits[i] = (size_t)fmin(reflect(share) * side, side - 1);
-        }
-    }
-    return tacet__lattice_join(l, digits);
-}
-
-static uint64_t anywhere(const tacet__lattice *l, tacet_simrng *coin) {
-    size_t digits[TACET__LATTICE_COLUMNS];
-    for (size_t i = 0; i < l->columns; i++) {
-        digits[i] = tacet_simrng_below(coin, l->sides[i]);
-    }
-    return tacet__lattice_join(l, digits);
-}
-
 /* Candidates: even ones, neighbours of the best points known, the best themselves; then the open ones. How many. */
 static size_t draw_candidates(tacet__direct_learner *l, const uint64_t *open, size_t open_count, tacet_simrng *coin) {
     static const double REACH[] = {0.25, 0.1, 0.03, 0.01};
     size_t top[BEST] = {0}, found = 0, n = 0;
     for (size_t j = 0; j < l->n; j += CANDIDATES) { /* posterior means of the points known, into the draw's room */
         const size_t some = l->n - j < CANDIDATES ? l->n - j : CANDIDATES;
-        predict(l, l->X + j * l->lattice.dims, l->mean, some);
+        predict(l, l->X + j * l->arms.dims, l->mean, some);
         for (size_t i = 0; i < some; i++) {
             l->value[j + i] = l->mean[i]; /* from here on what is believed of a point */
         }
     }
-    for (uint64_t code = 0; l->listed && code < l->lattice.points; code++) {
+    for (uint64_t code = 0; l->every && code < l->arms.count; code++) {
         l->candidates[n++] = code;
     }
-    for (; !l->listed && found < BEST && found < l->n; found++) {
+    for (; !l->every && found < BEST && found < l->n; found++) {
         bool any = false;
         for (size_t i = 0; i < l->n; i++) {
             bool taken = false;
@@ -337,24 +326,24 @@ static size_t draw_candidates(tacet__direct_learner *l, const uint64_t *open, si
         }
         l->candidates[n++] = l->codes[top[found]];
     }
-    for (size_t i = 0; !l->listed && i < AROUND - BEST; i++) {
-        l->candidates[n++] = neighbour(&l->lattice, l->codes[top[i % found]], REACH[i / BEST % 4], coin);
+    for (size_t i = 0; !l->every && i < AROUND - BEST; i++) {
+        l->candidates[n++] = tacet__arms_neighbour(&l->arms, l->codes[top[i % found]], REACH[i / BEST % 4], coin);
     }
-    while (!l->listed && n < ANYWHERE + AROUND) {
-        l->candidates[n++] = anywhere(&l->lattice, coin);
+    while (!l->every && n < ANYWHERE + AROUND) {
+        l->candidates[n++] = tacet__arms_anywhere(&l->arms, coin);
     }
     for (size_t i = 0; i < open_count && i < WAITING; i++) {
         l->candidates[n++] = open[i];
     }
     for (size_t i = 0; i < n; i++) {
-        place(&l->lattice, l->C + i * l->lattice.dims, l->candidates[i]);
+        tacet__arms_place(&l->arms, l->C + i * l->arms.dims, l->candidates[i]);
     }
     return n;
 }
 
 /* Posterior covariance of the candidates, both triangles, ld n. */
 static void fill_posterior(tacet__direct_learner *l, size_t n) {
-    const size_t d = l->lattice.dims;
+    const size_t d = l->arms.dims;
     for (size_t j = 0; j < n; j++) {
         for (size_t i = j; i < n; i++) {
             l->cov[i + j * n] = covariance(l, l->C + i * d, l->C + j * d);
@@ -410,7 +399,7 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
         return status;
     }
     const size_t n = draw_candidates(l, open, open_count, coin);
-    const size_t eligible = l->listed ? (size_t)l->lattice.points : ANYWHERE + AROUND;
+    const size_t eligible = l->every ? (size_t)l->arms.count : ANYWHERE + AROUND;
     double known = -INFINITY;
     for (size_t i = 0; i < l->n; i++) {
         known = fmax(known, l->value[i]);
@@ -435,35 +424,21 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
     return status;
 }
 
-/* The first points: spread evenly, by the space's own sequence. */
-static tacet_status spread_out(tacet__direct_learner *l, uint64_t *next, size_t *count, tacet_error *err) {
-    double *records = TACET__ZALLOC(double, l->lattice.columns *(size_t)FIRST_MOST);
-    size_t found = 0;
-    tacet_status status = records == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a plan")
-                                          : tacet_space_spread(l->lattice.space, records, &found, *count, err);
-    for (size_t i = 0; status == TACET_OK && i < found; i++) {
-        next[i] = tacet__lattice_code(&l->lattice, records + i * l->lattice.columns);
-    }
-    *count = found; /* fewer where the space has no more */
-    free(records);
-    return status;
-}
-
 tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next, size_t *count, const uint64_t *codes,
                                         const double *values, size_t released, const uint64_t *open, size_t open_count,
                                         uint64_t given, tacet_error *err) {
-    const uint64_t third = l->set.visits / 3, each = l->set.visits / (l->listed ? PLANS_LISTED : PLANS);
+    const uint64_t third = l->set.visits / 3, each = l->set.visits / (l->arms.count <= FEW_POINTS ? PLANS_FEW : PLANS);
     const uint64_t first = third < TACET__DIRECT_FEW ? TACET__DIRECT_FEW : third < FIRST_MOST ? third : FIRST_MOST;
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, given);
-    if (given == 0) {
+    if (given == 0 && l->earlier == 0) {
         *count = (size_t)first;
-        return spread_out(l, next, count, err);
+        return tacet__arms_spread(&l->arms, next, count, err);
     }
     *count = each < 1 ? 1 : (size_t)each;
-    if (released == 0) { /* nothing is known yet */
+    if (released + l->earlier == 0) { /* nothing is known yet */
         for (size_t i = 0; i < *count; i++) {
-            next[i] = anywhere(&l->lattice, &coin);
+            next[i] = tacet__arms_anywhere(&l->arms, &coin);
         }
         return TACET_OK;
     }
@@ -490,7 +465,7 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
         return status;
     }
     size_t n = draw_candidates(l, NULL, 0, &coin), best = 0;
-    if (l->set.visits <= TACET__DIRECT_FEW && !l->listed) {
+    if (l->set.visits <= TACET__DIRECT_FEW && !l->every) {
         /* too few to tell of any point but themselves: the best of them, shrunk */
         n = l->n < BEST ? l->n : BEST;
     }
@@ -498,7 +473,7 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
     for (size_t i = 1; i < n; i++) {
         best = l->mean[i] > l->mean[best] ? i : best;
     }
-    const double *x = l->C + best * l->lattice.dims, *half = l->V + best * l->n;
+    const double *x = l->C + best * l->arms.dims, *half = l->V + best * l->n;
     *code = l->candidates[best];
     *mean = l->mean[best];
     *sd = sqrt(fmax(covariance(l, x, x) - tacet__dot(half, half, l->n), 0));
@@ -508,7 +483,7 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
 tacet_status tacet__direct_learner_means(tacet__direct_learner *l, double *mean, double *error, const double *X,
                                          size_t count, const uint64_t *codes, const double *values, size_t released,
                                          tacet_error *err) {
-    const size_t d = l->lattice.dims;
+    const size_t d = l->arms.dims;
     double sum = 0;
     tacet_status status = reserve(l, err);
     if (status != TACET_OK) {

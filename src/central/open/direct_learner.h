@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct_learner.h - what to try next over a space, from rewards that were released one by one with known noise.
- * Ring: open. README.md, (g). Not thread-safe. */
+/* direct_learner.h - what to try next over a space or a list, from rewards that were released one by one with known noise.
+ * Ring: open. README.md, (f). Not thread-safe. */
 #ifndef TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
 #define TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
-#include <tacet/space/space.h>
 
-#include "space/lattice.h"
+#include "central/open/arms.h"
 
 enum { TACET__DIRECT_FEW = 8 }; /* points: no more than these are played evenly, and none is expected between them */
 
@@ -20,13 +19,16 @@ typedef struct tacet__direct_settings {
     double each;      /* rewards of which a value is the mean */
     double noise_var; /* of the noise in a value, mapped to [0, 1] */
     uint64_t coin_seed;
+    const tacet_central_earlier *earlier; /* copied */
+    size_t earlier_count;
+    double lo, range; /* of earlier values: what is 0 of them, and 1 */
 } tacet__direct_settings;
 
-/* Points are codes of the space's lattice. The space is borrowed. INVALID: no lattice. NO_MEMORY. */
-tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tacet_space *space,
+/* Errors of tacet__arms_init. */
+tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tacet_central_arms *arms,
                                           const tacet__direct_settings *settings, tacet_error *err);
 void tacet__direct_learner_free(tacet__direct_learner *learner); /* NULL is allowed */
-const tacet__lattice *tacet__direct_learner_lattice(const tacet__direct_learner *learner);
+const tacet__arms *tacet__direct_learner_arms(const tacet__direct_learner *learner);
 size_t tacet__direct_learner_ahead(
     const tacet__direct_learner *learner); /* codes that are planned at a time, at most */
 /* What was released, in order; codes that were given and not reported. The next codes to try: *count of them, which are
@@ -38,7 +40,7 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *learner, uint64_t
 tacet_status tacet__direct_learner_best(tacet__direct_learner *learner, uint64_t *code, double *mean, double *sd,
                                         const uint64_t *codes, const double *values, size_t released, tacet_error *err);
 
-/* Posterior means of any points (dims x count), mapped to [0, 1], and the root mean square of their deviations. */
+/* Posterior means of any points (dims x count, in the learner's coordinates), mapped to [0, 1], and the root mean square of their deviations. */
 tacet_status tacet__direct_learner_means(tacet__direct_learner *learner, double *mean, double *error, const double *X,
                                          size_t count, const uint64_t *codes, const double *values, size_t released,
                                          tacet_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outlook.c - what a study over a space may expect, and how often it plays a point, before it begins.
- * Ring: open; arithmetic on public numbers. Source: ours; README.md, (g). Cost: O(T). */
+/* outlook.c - what a study without contexts may expect, and how often it plays a point, before it begins.
+ * Ring: open; arithmetic on public numbers. Source: ours; README.md, (f). Cost: O(T). */
 #include <tacet/central/open/outlook.h>
 
 #include <math.h>
@@ -82,11 +82,23 @@ static void shorten(tacet_central_outlook *out, uint64_t rounds, double eps, uin
     out->gain = largest_of((double)different) * EACH_SPREAD / sqrt(EACH_SPREAD + 2 * scale * scale);
 }
 
-tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_space *space, uint64_t rounds,
-                                          double eps, tacet_error *err) {
+/* How many points there are, where they are few enough to be met again; 0: not. *good: something to choose from. */
+static uint64_t points_of(const tacet_central_arms *arms, bool *good) {
     tacet__lattice lattice;
-    if (out == NULL || space == NULL || !tacet__lattice_init(&lattice, space)) {
-        return tacet__fail(err, TACET_INVALID, "an outlook needs a space that can be searched directly");
+    if (arms->space == NULL) {
+        *good = arms->count > 0;
+        return arms->count;
+    }
+    *good = tacet__lattice_init(&lattice, arms->space);
+    return *good && tacet__lattice_listed(&lattice) ? lattice.points : 0;
+}
+
+tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_central_arms *arms, uint64_t rounds,
+                                          double eps, tacet_error *err) {
+    bool good = false;
+    const uint64_t points = out != NULL && arms != NULL ? points_of(arms, &good) : 0;
+    if (!good) {
+        return tacet__fail(err, TACET_INVALID, "an outlook needs a list, or a space that can be searched directly");
     }
     if (rounds == 0 || rounds > TACET_CENTRAL_DIRECT_ROUNDS || !(eps > 0 && isfinite(eps))) {
         return tacet__fail(err, TACET_INVALID, "an outlook needs 1 to %d rounds, and an eps above 0",
@@ -96,8 +108,8 @@ tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tace
     out->each = best_each(&out->gain, rounds, eps);
     out->points = rounds / out->each;
     out->even = out->points <= TACET__DIRECT_FEW;
-    if (tacet__lattice_listed(&lattice) && lattice.points < out->points) {
-        shorten(out, rounds, eps, lattice.points);
+    if (points > 0 && points < out->points) {
+        shorten(out, rounds, eps, points);
     } else if (out->even) {
         find_needed(out, rounds, eps);
     }

@@ -3,7 +3,7 @@
  * Ring: open. In coordinates in which the belief is N(0, I) the batch's second moment has eigenvalues s_j. A release of
  * direction j with a share a_j of the allowed length carries log(1 + n^2 s_j a_j / (noise_var + reward_var n a_j)) / 2
  * nats; the shares, which add up to 1, are filled like water (Gallager 1968, section 7.5, for reward_var = 0). How many
- * directions: as long as one more tells more, although l2 noise grows with their number. README.md, (f), has the
+ * directions: as long as one more tells more, although l2 noise grows with their number. README.md, (c), has the
  * derivation. Cost: O(m^3). */
 #include "central/open/shape.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape.h - along which directions a batch's sum is released, how strongly, and in how many numbers. Ring: open.
- * README.md, (f). */
+ * README.md, (c). */
 #ifndef TACET_SRC_CENTRAL_OPEN_SHAPE_H
 #define TACET_SRC_CENTRAL_OPEN_SHAPE_H
 
@@ -8,7 +8,7 @@
 #include <tacet/core/status.h>
 
 /* l2 noise is for at most so many numbers: with more it gains little on Gaussian noise, and several records of one
- * person would cost more (README.md, (f)). */
+ * person would cost more (README.md, (c)). */
 enum { TACET__FEW_MOST = 24 };
 
 /* The noise that a release of k numbers is planned with: Gaussian, of one variance, or, where that is less, of an l2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct.c - joint DP over a space without contexts: rewards are released at once, with Laplace noise.
+/* direct.c - joint DP over a space or a list, without contexts: rewards are released at once, with Laplace noise.
  * Ring: trusted: rewards that wait for their release are private. Source: the Laplace mechanism (Dwork and others 2006)
- * on sums of disjoint records; the learner is open/direct_learner.c. Proof: README.md, (g). Cost: a report is one draw
+ * on sums of disjoint records; the learner is open/direct_learner.c. Proof: README.md, (f). Cost: a report is one draw
  * and two durable writes; a plan that of the learner, once in T/40 rounds. */
 #include <tacet/central/trusted/direct.h>
 
@@ -204,7 +204,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
 
 static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
     direct *d = self;
-    if (made->ticket != d->given + 1 || made->index >= tacet__direct_learner_lattice(d->learner)->points ||
+    if (made->ticket != d->given + 1 || made->index >= tacet__direct_learner_arms(d->learner)->count ||
         (d->given < d->set.rounds && !begins_visit(d) && made->index != d->codes[visit_of(d, d->given)])) {
         return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or there is no such point",
                            (unsigned long long)made->ticket);
@@ -304,7 +304,7 @@ static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
 
 /* Whether rounds can be as they are said to be: those of a visit are released together, and then it has a number. */
 static bool rounds_possible(const direct *d, uint64_t given) {
-    const uint64_t points = tacet__direct_learner_lattice(d->learner)->points;
+    const uint64_t points = tacet__direct_learner_arms(d->learner)->count;
     size_t open = 0;
     for (uint64_t i = 0; i < given; i++) {
         const uint64_t v = visit_of(d, i);
@@ -349,7 +349,7 @@ static tacet_status read_state(direct *d, const void *bytes, size_t size, tacet_
         status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible rounds");
     }
     for (size_t i = 0; status == TACET_OK && i < queued; i++) {
-        status = d->queue[i] < tacet__direct_learner_lattice(d->learner)->points
+        status = d->queue[i] < tacet__direct_learner_arms(d->learner)->count
                      ? TACET_OK
                      : tacet__fail(err, TACET_CORRUPT, "the state plans impossible points");
     }
@@ -409,10 +409,10 @@ static const tacet_policy_ops OPS = {.name = NAME,
                                      .drop = drop,
                                      .repeat = repeat};
 
-static tacet_status check(const tacet_space *space, const tacet_central_direct_settings *s, const tacet_ask *ask,
+static tacet_status check(const tacet_central_arms *arms, const tacet_central_direct_settings *s, const tacet_ask *ask,
                           tacet_error *err) {
-    if (space == NULL || s == NULL || ask == NULL || ask->ticket == NULL || ask->what == NULL || ask->to_whom == NULL) {
-        return tacet__fail(err, TACET_INVALID, "a study needs a space, settings, a ticket and its words");
+    if (arms == NULL || s == NULL || ask == NULL || ask->ticket == NULL || ask->what == NULL || ask->to_whom == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a study needs points, settings, a ticket and its words");
     }
     if (s->rounds == 0 || s->rounds > TACET_CENTRAL_DIRECT_ROUNDS || s->open_most == 0) {
         return tacet__fail(err, TACET_INVALID, "rounds must be between 1 and %d, open_most at least 1",
@@ -422,6 +422,9 @@ static tacet_status check(const tacet_space *space, const tacet_central_direct_s
         return tacet__fail(err, TACET_INVALID,
                            "a point is played at least once, at most in all rounds, and there are at most %d points",
                            TACET_CENTRAL_DIRECT_VISITS);
+    }
+    if (s->earlier == NULL && s->earlier_count > 0) {
+        return tacet__fail(err, TACET_INVALID, "earlier values are missing");
     }
     if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_lo) && isfinite(s->reward_hi))) {
         return tacet__fail(err, TACET_INVALID, "the range of rewards must have its low end below its high end");
@@ -454,12 +457,22 @@ static tacet_status copy_ask(direct *d, const tacet_ask *ask, tacet_error *err) 
 
 /* States are of one space and one plan. */
 static void make_print(direct *d) {
+    const tacet__arms *arms = tacet__direct_learner_arms(d->learner);
     const double numbers[] = {d->set.eps,       (double)d->set.rounds,    d->set.reward_lo,
                               d->set.reward_hi, (double)d->set.open_most, (double)d->set.each};
     crypto_generichash_state hash;
     (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
     (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
     (void)crypto_generichash_update(&hash, (const unsigned char *)&d->set.coin_seed, sizeof d->set.coin_seed);
+    for (size_t i = 0; i < d->set.earlier_count; i++) {
+        const tacet_central_earlier *e = &d->set.earlier[i];
+        const double known[] = {(double)e->index, e->value, e->sd};
+        (void)crypto_generichash_update(&hash, (const unsigned char *)known, sizeof known);
+    }
+    if (arms->points != NULL) {
+        (void)crypto_generichash_update(&hash, (const unsigned char *)arms->points,
+                                        arms->dims * arms->count * sizeof(double));
+    }
     for (size_t i = 0; i < d->space.count; i++) {
         const tacet_space_column *c = &d->space.columns[i];
         const double column[] = {(double)c->kind, c->lo, c->hi, c->unit, (double)c->level_count};
@@ -472,15 +485,22 @@ static void make_print(direct *d) {
     (void)crypto_generichash_final(&hash, d->print, PRINT_BYTES);
 }
 
-static tacet_status build(direct *d, const tacet_ask *ask, tacet_error *err) {
+static tacet_status build(direct *d, const tacet_central_arms *given, const tacet_ask *ask, tacet_error *err) {
     const size_t rounds = (size_t)d->set.rounds, visits = (size_t)(d->set.rounds / d->set.each);
     const double each = (double)d->set.each, scale = 1 / (d->set.eps * each);
     const tacet__batch_terms terms = {
         .eps = d->set.eps, .sensitivity = 1, .longest = 2 * each, .few = tacet__batch_few(ask), .proof = PROOF};
-    const tacet__direct_settings learner = {
-        .visits = visits, .each = each, .noise_var = 2 * scale * scale, .coin_seed = d->set.coin_seed};
+    const tacet__direct_settings learner = {.visits = visits,
+                                            .each = each,
+                                            .noise_var = 2 * scale * scale,
+                                            .coin_seed = d->set.coin_seed,
+                                            .earlier = d->set.earlier,
+                                            .earlier_count = d->set.earlier_count,
+                                            .lo = d->set.reward_lo,
+                                            .range = d->set.reward_hi - d->set.reward_lo};
+    const tacet_central_arms arms = {given->space != NULL ? &d->space : NULL, given->points, given->dims, given->count};
     tacet_status status = tacet__batch_gate_create(&d->gate, &terms, err);
-    status = status != TACET_OK ? status : tacet__direct_learner_create(&d->learner, &d->space, &learner, err);
+    status = status != TACET_OK ? status : tacet__direct_learner_create(&d->learner, &arms, &learner, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -498,17 +518,18 @@ static tacet_status build(direct *d, const tacet_ask *ask, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study of %zu rounds", rounds);
     }
     make_print(d);
+    d->set.earlier = NULL; /* the caller's */
     return copy_ask(d, ask, err);
 }
 
-tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_space *space,
+tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central_arms *arms,
                                          const tacet_central_direct_settings *settings, const tacet_ask *ask,
                                          tacet_error *err) {
     if (out == NULL) {
         return tacet__fail(err, TACET_INVALID, "no place for the policy");
     }
     *out = NULL;
-    tacet_status status = check(space, settings, ask, err);
+    tacet_status status = check(arms, settings, ask, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -518,8 +539,8 @@ tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_space *
     }
     d->set = *settings;
     tacet_space_init(&d->space);
-    status = tacet_space_copy(&d->space, space, err);
-    status = status != TACET_OK ? status : build(d, ask, err);
+    status = arms->space != NULL ? tacet_space_copy(&d->space, arms->space, err) : TACET_OK;
+    status = status != TACET_OK ? status : build(d, arms, ask, err);
     if (status != TACET_OK) {
         free_direct(d);
         return status;
@@ -529,10 +550,11 @@ tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_space *
 
 tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index, tacet_error *err) {
     const direct *d = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
-    if (d == NULL || record == NULL || index >= tacet__direct_learner_lattice(d->learner)->points) {
+    const tacet__arms *arms = d != NULL ? tacet__direct_learner_arms(d->learner) : NULL;
+    if (arms == NULL || record == NULL || arms->points != NULL || index >= arms->count) {
         return tacet__fail(err, TACET_INVALID, "there is no such point");
     }
-    tacet__lattice_record(tacet__direct_learner_lattice(d->learner), record, index);
+    tacet__lattice_record(&arms->lattice, record, index);
     return TACET_OK;
 }
 
@@ -540,13 +562,20 @@ tacet_status tacet_central_direct_record(const tacet_policy *policy, double *rec
 static tacet_status fit_nodes(direct *d, double *weights, double *error, const tacet_kernel *kernel,
                               const double *nodes, size_t n, tacet_error *err) {
     size_t open = 0;
-    const size_t released = tell(d, &open), dims = tacet__direct_learner_lattice(d->learner)->dims;
+    const tacet__arms *arms = tacet__direct_learner_arms(d->learner);
+    const size_t released = tell(d, &open), dims = arms->dims;
     const double range = d->set.reward_hi - d->set.reward_lo;
-    double *K = TACET__ZALLOC(double, n *n);
-    tacet_status status = released == 0 ? tacet__fail(err, TACET_STATE, "nothing was released yet")
-                          : K == NULL   ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model")
-                                        : tacet__direct_learner_means(d->learner, weights, error, nodes, n, d->told,
-                                                                      d->values, released, err);
+    double *K = TACET__ZALLOC(double, n *n), *own = TACET__ZALLOC(double, n *dims);
+    tacet_status status = released == 0               ? tacet__fail(err, TACET_STATE, "nothing was released yet")
+                          : K == NULL || own == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model")
+                                                      : TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < n; i++) {
+        memcpy(own + i * dims, nodes + i * dims, dims * sizeof(double));
+        tacet__arms_map(arms, own + i * dims);
+    }
+    status = status != TACET_OK ? status
+                                : tacet__direct_learner_means(d->learner, weights, error, own, n, d->told, d->values,
+                                                              released, err);
     if (status == TACET_OK) {
         tacet_kernel_matrix(kernel, K, n, nodes, dims, n, nodes, dims, n);
         for (size_t i = 0; i < n; i++) {
@@ -560,6 +589,7 @@ static tacet_status fit_nodes(direct *d, double *weights, double *error, const t
         *error *= range;
     }
     free(K);
+    free(own);
     return status;
 }
 
@@ -572,7 +602,7 @@ tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tace
     }
     *out = NULL;
     const tacet_kernel_spec *k = tacet_kernel_describe(kernel);
-    const size_t dims = tacet__direct_learner_lattice(d->learner)->dims, n = count < NODES ? count : NODES;
+    const size_t dims = tacet__direct_learner_arms(d->learner)->dims, n = count < NODES ? count : NODES;
     if ((k->kind != TACET_KERNEL_SE && !(k->kind == TACET_KERNEL_MATERN && k->matern_p >= 1 && k->matern_p <= 2)) ||
         k->d != dims || dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
         return tacet__fail(err, TACET_UNSUPPORTED, "a model is of at most %d coordinates, se, matern32 or matern52",

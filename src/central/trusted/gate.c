@@ -2,7 +2,7 @@
 /* gate.c - a batch's sum through the gate.
  * Ring: trusted. Source: parallel composition: a record is in one batch, so every batch may spend (eps, delta); which
  * mechanism draws a batch's noise depends on how many numbers it has, which is public. Up to TACET__FEW_MOST an l2
- * mechanism has less noise than the Gaussian (src/dp/open/l2.md). Proof: README.md, (c) and (f). A ticket is answered
+ * mechanism has less noise than the Gaussian (src/dp/open/l2.md). Proof: README.md, (c). A ticket is answered
  * once, so a batch that is ended again gets the same numbers. Cost: a calibration for each number of numbers, 0.2 s. */
 #include "central/trusted/gate.h"
 

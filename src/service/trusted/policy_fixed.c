@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_fixed.c - the central policy `fixed` for the service: the domain is public, rewards are private. Over a space
- * they are released at once where that tells more (tacet/central/trusted/direct.h), otherwise, and over a list, in
- * batches (tacet/central/trusted/fixed.h). Ring: trusted. Points follow from releases and public coins, so which one
- * was suggested is public. A batch ends when all its tickets were reported: until then suggestions beyond it are
- * refused. Cost: that of the policy. */
+/* policy_fixed.c - the central policy `fixed` for the service: the domain, a space or a list, is public, rewards are
+ * private and released at once (tacet/central/trusted/direct.h). Ring: trusted. Points follow from releases and public
+ * coins, so which one was suggested is public. Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "service/open/study/space_domain.h"
+#include "space/lattice.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/central/trusted/direct.h>
-#include <tacet/central/trusted/fixed.h>
 
+/* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with. */
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
     tacet_kernel *kernel = NULL;
-    if (!(def->delta > 0) && def->person_rounds > 1 && !tacet__definition_direct(def)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "a delta above 0 is needed: noise of persons of several rounds is Gaussian");
-    }
-    /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with.
-     */
-    if (def->rounds > (1U << 22)) {
-        return tacet__fail(err, TACET_INVALID, "policy 'fixed' takes at most 2^22 rounds");
+    if (def->groups != NULL) {
+        return tacet__fail(err, TACET_INVALID, "policy 'fixed' takes no prior.groups: it learns which effects add up");
     }
     const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     tacet_kernel_free(kernel);
@@ -41,57 +35,42 @@ static void fixed_free(void *self) {
 
 static const char WHAT[] = "rewards of a central study", COVERED[] = "reward";
 
-/* Over a space, rewards released at once: options.each. */
-static tacet_status make_direct(tacet_policy **out, const central *c, const tacet__definition *def,
+/* Earlier values by the names of their arms, in the rewards' direction. NULL: none, or no memory. */
+static tacet_central_earlier *earlier_of(const tacet__definition *def, const tacet_central_arms *arms) {
+    tacet_central_earlier *known =
+        def->earlier_count > 0 ? TACET__ZALLOC(tacet_central_earlier, def->earlier_count) : NULL;
+    tacet__lattice l;
+    const bool codes = arms->space != NULL && tacet__lattice_init(&l, arms->space);
+    for (size_t i = 0; known != NULL && i < def->earlier_count; i++) {
+        const double *e = def->earlier + 3 * i;
+        const size_t at = (size_t)e[0];
+        known[i] = (tacet_central_earlier){codes ? tacet__lattice_code(&l, def->records + at * def->space.count) : at,
+                                           tacet__definition_towards(def, e[1]), e[2]};
+    }
+    return known;
+}
+
+static tacet_status make_policy(tacet_policy **out, const central *c, const tacet__definition *def,
                                 const void *snapshot, size_t size, tacet_error *err) {
     tacet_central_direct_settings s;
+    const tacet_central_arms arms = tacet__definition_arms(def);
+    tacet_central_earlier *known = earlier_of(def, &arms);
+    if (known == NULL && def->earlier_count > 0) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
     tacet_central_direct_settings_defaults(&s);
     s.eps = def->round_eps;
     s.rounds = def->rounds;
     s.open_most = def->open_most;
     s.each = def->each;
     s.coin_seed = def->coin_seed;
+    s.earlier = known;
+    s.earlier_count = def->earlier_count;
     tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
     const tacet_ask ask = tacet__central_ask(c, WHAT, COVERED);
-    const tacet_status status = tacet_central_direct_policy(out, &def->space, &s, &ask, err);
-    return status == TACET_OK && snapshot != NULL ? tacet_policy_load(*out, snapshot, size, err) : status;
-}
-
-/* Over a list, rewards released in batches. */
-static tacet_status make_batches(tacet_policy **out, const central *c, const tacet__definition *def,
-                                 const void *snapshot, size_t size, tacet_error *err) {
-    tacet_central_fixed_settings s;
-    tacet_kernel *kernel = NULL;
-    tacet_central_fixed_settings_defaults(&s);
-    s.eps = def->round_eps;
-    s.delta = def->delta;
-    s.rounds = def->rounds;
-    s.open_most = def->open_most;
-    s.gaussian = def->person_rounds > 1; /* the round's eps was found for Gaussian noise */
-    s.learner.coin_seed = def->coin_seed;
-    tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
-    const double width = s.reward_hi - s.reward_lo;
-    tacet_fixed_earlier *known = def->earlier_count > 0 ? TACET__ZALLOC(tacet_fixed_earlier, def->earlier_count) : NULL;
-    for (size_t i = 0; known != NULL && i < def->earlier_count; i++) {
-        const double *e = def->earlier + 3 * i;
-        known[i] = (tacet_fixed_earlier){(size_t)e[0], (tacet__definition_towards(def, e[1]) - s.reward_lo) / width,
-                                         e[2] / width};
-    }
-    s.learner.earlier = known;
-    s.learner.earlier_count = known != NULL ? def->earlier_count : 0;
-    tacet_status status = known == NULL && def->earlier_count > 0
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy")
-                              : tacet__definition_kernel(&kernel, def, def->d, err);
-    if (status == TACET_OK) {
-        const tacet_ask ask = tacet__central_ask(c, WHAT, COVERED);
-        status = snapshot == NULL ? tacet_central_fixed_policy_points(out, kernel, def->points, def->d, def->count,
-                                                                      def->features, &s, &ask, err)
-                                  : tacet_central_fixed_policy_restore(out, kernel, def->points, def->d, def->count,
-                                                                       def->features, &s, &ask, snapshot, size, err);
-    }
-    tacet_kernel_free(kernel);
+    const tacet_status status = tacet_central_direct_policy(out, &arms, &s, &ask, err);
     free(known);
-    return status;
+    return status == TACET_OK && snapshot != NULL ? tacet_policy_load(*out, snapshot, size, err) : status;
 }
 
 static tacet_status fixed_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
@@ -103,8 +82,7 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     }
     tacet_status status = tacet__central_open(c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
-        status =
-            (tacet__definition_direct(def) ? make_direct : make_batches)(&out->policy, c, def, snapshot, size, err);
+        status = make_policy(&out->policy, c, def, snapshot, size, err);
     }
     if (status != TACET_OK) {
         tacet_policy_free(out->policy);
@@ -156,9 +134,8 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
     }
     status = tacet__definition_kernel(&kernel, def, def->d, err);
     if (status == TACET_OK) {
-        status = tacet__definition_direct(def)
-                     ? tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err)
-                     : tacet_central_fixed_model(&model, learner->policy, kernel, &about, err);
+        status =
+            tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err);
     }
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {

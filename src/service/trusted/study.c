@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/numbers.h"
 #include "service/open/engine/engine.h"
+#include "service/open/study/space_domain.h"
 #include "service/trusted/kinds.h"
 #include "service/trusted/place.h"
 
@@ -54,9 +55,10 @@ tacet_status tacet_study_outlook(char **out, const char *definition, size_t size
         return status;
     }
     if (!tacet__definition_direct(&def)) {
-        status = tacet__fail(err, TACET_UNSUPPORTED, "an outlook is of a central study over a space, without contexts");
+        status = tacet__fail(err, TACET_UNSUPPORTED, "an outlook is of a central study without contexts");
     }
-    status = status != TACET_OK ? status : tacet_central_direct_outlook(&o, &def.space, def.rounds, def.round_eps, err);
+    const tacet_central_arms arms = tacet__definition_arms(&def);
+    status = status != TACET_OK ? status : tacet_central_direct_outlook(&o, &arms, def.rounds, def.round_eps, err);
     if (status == TACET_OK) {
         const double persons = (double)def.person_rounds; /* --eps is of a person */
         json_t *body =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct.h - joint DP over a space without contexts: rewards are released at once, with Laplace noise.
+/* direct.h - joint DP over a space or a list, without contexts: rewards are released at once, with Laplace noise.
  *
  * The point of a round is a function of earlier releases, of public coins and of the public order of suggestions and
  * reports; only its reward is private. So rewards, mapped to [0, 1], are released once, by themselves or as the sum of
  * `each` rounds at one point, with Laplace(1/eps), and all else is post-processing: pure eps for the reward of one
- * round, towards everybody. Sums have less noise a round and tell of fewer points. Proof: src/central/README.md, (g).
+ * round, towards everybody. Sums have less noise a round and tell of fewer points. Proof: src/central/README.md, (f).
  *
  * The contract. Whether, when and in which order tickets are reported must not depend on rewards: the time of a report
  * decides which later points may rest on it. A ticket that is never reported, that failed or was given up
@@ -35,20 +35,24 @@ typedef struct tacet_central_direct_settings {
     size_t open_most;            /* tickets that may be open at a time; default 64 */
     uint64_t each;               /* default 1. n: a point is played n times in a row, and the sum is released */
     uint64_t coin_seed;          /* public; default 1 */
+    const tacet_central_earlier *earlier; /* public; read by the call that makes the policy; of more than 256 an even
+                                             sample counts. Default none */
+    size_t earlier_count;
 } tacet_central_direct_settings;
 
 TACET_API void tacet_central_direct_settings_defaults(tacet_central_direct_settings *settings);
-/* The space is copied. The index of a suggestion names a point of a fine public grid: tacet_central_direct_record.
- * INVALID names what is wrong; also a space of too many columns or levels for such a grid. NO_MEMORY. */
-TACET_API tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_space *space,
+/* Space and list are copied. The index of a suggestion is a place in the list, or names a point of a fine public grid
+ * over the space: tacet_central_direct_record. INVALID names what is wrong; also a space of too many columns or levels
+ * for such a grid. NO_MEMORY. */
+TACET_API tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central_arms *arms,
                                                    const tacet_central_direct_settings *settings, const tacet_ask *ask,
                                                    tacet_error *err);
-/* The record of an index, in the columns' own units: as many numbers as columns. INVALID: no such point, or the policy
- * is another. */
+/* The record of an index, in the columns' own units: as many numbers as columns. INVALID: no such point, a list, or
+ * another policy. */
 TACET_API tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index,
                                                    tacet_error *err);
-/* What was learnt, as a model for anyone: the posterior mean at `count` points (coordinates x count, spread over the
- * space) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing: it
+/* What was learnt, as a model for anyone: the posterior mean at `count` points (coordinates x count, spread over
+ * the domain) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing: it
  * costs nothing. STATE: nothing was released yet. UNSUPPORTED: another kernel than se, matern32 and matern52. INVALID,
  * NO_MEMORY, NUMERIC. */
 TACET_API tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,

@@ -434,24 +434,28 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
     }
 }
 
-/* How often a point of a space is played: as the outlook advises, once, when the study is defined. Earlier values, and
- * spaces that codes cannot name, are for batches. */
+/* How often a point is played before its sum is released: as the outlook advises, once, when the study is defined. */
 static void read_each(reading *r, tacet__definition *s, const json_t *options) {
-    const bool possible = strcmp(s->policy, "fixed") == 0 && s->space.count > 0 && s->context_dim == 0 &&
-                          s->earlier_count == 0 && s->rounds <= TACET_CENTRAL_DIRECT_ROUNDS &&
-                          tacet__space_domain_codes(s) > 0;
     tacet_central_outlook outlook = {0};
-    if (possible) {
-        r->status =
-            tacet_central_direct_outlook(&outlook, &s->space, s->rounds, s->eps / (double)s->person_rounds, r->err);
+    if (!tacet__definition_direct(s) || r->status != TACET_OK) {
+        if (json_object_get(options, "each") != NULL) {
+            complain(r, "options.each", "is for the policy fixed");
+        }
+        return;
     }
-    s->each = whole_of(r, options, "each", outlook.each, 0, s->rounds);
-    if (s->each > 0 && (!possible || s->rounds / s->each > TACET_CENTRAL_DIRECT_VISITS)) {
-        complain(r, "options.each",
-                 "is for the policy fixed over a space, at most 100000 rounds and 4096 points, no earlier values");
+    if (s->rounds > TACET_CENTRAL_DIRECT_ROUNDS) {
+        complain(r, "rounds", "must be at most 100000 with the policy fixed");
+        return;
     }
-    if (tacet__definition_direct(s)) { /* pure: rounds of a person add up */
-        s->round_eps = s->eps / (double)s->person_rounds;
+    s->round_eps = s->eps / (double)s->person_rounds; /* pure: rounds of a person add up */
+    const tacet_central_arms arms = tacet__definition_arms(s);
+    if (arms.space == NULL && arms.count == 0) {
+        return; /* contexts: the policy refuses them */
+    }
+    r->status = tacet_central_direct_outlook(&outlook, &arms, s->rounds, s->round_eps, r->err);
+    s->each = whole_of(r, options, "each", outlook.each, 1, s->rounds);
+    if (r->status == TACET_OK && s->rounds / s->each > TACET_CENTRAL_DIRECT_VISITS) {
+        complain(r, "options.each", "must be so large that at most 4096 points are played");
     }
 }
 

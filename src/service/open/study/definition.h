@@ -87,9 +87,9 @@ static inline bool tacet__definition_device_sets(const tacet__definition *s) {
     return s->trust == TACET_TRUST_LOCAL && strcmp(s->policy, "statistics") == 0;
 }
 
-/* Rewards are released at once, and a point's index is its code in the space (space_domain.h). */
+/* Rewards are released at once. */
 static inline bool tacet__definition_direct(const tacet__definition *s) {
-    return s->each > 0;
+    return strcmp(s->policy, "fixed") == 0;
 }
 
 void tacet__definition_init(tacet__definition *def);

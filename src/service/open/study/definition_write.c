@@ -95,7 +95,7 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
                               : json_pack("{sI sI sI sI sI}", "open_most", (json_int_t)s->open_most, "set_most",
                                           (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
                                           (json_int_t)s->features, "coin_seed", (json_int_t)s->coin_seed);
-    if (options != NULL && !local && strcmp(s->policy, "fixed") == 0 && s->space.count > 0) {
+    if (options != NULL && !local && tacet__definition_direct(s)) {
         (void)json_object_set_new(options, "each", json_integer((json_int_t)s->each));
     }
     if (options != NULL && s->late > 0) {

@@ -143,17 +143,19 @@ json_t *tacet__space_domain_json(const tacet__definition *def) {
     return json_pack("{so sI}", "space", space_json(&def->space), "candidates", (json_int_t)def->candidates);
 }
 
-uint64_t tacet__space_domain_codes(const tacet__definition *def) {
+tacet_central_arms tacet__definition_arms(const tacet__definition *def) {
     tacet__lattice l;
-    return tacet__lattice_init(&l, &def->space) ? l.points : 0;
+    return def->space.count > 0 && tacet__lattice_init(&l, &def->space)
+               ? (tacet_central_arms){.space = &def->space}
+               : (tacet_central_arms){.points = def->points, .dims = def->d, .count = def->count};
 }
 
 bool tacet__domain_point(const tacet__definition *def, double *action, double *record, uint64_t index) {
     double own[TACET__DEFINITION_DIMS];
     record = record != NULL ? record : own;
-    if (tacet__definition_direct(def)) {
-        tacet__lattice l;
-        if (!tacet__lattice_init(&l, &def->space) || index >= l.points) {
+    tacet__lattice l;
+    if (tacet__definition_direct(def) && def->space.count > 0 && tacet__lattice_init(&l, &def->space)) {
+        if (index >= l.points) {
             return false;
         }
         tacet__lattice_record(&l, record, index);
