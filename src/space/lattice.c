@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { STEP_BITS_MOST = 10, STEP_BITS_LEAST = 4, CODE_BITS = 52 }; /* codes are exact as doubles, too */
+enum { STEP_BITS_MOST = 10, STEP_BITS_LEAST = 2, CODE_BITS = 52 }; /* codes are exact as doubles, too */
 
 bool tacet__lattice_init(tacet__lattice *out, const tacet_space *space) {
     double levels = 0;

@@ -18,7 +18,7 @@ typedef struct tacet__lattice {
     uint64_t points;
 } tacet__lattice;
 
-/* False: the space has too many columns, coordinates or combinations to be named with 16 steps a number. */
+/* False: the space has too many columns, coordinates or combinations to be named with 4 steps a number. */
 bool tacet__lattice_init(tacet__lattice *out, const tacet_space *space);
 /* The record of a code below `points`, in the columns' own units. */
 void tacet__lattice_record(const tacet__lattice *l, double *record, uint64_t code);

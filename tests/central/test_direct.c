@@ -325,7 +325,7 @@ static void the_outlook_is_arithmetic(void **state) {
     assert_ok(tacet_space_decode(&arms, ARMS, strlen(ARMS), NULL));
     assert_ok(tacet_central_direct_outlook(&o, &(tacet_central_arms){.space = &arms}, 3000, 1, NULL));
     assert_ok(tacet_central_direct_outlook(&more, &all, 3000, 1, NULL));
-    assert_true(!o.even && o.each < more.each / 2 && o.gain > 0 && o.gain < more.gain);
+    assert_true(!o.even && o.each < more.each && o.gain > 0 && o.gain < more.gain);
     tacet_space_clear(&arms);
     assert_ok(tacet_central_direct_outlook(&o, &all, 100000, 1000, NULL));
     assert_true(o.each == 25 && o.points == 4000); /* no more points than are kept */
@@ -334,8 +334,69 @@ static void the_outlook_is_arithmetic(void **state) {
     assert_status(tacet_central_direct_outlook(&o, &all, 100, (double)NAN, NULL), TACET_INVALID);
 }
 
+/* A list of public points is played like a space: its indices, its best point in the end, and nothing waits. */
+static void a_list_is_searched(void **state) {
+    enum { POINTS = 700 }; /* more than are all candidates */
+    static double points[2 * POINTS];
+    const tacet_ask ask = test_ask(5, 0);
+    tacet_central_direct_settings s = settings_for_tests();
+    tacet_policy *policy = NULL;
+    tacet_recommendation best;
+    for (size_t i = 0; i < POINTS; i++) {
+        points[2 * i] = 100 * (double)(i % 28) / 27;
+        points[2 * i + 1] = (double)(i / 28) / 24; /* another unit */
+    }
+    s.eps = 100;
+    s.rounds = 90;
+    const tacet_central_arms list = {NULL, points, 2, POINTS};
+    assert_ok(tacet_central_direct_policy(&policy, &list, &s, &ask, NULL));
+    for (size_t t = 0; t < 90; t++) {
+        tacet_suggestion got;
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        assert_true(got.index < POINTS);
+        const double a = points[2 * got.index] / 100 - 0.3, b = points[2 * got.index + 1] - 0.8;
+        assert_ok(tacet_policy_observe(policy, got.ticket, 0.9 - a * a - b * b, NULL));
+    }
+    assert_ok(tacet_policy_recommend(policy, &best, NULL));
+    assert_close(points[2 * best.index] / 100, 0.3, 0.12);
+    assert_close(points[2 * best.index + 1], 0.8, 0.12);
+    tacet_policy_free(policy);
+    const tacet_central_arms none = {NULL, points, 2, 0};
+    assert_status(tacet_central_direct_policy(&policy, &none, &s, &ask, NULL), TACET_INVALID);
+    tacet_noise_close(ask.noise);
+}
+
+/* What is known already is where a study begins; a point that is not there, or no deviation, is refused. */
+static void earlier_values_come_first(void **state) {
+    static const double points[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const tacet_central_arms list = {NULL, points, 1, 10};
+    tacet_central_earlier known[10];
+    const tacet_ask ask = test_ask(6, 0);
+    tacet_central_direct_settings s = settings_for_tests();
+    tacet_policy *policy = NULL;
+    s.reward_lo = -1;
+    s.earlier = known;
+    s.earlier_count = 10;
+    s.eps = 100;
+    for (size_t i = 0; i < 10; i++) {
+        known[i] = (tacet_central_earlier){i, i == 6 ? 0.9 : -0.5, 0.01};
+    }
+    assert_ok(tacet_central_direct_policy(&policy, &list, &s, &ask, NULL));
+    tacet_suggestion got;
+    assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+    assert_int_equal(got.index, 6);
+    tacet_policy_free(policy);
+    known[3].sd = 0;
+    assert_status(tacet_central_direct_policy(&policy, &list, &s, &ask, NULL), TACET_INVALID);
+    known[3] = (tacet_central_earlier){10, 0, 1};
+    assert_status(tacet_central_direct_policy(&policy, &list, &s, &ask, NULL), TACET_INVALID);
+    tacet_noise_close(ask.noise);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_lattice_names_records),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_list_is_searched),
+        cmocka_unit_test(earlier_values_come_first),
+        cmocka_unit_test(a_lattice_names_records),
                                        cmocka_unit_test(a_reward_moves_its_number_by_at_most_one),
                                        cmocka_unit_test(a_round_that_never_reports_counts_as_a_half),
                                        cmocka_unit_test(noise_is_laplace_of_one_over_eps),

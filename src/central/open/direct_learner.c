@@ -32,6 +32,7 @@ enum {
     EARLIER = 256, /* of more an even sample counts */
     FIRST_MOST = 30
 };
+static const double SLOW_EACH = 4;
 static const double LEVEL = 0.5, LEVEL_VAR = 0.1; /* of the mean reward */
 static const double SMALL_NOISE = 0.02;           /* variance below which improvement is worth expecting */
 static const double DRAWN = 0.7;                  /* spread of Thompson draws, in standard deviations */
@@ -427,15 +428,19 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
 tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next, size_t *count, const uint64_t *codes,
                                         const double *values, size_t released, const uint64_t *open, size_t open_count,
                                         uint64_t given, tacet_error *err) {
-    const uint64_t third = l->set.visits / 3, each = l->set.visits / (l->arms.count <= FEW_POINTS ? PLANS_FEW : PLANS);
-    const uint64_t first = third < TACET__DIRECT_FEW ? TACET__DIRECT_FEW : third < FIRST_MOST ? third : FIRST_MOST;
+    /* Long visits: what is spread out first costs many rounds, and so do visits that were planned together. */
+    const bool few = l->arms.count <= FEW_POINTS, slow = l->set.each >= SLOW_EACH && !few;
+    const uint64_t part = l->set.visits / (slow ? 10 : 3);
+    const uint64_t first = part < TACET__DIRECT_FEW ? TACET__DIRECT_FEW : part < FIRST_MOST ? part : FIRST_MOST;
+    const uint64_t each = slow ? given / 10 : l->set.visits / (few ? PLANS_FEW : PLANS);
+    const size_t most = tacet__direct_learner_ahead(l);
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, given);
     if (given == 0 && l->earlier == 0) {
         *count = (size_t)first;
         return tacet__arms_spread(&l->arms, next, count, err);
     }
-    *count = each < 1 ? 1 : (size_t)each;
+    *count = each < 1 ? 1 : each < most ? (size_t)each : most;
     if (released + l->earlier == 0) { /* nothing is known yet */
         for (size_t i = 0; i < *count; i++) {
             next[i] = tacet__arms_anywhere(&l->arms, &coin);

@@ -12,7 +12,7 @@
  */
 static const double EACH_SPREAD = 0.02;
 static const double FEW_EACH = 7; /* over eps: rounds of a visit where there are few points; on made-up categories */
-enum { STEPS = 40 };              /* of a bisection */
+enum { STEPS = 40, LONG_EACH = 8 }; /* of a bisection; rounds of a visit that is halved, README.md, (f) */
 
 /* The largest of m normal numbers, on average (Blom 1958, by bisection of its quantile). */
 static double largest_of(double m) {
@@ -112,6 +112,9 @@ tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tace
         shorten(out, rounds, eps, points);
     } else if (out->even) {
         find_needed(out, rounds, eps);
+    } else if (out->each >= LONG_EACH && rounds / (out->each / 2) <= TACET_CENTRAL_DIRECT_VISITS) {
+        out->each /= 2; /* what one visit leaves open its neighbours tell */
+        out->points = rounds / out->each;
     }
     return TACET_OK;
 }
