@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 struct tacet_policy {
-    const tacet_policy_ops *ops;
+    const tacet__policy_ops *ops;
     void *self;
 };
 
-tacet_status tacet_policy_wrap(tacet_policy **out, const tacet_policy_ops *ops, void *self, tacet_error *err) {
+tacet_status tacet__policy_wrap(tacet_policy **out, const tacet__policy_ops *ops, void *self, tacet_error *err) {
     *out = NULL;
     tacet_policy *policy = TACET__ZALLOC(tacet_policy, 1);
     if (policy == NULL) {
@@ -124,13 +124,20 @@ void tacet_policy_guarantee(const tacet_policy *policy, tacet_guarantee *out) {
 }
 
 tacet_status tacet_policy_save(const tacet_policy *policy, tacet_blob *out, tacet_error *err) {
-    return policy->ops->save(policy->self, out, err);
+    return policy->ops->state != NULL ? tacet__state_save(out, policy->ops->name, policy->ops->state, policy->self, err)
+                                      : tacet__fail(err, TACET_UNSUPPORTED, "policy %s is not kept", policy->ops->name);
 }
 
 tacet_status tacet_policy_load(tacet_policy *policy, const void *bytes, size_t size, tacet_error *err) {
-    return policy->ops->load(policy->self, bytes, size, err);
+    return policy->ops->state != NULL
+               ? tacet__state_load(bytes, size, policy->ops->name, policy->ops->state, policy->self, err)
+               : tacet__fail(err, TACET_UNSUPPORTED, "policy %s is not kept", policy->ops->name);
 }
 
-void *tacet__policy_self(const tacet_policy *policy, const tacet_policy_ops *ops) {
+void tacet__policy_state(tacet_policy *policy, tacet__state *s) {
+    policy->ops->state(policy->self, s);
+}
+
+void *tacet__policy_self(const tacet_policy *policy, const tacet__policy_ops *ops) {
     return policy->ops == ops ? policy->self : NULL;
 }

@@ -309,52 +309,22 @@ void tacet__arms_copy(tacet_arms *to, const tacet_arms *from) {
     to->since = from->since;
 }
 
-void tacet__arms_write(const tacet_arms *arms, tacet__writer *w) {
-    const size_t n = arms->n, order = arms->order;
-    tacet__write_size(w, order);
-    tacet__write_f64s(w, arms->weights, n);
-    tacet__write_f64s(w, arms->sums, n);
-    tacet__write_u64s(w, arms->counts, n);
-    tacet__write_f64s(w, arms->mean, n);
-    for (size_t j = 0; j < order; j++) {
-        tacet__write_f64s(w, arms->P + j * order + j, order - j);
-    }
-    if (arms->rank > 0) { /* otherwise it is the diagonal of P */
-        tacet__write_f64s(w, arms->var, n);
-    }
-    tacet__write_f64(w, arms->information);
-    tacet__write_f64(w, arms->jitter);
-    tacet__write_size(w, arms->since);
-}
-
-void tacet__arms_read(tacet_arms *arms, tacet__reader *r) {
-    const size_t n = arms->n, order = arms->order;
-    if (tacet__read_size(r, n) != order) {
-        r->failed = true;
-    }
-    tacet__read_f64s(r, arms->weights, n);
-    tacet__read_f64s(r, arms->sums, n);
-    tacet__read_u64s(r, arms->counts, n);
-    tacet__read_f64s(r, arms->mean, n);
-    for (size_t j = 0; j < order; j++) {
-        tacet__read_f64s(r, arms->P + j * order + j, order - j);
-    }
-    tacet__symmetrize(arms->P, order, order);
+void tacet__arms_state(tacet_arms *arms, tacet__state *s) {
+    const size_t n = arms->n;
+    tacet__state_f64s(s, "weights", arms->weights, n);
+    tacet__state_f64s(s, "sums", arms->sums, n);
+    tacet__state_u64s(s, "counts", arms->counts, n, UINT64_MAX);
+    tacet__state_f64s(s, "mean", arms->mean, n);
+    tacet__state_symmetric(s, "posterior", arms->P, arms->order);
     if (arms->rank > 0) {
-        tacet__read_f64s(r, arms->var, n);
-    } else {
+        tacet__state_f64s(s, "variance", arms->var, n);
+    } else if (tacet__state_taking(s)) { /* the diagonal of P */
         refresh_var(arms);
     }
-    arms->information = tacet__read_f64(r);
-    arms->jitter = tacet__read_f64(r);
-    arms->since = tacet__read_size(r, n > REBUILD_LEAST ? n : REBUILD_LEAST);
-    for (size_t i = 0; i < order * order; i++) {
-        r->failed = r->failed || !isfinite(arms->P[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!(arms->weights[i] >= 0 && isfinite(arms->weights[i]) && isfinite(arms->sums[i]) &&
-              isfinite(arms->mean[i]) && arms->var[i] >= 0 && isfinite(arms->var[i]))) {
-            r->failed = true;
-        }
+    tacet__state_f64(s, "information", &arms->information, -1e300, 1e300);
+    tacet__state_f64(s, "jitter", &arms->jitter, -1e300, 1e300);
+    tacet__state_size(s, "since", &arms->since, n > REBUILD_LEAST ? n : REBUILD_LEAST);
+    for (size_t i = 0; i < n && tacet__state_taking(s); i++) {
+        tacet__state_require(s, "weights", arms->weights[i] >= 0 && arms->var[i] >= 0);
     }
 }

@@ -4,7 +4,7 @@
 #ifndef TACET_SRC_GP_ARMS_INTERNAL_H
 #define TACET_SRC_GP_ARMS_INTERNAL_H
 
-#include "core/codec.h"
+#include "core/state.h"
 
 #include <tacet/gp/arms.h>
 
@@ -45,10 +45,8 @@ size_t tacet__arms_factor(double *F, const double *K, size_t n, double tolerance
 void tacet__arms_step_reduced(tacet_arms *arms, size_t arm, double average, double noise);
 tacet_status tacet__arms_rebuild_reduced(tacet_arms *arms, tacet_error *err);
 
-void tacet__arms_write(const tacet_arms *arms, tacet__writer *w);
-/* Into arms created over the same covariance; continues bit for bit. A reader that failed leaves them undefined: read
- * into a second object and swap when tacet__read_end says OK. */
-void tacet__arms_read(tacet_arms *arms, tacet__reader *r);
+/* Into arms created over the same covariance; continues bit for bit. */
+void tacet__arms_state(tacet_arms *arms, tacet__state *s);
 
 /* *to becomes as *from: both over the same covariance. */
 void tacet__arms_copy(tacet_arms *to, const tacet_arms *from);

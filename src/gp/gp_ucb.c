@@ -259,14 +259,13 @@ static const tacet_guarantee UNPROTECTED = {
     .proof = "src/gp/gp-ucb.md",
 };
 
-static const tacet_policy_ops OPS = {
+static const tacet__policy_ops OPS = {
     .name = TACET__GP_UCB_NAME,
     .suggest = suggest,
     .observe = observe,
     .recommend = recommend,
     .guarantee = guarantee,
-    .save = tacet__gp_ucb_save,
-    .load = tacet__gp_ucb_load,
+    .state = tacet__gp_ucb_state,
     .free = ucb_free,
 };
 
@@ -329,5 +328,5 @@ tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings
         ucb_free(self);
         return status;
     }
-    return tacet_policy_wrap(out, &OPS, self, err); /* it owns self, even when it failed */
+    return tacet__policy_wrap(out, &OPS, self, err); /* it owns self, even when it failed */
 }

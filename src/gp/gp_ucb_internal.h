@@ -3,7 +3,8 @@
 #ifndef TACET_SRC_GP_GP_UCB_INTERNAL_H
 #define TACET_SRC_GP_GP_UCB_INTERNAL_H
 
-#include <tacet/core/policy.h>
+#include "core/policy_internal.h"
+
 #include <tacet/gp/gp_ucb.h>
 
 #define TACET__GP_UCB_NAME "gp-ucb"
@@ -37,7 +38,6 @@ typedef struct tacet__gp_ucb {
 
 /* Sets the fingerprint of a search whose model is there. */
 void tacet__gp_ucb_fingerprint(tacet__gp_ucb *self, const tacet_cov_spec *cov, const double *X, size_t ldx);
-tacet_status tacet__gp_ucb_save(const void *self, tacet_blob *out, tacet_error *err);
-tacet_status tacet__gp_ucb_load(void *self, const void *bytes, size_t size, tacet_error *err);
+void tacet__gp_ucb_state(void *self, tacet__state *s);
 
 #endif

@@ -4,157 +4,52 @@
  * on loading: the same operations, so the same bits. Cost: O(n T^2) time to load. */
 #include "gp/gp_ucb_internal.h"
 
-#include "core/codec.h"
-#include "core/fail.h"
-#include "core/memory.h"
 #include "gp/gp_internal.h"
 #include "gp/kernel_internal.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024, STATE_VERSION = 1 };
+enum { BLOCK = 1024 };
 
 typedef tacet__gp_ucb gp_ucb;
 
-/* --- reports ------------------------------------------------------------------------------------------------------ */
-
-tacet_status tacet__gp_ucb_save(const void *object, tacet_blob *out, tacet_error *err) {
-    const gp_ucb *self = object;
-    const size_t observed = tacet_gp_count(self->gp);
-    tacet__writer w;
-    tacet__write_begin(&w, out, TACET__GP_UCB_NAME, STATE_VERSION);
-    tacet__write_bytes(&w, self->problem, sizeof self->problem);
-    tacet__write_size(&w, self->suggested);
-    for (size_t k = 0; k < self->suggested; k++) {
-        tacet__write_size(&w, self->rows[k]);
-    }
-    tacet__write_size(&w, observed);
-    for (size_t s = 0; s < observed; s++) {
-        tacet__write_size(&w, self->order[s]);
-        tacet__write_f64(&w, self->values[self->order[s]]);
-    }
-    return tacet__write_end(&w, err);
-}
-
-/* What a saved state says, before it is believed. */
-typedef struct history {
-    size_t suggested;
-    size_t observed;
-    size_t *rows;   /* horizon */
-    size_t *order;  /* horizon */
-    double *values; /* horizon, in the order of reports */
-    bool *flags;    /* horizon */
-} history;
-
-static bool history_init(history *h, const gp_ucb *self) {
-    const size_t horizon = self->settings.horizon;
-    h->rows = TACET__ZALLOC(size_t, horizon);
-    h->order = TACET__ZALLOC(size_t, horizon);
-    h->values = TACET__ZALLOC(double, horizon);
-    h->flags = TACET__ZALLOC(bool, horizon);
-    return h->rows != NULL && h->order != NULL && h->values != NULL && h->flags != NULL;
-}
-
-static void history_clear(history *h) {
-    free(h->rows);
-    free(h->order);
-    free(h->values);
-    free(h->flags);
-}
-
-static bool any_twice(const size_t *rows, size_t count) {
-    for (size_t k = 0; k < count; k++) {
-        for (size_t i = 0; i < k; i++) {
-            if (rows[i] == rows[k]) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Every number must be one this policy could have written: rows exist and are not asked twice, tickets were given and
- * are not reported twice. */
-static void history_read(history *h, const gp_ucb *self, tacet__reader *r) {
-    const unsigned char *problem = NULL;
-    const size_t length = tacet__read_bytes(r, &problem);
-    if (length != TACET__PRINT_BYTES || memcmp(problem, self->problem, TACET__PRINT_BYTES) != 0) {
-        r->failed = true;
-    }
-    h->suggested = tacet__read_size(r, self->settings.horizon);
-    for (size_t k = 0; k < h->suggested; k++) {
-        h->rows[k] = tacet__read_size(r, self->n - 1);
-    }
-    if (!self->settings.allow_repeats && any_twice(h->rows, h->suggested)) {
-        r->failed = true;
-    }
-    h->observed = tacet__read_size(r, h->suggested);
-    for (size_t s = 0; s < h->observed && !r->failed; s++) {
-        h->order[s] = tacet__read_size(r, h->suggested - 1);
-        h->values[s] = tacet__read_f64(r);
-        if (h->flags[h->order[s]] || !isfinite(h->values[s])) {
-            r->failed = true;
-        }
-        h->flags[h->order[s]] = true;
-    }
-}
-
-/* The model as the reports leave it, from nothing. */
-static tacet_status replay(gp_ucb *self, const size_t *rows, const size_t *order, const double *values, bool by_ticket,
-                           size_t observed, tacet_error *err) {
-    tacet_gp_reset(self->gp);
-    self->next_best.t = 0;
-    tacet_status status = TACET_OK;
-    for (size_t s = 0; s < observed && status == TACET_OK; s++) {
-        status = tacet_gp_observe(self->gp, rows[order[s]], values[by_ticket ? order[s] : s], err);
-    }
-    return status;
-}
-
-static void adopt(gp_ucb *self, const history *h) {
+/* What follows from the list: which candidates were asked, which tickets reported; and the model, by replay. */
+static void take_list(gp_ucb *self, size_t observed, tacet__state *s) {
     memset(self->asked, 0, self->n * sizeof *self->asked);
     memset(self->reported, 0, self->settings.horizon * sizeof *self->reported);
-    self->suggested = h->suggested;
-    for (size_t k = 0; k < h->suggested; k++) {
-        self->rows[k] = h->rows[k];
-        self->asked[h->rows[k]] = true;
+    memset(self->values + self->suggested, 0, (self->settings.horizon - self->suggested) * sizeof *self->values);
+    for (size_t k = 0; k < self->suggested; k++) {
+        tacet__state_require(s, "rows", self->settings.allow_repeats || !self->asked[self->rows[k]]);
+        self->asked[self->rows[k]] = true;
     }
-    for (size_t s = 0; s < h->observed; s++) {
-        self->order[s] = h->order[s];
-        self->reported[h->order[s]] = true;
-        self->values[h->order[s]] = h->values[s];
+    for (size_t i = 0; i < observed; i++) {
+        tacet__state_require(s, "order", !self->reported[self->order[i]]);
+        self->reported[self->order[i]] = true;
+    }
+    for (size_t k = 0; k < self->suggested; k++) {
+        tacet__state_require(s, "values", self->reported[k] || self->values[k] == 0);
+    }
+    tacet_gp_reset(self->gp);
+    self->next_best.t = 0;
+    for (size_t i = 0; i < observed && tacet__state_taking(s); i++) {
+        const size_t k = self->order[i];
+        tacet__state_check(s, "values", tacet_gp_observe(self->gp, self->rows[k], self->values[k], s->err));
     }
 }
 
-tacet_status tacet__gp_ucb_load(void *object, const void *bytes, size_t size, tacet_error *err) {
+void tacet__gp_ucb_state(void *object, tacet__state *s) {
     gp_ucb *self = object;
-    history h = {0};
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, TACET__GP_UCB_NAME, STATE_VERSION, err);
-    if (status == TACET_OK && !history_init(&h, self)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", TACET__GP_UCB_NAME);
+    size_t observed = tacet_gp_count(self->gp);
+    tacet__state_same(s, "problem", self->problem, sizeof self->problem);
+    tacet__state_size(s, "suggested", &self->suggested, self->settings.horizon);
+    tacet__state_sizes(s, "rows", self->rows, self->suggested, self->n - 1);
+    tacet__state_size(s, "observed", &observed, self->suggested);
+    tacet__state_sizes(s, "order", self->order, observed, self->suggested - 1);
+    tacet__state_f64s(s, "values", self->values, self->suggested); /* by ticket; 0 where it is open */
+    if (tacet__state_taking(s)) {
+        take_list(self, observed, s);
     }
-    if (status == TACET_OK) {
-        history_read(&h, self, &r);
-        status = tacet__read_end(&r, err);
-    }
-    if (status != TACET_OK) {
-        goto done;
-    }
-    const size_t before = tacet_gp_count(self->gp);
-    if (replay(self, h.rows, h.order, h.values, false, h.observed, NULL) != TACET_OK) {
-        /* What was there has been observed once, so it can be observed again. */
-        (void)replay(self, self->rows, self->order, self->values, true, before, NULL);
-        status = tacet__fail(err, TACET_CORRUPT, "saved state of %s holds values that cannot be", TACET__GP_UCB_NAME);
-        goto done;
-    }
-    adopt(self, &h);
-done:
-    history_clear(&h);
-    return status;
 }
 
 /* --- the problem -------------------------------------------------------------------------------------------------- */

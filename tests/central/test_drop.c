@@ -2,6 +2,7 @@
 /* test_drop.c - tickets that are never reported, and what each policy makes of it: nothing (central), a fixed public
  * reward (fixed), the same question once more (moma), a round without a report (ucb, contextual). */
 #include "support/gate.h"
+#include "core/policy_internal.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -317,10 +318,10 @@ static void nothing(void *self) {
 }
 
 static void test_unsupported(void **state) {
-    static const tacet_policy_ops NONE = {.name = "none", .free = nothing};
+    static const tacet__policy_ops NONE = {.name = "none", .free = nothing};
     tacet_policy *policy = NULL;
     tacet_error err = {0};
-    assert_ok(tacet_policy_wrap(&policy, &NONE, NULL, NULL));
+    assert_ok(tacet__policy_wrap(&policy, &NONE, NULL, NULL));
     assert_status(tacet_policy_drop(policy, 1, &err), TACET_UNSUPPORTED);
     assert_non_null(strstr(err.message, "none"));
     tacet_policy_free(policy);

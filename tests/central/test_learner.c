@@ -2,6 +2,8 @@
 /* test_learner.c - what the learner makes of released sums. */
 #include "support/test.h"
 
+#include "central/open/learner_batches.h"
+
 #include <tacet/core/simrng.h>
 #include <tacet/central/open/learner.h>
 
@@ -123,13 +125,13 @@ static void states_go_on(void **state) {
     tacet_blob_init(&again);
     play(f, sums, 300, 5);
     assert_ok(tacet_central_learner_update(f->learner, sums, 4, 300, NULL));
-    assert_ok(tacet_central_learner_save(f->learner, &bytes, NULL));
+    assert_ok(tacet__state_save(&bytes, "learner", tacet__central_learner_state, f->learner, NULL));
     tacet_central_learner_settings s;
     tacet_central_learner_settings_defaults(&s);
     tacet_central_learner *other = NULL;
     assert_ok(tacet_central_learner_create(&other, f->map, &s, NULL));
-    assert_ok(tacet_central_learner_load(other, bytes.data, bytes.size, NULL));
-    assert_ok(tacet_central_learner_save(other, &again, NULL));
+    assert_ok(tacet__state_load(bytes.data, bytes.size, "learner", tacet__central_learner_state, other, NULL));
+    assert_ok(tacet__state_save(&again, "learner", tacet__central_learner_state, other, NULL));
     assert_int_equal(bytes.size, again.size);
     assert_memory_equal(bytes.data, again.data, bytes.size);
     assert_ok(tacet_central_learner_update(f->learner, sums, 2, 300, NULL));
@@ -167,25 +169,28 @@ static void refuses_bad_releases(void **state) {
     tacet_blob before, after;
     tacet_blob_init(&before);
     tacet_blob_init(&after);
-    assert_ok(tacet_central_learner_save(f->learner, &before, NULL));
+    assert_ok(tacet__state_save(&before, "learner", tacet__central_learner_state, f->learner, NULL));
     assert_status(tacet_central_learner_update(f->learner, sums, 0, 50, NULL), TACET_INVALID);
     assert_status(tacet_central_learner_update(f->learner, sums, NAN, 50, NULL), TACET_INVALID);
     assert_status(tacet_central_learner_update(f->learner, sums, 4, 0, NULL), TACET_INVALID);
     sums[29] = INFINITY;
     assert_status(tacet_central_learner_update(f->learner, sums, 4, 50, NULL), TACET_INVALID);
-    assert_ok(tacet_central_learner_save(f->learner, &after, NULL));
+    assert_ok(tacet__state_save(&after, "learner", tacet__central_learner_state, f->learner, NULL));
     assert_int_equal(before.size, after.size);
     assert_memory_equal(before.data, after.data, before.size);
     /* damaged, and of other settings */
     before.data[before.size / 2] ^= 1;
-    assert_status(tacet_central_learner_load(f->learner, before.data, before.size, NULL), TACET_CORRUPT);
+    assert_status(
+        tacet__state_load(before.data, before.size, "learner", tacet__central_learner_state, f->learner, NULL),
+        TACET_CORRUPT);
     tacet_central_learner_settings settings;
     tacet_central_learner_settings_defaults(&settings);
     settings.typical_reward = 0.25;
     tacet_central_learner *other = NULL;
     assert_ok(tacet_central_learner_create(&other, f->map, &settings, NULL));
-    assert_status(tacet_central_learner_load(other, after.data, after.size, NULL), TACET_CORRUPT);
-    assert_ok(tacet_central_learner_load(f->learner, after.data, after.size, NULL));
+    assert_status(tacet__state_load(after.data, after.size, "learner", tacet__central_learner_state, other, NULL),
+                  TACET_CORRUPT);
+    assert_ok(tacet__state_load(after.data, after.size, "learner", tacet__central_learner_state, f->learner, NULL));
     tacet_central_learner_free(other);
     tacet_blob_clear(&before);
     tacet_blob_clear(&after);

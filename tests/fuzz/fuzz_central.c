@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_central.c - a saved state of the joint-DP learner with bytes changed and the hash put right: refused, or the
  * learner goes on. The input is a list of changes: two bytes of offset, one byte of value each. */
+#include "central/open/learner_batches.h"
+
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,12 +26,13 @@ static int prepare(void) {
     tacet_central_learner_settings_defaults(&settings);
     settings.grid = 6;
     const double sums[6] = {1, 0.1, 0, 2, -0.1, 0.2};
-    const int made = tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
-                     tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
-                     tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
-                     tacet_central_learner_create(&learner, map, &settings, NULL) == TACET_OK &&
-                     tacet_central_learner_update(learner, sums, 1, 5, NULL) == TACET_OK &&
-                     tacet_central_learner_save(learner, &good_learner, NULL) == TACET_OK;
+    const int made =
+        tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
+        tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
+        tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
+        tacet_central_learner_create(&learner, map, &settings, NULL) == TACET_OK &&
+        tacet_central_learner_update(learner, sums, 1, 5, NULL) == TACET_OK &&
+        tacet__state_save(&good_learner, "learner", tacet__central_learner_state, learner, NULL) == TACET_OK;
     tacet_kernel_free(kernel); /* the features keep none of it */
     return made;
 }
@@ -53,9 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (learner == NULL && !prepare()) {
         return 0;
     }
-    (void)tacet_central_learner_load(learner, data, size, NULL);
+    (void)tacet__state_load(data, size, "learner", tacet__central_learner_state, learner, NULL);
     unsigned char *bytes = changed(&good_learner, data, size);
-    if (bytes != NULL && tacet_central_learner_load(learner, bytes, good_learner.size, NULL) == TACET_OK) {
+    if (bytes != NULL && tacet__state_load(bytes, good_learner.size, "learner", tacet__central_learner_state, learner,
+                                           NULL) == TACET_OK) {
         const double arms[3] = {-0.5, 0, 0.9};
         if (tacet_central_learner_choose(learner, NULL, arms, 1, 3) > 2) {
             abort();

@@ -2,6 +2,8 @@
 /* fuzz_central_state.c - saved states of the joint-DP policies and of the local server with bytes changed and the
  * hashes put right, the inner ones too: refused, or the policy goes on. The input is a list of changes: two bytes of
  * offset, one byte of value each. */
+#include "local/open/statistics_internal.h"
+
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -77,7 +79,8 @@ static int prepare(void) {
         made = tacet_local_statistics_take(server, report, 6, NULL) == TACET_OK;
     }
     tacet_kernel_free(kernel); /* the features keep none of it */
-    return made && tacet_local_statistics_save(server, &good[KINDS], NULL) == TACET_OK;
+    return made &&
+           tacet__state_save(&good[KINDS], "statistics", tacet__local_statistics_state, server, NULL) == TACET_OK;
 }
 
 /* Every state within the state ends with its hash; the inner ones end where the outer one does, or where the next
@@ -114,8 +117,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         rehash(bytes, good[k].size, good[k].data);
         if (k == KINDS) {
             static const double report[6] = {1, 0.1, 0, 2, -0.1, 0.2};
-            (void)tacet_local_statistics_load(server, data, size, NULL);
-            if (tacet_local_statistics_load(server, bytes, good[k].size, NULL) == TACET_OK &&
+            (void)tacet__state_load(data, size, "statistics", tacet__local_statistics_state, server, NULL);
+            if (tacet__state_load(bytes, good[k].size, "statistics", tacet__local_statistics_state, server, NULL) ==
+                    TACET_OK &&
                 tacet_local_statistics_take(server, report, 6, NULL) != TACET_OK) {
                 abort();
             }

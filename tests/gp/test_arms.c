@@ -147,6 +147,10 @@ static void does_not_drift(void **state) {
     fixture_clear(&f);
 }
 
+static void visit_arms(void *arms, tacet__state *s) {
+    tacet__arms_state(arms, s);
+}
+
 static void saved_state_continues_bit_for_bit(void **state) {
     fixture f;
     fixture_init(&f);
@@ -159,16 +163,10 @@ static void saved_state_continues_bit_for_bit(void **state) {
         }
         tacet_blob blob;
         tacet_blob_init(&blob);
-        tacet__writer w;
-        tacet__write_begin(&w, &blob, "arms", 1);
-        tacet__arms_write(arms, &w);
-        assert_ok(tacet__write_end(&w, NULL));
+        assert_ok(tacet__state_save(&blob, "arms", visit_arms, arms, NULL));
         tacet_arms *other = NULL;
         assert_ok(tacet_arms_create(&other, f.cov, 0.5, NULL));
-        tacet__reader r;
-        assert_ok(tacet__read_begin(&r, blob.data, blob.size, "arms", 1, NULL));
-        tacet__arms_read(other, &r);
-        assert_ok(tacet__read_end(&r, NULL));
+        assert_ok(tacet__state_load(blob.data, blob.size, "arms", visit_arms, other, NULL));
         for (size_t s = cut; s < cut + 100; s++) {
             assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
             assert_ok(tacet_arms_observe(other, f.at[s], 1, f.values[s], f.noise[s], NULL));
@@ -226,15 +224,9 @@ static void low_rank_is_the_same_posterior(void **state) {
         assert_close(tacet_arms_information(reduced), tacet_arms_information(exact), 1e-8);
         if (s == ROUNDS / 3) {
             tacet_blob blob;
-            tacet__writer w;
-            tacet__reader r;
             tacet_blob_init(&blob);
-            tacet__write_begin(&w, &blob, "arms", 1);
-            tacet__arms_write(rough, &w);
-            assert_ok(tacet__write_end(&w, NULL));
-            assert_ok(tacet__read_begin(&r, blob.data, blob.size, "arms", 1, NULL));
-            tacet__arms_read(again, &r);
-            assert_ok(tacet__read_end(&r, NULL));
+            assert_ok(tacet__state_save(&blob, "arms", visit_arms, rough, NULL));
+            assert_ok(tacet__state_load(blob.data, blob.size, "arms", visit_arms, again, NULL));
             tacet_blob_clear(&blob);
         } else if (s > ROUNDS / 3) {
             assert_ok(tacet_arms_observe(again, arm, 1, y, 4, NULL));

@@ -3,6 +3,8 @@
  * own. */
 #include "support/test.h"
 
+#include "local/open/statistics_internal.h"
+
 #include <sodium.h>
 #include <tacet/core/simrng.h>
 #include <tacet/local/open/statistics.h>
@@ -52,7 +54,7 @@ static void take(tacet_local_statistics *server, size_t t) {
 static tacet_blob saved(const tacet_local_statistics *server) {
     tacet_blob blob;
     tacet_blob_init(&blob);
-    assert_ok(tacet_local_statistics_save(server, &blob, NULL));
+    assert_ok(tacet__state_save(&blob, "statistics", tacet__local_statistics_state, server, NULL));
     return blob;
 }
 
@@ -73,7 +75,8 @@ static void goes_on(void **state) {
     }
     tacet_local_statistics *back = create(map, 0.09, 5, 1.5);
     for (size_t cut = 0; cut < REPORTS; cut++) { /* also over what it held before */
-        assert_ok(tacet_local_statistics_load(back, states[cut].data, states[cut].size, NULL));
+        assert_ok(tacet__state_load(states[cut].data, states[cut].size, "statistics", tacet__local_statistics_state,
+                                    back, NULL));
         assert_int_equal(tacet_local_statistics_count(back), cut);
         for (size_t t = cut; t < REPORTS && t < cut + 8; t++) {
             take(back, t);
@@ -84,7 +87,8 @@ static void goes_on(void **state) {
     }
     double mean = 0, again = 0;
     const double x = 0.6;
-    assert_ok(tacet_local_statistics_load(back, states[REPORTS].data, states[REPORTS].size, NULL));
+    assert_ok(tacet__state_load(states[REPORTS].data, states[REPORTS].size, "statistics", tacet__local_statistics_state,
+                                back, NULL));
     tacet_central_learner_predict(tacet_local_statistics_model(whole), &mean, NULL, &x, 1, 1);
     tacet_central_learner_predict(tacet_local_statistics_model(back), &again, NULL, &x, 1, 1);
     assert_true(mean == again && mean > 0.4);
@@ -98,19 +102,26 @@ static void goes_on(void **state) {
 /* Refused, and the server keeps what it had. */
 static void refused(tacet_local_statistics *server, const unsigned char *bytes, size_t size) {
     tacet_blob before = saved(server), after;
-    assert_status(tacet_local_statistics_load(server, bytes, size, NULL), TACET_CORRUPT);
+    assert_status(tacet__state_load(bytes, size, "statistics", tacet__local_statistics_state, server, NULL),
+                  TACET_CORRUPT);
     after = saved(server);
     assert_same(&before, &after);
     tacet_blob_clear(&before);
     tacet_blob_clear(&after);
 }
 
-static void patched(tacet_local_statistics *server, const tacet_blob *good, size_t offset, const void *value,
-                    size_t size) {
+/* Another number at a place of a named array, which stands behind its name and its length. */
+static void patched(tacet_local_statistics *server, const tacet_blob *good, const char *name, size_t at,
+                    const void *value, size_t size) {
     unsigned char *bytes = malloc(good->size);
     assert_non_null(bytes);
     memcpy(bytes, good->data, good->size);
-    memcpy(bytes + offset, value, size);
+    size_t offset = 0;
+    while (memcmp(bytes + offset, name, strlen(name)) != 0) {
+        offset++;
+        assert_true(offset + strlen(name) < good->size);
+    }
+    memcpy(bytes + offset + strlen(name) + 8 + 8 * at, value, size);
     crypto_generichash(bytes + good->size - HASH, HASH, bytes, good->size - HASH, NULL, 0);
     refused(server, bytes, good->size);
     free(bytes);
@@ -129,24 +140,19 @@ static void refuses(void **state) {
         good.data[i] ^= 4;
         refused(mine, good.data, i);
     }
-    /* forged: behind the head (6 + 2 + 4 + 16 bytes) dim, noise, growth, first, count, learnt, next, sums, length,
-     * learner */
-    enum { HEAD = 28, COUNT = HEAD + 32, LEARNT = HEAD + 40, NEXT = HEAD + 48, SUMS = HEAD + 56, LENGTH = SUMS + 64 };
-    const uint64_t zero = 0, huge = UINT64_MAX, many = 1000;
+    const uint64_t zero = 0, huge = UINT64_MAX;
     const double bad = NAN, infinite = INFINITY, large = 1e150, small = 1, behind = 12;
-    patched(mine, &good, HEAD, &many, sizeof many);
-    patched(mine, &good, COUNT, &zero, sizeof zero);
-    patched(mine, &good, COUNT, &huge, sizeof huge);
-    patched(mine, &good, LEARNT, &huge, sizeof huge);
-    patched(mine, &good, NEXT, &bad, sizeof bad);
-    patched(mine, &good, NEXT, &infinite, sizeof infinite);
-    patched(mine, &good, NEXT, &small, sizeof small);
-    patched(mine, &good, NEXT, &behind, sizeof behind);
-    patched(mine, &good, SUMS + 8, &bad, sizeof bad);
-    patched(mine, &good, SUMS + 8, &large, sizeof large);
-    patched(mine, &good, LENGTH, &huge, sizeof huge);
-    patched(mine, &good, LENGTH, &zero, sizeof zero);
-    patched(mine, &good, LENGTH + 60, &bad, sizeof bad);
+    patched(mine, &good, "plan", 1, &large, sizeof large);
+    patched(mine, &good, "reports", 0, &zero, sizeof zero);
+    patched(mine, &good, "reports", 0, &huge, sizeof huge);
+    patched(mine, &good, "learnt", 0, &huge, sizeof huge);
+    patched(mine, &good, "next", 0, &bad, sizeof bad);
+    patched(mine, &good, "next", 0, &infinite, sizeof infinite);
+    patched(mine, &good, "next", 0, &small, sizeof small);
+    patched(mine, &good, "next", 0, &behind, sizeof behind);
+    patched(mine, &good, "sums", 1, &bad, sizeof bad);
+    patched(mine, &good, "sums", 1, &large, sizeof large);
+    patched(mine, &good, "belief", 1, &bad, sizeof bad);
     /* of another map, noise, plan */
     tacet_local_statistics *others[] = {create(other_map, 0.09, 5, 1.5), create(map, 0.1, 5, 1.5),
                                         create(map, 0.09, 6, 1.5), create(map, 0.09, 5, 1.6)};
@@ -154,7 +160,7 @@ static void refuses(void **state) {
         refused(others[i], good.data, good.size);
         tacet_local_statistics_free(others[i]);
     }
-    assert_ok(tacet_local_statistics_load(mine, good.data, good.size, NULL));
+    assert_ok(tacet__state_load(good.data, good.size, "statistics", tacet__local_statistics_state, mine, NULL));
     tacet_blob_clear(&good);
     tacet_local_statistics_free(server);
     tacet_local_statistics_free(mine);
@@ -168,14 +174,11 @@ static void no_memory(void **state) {
         fail_alloc_after(n);
         tacet_status s = tacet_local_statistics_create(&server, map, &settings, 1, 5, 1.5, NULL);
         assert_true((s == TACET_OK) == (server != NULL));
-        s = s == TACET_OK ? tacet_local_statistics_save(server, &blob, NULL) : s;
+        s = s == TACET_OK ? tacet__state_save(&blob, "statistics", tacet__local_statistics_state, server, NULL) : s;
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         if (!hit) {
             assert_ok(s);
-            fail_alloc_after(1); /* loading needs none */
-            assert_ok(tacet_local_statistics_load(server, blob.data, blob.size, NULL));
-            fail_alloc_after(0);
         } else {
             assert_status(s, TACET_NO_MEMORY);
             assert_null(blob.data);

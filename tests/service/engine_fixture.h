@@ -7,6 +7,7 @@
 #define TACET_TESTS_SERVICE_ENGINE_FIXTURE_H
 
 #include "store_fixture.h"
+#include "core/policy_internal.h"
 
 #include "core/codec.h"
 #include "core/fail.h"
@@ -79,27 +80,11 @@ static inline void toy_guarantee(const void *self, tacet_guarantee *out) {
                              .proof = ""};
 }
 
-static inline tacet_status toy_save(const void *self, tacet_blob *out, tacet_error *err) {
-    const toy *t = self;
-    tacet__writer w;
-    tacet__write_begin(&w, out, "toy", 1);
-    tacet__write_u64(&w, t->given);
-    tacet__write_u64(&w, t->seen);
-    tacet__write_f64(&w, t->sum);
-    return tacet__write_end(&w, err);
-}
-
-static inline tacet_status toy_load(void *self, const void *bytes, size_t size, tacet_error *err) {
+static inline void toy_state(void *self, tacet__state *s) {
     toy *t = self;
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, "toy", 1, err);
-    if (status == TACET_OK) {
-        t->given = tacet__read_u64(&r);
-        t->seen = tacet__read_u64(&r);
-        t->sum = tacet__read_f64(&r);
-        status = tacet__read_end(&r, err);
-    }
-    return status;
+    tacet__state_u64(s, "given", &t->given, UINT64_MAX);
+    tacet__state_u64(s, "seen", &t->seen, UINT64_MAX);
+    tacet__state_any_f64s(s, "sum", &t->sum, 1);
 }
 
 static inline tacet_status toy_check(const tacet__definition *def, tacet_error *err) {
@@ -108,20 +93,19 @@ static inline tacet_status toy_check(const tacet__definition *def, tacet_error *
 
 static inline tacet_status toy_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                                       const void *snapshot, size_t size, tacet_error *err) {
-    static const tacet_policy_ops OPS = {.name = "toy",
-                                         .suggest = toy_suggest,
-                                         .observe = toy_observe,
-                                         .recommend = toy_recommend,
-                                         .guarantee = toy_guarantee,
-                                         .save = toy_save,
-                                         .load = toy_load,
-                                         .free = free,
-                                         .drop = toy_drop};
+    static const tacet__policy_ops OPS = {.name = "toy",
+                                          .suggest = toy_suggest,
+                                          .observe = toy_observe,
+                                          .recommend = toy_recommend,
+                                          .guarantee = toy_guarantee,
+                                          .state = toy_state,
+                                          .free = free,
+                                          .drop = toy_drop};
     (void)def;
     (void)ledger;
     *out = (tacet__learner){0};
     toy *t = calloc(1, sizeof *t);
-    tacet_status status = t != NULL ? tacet_policy_wrap(&out->policy, &OPS, t, err) : TACET_NO_MEMORY;
+    tacet_status status = t != NULL ? tacet__policy_wrap(&out->policy, &OPS, t, err) : TACET_NO_MEMORY;
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy.h - what every algorithm of every trust model is behind: suggest, observe, recommend, guarantee, save, load.
+/* policy.h - the interface all algorithms implement: suggest, observe, recommend, guarantee, save, load.
  *
  * A policy chooses one of the candidates of a round and learns from what is reported for it. The candidates are either
  * a fixed domain, known when the policy was created (then a round is empty), or a decision set given with each round.
@@ -62,24 +62,6 @@ typedef struct tacet_guarantee {
     const char *proof;     /* the document that proves it, relative to docs/; static */
 } tacet_guarantee;
 
-/* Implemented once per algorithm. `self` is the algorithm's own object. */
-typedef struct tacet_policy_ops {
-    const char *name; /* stable: written into saved states */
-    tacet_status (*suggest)(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err);
-    tacet_status (*observe)(void *self, uint64_t ticket, double value, tacet_error *err);
-    tacet_status (*recommend)(void *self, tacet_recommendation *out, tacet_error *err);
-    void (*guarantee)(const void *self, tacet_guarantee *out);
-    tacet_status (*save)(const void *self, tacet_blob *out, tacet_error *err);
-    tacet_status (*load)(void *self, const void *bytes, size_t size, tacet_error *err);
-    void (*free)(void *self);
-    tacet_status (*drop)(void *self, uint64_t ticket, tacet_error *err); /* may be NULL */
-    /* May be NULL: then a suggestion is repeated by making it again, and must come out the same. */
-    tacet_status (*repeat)(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err);
-} tacet_policy_ops;
-
-/* Takes ownership of self; on failure self is freed by ops->free. The table must live as long as self, and may be part
- * of it. */
-TACET_API tacet_status tacet_policy_wrap(tacet_policy **out, const tacet_policy_ops *ops, void *self, tacet_error *err);
 TACET_API void tacet_policy_free(tacet_policy *policy); /* NULL is allowed */
 
 TACET_API const char *tacet_policy_name(const tacet_policy *policy);

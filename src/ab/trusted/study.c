@@ -248,15 +248,14 @@ static void guarantee(const void *self, tacet_guarantee *out) {
         .proof = "src/ab/README.md"};
 }
 
-static const tacet_policy_ops OPS = {.name = NAME,
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = tacet__ab_study_save,
-                                     .load = tacet__ab_study_load,
-                                     .free = study_free,
-                                     .drop = drop};
+static const tacet__policy_ops OPS = {.name = NAME,
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .state = tacet__ab_study_state,
+                                      .free = study_free,
+                                      .drop = drop};
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
@@ -313,7 +312,7 @@ tacet_status tacet_ab_study_create(tacet_policy **out, const tacet_ab_study_sett
         return status;
     }
     fingerprint(u);
-    return tacet_policy_wrap(out, &OPS, u, err);
+    return tacet__policy_wrap(out, &OPS, u, err);
 }
 
 const tacet_ab_test *tacet_ab_study_test(const tacet_policy *policy) {

@@ -3,6 +3,8 @@
 #ifndef TACET_SRC_AB_TRUSTED_STUDY_INTERNAL_H
 #define TACET_SRC_AB_TRUSTED_STUDY_INTERNAL_H
 
+#include "core/policy_internal.h"
+
 #include <tacet/ab/trusted/study.h>
 
 #define TACET__AB_STUDY_NAME "ab-study"
@@ -40,7 +42,6 @@ tacet_status tacet__ab_study_test(tacet_ab_test **out, const tacet__ab_study *u,
 /* Sets the size of the current epoch: by the public rule, or less: the last one ends before the last round; and one
  * that the ledger has ended when it did. */
 tacet_status tacet__ab_study_plan(tacet__ab_study *u, tacet_error *err);
-tacet_status tacet__ab_study_save(const void *self, tacet_blob *out, tacet_error *err);
-tacet_status tacet__ab_study_load(void *self, const void *bytes, size_t size, tacet_error *err);
+void tacet__ab_study_state(void *self, tacet__state *s);
 
 #endif

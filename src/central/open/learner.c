@@ -12,15 +12,12 @@
 
 #include "central/open/learner_batches.h"
 #include "central/open/stepwise.h"
-#include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/domain.h"
 #include "gp/features_internal.h"
 
 enum { BATCH = TACET__STEPWISE_POINTS }; /* arms scored at a time */
-static const char STATE_NAME[] = "central-learner";
-enum { STATE_VERSION = 1 };
 enum { GRID = 640, GRID_LEVELS_MOST = 512, TILTED_MOST = 20 };
 
 static const double WIDTH_NOISE = 3; /* noise of this sd halves the width */
@@ -43,7 +40,7 @@ struct tacet_central_learner {
     double *intended; /* grid: how often each point was meant to be played since the last release */
     double *law;      /* grid: the law of play under the current scores */
     /* scratch */
-    double *guess, *read;  /* grid; 2 grid */
+    double *guess;         /* grid */
     double *halves;        /* 2 r */
     ranked *order;         /* grid */
     double *X, *phi, *out; /* d x BATCH, m x BATCH, BATCH x 4 */
@@ -86,9 +83,9 @@ static tacet_status check(const tacet_central_learner_settings *s, tacet_error *
 
 static bool allocate(tacet_central_learner *l, size_t most) {
     const size_t d = l->d, m = l->m;
-    const tacet__array arrays[] = {
-        {&l->points, d, most}, {&l->Phi, m, most}, {&l->intended, most, 1}, {&l->law, most, 1},  {&l->guess, most, 1},
-        {&l->read, most, 2},   {&l->X, d, BATCH},  {&l->phi, m, BATCH},     {&l->out, BATCH, 4}, {&l->halves, l->r, 2}};
+    const tacet__array arrays[] = {{&l->points, d, most}, {&l->Phi, m, most},   {&l->intended, most, 1},
+                                   {&l->law, most, 1},    {&l->guess, most, 1}, {&l->X, d, BATCH},
+                                   {&l->phi, m, BATCH},   {&l->out, BATCH, 4},  {&l->halves, l->r, 2}};
     if (!tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])) {
         return false;
     }
@@ -148,7 +145,7 @@ void tacet_central_learner_free(tacet_central_learner *l) {
         return;
     }
     tacet__stepwise_free(l->steps);
-    double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->read, l->X, l->phi, l->out, l->halves};
+    double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->X, l->phi, l->out, l->halves};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -394,57 +391,19 @@ static void identity(const tacet_central_learner *l, double numbers[IDENTITY]) {
     memcpy(numbers, all, sizeof all);
 }
 
-tacet_status tacet_central_learner_save(const tacet_central_learner *l, tacet_blob *out, tacet_error *err) {
-    tacet__writer w;
+void tacet__central_learner_state(void *learner, tacet__state *s) {
+    tacet_central_learner *l = learner;
+    const uint64_t print = tacet_central_map_print(l->map);
     double numbers[IDENTITY];
     identity(l, numbers);
-    tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
-    tacet__write_u64(&w, tacet_central_map_print(l->map));
-    tacet__write_f64s(&w, numbers, IDENTITY);
-    tacet__write_u64(&w, l->informed ? 1 : 0);
-    tacet__write_f64(&w, l->noise_sd);
-    tacet__write_f64s(&w, l->intended, l->grid);
-    tacet__write_f64s(&w, l->law, l->grid);
-    tacet__stepwise_write(l->steps, &w);
-    return tacet__write_end(&w, err);
-}
-
-tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *bytes, size_t size, tacet_error *err) {
-    const size_t n = l->grid;
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
+    tacet__state_same(s, "map", &print, sizeof print);
+    tacet__state_same(s, "settings", numbers, sizeof numbers);
+    tacet__state_bool(s, "informed", &l->informed);
+    tacet__state_f64(s, "noise", &l->noise_sd, 0, 1e300);
+    tacet__state_f64s(s, "intended", l->intended, l->grid);
+    tacet__state_f64s(s, "law", l->law, l->grid);
+    for (size_t j = 0; j < l->grid && tacet__state_taking(s); j++) {
+        tacet__state_require(s, "law", l->intended[j] >= 0 && l->law[j] >= 0);
     }
-    double numbers[IDENTITY], own[IDENTITY];
-    identity(l, own);
-    if (tacet__read_u64(&r) != tacet_central_map_print(l->map)) {
-        return tacet__fail(err, TACET_CORRUPT, "the learner's state is of another problem");
-    }
-    tacet__read_f64s(&r, numbers, IDENTITY);
-    if (memcmp(numbers, own, sizeof own) != 0) {
-        return tacet__fail(err, TACET_CORRUPT, "the learner's state was made with other settings");
-    }
-    /* into scratch first: the learner keeps its state when the bytes turn out bad */
-    const uint64_t informed = tacet__read_u64(&r);
-    const double noise_sd = tacet__read_f64(&r);
-    tacet__read_f64s(&r, l->read, 2 * n);
-    bool good = tacet__stepwise_read(l->steps, &r);
-    status = tacet__read_end(&r, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    good = good && informed <= 1 && noise_sd >= 0 && isfinite(noise_sd);
-    for (size_t j = 0; j < 2 * n; j++) {
-        good = good && l->read[j] >= 0 && isfinite(l->read[j]);
-    }
-    if (!good) {
-        return tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
-    }
-    l->informed = informed == 1;
-    l->noise_sd = noise_sd;
-    memcpy(l->intended, l->read, n * sizeof(double));
-    memcpy(l->law, l->read + n, n * sizeof(double));
-    tacet__stepwise_take(l->steps);
-    return TACET_OK;
+    tacet__stepwise_state(l->steps, s);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learner_batches.h - the learner of central studies, which shapes
- * the batch, makes its records, takes its release. All else is tacet/central/open/learner.h. Ring: open. */
+/* learner_batches.h - the learner of central studies, which shapes the batch, makes its records, takes its release. All
+ * else is tacet/central/open/learner.h. Ring: open. */
 #ifndef TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
 #define TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
 
 #include <tacet/central/open/learner.h>
 
 #include "central/open/shape.h"
+#include "core/state.h"
 
 /* The coming batch of n rounds: *k numbers a record, 0 where it can tell nothing. `play` as in stepwise.h. */
 tacet_status tacet__central_learner_plan(tacet_central_learner *learner, size_t *k, size_t n, double play,
@@ -17,5 +18,7 @@ void tacet__central_learner_record(const tacet_central_learner *learner, double 
 /* The release of the planned batch, of `count` rounds. Errors of tacet_central_learner_update; the batch is over. */
 tacet_status tacet__central_learner_take(tacet_central_learner *learner, const double *sums, double noise_var,
                                          uint64_t count, tacet_error *err);
+/* What it remembers (core/state.h). */
+void tacet__central_learner_state(void *learner, tacet__state *s);
 
 #endif

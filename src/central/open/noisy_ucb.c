@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/codec.h"
 #include "core/fail.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
 
-enum { BATCH = 64, STATE_VERSION = 1 };
-static const char STATE_NAME[] = "noisy-ucb";
+enum { BATCH = 64 };
 
 struct tacet_noisy_ucb {
     const tacet_features *features;
@@ -197,51 +195,4 @@ size_t tacet_noisy_ucb_choose(tacet_noisy_ucb *u, double *score, const double *X
         *score = top;
     }
     return best;
-}
-
-tacet_status tacet_noisy_ucb_save(const tacet_noisy_ucb *u, tacet_blob *out, tacet_error *err) {
-    tacet__writer w;
-    tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
-    tacet__write_size(&w, u->dim);
-    tacet__write_u64(&w, u->repairs);
-    tacet__write_u64(&w, u->updates);
-    tacet__write_f64(&w, u->set.shift);
-    tacet__write_f64(&w, u->set.kappa);
-    tacet__write_f64s(&w, u->sums, u->dim);
-    return tacet__write_end(&w, err);
-}
-
-tacet_status tacet_noisy_ucb_load(tacet_noisy_ucb *u, const void *bytes, size_t size, tacet_error *err) {
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (tacet__read_u64(&r) != u->dim) {
-        return tacet__fail(err, TACET_CORRUPT, "the state has another number of features");
-    }
-    const uint64_t repairs = tacet__read_u64(&r), updates = tacet__read_u64(&r);
-    const double shift = tacet__read_f64(&r), kappa = tacet__read_f64(&r);
-    double *sums = TACET__ZALLOC(double, u->dim);
-    if (sums == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "no memory to load a state");
-    }
-    tacet__read_f64s(&r, sums, u->dim);
-    status = tacet__read_end(&r, err);
-    for (size_t i = 0; status == TACET_OK && i < u->dim; i++) {
-        if (!(fabs(sums[i]) < 1e100)) {
-            status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
-        }
-    }
-    if (status == TACET_OK && tacet_noisy_ucb_respectrum(u, shift, kappa, NULL) != TACET_OK) {
-        status = tacet__fail(err, TACET_CORRUPT, "the state holds an impossible spectrum");
-    }
-    if (status == TACET_OK) {
-        memcpy(u->sums, sums, u->dim * sizeof(double));
-        solve(u);
-        u->repairs = repairs;
-        u->updates = updates;
-    }
-    free(sums);
-    return status;
 }

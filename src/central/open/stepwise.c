@@ -51,7 +51,6 @@ struct tacet__stepwise {
     double *mean_features;                                       /* reward_count */
     double *covariance, *jacobian; /* of the sums: (2 reward_count)^2, 2 reward_count x unknowns */
     double *half;                  /* reward_count x TACET__STEPWISE_POINTS */
-    double *loaded;                /* what a state holds */
 };
 
 size_t tacet__stepwise_most(size_t features) {
@@ -65,10 +64,6 @@ double tacet__stepwise_play(const tacet__batch_noise *unit) {
 /* |(v - 1/2) psi - (v' - 1/2) psi'| <= 1 and |zeta - zeta'| <= 2. */
 double tacet__stepwise_sensitivity(double play) {
     return sqrt(1 + 4 * play * play);
-}
-
-static size_t state_size(const tacet__stepwise *s) {
-    return 3 + s->unknowns + s->unknowns * s->unknowns + 2 * s->reward_count * s->reward_count;
 }
 
 static bool allocate(tacet__stepwise *s) {
@@ -99,8 +94,7 @@ static bool allocate(tacet__stepwise *s) {
                                    {&s->mean_features, q, 1},
                                    {&s->covariance, 2 * q, 2 * q},
                                    {&s->jacobian, 2 * q, p},
-                                   {&s->half, q, TACET__STEPWISE_POINTS},
-                                   {&s->loaded, state_size(s), 1}};
+                                   {&s->half, q, TACET__STEPWISE_POINTS}};
     return tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0]);
 }
 
@@ -147,7 +141,7 @@ void tacet__stepwise_free(tacet__stepwise *s) {
                         s->trial,           s->step,           s->start,        s->offset,
                         s->prior_precision, s->curvature,      s->moment,       s->spare_square,
                         s->shape_work,      s->expected,       s->residual,     s->mean_features,
-                        s->covariance,      s->jacobian,       s->half,         s->loaded};
+                        s->covariance,      s->jacobian,       s->half};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -514,58 +508,20 @@ const double *tacet__stepwise_theta(const tacet__stepwise *s) {
     return s->belief_mean + s->tilt_count;
 }
 
-void tacet__stepwise_write(const tacet__stepwise *s, tacet__writer *w) {
-    tacet__write_size(w, s->reward_numbers);
-    tacet__write_size(w, s->play_numbers);
-    tacet__write_f64(w, s->play_weight);
-    tacet__write_f64s(w, s->belief_mean, s->unknowns);
-    for (size_t j = 0; j < s->unknowns; j++) {
-        tacet__write_f64s(w, s->belief_cov + j * (s->unknowns + 1), s->unknowns - j);
+void tacet__stepwise_state(tacet__stepwise *s, tacet__state *state) {
+    const size_t q = s->reward_count;
+    tacet__state_size(state, "reward numbers", &s->reward_numbers, q);
+    tacet__state_size(state, "play numbers", &s->play_numbers, s->tilt_count);
+    tacet__state_f64(state, "play weight", &s->play_weight, 0, PLAY_MOST);
+    tacet__state_f64s(state, "belief", s->belief_mean, s->unknowns);
+    tacet__state_symmetric(state, "covariance", s->belief_cov, s->unknowns);
+    if (tacet__state_taking(state)) {
+        memset(s->reward_map, 0, q * q * sizeof(double));
+        memset(s->play_map, 0, q * q * sizeof(double));
     }
-    for (size_t c = 0; c < s->reward_count; c++) {
-        tacet__write_f64s(w, s->reward_map + c * s->reward_count, s->reward_numbers);
-        tacet__write_f64s(w, s->play_map + c * s->reward_count, s->play_numbers);
+    tacet__state_matrix(state, "reward map", s->reward_map, q, s->reward_numbers, q);
+    tacet__state_matrix(state, "play map", s->play_map, q, s->play_numbers, q);
+    for (size_t i = 0; i < s->unknowns && tacet__state_taking(state); i++) {
+        tacet__state_require(state, "covariance", s->belief_cov[i * (s->unknowns + 1)] > 0);
     }
-}
-
-bool tacet__stepwise_read(tacet__stepwise *s, tacet__reader *r) {
-    const size_t p = s->unknowns, q = s->reward_count, k = tacet__read_size(r, q),
-                 kz = tacet__read_size(r, s->tilt_count);
-    double *x = s->loaded + 3, *P = x + p, *B = P + p * p, *Z = B + q * q;
-    const double play = tacet__read_f64(r);
-    bool good = play >= 0 && play <= PLAY_MOST;
-    memset(B, 0, 2 * q * q * sizeof(double));
-    tacet__read_f64s(r, x, p);
-    for (size_t j = 0; j < p; j++) {
-        tacet__read_f64s(r, P + j * (p + 1), p - j);
-        for (size_t i = j; i < p && !r->failed; i++) {
-            P[j + i * p] = P[i + j * p];
-        }
-    }
-    for (size_t c = 0; c < q; c++) {
-        tacet__read_f64s(r, B + c * q, k);
-        tacet__read_f64s(r, Z + c * q, kz);
-    }
-    for (size_t i = 0; good && !r->failed && i < p + p * p + 2 * q * q; i++) {
-        good = isfinite(x[i]);
-    }
-    for (size_t i = 0; good && !r->failed && i < p; i++) {
-        good = P[i * (p + 1)] > 0;
-    }
-    s->loaded[0] = (double)k;
-    s->loaded[1] = (double)kz;
-    s->loaded[2] = play;
-    return good;
-}
-
-void tacet__stepwise_take(tacet__stepwise *s) {
-    const size_t p = s->unknowns, q = s->reward_count;
-    const double *x = s->loaded + 3;
-    s->reward_numbers = (size_t)s->loaded[0];
-    s->play_numbers = (size_t)s->loaded[1];
-    s->play_weight = s->loaded[2];
-    memcpy(s->belief_mean, x, p * sizeof(double));
-    memcpy(s->belief_cov, x + p, p * p * sizeof(double));
-    memcpy(s->reward_map, x + p + p * p, q * q * sizeof(double));
-    memcpy(s->play_map, x + p + p * p + q * q, q * q * sizeof(double));
 }

@@ -9,7 +9,7 @@
 #include <tacet/core/status.h>
 
 #include "central/open/shape.h"
-#include "core/codec.h"
+#include "core/state.h"
 
 typedef struct tacet__stepwise tacet__stepwise;
 
@@ -47,9 +47,6 @@ tacet_status tacet__stepwise_update(tacet__stepwise *s, const double *sums, size
 /* Logit of the reward at n <= TACET__STEPWISE_POINTS points: mean and variance. */
 void tacet__stepwise_logit(tacet__stepwise *s, double *mean, double *var, const double *phi, size_t ld, size_t n);
 const double *tacet__stepwise_theta(const tacet__stepwise *s); /* level, then m coefficients */
-void tacet__stepwise_write(const tacet__stepwise *s, tacet__writer *w);
-/* Reads what write wrote, aside; false: impossible. `take` makes it the state. */
-bool tacet__stepwise_read(tacet__stepwise *s, tacet__reader *r);
-void tacet__stepwise_take(tacet__stepwise *s);
+void tacet__stepwise_state(tacet__stepwise *s, tacet__state *state);
 
 #endif

@@ -8,6 +8,7 @@
 #include <tacet/central/trusted/policy.h>
 
 #include "central/trusted/batches.h"
+#include "core/policy_internal.h"
 
 #define TACET__CENTRAL_NAME "central"
 #define TACET__CENTRAL_PROOF "src/central/README.md"
@@ -39,9 +40,7 @@ tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *
 void tacet__bandit_free(void *bandit); /* wipes; NULL is allowed */
 /* Makes releases that are due, and begins the next batch. A failure leaves all as it was. */
 tacet_status tacet__bandit_refresh(tacet__bandit *b, tacet_error *err);
-/* policy_state.c: private bytes, and back. CORRUPT leaves all as it was. */
-tacet_status tacet__bandit_save(const void *bandit, tacet_blob *out, tacet_error *err);
-tacet_status tacet__bandit_load(void *bandit, const void *bytes, size_t size, tacet_error *err);
+void tacet__bandit_state(void *bandit, tacet__state *s); /* policy_state.c: private */
 
 /* What a saved state knows: its last release, and what the learner makes of it. */
 typedef struct tacet__central_learnt {

@@ -14,12 +14,10 @@
 #include <tacet/dp/noise.h>
 
 #include "central/trusted/gate.h"
-#include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
-static const char STATE_NAME[] = "batches";
-enum { STATE_VERSION = 1, CHAIN = 32, TEXT_ROOM = 256 };
+enum { CHAIN = 32, TEXT_ROOM = 256 };
 static const double LONGEST = 65536; /* rounds of a batch: sums stay exact, and fit the gate's grid */
 
 struct tacet__batches {
@@ -254,107 +252,56 @@ tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, t
     return status;
 }
 
-tacet_status tacet__batches_save(const tacet__batches *b, tacet_blob *out, tacet_error *err) {
-    tacet_blob last;
-    tacet_blob_init(&last);
-    tacet_status status = b->last != NULL ? tacet_release_encode(b->last, &last, err) : TACET_OK;
-    if (status == TACET_OK) {
-        tacet__writer w;
-        tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
-        tacet__write_size(&w, b->plan.most);
-        tacet__write_f64(&w, b->plan.sensitivity);
-        tacet__write_u64(&w, b->plan.rounds);
-        tacet__write_f64(&w, b->plan.first_length);
-        tacet__write_f64(&w, b->plan.growth);
-        tacet__write_f64(&w, b->plan.eps);
-        tacet__write_f64(&w, b->plan.delta);
-        tacet__write_bytes(&w, b->ticket, strlen(b->ticket));
-        tacet__write_u64(&w, b->seeded ? 1 : 0);
-        tacet__write_u64(&w, b->seed);
-        tacet__write_u64(&w, b->batch);
-        tacet__write_u64(&w, b->before);
-        tacet__write_u64(&w, b->count);
-        tacet__write_f64(&w, b->length);
-        tacet__write_u64(&w, b->begun ? 1 : 0);
-        tacet__write_size(&w, b->k);
-        tacet__write_bytes(&w, b->chain, CHAIN);
-        tacet__write_f64s(&w, b->sum, b->k);
-        tacet__write_bytes(&w, last.data, last.size);
-        status = tacet__write_end(&w, err);
-    }
-    tacet_blob_clear(&last);
-    return status;
-}
-
-static bool same_study(const tacet__batches *b, tacet__reader *r) {
-    const tacet__batches_plan *plan = &b->plan;
-    const bool plans = tacet__read_u64(r) == plan->most && tacet__read_f64(r) == plan->sensitivity &&
-                       tacet__read_u64(r) == plan->rounds && tacet__read_f64(r) == plan->first_length &&
-                       tacet__read_f64(r) == plan->growth && tacet__read_f64(r) == plan->eps &&
-                       tacet__read_f64(r) == plan->delta;
-    const unsigned char *ticket = NULL;
-    const size_t size = plans ? tacet__read_bytes(r, &ticket) : 0;
-    return plans && size == strlen(b->ticket) && memcmp(ticket, b->ticket, size) == 0 &&
-           tacet__read_u64(r) == (b->seeded ? 1 : 0);
-}
-
 /* Where the batch is follows from how many there were. */
-static bool place_fits(const tacet__batches *b, uint64_t batch, uint64_t before, uint64_t count, double length) {
+static bool place_fits(const tacet__batches *b) {
     double expected = b->plan.first_length;
     uint64_t at = 0;
-    for (uint64_t i = 0; i < batch && at <= before; i++) {
+    for (uint64_t i = 0; i < b->batch && at <= b->before; i++) {
         at += length_of(b, at, expected);
         expected = fmin(expected * b->plan.growth, LONGEST);
     }
-    return at == before && length == expected && count <= length_of(b, before, length);
+    return b->batch <= b->before && at == b->before && b->length == expected &&
+           b->count <= length_of(b, b->before, b->length);
 }
 
-tacet_status tacet__batches_load(tacet__batches *b, const void *bytes, size_t size, tacet_error *err) {
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
+static void visit_last(tacet__batches *b, tacet__state *s) {
+    tacet_blob last;
+    tacet_release *release = NULL;
+    tacet_blob_init(&last);
+    if (s->to != NULL && b->last != NULL) {
+        tacet__state_check(s, "last", tacet_release_encode(b->last, &last, s->err));
     }
-    if (!same_study(b, &r)) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is of another study: its plan differs");
+    tacet__state_blob(s, "last", &last, SIZE_MAX);
+    if (tacet__state_taking(s)) {
+        tacet__state_check(s, "last",
+                           last.size > 0 ? tacet_release_decode(&release, last.data, last.size, s->err) : TACET_OK);
+        tacet_release_free(b->last);
+        b->last = release;
     }
-    const uint64_t seed = tacet__read_u64(&r), batch = tacet__read_u64(&r), before = tacet__read_u64(&r),
-                   count = tacet__read_u64(&r);
-    const double length = tacet__read_f64(&r);
-    const uint64_t begun = tacet__read_u64(&r);
-    const size_t k = tacet__read_size(&r, b->plan.most);
-    const unsigned char *chain = NULL, *last_bytes = NULL;
-    const size_t chain_size = tacet__read_bytes(&r, &chain);
-    tacet__read_f64s(&r, b->scratch, k);
-    const size_t last_size = tacet__read_bytes(&r, &last_bytes);
-    status = tacet__read_end(&r, err);
-    if (status != TACET_OK) {
-        return status;
+    tacet_blob_clear(&last);
+}
+
+void tacet__batches_state(tacet__batches *b, tacet__state *s) {
+    const double plan[] = {(double)b->plan.most, b->plan.sensitivity, (double)b->plan.rounds, b->plan.first_length,
+                           b->plan.growth,       b->plan.eps,         b->plan.delta,          b->seeded ? 1 : 0};
+    tacet__state_same(s, "plan", plan, sizeof plan);
+    tacet__state_same(s, "ticket", b->ticket, strlen(b->ticket));
+    tacet__state_u64(s, "seed", &b->seed, UINT64_MAX);
+    tacet__state_u64(s, "batch", &b->batch, UINT64_MAX);
+    tacet__state_u64(s, "before", &b->before, UINT64_MAX);
+    tacet__state_u64(s, "count", &b->count, UINT64_MAX);
+    tacet__state_f64(s, "length", &b->length, 0, LONGEST);
+    tacet__state_bool(s, "begun", &b->begun);
+    tacet__state_size(s, "numbers", &b->k, b->plan.most);
+    tacet__state_bytes(s, "chain", b->chain, CHAIN);
+    if (tacet__state_taking(s)) {
+        tacet__state_require(s, "begun", b->begun || (b->k == 0 && b->count == 0));
+        tacet__state_require(s, "batch", place_fits(b));
+        memset(b->sum, 0, b->plan.most * sizeof(double));
     }
-    bool good = begun <= 1 && (begun == 1 || (k == 0 && count == 0)) && chain_size == CHAIN && batch <= before &&
-                place_fits(b, batch, before, count, length);
-    for (size_t i = 0; i < k; i++) {
-        good = good && fabs(b->scratch[i]) <= LONGEST * b->plan.sensitivity;
+    tacet__state_f64s(s, "sums", b->sum, b->k);
+    for (size_t i = 0; i < b->k && tacet__state_taking(s); i++) {
+        tacet__state_require(s, "sums", fabs(b->sum[i]) <= LONGEST * b->plan.sensitivity);
     }
-    if (!good) {
-        return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
-    }
-    tacet_release *last = NULL;
-    status = last_size > 0 ? tacet_release_decode(&last, last_bytes, last_size, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status == TACET_NO_MEMORY ? status : TACET_CORRUPT;
-    }
-    tacet_release_free(b->last);
-    b->last = last;
-    memset(b->sum, 0, b->plan.most * sizeof(double));
-    memcpy(b->sum, b->scratch, k * sizeof(double));
-    memcpy(b->chain, chain, CHAIN);
-    b->seed = seed;
-    b->batch = batch;
-    b->before = before;
-    b->count = count;
-    b->length = length;
-    b->begun = begun == 1;
-    b->k = k;
-    return TACET_OK;
+    visit_last(b, s);
 }

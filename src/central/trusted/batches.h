@@ -9,6 +9,7 @@
 #include <tacet/core/blob.h>
 #include <tacet/dp/mechanism.h>
 
+#include "core/state.h"
 #include "central/open/shape.h"
 
 typedef struct tacet__batches tacet__batches;
@@ -48,8 +49,7 @@ double tacet__batches_pure(const tacet__batches *b); /* as tacet__batch_gate_pur
 tacet_status tacet__batches_nothing(const tacet__batches *b, tacet_error *err);
 /* The last release, with its receipt. STATE: there was none. */
 tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, tacet_error *err);
-/* Private bytes. CORRUPT leaves all as it was. */
-tacet_status tacet__batches_save(const tacet__batches *b, tacet_blob *out, tacet_error *err);
-tacet_status tacet__batches_load(tacet__batches *b, const void *bytes, size_t size, tacet_error *err);
+/* What it remembers (core/state.h): private. */
+void tacet__batches_state(tacet__batches *b, tacet__state *s);
 
 #endif

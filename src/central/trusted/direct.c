@@ -15,7 +15,6 @@
 #include "central/open/direct_learner.h"
 #include "central/trusted/direct_internal.h"
 #include "central/trusted/gate.h"
-#include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
@@ -23,7 +22,7 @@
 
 static const char PROOF[] = "src/central/README.md";
 static const char NAME[] = "direct";
-enum { STATE_VERSION = 1, PRINT_BYTES = 32, TEXT_ROOM = 256, NODES = 512 }; /* of a released model */
+enum { PRINT_BYTES = 32, TEXT_ROOM = 256, NODES = 512 }; /* of a released model */
 static const double MODEL_RIDGE = 1e-4; /* of the kernel's variance: what a released model may differ by at a node */
 static const double MISSING = 0.5;      /* what a round that never reports counts as, mapped to [0, 1] */
 
@@ -285,23 +284,6 @@ static size_t visits_begun(const direct *d, uint64_t given) {
     return given > 0 ? (size_t)visit_of(d, given - 1) + 1 : 0;
 }
 
-static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
-    const direct *d = self;
-    tacet__writer w;
-    tacet__write_begin(&w, out, NAME, STATE_VERSION);
-    tacet__write_bytes(&w, d->print, PRINT_BYTES);
-    tacet__write_bytes(&w, d->ticket, strlen(d->ticket));
-    tacet__write_u64(&w, d->seed);
-    tacet__write_u64(&w, d->given);
-    tacet__write_bytes(&w, d->state, d->given);
-    tacet__write_f64s(&w, d->reward, d->given);
-    tacet__write_u64s(&w, d->codes, visits_begun(d, d->given));
-    tacet__write_f64s(&w, d->value, visits_begun(d, d->given));
-    tacet__write_size(&w, d->queued - d->next);
-    tacet__write_u64s(&w, d->queue + d->next, d->queued - d->next);
-    return tacet__write_end(&w, err);
-}
-
 /* Whether rounds can be as they are said to be: those of a visit are released together, and then it has a number. */
 static bool rounds_possible(const direct *d, uint64_t given) {
     const uint64_t points = tacet__direct_learner_arms(d->learner)->count;
@@ -320,60 +302,28 @@ static bool rounds_possible(const direct *d, uint64_t given) {
     return open <= d->set.open_most;
 }
 
-static tacet_status read_state(direct *d, const void *bytes, size_t size, tacet_error *err) {
-    const unsigned char *print = NULL, *name = NULL, *state = NULL;
-    const size_t room = tacet__direct_learner_ahead(d->learner);
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const size_t print_size = tacet__read_bytes(&r, &print), name_size = tacet__read_bytes(&r, &name);
-    if (print_size != PRINT_BYTES || memcmp(print, d->print, PRINT_BYTES) != 0 || name_size != strlen(d->ticket) ||
-        memcmp(name, d->ticket, name_size) != 0) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
-    }
-    const uint64_t seed = tacet__read_u64(&r);
-    const size_t given = tacet__read_size(&r, (size_t)d->set.rounds);
-    const size_t states = tacet__read_bytes(&r, &state);
-    if (states == given && given > 0) {
-        memcpy(d->state, state, given);
-    }
-    tacet__read_f64s(&r, d->reward, given);
-    tacet__read_u64s(&r, d->codes, visits_begun(d, given));
-    tacet__read_f64s(&r, d->value, visits_begun(d, given));
-    const size_t queued = tacet__read_size(&r, room);
-    tacet__read_u64s(&r, d->queue, queued);
-    status = tacet__read_end(&r, err);
-    if (status == TACET_OK && (states != given || !rounds_possible(d, given))) {
-        status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible rounds");
-    }
-    for (size_t i = 0; status == TACET_OK && i < queued; i++) {
-        status = d->queue[i] < tacet__direct_learner_arms(d->learner)->count
-                     ? TACET_OK
-                     : tacet__fail(err, TACET_CORRUPT, "the state plans impossible points");
-    }
-    if (status == TACET_OK) {
-        d->seed = seed;
-        d->given = given;
-        d->queued = queued;
+static void state(void *self, tacet__state *s) {
+    direct *d = self;
+    const uint64_t points = tacet__direct_learner_arms(d->learner)->count;
+    size_t given = (size_t)d->given, queued = d->queued - d->next;
+    tacet__state_same(s, "problem", d->print, PRINT_BYTES);
+    tacet__state_same(s, "ticket", d->ticket, strlen(d->ticket));
+    tacet__state_u64(s, "seed", &d->seed, UINT64_MAX);
+    tacet__state_size(s, "given", &given, (size_t)d->set.rounds);
+    tacet__state_bytes(s, "rounds", d->state, given);
+    tacet__state_f64s(s, "rewards", d->reward, given);
+    tacet__state_u64s(s, "points", d->codes, visits_begun(d, given), points - 1);
+    tacet__state_any_f64s(s, "values", d->value, visits_begun(d, given));
+    tacet__state_size(s, "queued", &queued, tacet__direct_learner_ahead(d->learner));
+    if (tacet__state_taking(s)) {
         d->next = 0;
     }
-    return status;
-}
-
-static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    tacet_blob undo;
-    tacet_blob_init(&undo);
-    tacet_status status = save(self, &undo, err);
-    if (status == TACET_OK) {
-        status = read_state(self, bytes, size, err);
-        if (status != TACET_OK) {
-            (void)read_state(self, undo.data, undo.size, NULL);
-        }
+    tacet__state_u64s(s, "queue", d->queue + d->next, queued, points - 1);
+    if (tacet__state_taking(s)) {
+        tacet__state_require(s, "rounds", rounds_possible(d, given));
+        d->given = given;
+        d->queued = queued;
     }
-    tacet_blob_clear(&undo);
-    return status;
 }
 
 static void free_direct(void *self) {
@@ -398,16 +348,15 @@ static void free_direct(void *self) {
     free(d);
 }
 
-static const tacet_policy_ops OPS = {.name = NAME,
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = save,
-                                     .load = load,
-                                     .free = free_direct,
-                                     .drop = drop,
-                                     .repeat = repeat};
+static const tacet__policy_ops OPS = {.name = NAME,
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .state = state,
+                                      .free = free_direct,
+                                      .drop = drop,
+                                      .repeat = repeat};
 
 static tacet_status check(const tacet_central_arms *arms, const tacet_central_direct_settings *s, const tacet_ask *ask,
                           tacet_error *err) {
@@ -545,7 +494,7 @@ tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central
         free_direct(d);
         return status;
     }
-    return tacet_policy_wrap(out, &OPS, d, err);
+    return tacet__policy_wrap(out, &OPS, d, err);
 }
 
 tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index, tacet_error *err) {
@@ -566,16 +515,16 @@ static tacet_status fit_nodes(direct *d, double *weights, double *error, const t
     const size_t released = tell(d, &open), dims = arms->dims;
     const double range = d->set.reward_hi - d->set.reward_lo;
     double *K = TACET__ZALLOC(double, n *n), *own = TACET__ZALLOC(double, n *dims);
-    tacet_status status = released == 0               ? tacet__fail(err, TACET_STATE, "nothing was released yet")
+    tacet_status status = released == 0              ? tacet__fail(err, TACET_STATE, "nothing was released yet")
                           : K == NULL || own == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model")
-                                                      : TACET_OK;
+                                                     : TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < n; i++) {
         memcpy(own + i * dims, nodes + i * dims, dims * sizeof(double));
         tacet__arms_map(arms, own + i * dims);
     }
-    status = status != TACET_OK ? status
-                                : tacet__direct_learner_means(d->learner, weights, error, own, n, d->told, d->values,
-                                                              released, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet__direct_learner_means(d->learner, weights, error, own, n, d->told, d->values, released, err);
     if (status == TACET_OK) {
         tacet_kernel_matrix(kernel, K, n, nodes, dims, n, nodes, dims, n);
         for (size_t i = 0; i < n; i++) {

@@ -124,11 +124,11 @@ tacet_status tacet__bandit_refresh(tacet__bandit *b, tacet_error *err) {
         return TACET_OK;
     }
     tacet_blob_init(&undo);
-    tacet_status status = tacet__bandit_save(b, &undo, err);
+    tacet_status status = tacet__state_save(&undo, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
     while (status == TACET_OK && tacet__batches_wait(b->batches)) {
         status = next_batch(b, err);
         if (status != TACET_OK) {
-            (void)tacet__bandit_load(b, undo.data, undo.size, NULL);
+            (void)tacet__state_load(undo.data, undo.size, TACET__CENTRAL_NAME, tacet__bandit_state, b, NULL);
         }
     }
     tacet_blob_clear(&undo);
@@ -396,16 +396,15 @@ tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *
     return TACET_OK;
 }
 
-static const tacet_policy_ops OPS = {.name = TACET__CENTRAL_NAME,
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = tacet__bandit_save,
-                                     .load = tacet__bandit_load,
-                                     .free = tacet__bandit_free,
-                                     .drop = drop,
-                                     .repeat = repeat};
+static const tacet__policy_ops OPS = {.name = TACET__CENTRAL_NAME,
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .state = tacet__bandit_state,
+                                      .free = tacet__bandit_free,
+                                      .drop = drop,
+                                      .repeat = repeat};
 
 tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
                                   const tacet_central_settings *settings, const tacet_ask *ask, tacet_error *err) {
@@ -415,7 +414,7 @@ tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *m
     *out = NULL;
     tacet__bandit *b = NULL;
     const tacet_status status = tacet__bandit_create(&b, map, settings, ask, true, err);
-    return status == TACET_OK ? tacet_policy_wrap(out, &OPS, b, err) : status;
+    return status == TACET_OK ? tacet__policy_wrap(out, &OPS, b, err) : status;
 }
 
 tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
@@ -430,10 +429,10 @@ tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *
     if (status != TACET_OK) {
         return status;
     }
-    status = tacet__bandit_load(b, bytes, size, err);
+    status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
     if (status != TACET_OK) {
         tacet__bandit_free(b);
         return status;
     }
-    return tacet_policy_wrap(out, &OPS, b, err);
+    return tacet__policy_wrap(out, &OPS, b, err);
 }

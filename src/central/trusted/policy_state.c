@@ -1,57 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* policy_state.c - a joint-DP bandit as bytes, and what a saved one knows.
- * Ring: trusted: the bytes are private but for what was released. Cost: their length. */
+/* policy_state.c - what a joint-DP bandit remembers, and what a saved one knows.
+ * Ring: trusted: the numbers are private but for what was released. Cost: their length. */
 #include "central/trusted/bandit.h"
 
-#include <math.h>
-#include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/codec.h"
+#include "central/open/learner_batches.h"
 #include "core/fail.h"
-#include "core/memory.h"
 #include "gp/features_internal.h"
-
-enum { STATE_VERSION = 1 };
-
-/* Features that a state cannot keep (groups) are made again where it goes on. */
-static tacet_status save_basis(const tacet__bandit *b, tacet_blob *out, tacet_error *err) {
-    const tacet_status status = tacet__features_save(tacet_central_map_features(b->map), out, err);
-    return status == TACET_UNSUPPORTED ? TACET_OK : status;
-}
-
-tacet_status tacet__bandit_save(const void *self, tacet_blob *out, tacet_error *err) {
-    const tacet__bandit *b = self;
-    tacet_blob batches, learner, basis;
-    tacet_blob_init(&batches);
-    tacet_blob_init(&learner);
-    tacet_blob_init(&basis);
-    tacet_status status = tacet_central_learner_save(b->learner, &learner, err);
-    status = status != TACET_OK ? status : save_basis(b, &basis, err);
-    status = status != TACET_OK ? status : tacet__batches_save(b->batches, &batches, err);
-    if (status == TACET_OK) {
-        tacet__writer w;
-        tacet__write_begin(&w, out, TACET__CENTRAL_NAME, STATE_VERSION);
-        tacet__write_bytes(&w, basis.data, basis.size);
-        tacet__write_u64(&w, tacet_central_map_print(b->map));
-        tacet__write_u64(&w, b->settings.coin_seed);
-        tacet__write_size(&w, b->settings.open_most);
-        tacet__write_u64(&w, b->given);
-        tacet__write_u64s(&w, b->open, b->settings.open_most);
-        tacet__write_f64s(&w, b->chosen, b->d * b->settings.open_most);
-        tacet__write_u64(&w, b->queued);
-        tacet__write_u64s(&w, b->queue, b->settings.open_most);
-        tacet__write_f64s(&w, b->reward, b->settings.open_most);
-        tacet__write_bytes(&w, learner.data, learner.size);
-        tacet__write_bytes(&w, batches.data, batches.size);
-        status = tacet__write_end(&w, err);
-    }
-    tacet_blob_clear(&batches);
-    tacet_blob_clear(&learner);
-    tacet_blob_clear(&basis);
-    return status;
-}
 
 /* Tickets in a state: each given, none twice; reports that wait are of open ones, each with a place. */
 static bool tickets_possible(const uint64_t *open, const uint64_t *queue, size_t count, uint64_t given,
@@ -69,75 +25,34 @@ static bool tickets_possible(const uint64_t *open, const uint64_t *queue, size_t
     return true;
 }
 
-tacet_status tacet__bandit_load(void *self, const void *bytes, size_t size, tacet_error *err) {
+/* Features that a state cannot keep (groups) are made again where it goes on. Read before the policy is made:
+ * tacet_central_state_features. */
+static void visit_basis(tacet__bandit *b, tacet__state *s) {
+    tacet_blob basis;
+    tacet_blob_init(&basis);
+    if (s->to != NULL) {
+        const tacet_status status = tacet__features_save(tacet_central_map_features(b->map), &basis, s->err);
+        tacet__state_check(s, "basis", status == TACET_UNSUPPORTED ? TACET_OK : status);
+    }
+    tacet__state_blob(s, "basis", &basis, SIZE_MAX);
+    tacet_blob_clear(&basis);
+}
+
+void tacet__bandit_state(void *self, tacet__state *s) {
     tacet__bandit *b = self;
     const size_t slots = b->settings.open_most;
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, TACET__CENTRAL_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const unsigned char *basis = NULL;
-    (void)tacet__read_bytes(&r, &basis); /* read before the policy was made: tacet_central_state_features */
-    if (tacet__read_u64(&r) != tacet_central_map_print(b->map) || tacet__read_u64(&r) != b->settings.coin_seed ||
-        tacet__read_u64(&r) != slots) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
-    }
-    uint64_t *open = TACET__ZALLOC(uint64_t, 2 * slots), *queue = open + slots;
-    double *chosen = TACET__ZALLOC(double, (b->d + 1) * slots), *reward = chosen + b->d * slots;
-    tacet_blob undo;
-    tacet_blob_init(&undo);
-    if (open == NULL || chosen == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "no memory to load a state");
-        goto done;
-    }
-    const uint64_t given = tacet__read_u64(&r);
-    tacet__read_u64s(&r, open, slots);
-    tacet__read_f64s(&r, chosen, b->d * slots);
-    const uint64_t queued = tacet__read_u64(&r);
-    tacet__read_u64s(&r, queue, slots);
-    tacet__read_f64s(&r, reward, slots);
-    const unsigned char *learner = NULL, *batches = NULL;
-    const size_t learner_size = tacet__read_bytes(&r, &learner), batches_size = tacet__read_bytes(&r, &batches);
-    status = tacet__read_end(&r, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    bool good = tickets_possible(open, queue, slots, given, queued);
-    for (size_t i = 0; i < (b->d + 1) * slots; i++) {
-        good = good && isfinite(chosen[i]);
-    }
-    if (!good) {
-        status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible tickets or points");
-        goto done;
-    }
-    /* two objects must change together: the learner's old state is kept until the batches have taken the new one */
-    status = tacet_central_learner_save(b->learner, &undo, err);
-    if (status == TACET_OK) {
-        status = tacet_central_learner_load(b->learner, learner, learner_size, err);
-    }
-    if (status != TACET_OK) {
-        goto done;
-    }
-    status = tacet__batches_load(b->batches, batches, batches_size, err);
-    if (status != TACET_OK) {
-        (void)tacet_central_learner_load(b->learner, undo.data, undo.size, NULL);
-        goto done;
-    }
-    memcpy(b->open, open, slots * sizeof(uint64_t));
-    memcpy(b->chosen, chosen, b->d * slots * sizeof(double));
-    memcpy(b->queue, queue, slots * sizeof(uint64_t));
-    memcpy(b->reward, reward, slots * sizeof(double));
-    b->queued = queued;
-    b->given = given;
-done:
-    if (chosen != NULL) {
-        sodium_memzero(chosen, (b->d + 1) * slots * sizeof(double));
-    }
-    tacet_blob_clear(&undo);
-    free(open);
-    free(chosen);
-    return status;
+    const uint64_t problem[] = {tacet_central_map_print(b->map), b->settings.coin_seed, slots};
+    visit_basis(b, s);
+    tacet__state_same(s, "problem", problem, sizeof problem);
+    tacet__state_u64(s, "given", &b->given, UINT64_MAX);
+    tacet__state_u64s(s, "open", b->open, slots, b->given);
+    tacet__state_f64s(s, "chosen", b->chosen, b->d * slots);
+    tacet__state_u64(s, "queued", &b->queued, UINT64_MAX);
+    tacet__state_u64s(s, "queue", b->queue, slots, b->queued);
+    tacet__state_f64s(s, "rewards", b->reward, slots);
+    tacet__state_require(s, "open", tickets_possible(b->open, b->queue, slots, b->given, b->queued));
+    tacet__central_learner_state(b->learner, s);
+    tacet__batches_state(b->batches, s);
 }
 
 tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,
@@ -148,17 +63,10 @@ tacet_status tacet_central_state_features(tacet_features **out, const tacet_kern
         return tacet__fail(err, TACET_INVALID, "features need a kernel, and a place");
     }
     *out = NULL;
-    tacet__reader r;
-    const tacet_status status = tacet__read_begin(&r, bytes, size, TACET__CENTRAL_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    length = tacet__read_bytes(&r, &at);
-    if (r.failed) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is damaged");
-    }
-    return length > 0 ? tacet__features_load(out, kernel, at, length, err)
-                      : tacet__fail(err, TACET_UNSUPPORTED, "the state keeps no features");
+    const tacet_status status = tacet__state_first(&at, &length, bytes, size, TACET__CENTRAL_NAME, "basis", err);
+    return status != TACET_OK ? status
+           : length > 0       ? tacet__features_load(out, kernel, at, length, err)
+                              : tacet__fail(err, TACET_UNSUPPORTED, "the state keeps no features");
 }
 
 tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_central_map *map,
@@ -170,7 +78,7 @@ tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_ce
     if (status != TACET_OK) {
         return status;
     }
-    status = tacet__bandit_load(b, bytes, size, err);
+    status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
     status = status != TACET_OK ? status : tacet__bandit_refresh(b, err);
     status = status != TACET_OK ? status : tacet__batches_last(b->batches, &out->release, err);
     if (status == TACET_OK) {

@@ -16,6 +16,7 @@
 #include <tacet/core/simrng.h>
 
 #include "core/fail.h"
+#include "core/policy_internal.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
 #include "central/trusted/published_tree.h"
@@ -208,19 +209,6 @@ static void guarantee(const void *self, tacet_guarantee *out) {
                              .proof = PROOF};
 }
 
-static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
-    (void)self;
-    (void)out;
-    return tacet__fail(err, TACET_UNSUPPORTED, "the published algorithm is for simulations: it is not kept");
-}
-
-static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    (void)self;
-    (void)bytes;
-    (void)size;
-    return tacet__fail(err, TACET_UNSUPPORTED, "the published algorithm is for simulations: it is not kept");
-}
-
 static void free_published(void *self) {
     published *p = self;
     if (p != NULL) {
@@ -235,15 +223,13 @@ static void free_published(void *self) {
     }
 }
 
-static const tacet_policy_ops OPS = {.name = "central-published",
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = save,
-                                     .load = load,
-                                     .free = free_published,
-                                     .drop = drop};
+static const tacet__policy_ops OPS = {.name = "central-published",
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .free = free_published,
+                                      .drop = drop};
 
 static tacet_status check(const tacet_features *features, const tacet_central_published_settings *s, tacet_noise *noise,
                           tacet_error *err) {
@@ -326,5 +312,5 @@ tacet_status tacet_central_published_create(tacet_policy **out, const tacet_feat
         free_published(p);
         return status;
     }
-    return tacet_policy_wrap(out, &OPS, p, err);
+    return tacet__policy_wrap(out, &OPS, p, err);
 }

@@ -266,15 +266,14 @@ static void guarantee(const void *self, tacet_guarantee *out) {
         .proof = "src/contextual/README.md"};
 }
 
-static const tacet_policy_ops OPS = {.name = NAME,
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = tacet__epochs_save,
-                                     .load = tacet__epochs_load,
-                                     .free = epochs_free,
-                                     .drop = drop};
+static const tacet__policy_ops OPS = {.name = NAME,
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .state = tacet__epochs_state,
+                                      .free = epochs_free,
+                                      .drop = drop};
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
@@ -448,7 +447,7 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
         return status;
     }
     fingerprint(u);
-    return tacet_policy_wrap(out, &OPS, u, err);
+    return tacet__policy_wrap(out, &OPS, u, err);
 }
 
 const tacet_contextual_model *tacet_contextual_epochs_model(const tacet_policy *policy) {

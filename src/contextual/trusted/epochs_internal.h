@@ -56,7 +56,6 @@ tacet_status tacet__epochs_refresh(tacet__epochs *u, tacet_error *err);
 tacet_status tacet__epochs_plan(tacet__epochs *u, tacet_error *err);
 /* The size of an epoch, by its number: at most so many rounds. */
 size_t tacet__epochs_size(const tacet__epochs *u, size_t epoch);
-tacet_status tacet__epochs_save(const void *self, tacet_blob *out, tacet_error *err);
-tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tacet_error *err);
+void tacet__epochs_state(void *self, tacet__state *s);
 
 #endif

@@ -220,49 +220,38 @@ static void reset(void *self) {
     forget_own_means(e);
 }
 
-static void write_state(const void *self, tacet__writer *w) {
-    const engine *e = self;
-    for (size_t k = 0; k < e->rungs; k++) {
-        tacet__arms_write(e->known[k], w);
-    }
-    tacet__write_f64s(w, e->evidence, e->rungs);
-}
-
-static void read_rung(engine *e, size_t k, tacet__reader *r, size_t observed) {
-    const size_t n = e->p->n;
-    tacet__arms_read(e->known[k], r);
-    const uint64_t *counts = tacet_arms_counts(e->known[k]);
+static void visit_rung(engine *e, size_t k, tacet__state *s, size_t observed) {
     uint64_t left = observed;
-    for (size_t i = 0; i < n && !r->failed; i++) {
-        r->failed = counts[i] > left || (counts[i] > 0) != (tacet_arms_weights(e->known[k])[i] > 0);
+    tacet__arms_state(e->known[k], s);
+    const uint64_t *counts = tacet_arms_counts(e->known[k]);
+    for (size_t i = 0; i < e->p->n && tacet__state_taking(s); i++) {
+        tacet__state_require(s, "counts",
+                             counts[i] <= left && (counts[i] > 0) == (tacet_arms_weights(e->known[k])[i] > 0));
         left -= counts[i];
     }
-    if (left != 0 || !isfinite(tacet_arms_information(e->known[k]))) {
-        r->failed = true;
-    }
+    tacet__state_require(s, "counts", left == 0);
 }
 
 /* Rounds that are out are the policy's to tell again: see tacet__local_event. */
-static void read_state(void *self, tacet__reader *r, size_t observed) {
+static void visit_state(void *self, tacet__state *s, size_t observed) {
     engine *e = self;
-    const size_t n = e->p->n;
-    reset(e);
-    for (size_t k = 0; k < e->rungs && !r->failed; k++) {
-        read_rung(e, k, r, observed);
+    if (tacet__state_taking(s)) {
+        reset(e);
     }
-    tacet__read_f64s(r, e->evidence, e->rungs);
-    for (size_t k = 0; k < e->rungs && !r->failed; k++) {
-        r->failed = !isfinite(e->evidence[k]);
+    for (size_t k = 0; k < e->rungs; k++) {
+        visit_rung(e, k, s, observed);
+    }
+    tacet__state_f64s(s, "evidence", e->evidence, e->rungs);
+    if (!tacet__state_taking(s)) {
+        return;
     }
     e->observed = observed;
-    if (!r->failed) {
-        weigh(e);
-    }
-    if (!r->failed && e->rungs > 1) {
+    weigh(e);
+    if (e->rungs > 1) {
         mix(e, e->mean, e->var, e->known);
     }
     /* A bound of an arm's own mean was computed when the arm was last reported, from the sums it still has. */
-    for (size_t i = 0; i < n && own_means(e) && !r->failed; i++) {
+    for (size_t i = 0; i < e->p->n && own_means(e); i++) {
         if (tacet_arms_counts(e->known[0])[i] > 0) {
             bound_own_mean(e, i);
         }
@@ -302,8 +291,7 @@ static const tacet__local_engine ENGINE = {.observe = observe,
                                            .var = var,
                                            .reset = reset,
                                            .free = destroy,
-                                           .write = write_state,
-                                           .read = read_state,
+                                           .state = visit_state,
                                            .pending = pending};
 
 static bool allocate(engine *e) {

@@ -275,68 +275,50 @@ static void reset(void *self) {
     e->growth = 0;
 }
 
-/* What a round reads of the last: the runs and fresh reports, features, and the matrices that follow them. Prefix sums
- * and the level follow from these; the rest is scratch. */
-static void write_state(const void *self, tacet__writer *w) {
-    const engine *e = self;
-    const size_t n = e->base.p->n;
-    const size_t m = e->base.ny.m;
-    const size_t sorted = e->start[n];
-    tacet__embedded_write(&e->base, w);
-    tacet__write_u64(w, e->rebuilds);
-    tacet__write_f64(w, e->growth);
-    tacet__write_matrix(w, e->U, n, m, n);
-    tacet__write_matrix(w, e->W, n, m, n);
-    tacet__write_matrix(w, e->root, m, m, m);
-    for (size_t j = 0; j < n; j++) {
-        tacet__write_size(w, e->start[j + 1]);
-    }
-    tacet__write_f64s(w, e->run, sorted);
-    tacet__write_f64s(w, e->fresh, e->fresh_count);
-    for (size_t k = 0; k < e->fresh_count; k++) {
-        tacet__write_size(w, e->fresh_arm[k]);
-    }
-}
-
 /* Runs sorted by size, then the reports since; each arm has as many as it was played. */
-static void read_reports(engine *e, tacet__reader *r, size_t observed) {
+static void check_reports(engine *e, tacet__state *s) {
     const size_t n = e->base.p->n;
-    for (size_t j = 0; j < n && !r->failed; j++) {
-        e->start[j + 1] = tacet__read_size(r, observed);
-        r->failed = r->failed || e->start[j + 1] < e->start[j] || e->base.plays[j] > observed;
+    for (size_t j = 0; j < n; j++) {
         e->fresh_first[j] = e->start[j + 1] - e->start[j]; /* counts here; chains only while runs are merged */
     }
-    if (r->failed) {
-        return;
-    }
-    tacet__read_matrix(r, e->run, e->start[n], e->start[n], 1);
-    e->fresh_count = observed - e->start[n];
-    tacet__read_matrix(r, e->fresh, e->fresh_count, e->fresh_count, 1);
-    for (size_t k = 0; k < e->fresh_count && !r->failed; k++) {
-        e->fresh_arm[k] = tacet__read_size(r, n - 1);
+    for (size_t k = 0; k < e->fresh_count; k++) {
         e->fresh_first[e->fresh_arm[k]]++;
     }
-    for (size_t j = 0; j < n && !r->failed; j++) {
-        r->failed = e->fresh_first[j] != e->base.plays[j];
+    for (size_t j = 0; j < n; j++) {
+        tacet__state_require(s, "runs", e->fresh_first[j] == e->base.plays[j]);
         for (size_t k = e->start[j] + 1; k < e->start[j + 1]; k++) {
-            r->failed = r->failed || fabs(e->run[k]) < fabs(e->run[k - 1]);
+            tacet__state_require(s, "runs", fabs(e->run[k]) >= fabs(e->run[k - 1]));
         }
     }
 }
 
-static void read_state(void *self, tacet__reader *r, size_t observed) {
+/* What a round reads of the last: the runs and fresh reports, features, and the matrices that follow them. Prefix sums
+ * and the level follow from these; the rest is scratch. */
+static void visit_state(void *self, tacet__state *s, size_t observed) {
     engine *e = self;
     const size_t n = e->base.p->n;
-    tacet__embedded_read(&e->base, r);
+    tacet__embedded_state(&e->base, s);
     const size_t m = e->base.ny.m;
-    e->rebuilds = tacet__read_u64(r);
-    tacet__read_matrix(r, &e->growth, 1, 1, 1);
-    tacet__read_matrix(r, e->U, n, m, n);
-    tacet__read_matrix(r, e->W, n, m, n);
-    tacet__read_matrix(r, e->root, m, m, m);
-    read_reports(e, r, observed);
-    e->observed = observed;
-    if (!r->failed) {
+    tacet__state_u64(s, "rebuilds", &e->rebuilds, UINT64_MAX);
+    tacet__state_f64(s, "growth", &e->growth, -1e300, 1e300);
+    tacet__state_matrix(s, "U", e->U, n, m, n);
+    tacet__state_matrix(s, "W", e->W, n, m, n);
+    tacet__state_matrix(s, "root", e->root, m, m, m);
+    tacet__state_sizes(s, "starts", e->start + 1, n, observed);
+    for (size_t j = 0; j < n && tacet__state_taking(s); j++) {
+        tacet__state_require(s, "starts", e->start[j + 1] >= e->start[j] && e->base.plays[j] <= observed);
+    }
+    if (tacet__state_taking(s)) {
+        e->fresh_count = observed - e->start[n];
+    }
+    tacet__state_f64s(s, "runs", e->run, e->start[n]);
+    tacet__state_f64s(s, "fresh", e->fresh, e->fresh_count);
+    tacet__state_sizes(s, "fresh arms", e->fresh_arm, e->fresh_count, n - 1);
+    if (tacet__state_taking(s)) {
+        check_reports(e, s);
+    }
+    if (tacet__state_taking(s)) {
+        e->observed = observed;
         e->level = tacet__local_level_ata(e->base.p, m);
         sum_runs(e);
     }
@@ -386,9 +368,14 @@ static bool allocate(void *self) {
     return ok && e->start != NULL && e->fresh_arm != NULL && e->fresh_next != NULL && e->fresh_first != NULL;
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet__embedded_mean, tacet__embedded_var,
-                                           reset,   destroy, write_state, read_state,           NULL,
-                                           NULL};
+static const tacet__local_engine ENGINE = {.observe = observe,
+                                           .bounds = bounds,
+                                           .width = width,
+                                           .mean = tacet__embedded_mean,
+                                           .var = tacet__embedded_var,
+                                           .reset = reset,
+                                           .free = destroy,
+                                           .state = visit_state};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *ops = &ENGINE;

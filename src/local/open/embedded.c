@@ -54,22 +54,14 @@ const double *tacet__embedded_var(const void *self) {
     return ((const tacet__embedded *)self)->var;
 }
 
-void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w) {
+void tacet__embedded_state(tacet__embedded *e, tacet__state *s) {
     const size_t n = e->p->n;
-    tacet__nystrom_write(&e->ny, w);
-    tacet__write_u64s(w, e->plays, n);
-    tacet__write_matrix(w, e->mean, n, n, 1);
-    tacet__write_matrix(w, e->var, n, n, 1);
-}
-
-void tacet__embedded_read(tacet__embedded *e, tacet__reader *r) {
-    const size_t n = e->p->n;
-    tacet__nystrom_read(&e->ny, r);
-    tacet__read_u64s(r, e->plays, n);
-    tacet__read_matrix(r, e->mean, n, n, 1);
-    tacet__read_matrix(r, e->var, n, n, 1);
-    for (size_t j = 0; j < n && !r->failed; j++) {
-        r->failed = !(e->var[j] >= 0);
+    tacet__nystrom_state(&e->ny, s);
+    tacet__state_u64s(s, "plays", e->plays, n, UINT64_MAX);
+    tacet__state_f64s(s, "mean", e->mean, n);
+    tacet__state_f64s(s, "variance", e->var, n);
+    for (size_t j = 0; j < n && tacet__state_taking(s); j++) {
+        tacet__state_require(s, "variance", e->var[j] >= 0);
     }
 }
 

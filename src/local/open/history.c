@@ -50,58 +50,52 @@ bool tacet__history_repeats(const tacet__history *h, size_t k, double value) {
            memcmp(&h->reports[k], &value, sizeof value) == 0;
 }
 
-void tacet__history_write(const tacet__history *h, tacet__writer *w) {
-    tacet__write_size(w, h->suggested);
-    tacet__write_size(w, h->reported);
-    tacet__write_size(w, h->last);
-    for (size_t k = 0; k < h->suggested; k++) {
-        if (h->open[k] != 0) {
-            tacet__write_size(w, k);
-            tacet__write_size(w, h->open[k] - 1);
-        }
-    }
-    if (h->reports != NULL) {
-        tacet__write_f64s(w, h->reports, h->suggested);
-    }
-}
-
-/* In ascending order, and with several lanes only in the epoch that is being played, all of one arm. */
-static void read_open(tacet__history *h, const tacet__local *p, tacet__reader *r) {
+/* With several lanes only tickets of the epoch that is being played are open, all of one arm. */
+static void check_open(const tacet__history *h, const tacet__local *p, tacet__state *s) {
     const size_t lanes = p->s.lanes;
     /* Where tickets were dropped an epoch takes more of them than there are lanes. */
-    size_t least = lanes > 1 && h->suggested > 0 && h->dropped == 0 ? (h->suggested - 1) / lanes * lanes : 0;
-    for (size_t i = h->reported + h->dropped; i < h->suggested && !r->failed; i++) {
-        const size_t k = tacet__read_size(r, h->suggested - 1);
-        const size_t arm = tacet__read_size(r, p->n - 1);
-        if (k < least || (lanes > 1 && arm != h->last)) {
-            r->failed = true;
-            return;
-        }
-        h->open[k] = (uint32_t)arm + 1;
-        least = k + 1;
+    const size_t least = lanes > 1 && h->suggested > 0 && h->dropped == 0 ? (h->suggested - 1) / lanes * lanes : 0;
+    size_t open = 0;
+    for (size_t k = 0; k < h->suggested; k++) {
+        open += h->open[k] != 0 ? 1 : 0;
+        tacet__state_require(s, "open", h->open[k] == 0 || (k >= least && (lanes == 1 || h->open[k] == h->last + 1)));
     }
-    if (!r->failed && h->suggested > 0 && h->open[h->suggested - 1] != 0 && h->open[h->suggested - 1] != h->last + 1) {
-        r->failed = true;
-    }
+    tacet__state_require(s, "open", open + h->reported + h->dropped == h->suggested);
+    tacet__state_require(
+        s, "last", h->suggested == 0 || h->open[h->suggested - 1] == 0 || h->open[h->suggested - 1] == h->last + 1);
 }
 
-void tacet__history_read(tacet__history *h, const tacet__local *p, tacet__reader *r) {
-    h->suggested = tacet__read_size(r, p->s.horizon);
-    if (h->dropped > h->suggested) {
-        r->failed = true;
-        return;
-    }
-    h->reported = tacet__read_size(r, h->suggested - h->dropped);
-    h->last = tacet__read_size(r, h->suggested > 0 ? p->n - 1 : 0);
-    read_open(h, p, r);
+static void check_reports(const tacet__history *h, const tacet__local *p, tacet__state *s) {
     size_t missing = 0;
-    for (size_t k = 0; h->reports != NULL && k < h->suggested && !r->failed; k++) {
-        h->reports[k] = tacet__read_f64(r);
-        const bool empty = h->open[k] != 0;
-        missing += isnan(h->reports[k]) ? 1 : 0;
-        if (empty ? h->reports[k] != 0 : !isnan(h->reports[k]) && !tacet__local_possible(p, h->reports[k])) {
-            r->failed = true;
-        }
+    for (size_t k = 0; k < h->suggested; k++) {
+        const bool none = isnan(h->reports[k]);
+        missing += none ? 1 : 0;
+        tacet__state_require(s, "reports",
+                             h->open[k] != 0 ? h->reports[k] == 0 : none || tacet__local_possible(p, h->reports[k]));
     }
-    r->failed = r->failed || (h->reports != NULL && missing != h->dropped);
+    tacet__state_require(s, "reports", missing == h->dropped);
+}
+
+void tacet__history_state(tacet__history *h, const tacet__local *p, tacet__state *s) {
+    const size_t before = h->suggested;
+    tacet__state_size(s, "suggested", &h->suggested, p->s.horizon);
+    if (h->suggested < before) { /* as it was before it was used */
+        memset(h->open + h->suggested, 0, (before - h->suggested) * sizeof *h->open);
+    }
+    if (h->suggested < before && h->reports != NULL) {
+        memset(h->reports + h->suggested, 0, (before - h->suggested) * sizeof *h->reports);
+    }
+    tacet__state_size(s, "dropped", &h->dropped, h->suggested);
+    tacet__state_size(s, "reported", &h->reported, h->suggested - h->dropped);
+    tacet__state_size(s, "last", &h->last, h->suggested > 0 ? p->n - 1 : 0);
+    tacet__state_few_u32s(s, "open", h->open, h->suggested, (uint32_t)p->n);
+    if (tacet__state_taking(s)) {
+        check_open(h, p, s);
+    }
+    if (h->reports != NULL) {
+        tacet__state_any_f64s(s, "reports", h->reports, h->suggested);
+    }
+    if (h->reports != NULL && tacet__state_taking(s)) {
+        check_reports(h, p, s);
+    }
 }

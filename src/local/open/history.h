@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_LOCAL_OPEN_HISTORY_H
 #define TACET_SRC_LOCAL_OPEN_HISTORY_H
 
-#include "core/codec.h"
+#include "core/state.h"
 #include "local/open/internal.h"
 
 /* By ticket, from 0. What estimates need of a report is the engine's; here is only what tickets need. */
@@ -21,10 +21,7 @@ void tacet__history_report(tacet__history *h, size_t k, double value);
 void tacet__history_drop(tacet__history *h, size_t k);
 /* Whether ticket k + 1 was reported with these bits, as far as is remembered. */
 bool tacet__history_repeats(const tacet__history *h, size_t k, double value);
-void tacet__history_write(const tacet__history *h, tacet__writer *w);
-/* Into an object fresh from init, but for `dropped`. Fails the reader unless every number is one that write could have
- * written. */
-void tacet__history_read(tacet__history *h, const tacet__local *p, tacet__reader *r);
+void tacet__history_state(tacet__history *h, const tacet__local *p, tacet__state *s);
 /* Whether a device that follows the rules can have sent this. */
 bool tacet__local_possible(const tacet__local *p, double value);
 

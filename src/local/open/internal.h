@@ -9,7 +9,7 @@
 #include <tacet/gp/arms.h>
 #include <tacet/local/open/local.h>
 
-#include "core/codec.h"
+#include "core/state.h"
 
 /* What is known before the first round; shared by policy and engine, immutable. */
 typedef struct tacet__local {
@@ -35,12 +35,11 @@ typedef struct tacet__local_engine {
     const double *(*var)(const void *self);
     void (*reset)(void *self);
     void (*free)(void *self);
-    void (*write)(const void *self, tacet__writer *w);
-    /* The state written after `observed` reports. Fails the reader, and leaves the engine in any state, when a number
-     * is one that no sequence of reports leads to, as far as O(state) can tell. */
-    void (*read)(void *self, tacet__reader *r, size_t observed);
+    /* What it remembers after `observed` reports; refuses numbers that no sequence of reports leads to, as far as
+     * O(state) can tell. */
+    void (*state)(void *self, tacet__state *s, size_t observed);
     const tacet_arms *(*arms)(const void *self); /* the statistics of the one kernel; NULL, or NULL returned: none */
-    /* May be NULL. After `observe`, for a report. After `read` the rounds that are out are told again. */
+    /* May be NULL. After `observe`, for a report. After reading a state the rounds that are out are told again. */
     void (*pending)(void *self, size_t arm, tacet__local_event event);
 } tacet__local_engine;
 
@@ -98,11 +97,7 @@ typedef struct tacet__nystrom {
 tacet_status tacet__nystrom_init(tacet__nystrom *ny, const tacet__local *p, tacet_error *err);
 void tacet__nystrom_clear(tacet__nystrom *ny);
 void tacet__nystrom_reset(tacet__nystrom *ny);
-void tacet__nystrom_write(const tacet__nystrom *ny, tacet__writer *w);
-void tacet__nystrom_read(tacet__nystrom *ny, tacet__reader *r);
-/* `rows` x `columns` of a matrix with leading dimension ld; reading fails where a number is not finite. */
-void tacet__write_matrix(tacet__writer *w, const double *a, size_t ld, size_t rows, size_t columns);
-void tacet__read_matrix(tacet__reader *r, double *a, size_t ld, size_t rows, size_t columns);
+void tacet__nystrom_state(tacet__nystrom *ny, tacet__state *s);
 /* Draws the dictionary from the arms' plays and approximate variances, the coins being those of this `step`. *changed:
  * the features are others than before. On failure nothing has changed. */
 tacet_status tacet__nystrom_update(tacet__nystrom *ny, bool *changed, const uint64_t *plays, const double *var,
@@ -126,8 +121,7 @@ void tacet__embedded_reset(tacet__embedded *e); /* nothing was played: the prior
 void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t);
 const double *tacet__embedded_mean(const void *self);
 const double *tacet__embedded_var(const void *self);
-void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w);
-void tacet__embedded_read(tacet__embedded *e, tacet__reader *r); /* fails where a variance is none */
+void tacet__embedded_state(tacet__embedded *e, tacet__state *s);
 /* V (m x m, lower) = lambda I + the sum of phi phi' over all plays; scratch: n x n. */
 void tacet__embedded_design(const tacet__embedded *e, double *V, double *scratch);
 

@@ -7,7 +7,6 @@
  * reading them, however many rounds they stand for, and goes on with the same bits. */
 #include <tacet/local/open/local.h>
 
-#include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRINT_BYTES = 32, STATE_VERSION = 1 };
+enum { PRINT_BYTES = 32 };
 static const char NAME[] = "local";
 typedef struct local {
     tacet__local p;
@@ -207,70 +206,17 @@ static void guarantee(const void *object, tacet_guarantee *out) {
 
 /* --- saved state -------------------------------------------------------------------------------------------------- */
 
-static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
-    const local *self = object;
-    tacet__writer w;
-    tacet__write_begin(&w, out, NAME, STATE_VERSION);
-    tacet__write_bytes(&w, self->problem, sizeof self->problem);
-    tacet__write_size(&w, self->h.dropped);
-    tacet__history_write(&self->h, &w);
-    self->ops->write(self->engine, &w);
-    return tacet__write_end(&w, err);
-}
-
-/* History and engine from a reader behind the head. The engine holds anything at all when this fails. */
-static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, tacet_error *err) {
-    const unsigned char *problem = NULL;
-    const size_t length = tacet__read_bytes(r, &problem);
-    if (length != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
-        r->failed = true;
-        return tacet__fail(err, TACET_CORRUPT, "saved state is of a learner of another problem");
-    }
-    h->dropped = tacet__read_size(r, self->p.s.horizon);
-    tacet__history_read(h, &self->p, r);
-    if (!r->failed) {
-        self->ops->read(self->engine, r, h->reported + self->p.s.earlier_count);
-    }
-    const tacet_status status = tacet__read_end(r, err);
-    for (size_t k = 0; status == TACET_OK && k < h->suggested; k++) {
+static void state(void *object, tacet__state *s) {
+    local *self = object;
+    tacet__history *h = &self->h;
+    tacet__state_same(s, "problem", self->problem, sizeof self->problem);
+    tacet__history_state(h, &self->p, s);
+    self->ops->state(self->engine, s, h->reported + self->p.s.earlier_count);
+    for (size_t k = 0; k < h->suggested && tacet__state_taking(s); k++) {
         if (h->open[k] != 0) {
             tell(self, h->open[k] - 1, TACET__LOCAL_GIVEN);
         }
     }
-    return status;
-}
-
-static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
-    local *self = object;
-    tacet__history h = {0};
-    tacet__history unused = {0};
-    tacet__reader r;
-    tacet_blob before;
-    tacet_blob_init(&before);
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (save(self, &before, NULL) != TACET_OK || !tacet__history_init(&h, &self->p) ||
-        !tacet__history_init(&unused, &self->p)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
-        goto done;
-    }
-    status = read_state(self, &h, &r, err);
-    if (status != TACET_OK) {
-        /* What this learner wrote a moment ago, it can read. */
-        (void)tacet__read_begin(&r, before.data, before.size, NAME, STATE_VERSION, NULL);
-        (void)read_state(self, &unused, &r, NULL);
-        goto done;
-    }
-    const tacet__history old = self->h;
-    self->h = h;
-    h = old;
-done:
-    tacet__history_clear(&h);
-    tacet__history_clear(&unused);
-    tacet_blob_clear(&before);
-    return status;
 }
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
@@ -308,14 +254,13 @@ static void fingerprint(local *self) {
     (void)crypto_generichash_final(&state, self->problem, PRINT_BYTES);
 }
 
-static const tacet_policy_ops OPS = {
+static const tacet__policy_ops OPS = {
     .name = NAME,
     .suggest = suggest,
     .observe = observe,
     .recommend = recommend,
     .guarantee = guarantee,
-    .save = save,
-    .load = load,
+    .state = state,
     .free = local_free,
     .drop = drop,
     .repeat = repeat,
@@ -433,7 +378,7 @@ tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *
     if (status == TACET_OK) {
         local *given = self;
         self = NULL; /* wrap owns it, and frees it on failure */
-        status = tacet_policy_wrap(out, &OPS, given, err);
+        status = tacet__policy_wrap(out, &OPS, given, err);
     }
 done:
     local_free(self);

@@ -166,28 +166,22 @@ static void reset(void *self) {
     e->reported = 0;
 }
 
-static void write_state(const void *self, tacet__writer *w) {
-    const engine *e = self;
-    const size_t n = e->base.p->n;
-    tacet__embedded_write(&e->base, w);
-    tacet__write_matrix(w, e->lanes, e->k, e->k, n);
-    tacet__write_matrix(w, e->epoch, e->k, e->reported, 1);
-}
-
-static void read_state(void *self, tacet__reader *r, size_t observed) {
+static void visit_state(void *self, tacet__state *s, size_t observed) {
     engine *e = self;
     const size_t n = e->base.p->n;
-    e->reported = observed % e->k;
-    e->epochs = observed / e->k;
-    tacet__embedded_read(&e->base, r);
-    tacet__read_matrix(r, e->lanes, e->k, e->k, n);
-    tacet__read_matrix(r, e->epoch, e->k, e->reported, 1);
+    if (tacet__state_taking(s)) {
+        e->reported = observed % e->k;
+        e->epochs = observed / e->k;
+    }
+    tacet__embedded_state(&e->base, s);
+    tacet__state_f64s(s, "lanes", e->lanes, e->k * n);
+    tacet__state_f64s(s, "epoch", e->epoch, e->reported);
     uint64_t left = e->epochs;
-    for (size_t j = 0; j < n && !r->failed; j++) {
-        r->failed = e->base.plays[j] > left;
+    for (size_t j = 0; j < n && tacet__state_taking(s); j++) {
+        tacet__state_require(s, "plays", e->base.plays[j] <= left);
         left -= e->base.plays[j];
     }
-    r->failed = r->failed || left != 0;
+    tacet__state_require(s, "plays", left == 0);
 }
 
 static void destroy(void *self) {
@@ -227,9 +221,14 @@ static bool allocate(void *self) {
            e->estimates != NULL && e->gram != NULL && e->distances != NULL;
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet__embedded_mean, tacet__embedded_var,
-                                           reset,   destroy, write_state, read_state,           NULL,
-                                           NULL};
+static const tacet__local_engine ENGINE = {.observe = observe,
+                                           .bounds = bounds,
+                                           .width = width,
+                                           .mean = tacet__embedded_mean,
+                                           .var = tacet__embedded_var,
+                                           .reset = reset,
+                                           .free = destroy,
+                                           .state = visit_state};
 
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *ops = &ENGINE;

@@ -62,44 +62,21 @@ void tacet__nystrom_reset(tacet__nystrom *ny) {
     }
 }
 
-void tacet__write_matrix(tacet__writer *w, const double *a, size_t ld, size_t rows, size_t columns) {
-    for (size_t j = 0; j < columns; j++) {
-        tacet__write_f64s(w, a + j * ld, rows);
-    }
-}
-
-void tacet__read_matrix(tacet__reader *r, double *a, size_t ld, size_t rows, size_t columns) {
-    for (size_t j = 0; j < columns && !r->failed; j++) {
-        tacet__read_f64s(r, a + j * ld, rows);
-        for (size_t i = 0; i < rows; i++) {
-            r->failed = r->failed || !isfinite(a[j * ld + i]);
+/* The features as they are: another machine's eigenvectors may differ in the last bits. */
+void tacet__nystrom_state(tacet__nystrom *ny, tacet__state *s) {
+    const size_t n = ny->p->n;
+    tacet__state_bools(s, "dictionary", ny->in, n);
+    if (tacet__state_taking(s)) {
+        ny->size = 0;
+        for (size_t i = 0; i < n; i++) {
+            ny->size += ny->in[i] ? 1 : 0;
         }
     }
-}
-
-/* The features as they are: another machine's eigenvectors may differ in the last bits. */
-void tacet__nystrom_write(const tacet__nystrom *ny, tacet__writer *w) {
-    const size_t n = ny->p->n;
-    for (size_t i = 0; i < n; i++) {
-        tacet__write_size(w, ny->in[i]);
-    }
-    tacet__write_size(w, ny->m);
-    tacet__write_matrix(w, ny->features, n, ny->m, n);
-    tacet__write_matrix(w, ny->residual, n, n, 1);
-}
-
-void tacet__nystrom_read(tacet__nystrom *ny, tacet__reader *r) {
-    const size_t n = ny->p->n;
-    ny->size = 0;
-    for (size_t i = 0; i < n; i++) {
-        ny->in[i] = tacet__read_size(r, 1) == 1;
-        ny->size += ny->in[i];
-    }
-    ny->m = tacet__read_size(r, ny->size);
-    tacet__read_matrix(r, ny->features, n, ny->m, n);
-    tacet__read_matrix(r, ny->residual, n, n, 1);
-    for (size_t i = 0; i < n && !r->failed; i++) {
-        r->failed = !(ny->residual[i] >= 0);
+    tacet__state_size(s, "features", &ny->m, ny->size);
+    tacet__state_matrix(s, "embedding", ny->features, n, ny->m, n);
+    tacet__state_f64s(s, "residual", ny->residual, n);
+    for (size_t i = 0; i < n && tacet__state_taking(s); i++) {
+        tacet__state_require(s, "residual", ny->residual[i] >= 0);
     }
 }
 

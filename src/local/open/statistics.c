@@ -9,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/codec.h"
+#include "central/open/learner_batches.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "local/open/statistics_internal.h"
 
-static const char STATE_NAME[] = "local-statistics";
-enum { STATE_VERSION = 1 };
+static const double LARGEST = 1e100; /* number of a report */
 
 struct tacet_local_statistics {
     tacet_central_learner *learner;
-    double *sums;  /* of the reports that the model was not told of yet */
-    double *spare; /* what a state is read into before it is believed */
+    double *sums; /* of the reports that the model was not told of yet */
     size_t dim;
     double noise_var, growth, first;
     uint64_t count, learnt; /* reports; of these the model was told */
@@ -45,10 +44,8 @@ tacet_status tacet_local_statistics_create(tacet_local_statistics **out, const t
     s->growth = growth;
     s->next = s->first = (double)first;
     s->sums = TACET__ZALLOC(double, s->dim);
-    s->spare = TACET__ZALLOC(double, s->dim);
-    tacet_status status = s->sums == NULL || s->spare == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a server")
-                              : tacet_central_learner_create(&s->learner, map, settings, err);
+    tacet_status status = s->sums == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a server")
+                                          : tacet_central_learner_create(&s->learner, map, settings, err);
     if (status != TACET_OK) {
         tacet_local_statistics_free(s);
         return status;
@@ -61,7 +58,6 @@ void tacet_local_statistics_free(tacet_local_statistics *s) {
     if (s != NULL) {
         tacet_central_learner_free(s->learner);
         free(s->sums);
-        free(s->spare);
         free(s);
     }
 }
@@ -72,7 +68,7 @@ tacet_status tacet_local_statistics_take(tacet_local_statistics *s, const double
         return tacet__fail(err, TACET_INVALID, "a report has %zu numbers, this one %zu", s->dim, count);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!(fabs(report[i]) < 1e100)) {
+        if (!(fabs(report[i]) < LARGEST)) {
             return tacet__fail(err, TACET_INVALID, "number %zu of the report is not finite, or too large", i);
         }
     }
@@ -92,65 +88,20 @@ tacet_status tacet_local_statistics_take(tacet_local_statistics *s, const double
     return TACET_OK;
 }
 
-tacet_status tacet_local_statistics_save(const tacet_local_statistics *s, tacet_blob *out, tacet_error *err) {
-    tacet_blob learner;
-    tacet_blob_init(&learner);
-    tacet_status status = tacet_central_learner_save(s->learner, &learner, err);
-    if (status == TACET_OK) {
-        tacet__writer w;
-        tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
-        tacet__write_size(&w, s->dim);
-        tacet__write_f64(&w, s->noise_var);
-        tacet__write_f64(&w, s->growth);
-        tacet__write_f64(&w, s->first);
-        tacet__write_u64(&w, s->count);
-        tacet__write_u64(&w, s->learnt);
-        tacet__write_f64(&w, s->next);
-        tacet__write_f64s(&w, s->sums, s->dim);
-        tacet__write_bytes(&w, learner.data, learner.size);
-        status = tacet__write_end(&w, err);
+void tacet__local_statistics_state(void *server, tacet__state *s) {
+    tacet_local_statistics *t = server;
+    const double plan[] = {(double)t->dim, t->noise_var, t->growth, t->first};
+    tacet__state_same(s, "plan", plan, sizeof plan);
+    tacet__state_u64(s, "reports", &t->count, UINT64_MAX);
+    tacet__state_u64(s, "learnt", &t->learnt, t->count);
+    tacet__state_f64(s, "next", &t->next, t->first, LARGEST);
+    tacet__state_f64s(s, "sums", t->sums, t->dim);
+    /* Each report is below LARGEST, and the next refresh is ahead. */
+    tacet__state_require(s, "next", t->next > (double)t->count && (t->next == t->first || t->count > 0));
+    for (size_t i = 0; i < t->dim && tacet__state_taking(s); i++) {
+        tacet__state_require(s, "sums", fabs(t->sums[i]) <= LARGEST * (double)(t->count - t->learnt));
     }
-    tacet_blob_clear(&learner);
-    return status;
-}
-
-tacet_status tacet_local_statistics_load(tacet_local_statistics *s, const void *bytes, size_t size, tacet_error *err) {
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (tacet__read_u64(&r) != s->dim || tacet__read_f64(&r) != s->noise_var || tacet__read_f64(&r) != s->growth ||
-        tacet__read_f64(&r) != s->first) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is of another server: its map, noise or plan differs");
-    }
-    const uint64_t count = tacet__read_u64(&r), learnt = tacet__read_u64(&r);
-    const double next = tacet__read_f64(&r);
-    tacet__read_f64s(&r, s->spare, s->dim);
-    const unsigned char *learner = NULL;
-    const size_t learner_size = tacet__read_bytes(&r, &learner);
-    status = tacet__read_end(&r, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    /* Each report is below 1e100, and the next refresh is ahead. */
-    bool good = next >= s->first && next > (double)count && isfinite(next) && (next == s->first || count > 0) &&
-                learnt <= count;
-    for (size_t i = 0; i < s->dim; i++) {
-        good = good && fabs(s->spare[i]) <= 1e100 * (double)(count - (learnt <= count ? learnt : count));
-    }
-    if (!good) {
-        return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
-    }
-    status = tacet_central_learner_load(s->learner, learner, learner_size, err); /* all or nothing */
-    if (status != TACET_OK) {
-        return status;
-    }
-    memcpy(s->sums, s->spare, s->dim * sizeof(double));
-    s->count = count;
-    s->learnt = learnt;
-    s->next = next;
-    return TACET_OK;
+    tacet__central_learner_state(t->learner, s);
 }
 
 uint64_t tacet_local_statistics_count(const tacet_local_statistics *s) {

@@ -3,6 +3,8 @@
 #ifndef TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H
 #define TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H
 
+#include "core/policy_internal.h"
+
 #include <tacet/local/open/statistics_model.h>
 
 enum { TACET__STATISTICS_KERNEL = 16 };
@@ -18,5 +20,9 @@ struct tacet_statistics_model {
     tacet_local_statistics *sums;
     double *estimate; /* 2r, and 2r + 1 of work */
 };
+
+/* statistics.c: sums, count and model, of a size that does not depend on the number of reports. */
+#define TACET__LOCAL_STATISTICS_NAME "local-statistics"
+void tacet__local_statistics_state(void *server, tacet__state *s);
 
 #endif

@@ -144,7 +144,9 @@ tacet_status tacet_statistics_model_save(const tacet_statistics_model *m, tacet_
     tacet_blob_init(&features);
     tacet_blob_init(&sums);
     tacet_status status = tacet__features_save(m->features, &features, err);
-    status = status != TACET_OK ? status : tacet_local_statistics_save(m->sums, &sums, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet__state_save(&sums, TACET__LOCAL_STATISTICS_NAME, tacet__local_statistics_state, m->sums, err);
     if (status == TACET_OK) {
         tacet__writer w;
         tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
@@ -225,7 +227,9 @@ tacet_status tacet_statistics_model_open(tacet_statistics_model **out, const voi
     *out = NULL;
     tacet_status status = read_parts(&spec, &p, bytes, size, err);
     status = status != TACET_OK ? status : make(out, &spec, p.features, p.features_size, err);
-    status = status != TACET_OK ? status : tacet_local_statistics_load((*out)->sums, p.sums, p.sums_size, err);
+    status = status != TACET_OK ? status
+                                : tacet__state_load(p.sums, p.sums_size, TACET__LOCAL_STATISTICS_NAME,
+                                                    tacet__local_statistics_state, (*out)->sums, err);
     if (status != TACET_OK) {
         tacet_statistics_model_free(*out);
         *out = NULL;

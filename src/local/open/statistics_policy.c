@@ -4,7 +4,6 @@
  * model, and which rounds wait for their report, a bit each. Cost: that of the model. */
 #include "local/open/statistics_internal.h"
 
-#include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE_VERSION = 1, ROUNDS_MOST = 1 << 22 };
+enum { ROUNDS_MOST = 1 << 22 };
 static const char NAME[] = "statistics";
 
 typedef struct statistics {
@@ -97,24 +96,6 @@ static void guarantee(const void *self, tacet_guarantee *out) {
                              .proof = "src/dp/mechanisms/sphere.md"};
 }
 
-static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
-    const statistics *s = self;
-    tacet_blob model;
-    tacet_blob_init(&model);
-    tacet_status status = tacet_statistics_model_save(s->model, &model, err);
-    if (status == TACET_OK) {
-        tacet__writer w;
-        tacet__write_begin(&w, out, NAME, STATE_VERSION);
-        tacet__write_u64(&w, s->horizon);
-        tacet__write_u64(&w, s->rounds);
-        tacet__write_bytes(&w, s->waiting, s->bytes);
-        tacet__write_bytes(&w, model.data, model.size);
-        status = tacet__write_end(&w, err);
-    }
-    tacet_blob_clear(&model);
-    return status;
-}
-
 /* How many rounds wait; SIZE_MAX: one that was never given out does. */
 static uint64_t waiting_in(const unsigned char *bits, size_t bytes, uint64_t rounds) {
     uint64_t count = 0;
@@ -128,54 +109,54 @@ static uint64_t waiting_in(const unsigned char *bits, size_t bytes, uint64_t rou
     return count;
 }
 
-static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    statistics *s = self;
-    tacet__reader r;
-    const unsigned char *bits = NULL, *model_bytes = NULL;
+/* The model that a state has takes the place of this one's, if it is of the same study: its features may have been made
+ * on another machine. */
+static void take_model(statistics *s, const tacet_blob *bytes, tacet__state *state) {
+    const uint64_t waits = waiting_in(s->waiting, s->bytes, s->rounds);
     tacet_statistics_model *model = NULL;
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
+    tacet__state_require(state, "waiting", waits <= s->rounds);
+    tacet__state_check(state, "model", tacet_statistics_model_open(&model, bytes->data, bytes->size, state->err));
+    if (tacet__state_taking(state)) {
+        tacet__state_require(state, "model",
+                             tacet_central_map_print(model->map) == tacet_central_map_print(s->model->map) &&
+                                 model->spec.eps == s->model->spec.eps &&
+                                 model->spec.minimize == s->model->spec.minimize &&
+                                 tacet_statistics_model_count(model) <= s->rounds - waits);
     }
-    const uint64_t horizon = tacet__read_u64(&r), rounds = tacet__read_u64(&r);
-    const size_t count = tacet__read_bytes(&r, &bits), model_size = tacet__read_bytes(&r, &model_bytes);
-    status = tacet__read_end(&r, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const uint64_t waits = count == s->bytes ? waiting_in(bits, count, rounds) : UINT64_MAX;
-    if (horizon != s->horizon || rounds > horizon || waits > rounds) {
-        return tacet__fail(err, TACET_CORRUPT, "the state is of another study, or impossible");
-    }
-    status = tacet_statistics_model_open(&model, model_bytes, model_size, err);
-    if (status == TACET_OK &&
-        (tacet_central_map_print(model->map) != tacet_central_map_print(s->model->map) ||
-         model->spec.eps != s->model->spec.eps || model->spec.minimize != s->model->spec.minimize ||
-         tacet_statistics_model_count(model) > rounds - waits)) {
-        tacet_statistics_model_free(model);
-        status = tacet__fail(err, TACET_CORRUPT, "the state is of another study, or impossible");
-    }
-    if (status == TACET_OK) {
+    if (tacet__state_taking(state)) {
         const tacet_statistics_model old = *s->model;
         *s->model = *model;
         *model = old;
         s->model->spec.kernel = s->model->kernel_name; /* the one that lies within */
-        tacet_statistics_model_free(model);
-        s->rounds = rounds;
-        memcpy(s->waiting, bits, s->bytes);
     }
-    return status;
+    tacet_statistics_model_free(model);
 }
 
-static const tacet_policy_ops OPS = {.name = NAME,
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = save,
-                                     .load = load,
-                                     .free = free_policy,
-                                     .drop = drop};
+static void state(void *self, tacet__state *state) {
+    statistics *s = self;
+    tacet_blob model;
+    tacet_blob_init(&model);
+    tacet__state_same(state, "horizon", &s->horizon, sizeof s->horizon);
+    tacet__state_u64(state, "rounds", &s->rounds, s->horizon);
+    tacet__state_bytes(state, "waiting", s->waiting, s->bytes);
+    if (state->to != NULL) {
+        tacet__state_check(state, "model", tacet_statistics_model_save(s->model, &model, state->err));
+    }
+    tacet__state_blob(state, "model", &model, SIZE_MAX);
+    if (tacet__state_taking(state)) {
+        take_model(s, &model, state);
+    }
+    tacet_blob_clear(&model);
+}
+
+static const tacet__policy_ops OPS = {.name = NAME,
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .state = state,
+                                      .free = free_policy,
+                                      .drop = drop};
 
 tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics_model *model, uint64_t rounds,
                                             tacet_error *err) {
@@ -196,5 +177,5 @@ tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics
         free_policy(s);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for %llu rounds", (unsigned long long)rounds);
     }
-    return tacet_policy_wrap(out, &OPS, s, err);
+    return tacet__policy_wrap(out, &OPS, s, err);
 }

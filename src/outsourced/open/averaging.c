@@ -11,7 +11,6 @@
  * state is the list of suggestions and reports, replayed on loading. */
 #include "outsourced/open/averaging_state.h"
 
-#include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
@@ -23,14 +22,8 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-enum {
-    EXPLORE_EVERY = 3,
-    EXPLORE_FROM = 4,
-    EXPLORE_AMONG = 10,
-    HORIZON_MOST = 2048,
-    PRINT_BYTES = 32,
-    STATE_VERSION = 1
-};
+enum { EXPLORE_EVERY = 3, EXPLORE_FROM = 4, EXPLORE_AMONG = 10, HORIZON_MOST = 2048, PRINT_BYTES = 32 };
+static const double VALUE_MOST = 1e150;  /* beyond it squares overflow */
 static const double EXPLORE_UNTIL = 0.8; /* of the horizon */
 static const double EXPLORE_WIDTH = 4;   /* standard deviations */
 /* Of the hedge, in the log Bayes factor for a relation between inputs and values: the sum of what the model's
@@ -218,7 +211,7 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
     if (status != TACET_OK) {
         return status;
     }
-    if (!isfinite(value) || fabs(value) > 1e150) {
+    if (!isfinite(value) || fabs(value) > VALUE_MOST) {
         return tacet__fail(err, TACET_INVALID, "a value is not finite, or beyond 1e150");
     }
     learn(self, (size_t)ticket, value);
@@ -293,110 +286,50 @@ static void guarantee(const void *object, tacet_guarantee *out) {
 /* --- saved state ---------------------------------------------------------------------------------------------------
  */
 
-static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
-    const averaging *self = object;
-    tacet__writer w;
-    tacet__write_begin(&w, out, NAME, STATE_VERSION);
-    tacet__write_bytes(&w, self->problem, sizeof self->problem);
-    tacet__write_size(&w, self->suggested);
+/* What follows from the list: which rows are taken, what became of each ticket; and the model, by replay. */
+static void take_list(averaging *self, size_t observed, tacet__state *s) {
+    tacet__averaging *l = &self->l;
+    size_t reported = 0;
+    memset(self->taken, 0, l->n * sizeof *self->taken);
+    self->dropped = 0;
     for (size_t k = 0; k < self->suggested; k++) {
-        tacet__write_size(&w, self->asked[k]);
-        tacet__write_size(&w, self->fates[k] == DROPPED ? 1 : 0);
+        tacet__state_require(s, "rows", !self->taken[self->asked[k]]);
+        tacet__state_require(s, "fates", self->fates[k] <= DROPPED);
+        self->taken[self->asked[k]] = true;
+        self->dropped += self->fates[k] == DROPPED ? 1 : 0;
+        reported += self->fates[k] == REPORTED ? 1 : 0;
     }
-    tacet__write_size(&w, self->l.count);
-    for (size_t s = 0; s < self->l.count; s++) {
-        tacet__write_size(&w, self->order[s]);
-        tacet__write_f64(&w, self->l.values[s]);
+    tacet__state_require(s, "fates", reported == observed && self->suggested - self->dropped <= l->horizon);
+    for (size_t i = 0; i < observed; i++) { /* open until it is learnt, so that none is named twice */
+        tacet__state_require(s, "order", self->fates[self->order[i]] == REPORTED && fabs(l->values[i]) <= VALUE_MOST);
+        self->fates[self->order[i]] = OPEN;
     }
-    return tacet__write_end(&w, err);
-}
-
-typedef struct history {
-    size_t suggested, dropped, observed;
-    size_t room; /* of rows and fates: no less than a fresh policy has */
-    size_t *rows, *order;
-    unsigned char *fates;
-    double *values;
-    bool *seen;
-} history;
-
-/* Every number must be one this policy could have written. */
-static void history_read(history *h, const averaging *self, tacet__reader *r) {
-    for (size_t k = 0; k < h->suggested && !r->failed; k++) {
-        h->rows[k] = tacet__read_size(r, self->l.n - 1);
-        h->fates[k] = tacet__read_size(r, 1) == 1 ? DROPPED : OPEN;
-        h->dropped += h->fates[k] == DROPPED ? 1 : 0;
-        r->failed = r->failed || h->seen[h->rows[k]];
-        h->seen[h->rows[k]] = true;
+    tacet__averaging_forget(l);
+    for (size_t i = 0; i < observed && tacet__state_taking(s); i++) {
+        learn(self, self->order[i] + 1, l->values[i]); /* to where they are */
     }
-    r->failed = r->failed || h->suggested - h->dropped > self->l.horizon;
-    h->observed = r->failed ? 0 : tacet__read_size(r, h->suggested - h->dropped);
-    for (size_t s = 0; s < h->observed && !r->failed; s++) {
-        h->order[s] = tacet__read_size(r, h->suggested - 1);
-        h->values[s] = tacet__read_f64(r);
-        r->failed = r->failed || h->fates[h->order[s]] != OPEN || !(fabs(h->values[s]) <= 1e150);
-        h->fates[h->order[s]] = REPORTED;
-    }
-}
-
-static void adopt(averaging *self, history *h) {
-    size_t *rows = self->asked;
-    unsigned char *fates = self->fates;
-    tacet__averaging_forget(&self->l);
     self->current = false;
-    memset(self->taken, 0, self->l.n * sizeof *self->taken);
-    self->asked = h->rows;
-    self->fates = h->fates;
-    self->capacity = self->fate_capacity = h->room;
-    self->suggested = h->suggested;
-    self->dropped = h->dropped;
-    for (size_t k = 0; k < h->suggested; k++) {
-        self->taken[h->rows[k]] = true;
-    }
-    for (size_t s = 0; s < h->observed; s++) {
-        learn(self, h->order[s] + 1, h->values[s]);
-    }
-    h->rows = rows;
-    h->fates = fates;
 }
 
-static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
+static void state(void *object, tacet__state *s) {
     averaging *self = object;
-    history h = {0};
-    tacet__reader r;
-    const unsigned char *problem = NULL;
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
+    tacet__averaging *l = &self->l;
+    size_t observed = l->count;
+    tacet__state_same(s, "problem", self->problem, sizeof self->problem);
+    tacet__state_size(s, "suggested", &self->suggested, l->n);
+    if (tacet__state_taking(s) &&
+        (!tacet__grow((void **)&self->asked, &self->capacity, self->suggested, sizeof *self->asked) ||
+         !tacet__grow((void **)&self->fates, &self->fate_capacity, self->suggested, sizeof *self->fates))) {
+        tacet__state_check(s, "rows", tacet__fail(s->err, TACET_NO_MEMORY, "out of memory for tickets"));
     }
-    if (tacet__read_bytes(&r, &problem) != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
-        r.failed = true;
+    tacet__state_sizes(s, "rows", self->asked, self->suggested, l->n - 1);
+    tacet__state_bytes(s, "fates", self->fates, self->suggested);
+    tacet__state_size(s, "observed", &observed, self->suggested < l->horizon ? self->suggested : l->horizon);
+    tacet__state_sizes(s, "order", self->order, observed, self->suggested - 1);
+    tacet__state_f64s(s, "values", l->values, observed);
+    if (tacet__state_taking(s)) {
+        take_list(self, observed, s);
     }
-    h.suggested = tacet__read_size(&r, self->l.n);
-    if (r.failed) {
-        return tacet__read_end(&r, err);
-    }
-    h.room = h.suggested > self->l.horizon ? h.suggested : self->l.horizon;
-    h.rows = TACET__ZALLOC(size_t, h.room);
-    h.order = TACET__ZALLOC(size_t, h.suggested);
-    h.fates = TACET__ZALLOC(unsigned char, h.room);
-    h.values = TACET__ZALLOC(double, h.suggested);
-    h.seen = TACET__ZALLOC(bool, self->l.n);
-    if (h.rows == NULL || h.order == NULL || h.fates == NULL || h.values == NULL || h.seen == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
-    } else {
-        history_read(&h, self, &r);
-        status = tacet__read_end(&r, err);
-    }
-    if (status == TACET_OK) {
-        adopt(self, &h);
-    }
-    free(h.rows);
-    free(h.order);
-    free(h.fates);
-    free(h.values);
-    free(h.seen);
-    return status;
 }
 
 /* --- creation ------------------------------------------------------------------------------------------------------
@@ -512,15 +445,14 @@ static void fingerprint(averaging *self, const tacet_modeler_settings *s) {
     (void)crypto_generichash_final(&state, self->problem, PRINT_BYTES);
 }
 
-static const tacet_policy_ops OPS = {.name = NAME,
-                                     .suggest = suggest,
-                                     .observe = observe,
-                                     .recommend = recommend,
-                                     .guarantee = guarantee,
-                                     .save = save,
-                                     .load = load,
-                                     .free = averaging_free,
-                                     .drop = drop};
+static const tacet__policy_ops OPS = {.name = NAME,
+                                      .suggest = suggest,
+                                      .observe = observe,
+                                      .recommend = recommend,
+                                      .guarantee = guarantee,
+                                      .state = state,
+                                      .free = averaging_free,
+                                      .drop = drop};
 
 tacet__averaging *tacet__averaging_of(const tacet_policy *policy) {
     averaging *self = tacet__policy_self(policy, &OPS);
@@ -581,5 +513,5 @@ tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_se
     tacet__averaging_draw(&self->l);
     fingerprint(self, s);
     tacet__averaging_forget(&self->l);
-    return tacet_policy_wrap(out, &OPS, self, err);
+    return tacet__policy_wrap(out, &OPS, self, err);
 }

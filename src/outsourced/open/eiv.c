@@ -9,6 +9,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/policy_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,16 +45,17 @@ static void eiv_guarantee(const void *self, tacet_guarantee *out) {
     tacet_policy_guarantee(((const eiv *)self)->policy, out);
 }
 
-static tacet_status eiv_save(const void *self, tacet_blob *out, tacet_error *err) {
-    return tacet_policy_save(((const eiv *)self)->policy, out, err);
+static void eiv_state(void *self, tacet__state *s) {
+    tacet__policy_state(((eiv *)self)->policy, s);
 }
 
-static tacet_status eiv_load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    return tacet_policy_load(((eiv *)self)->policy, bytes, size, err);
-}
-
-static const tacet_policy_ops OPS = {"eiv",    eiv_suggest, eiv_observe, eiv_recommend, eiv_guarantee,
-                                     eiv_save, eiv_load,    eiv_free,    NULL,          NULL};
+static const tacet__policy_ops OPS = {.name = "eiv",
+                                      .suggest = eiv_suggest,
+                                      .observe = eiv_observe,
+                                      .recommend = eiv_recommend,
+                                      .guarantee = eiv_guarantee,
+                                      .state = eiv_state,
+                                      .free = eiv_free};
 
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *s, tacet_error *err) {
     *out = NULL;
@@ -95,5 +97,5 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
         eiv_free(m);
         return status;
     }
-    return tacet_policy_wrap(out, &OPS, m, err);
+    return tacet__policy_wrap(out, &OPS, m, err);
 }

@@ -63,12 +63,6 @@ TACET_API const double *tacet_central_learner_theta(const tacet_central_learner 
 /* Root mean square of the posterior's sd over the grid, in the rewards' units. */
 TACET_API double tacet_central_learner_error(tacet_central_learner *learner);
 
-/* State as bytes, and back. CORRUPT: damaged, or of another map or other settings. */
-TACET_API tacet_status tacet_central_learner_save(const tacet_central_learner *learner, tacet_blob *out,
-                                                  tacet_error *err);
-TACET_API tacet_status tacet_central_learner_load(tacet_central_learner *learner, const void *bytes, size_t size,
-                                                  tacet_error *err);
-
 #ifdef __cplusplus
 }
 #endif

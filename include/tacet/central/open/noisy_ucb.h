@@ -52,9 +52,6 @@ TACET_API uint64_t tacet_noisy_ucb_repairs(const tacet_noisy_ucb *ucb);
 TACET_API double tacet_noisy_ucb_beta(const tacet_noisy_ucb *ucb); /* before `width` */
 TACET_API size_t tacet_noisy_ucb_choose(tacet_noisy_ucb *ucb, double *score, const double *X, size_t ldx, size_t n);
 TACET_API void tacet_noisy_ucb_predict(tacet_noisy_ucb *ucb, double *mean, double *sd, const double *x);
-/* State: the last sums. CORRUPT. */
-TACET_API tacet_status tacet_noisy_ucb_save(const tacet_noisy_ucb *ucb, tacet_blob *out, tacet_error *err);
-TACET_API tacet_status tacet_noisy_ucb_load(tacet_noisy_ucb *ucb, const void *bytes, size_t size, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -24,12 +24,6 @@ TACET_API void tacet_local_statistics_free(tacet_local_statistics *server); /* N
 /* A report: 2r numbers. INVALID: wrong count, not finite; nothing changes. */
 TACET_API tacet_status tacet_local_statistics_take(tacet_local_statistics *server, const double *report, size_t count,
                                                    tacet_error *err);
-/* Sums, count and model as bytes, and back into a server created alike; the size does not depend on the number of
- * reports. CORRUPT: damaged, impossible, or of another server, which keeps its state. NO_MEMORY. */
-TACET_API tacet_status tacet_local_statistics_save(const tacet_local_statistics *server, tacet_blob *out,
-                                                   tacet_error *err);
-TACET_API tacet_status tacet_local_statistics_load(tacet_local_statistics *server, const void *bytes, size_t size,
-                                                   tacet_error *err);
 TACET_API uint64_t tacet_local_statistics_count(const tacet_local_statistics *server);
 /* The public model, which devices score their arms by; owned by the server. */
 TACET_API tacet_central_learner *tacet_local_statistics_model(tacet_local_statistics *server);
