@@ -178,11 +178,12 @@ static void on_notice(void *user, const PGresult *result) {
     db->unsynced = db->unsynced || (severity != NULL && strcmp(severity, "WARNING") == 0);
 }
 
-tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
-    /* The URL comes last: what it says about these wins. */
-    const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", NULL};
-    const char *const values[] = {"2", "5000", "tacet", db->url, NULL};
-    char settings[640];
+/* To what the URL names, or to this host of it. The URL comes before the host and after the rest: what it says of those
+ * wins. */
+static tacet_status connect_to(tacet__pg_store *db, const char *host, const char *port, tacet_error *err) {
+    const char *const keys[] = {
+        "connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", "host", "port", NULL};
+    const char *const values[] = {"2", "5000", "tacet", db->url, host, port, NULL};
     char line[160];
     PQfinish(db->connection);
     db->queued = 0;
@@ -202,6 +203,61 @@ tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
         return tacet__fail(err, password ? TACET_DENIED : TACET_IO, "cannot connect to the store: %s", line);
     }
     (void)PQsetnonblocking(db->connection, 1);
+    return TACET_OK;
+}
+
+/* The i-th of a list with commas, the only one of a list of one, or "" (the default). False: there are not so many. */
+static bool listed(char *out, size_t size, const char *list, size_t i) {
+    const char *at = list != NULL ? list : "";
+    for (const char *comma = strchr(at, ','); i > 0; i--, comma = strchr(at, ',')) {
+        if (comma == NULL) {
+            return false;
+        }
+        at = comma + 1;
+    }
+    const size_t length = strcspn(at, ",");
+    if (length >= size) {
+        return false;
+    }
+    memcpy(out, at, length);
+    out[length] = '\0';
+    return true;
+}
+
+/* libpq takes the first host that answers. One that was replaced answers, too: then the others are tried. */
+static tacet_status connect_to_primary(tacet__pg_store *db, tacet_error *err) {
+    char hosts[2048] = "", ports[256] = "", host[512], port[32];
+    bool replaced = false;
+    tacet_status status = connect_to(db, NULL, NULL, err);
+    status = status != TACET_OK ? status : tacet__pg_primary(db, &replaced, err);
+    PQconninfoOption *options = replaced ? PQconninfo(db->connection) : NULL;
+    for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
+        if (strcmp(o->keyword, "host") == 0 || strcmp(o->keyword, "port") == 0) {
+            const bool is_host = o->keyword[0] == 'h';
+            (void)snprintf(is_host ? hosts : ports, is_host ? sizeof hosts : sizeof ports, "%s",
+                           o->val != NULL ? o->val : "");
+        }
+    }
+    PQconninfoFree(options);
+    for (size_t i = 0; replaced && strchr(hosts, ',') != NULL && listed(host, sizeof host, hosts, i); i++) {
+        tacet_error other = {0};
+        bool this_too = false;
+        const bool own_port = listed(port, sizeof port, ports, strchr(ports, ',') != NULL ? i : 0);
+        if (connect_to(db, host, own_port ? port : NULL, &other) == TACET_OK &&
+            tacet__pg_primary(db, &this_too, &other) == TACET_OK) {
+            tacet_error_clear(err);
+            return TACET_OK;
+        }
+    }
+    return status;
+}
+
+tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
+    char settings[640];
+    tacet_status status = connect_to_primary(db, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
      * middle of a batch would keep a study from everybody. */
     const unsigned long long statement_ms = db->busy_ms + PATIENCE_MS;
@@ -212,7 +268,7 @@ tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
                    "SET search_path=\"%s\"",
                    (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on", statement_ms,
                    db->read_only ? "on" : "off", db->schema);
-    tacet_status status = tacet__pg_run(db, settings, "connect", err);
+    status = tacet__pg_run(db, settings, "connect", err);
     for (tacet__pg_statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
         (void)tacet__pg_prepare(db, query, NULL); /* one that fails, fails when it is used */
     }

@@ -582,7 +582,9 @@ bool tacet__engine_ready(tacet__engine *e) {
     s.create = false;
     tacet_status status = e->probed != NULL ? TACET_OK : tacet__studies_open(&e->probed, &s, &err);
     status = status != TACET_OK ? status : tacet__studies_probe(e->probed, &err);
-    const char *why = "the store cannot be written now";
+    const char *why = strstr(err.message, "was replaced") != NULL
+                          ? "the database that answers was replaced by another: the server's log names it"
+                          : "the store cannot be written now";
     if (status == TACET_OK) {
         why = "the key file of the ledgers cannot be used: the server's log says why";
         status = check_keys(&e->settings, e->probed, &err);
