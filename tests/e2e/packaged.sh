@@ -75,7 +75,8 @@ ask POST /v1/tokens '{"role":"device","study":"dose"}' | grep -q '"token"' || fa
 curl -s --cacert "$keys/ca.pem" -H 'Authorization: Bearer tacet_none' "$url/v1/studies" | grep -q '"status":401' || fail "no token is one"
 grep -q 'a token that is none' "$work/log1" || fail "a refused token is not in the log"
 tacet store audit --store "$store" >"$work/trail" || fail "no audit trail"
-for line in 'user .* at a shell .*study token --role owner' 'token 1 .*POST /v1/studies/dose/releases' 'token 1 .*POST /v1/tokens'; do
+for line in 'user .* at a shell .*study token --role owner' 'token 1 from 127.0.0.1 .*POST /v1/studies/dose/releases' 'token 1 .*POST /v1/tokens' \
+    'the server .*line [0-9]*: answered 201'; do
     grep -q "$line" "$work/trail" || fail "the audit trail lacks '$line'"
 done
 grep -q tacet_ "$work/trail" && fail "the audit trail has the text of a token"
@@ -83,6 +84,9 @@ psql -q "$store" -c "ALTER TABLE tacet_open.audit RENAME TO away"
 ask POST /v1/tokens '{"role":"owner"}' | grep -q '"status":503' || fail "a token is made although that cannot be written down"
 ask POST /v1/studies/dose/archive | grep -q '"status":503' || fail "a study is archived although that cannot be written down"
 psql -q "$store" -c "ALTER TABLE tacet_open.away RENAME TO audit"
+id=$(curl -s --cacert "$keys/ca.pem" -D - -o "$work/body" "$url/v1/live" | sed -n 's/^[Xx]-[Rr]equest-[Ii]d: *\([0-9a-f-]*\).*/\1/p')
+[ -n "$id" ] || fail "an answer has no id"
+grep -q "request ${id%-*}-[0-9a-f]* was answered 503" "$work"/log* || fail "a request that failed is not named in the log"
 ask GET /v1/studies/dose | grep -q '"state":"active"' || fail "the study was archived"
 psql -q "$store" -c "UPDATE tacet_open.audit SET what = 'nothing' WHERE number = 2"
 expect 1 tacet store audit --store "$store"

@@ -29,8 +29,7 @@ tacet_status tacet__state_path(char out[TACET__PATH], const char *leaf, tacet_er
         return tacet__fail(err, TACET_INVALID, "there is no state folder: set TACET_STATE");
     }
     const int n = snprintf(out, TACET__PATH, "%s%s%s%s", base, below, leaf[0] != '\0' ? "/" : "", leaf);
-    return n > 0 && n < TACET__PATH ? TACET_OK
-                                    : tacet__fail(err, TACET_INVALID, "the state folder's path is too long");
+    return n > 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the state folder's path is too long");
 }
 
 bool tacet__folders_make(const char *folder) {

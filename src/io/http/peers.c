@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -88,6 +89,14 @@ void tacet__address_of(unsigned char out[TACET__ADDRESS_BYTES], const struct soc
         const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
         const bool mapped = memcmp(&v6->sin6_addr, MAPPED, sizeof MAPPED) == 0;
         memcpy(out, &v6->sin6_addr, mapped ? TACET__ADDRESS_BYTES : TACET__ADDRESS_BYTES / 2);
+    }
+}
+
+void tacet__address_text(char out[TACET__ADDRESS_TEXT], const unsigned char address[TACET__ADDRESS_BYTES]) {
+    static const unsigned char MAPPED[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    const bool four = memcmp(address, MAPPED, sizeof MAPPED) == 0;
+    if (inet_ntop(four ? AF_INET : AF_INET6, address + (four ? sizeof MAPPED : 0), out, TACET__ADDRESS_TEXT) == NULL) {
+        (void)strcpy(out, "-");
     }
 }
 

@@ -36,6 +36,10 @@ void tacet__peers_free(tacet__peers *peers);                          /* NULL is
 /* The bytes by which an address is known: IPv4 as mapped, IPv6 as its /64. */
 void tacet__address_of(unsigned char out[TACET__ADDRESS_BYTES], const struct sockaddr *address);
 
+enum { TACET__ADDRESS_TEXT = 48 };
+/* The same as people write them; "-" for none. */
+void tacet__address_text(char out[TACET__ADDRESS_TEXT], const unsigned char address[TACET__ADDRESS_BYTES]);
+
 /* A place for a new connection, perhaps one that another has to leave; NULL: none. */
 tacet__peer *tacet__peers_add(tacet__peers *peers, int fd, const unsigned char address[TACET__ADDRESS_BYTES],
                               double now);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ static enum MHD_Result reply(const tacet__upload *up, tacet__response *response,
     (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE,
                                   response->content_type != NULL ? response->content_type : "application/json");
     (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    (void)MHD_add_response_header(out, "X-Request-Id", up->id);
     guard(out, response);
     if (close_after) {
         (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONNECTION, "close");
@@ -422,6 +424,10 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
                               .address = address_key(server, up),
                               .exchange = &up->exchange};
     tacet__response response = {.file = -1};
+    memcpy(request.id, up->id, sizeof request.id);
+    if (up->peer != NULL) {
+        tacet__address_text(request.from, tacet__peer_address(up->peer));
+    }
     const verdict v = within_rate(server, up);
     if (v == SLOW && slow_down(server, up)) {
         return MHD_YES;
@@ -452,6 +458,8 @@ void *tacet__http_begin(void *user, const char *target, struct MHD_Connection *c
                               .target = target,
                               .target_size = strlen(target),
                               .late = {.file = -1}};
+        (void)snprintf(up->id, sizeof up->id, "%08x-%llx", up->server->series,
+                       atomic_fetch_add(&up->server->requests, 1) + 1);
     }
     return up;
 }
@@ -521,6 +529,7 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     server->client_certificates = settings->client_ca != NULL;
     server->listening = server->wake = -1;
     tacet__buckets_init(&server->addresses);
+    server->series = randombytes_random();
     tacet__buckets_init(&server->tokens);
     tacet__buckets_init(&server->arrivals);
     (void)pthread_mutex_init(&server->lock, NULL);

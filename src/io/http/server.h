@@ -26,6 +26,8 @@ typedef struct tacet__exchange {
     bool known; /* set before the answer: the request's token or certificate is one that the handler knows */
 } tacet__exchange;
 
+enum { TACET__REQUEST_ID = 32 };
+
 typedef struct tacet__request {
     const char *method;
     const char *path;        /* without the query string */
@@ -39,7 +41,9 @@ typedef struct tacet__request {
     const char *(*header)(const void *peer, const char *name);
     const char *(*cookie)(const void *peer, const char *name);
     const void *peer;
-    uint64_t address; /* a number that stands for the address it came from */
+    uint64_t address;           /* a number that stands for the address it came from */
+    char id[TACET__REQUEST_ID]; /* the answer has it, too, in X-Request-Id */
+    char from[48];              /* that address as text, IPv6 as its /64; "": not known */
     tacet__exchange *exchange;
 } tacet__request;
 

@@ -19,8 +19,9 @@ struct tacet__upload {
     tacet__server *server;
     struct MHD_Connection *connection;
     tacet__peer *peer;
-    tacet__response late; /* what was answered while suspended */
-    const char *target;   /* of the request's line as it came; only until it is looked at */
+    char id[TACET__REQUEST_ID]; /* by which logs name it */
+    tacet__response late;       /* what was answered while suspended */
+    const char *target;         /* of the request's line as it came; only until it is looked at */
     size_t target_size;
     bool seen; /* it was looked at */
     bool suspended, answered;
@@ -58,6 +59,8 @@ struct tacet__server {
     atomic_bool quiet, end;
     tacet__peers *peers;
     atomic_size_t held; /* bytes of bodies, over all connections */
+    uint32_t series;    /* of the ids of its requests: another one after each start */
+    atomic_ullong requests;
 
     pthread_mutex_t lock; /* of all that follow */
     tacet__loops generations[TACET__GENERATIONS_MOST];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* postgres_primary.c - tells the database that is served from one that was replaced and came back. Ring: io.
- * After a failover the old primary may start again, take connections and writes, and lack what was committed since. Each
- * promotion begins a new timeline of the same system: the newest one that was seen is noted in the state folder, a file
- * a system, and a database of an older one is not used. Cost: one query a connection. */
+ * After a failover the old primary may start again, take connections and writes, and lack what was committed since.
+ * Each promotion begins a new timeline of the same system: the newest one that was seen is noted in the state folder, a
+ * file a system, and a database of an older one is not used. Cost: one query a connection. */
 #include "io/postgres/postgres_link.h"
 
 #include "core/fail.h"

@@ -40,7 +40,7 @@ tacet_status tacet__place_audit(tacet__studies *store, tacet_error *err, const c
     va_start(arguments, format);
     (void)vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    return tacet__studies_audit(store, who, what, err);
+    return tacet__studies_audit(store, NULL, who, what, err);
 }
 
 static tacet_status add_line(const tacet__audit *line, void *user, tacet_error *err) {

@@ -79,8 +79,8 @@ tacet_status tacet__study_anchor_open(int *anchor, tacet__studies *store, tacet_
         status = tacet__state_path(folder, "studies", err);
     }
     if (status == TACET_OK && !tacet__folders_make(folder)) {
-        status = tacet__fail(err, TACET_IO, "how far studies came cannot be noted in %.200s: %s", folder,
-                             strerror(errno));
+        status =
+            tacet__fail(err, TACET_IO, "how far studies came cannot be noted in %.200s: %s", folder, strerror(errno));
     }
     file_name(name, study);
     status = status != TACET_OK ? status : tacet__path(path, folder, name, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit.c - who did what to the store: one line for each administrative act, before it is done.
+/* audit.c - who did what to the store: one line for each administrative act, before it is done, one for how it ended.
  * Ring: open. Lines are numbered without a gap and chained by a hash, as the log of a study is: one that was changed,
  * dropped or put between others is found by whoever reads them. A cut at the end is not, unless the last hash was noted
  * elsewhere ('tacet store audit' prints it). No line has a value or a secret. Cost: one transaction a line. */
@@ -64,7 +64,8 @@ static tacet_status append_line(tacet__half *open, tacet__audit *line, tacet_err
     return tacet__query_run(add, err);
 }
 
-tacet_status tacet__studies_audit(tacet__studies *studies, const char *who, const char *what, tacet_error *err) {
+tacet_status tacet__studies_audit(tacet__studies *studies, uint64_t *number, const char *who, const char *what,
+                                  tacet_error *err) {
     tacet__half *open = &studies->open;
     tacet__audit line = {0};
     if (studies->writing != NULL || studies->gathering) {
@@ -79,6 +80,9 @@ tacet_status tacet__studies_audit(tacet__studies *studies, const char *who, cons
     }
     status = append_line(open, &line, err);
     if (status == TACET_OK) {
+        if (number != NULL) {
+            *number = line.number;
+        }
         return tacet__db_commit(open->db, err);
     }
     tacet__db_rollback(open->db);

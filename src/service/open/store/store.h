@@ -304,14 +304,16 @@ tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn
 void tacet__studies_token_hash(unsigned char out[TACET__STUDIES_TOKEN_HASH], const char *text, size_t size);
 
 /* The audit trail (audit.c): one line before each administrative act, durable when it returns OK; what cannot be
- * written down is not done. Texts that are too long are cut. */
+ * written down is not done. A second line says how it ended. Texts that are too long are cut; *number (NULL: not asked)
+ * is the line's. */
 enum { TACET__AUDIT_HASH = 32, TACET__AUDIT_WHO = 96, TACET__AUDIT_WHAT = 160 };
 typedef struct tacet__audit {
     uint64_t number, time; /* 1, 2, 3, …; seconds since 1970 */
     char who[TACET__AUDIT_WHO], what[TACET__AUDIT_WHAT];
     unsigned char hash[TACET__AUDIT_HASH];
 } tacet__audit;
-tacet_status tacet__studies_audit(tacet__studies *studies, const char *who, const char *what, tacet_error *err);
+tacet_status tacet__studies_audit(tacet__studies *studies, uint64_t *number, const char *who, const char *what,
+                                  tacet_error *err);
 /* Every line in order, the chain checked: CORRUPT. The callback may not use the handle. */
 typedef tacet_status tacet__audit_fn(const tacet__audit *line, void *user, tacet_error *err);
 tacet_status tacet__studies_audited(tacet__studies *studies, tacet__audit_fn *fn, void *user, tacet_error *err);

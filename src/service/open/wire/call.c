@@ -138,9 +138,47 @@ static void note(const tacet__call *c, unsigned status) {
         return;
     }
     tacet__metrics_answered(c->service->metrics, c->route, status, tacet__service_now() - c->since);
+    if (status >= 500) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "request %s was answered %u", c->request.id, status);
+        tacet__engine_say(c->service->engine, line, NULL);
+    }
+}
+
+/* How an administrative act ended, for the audit trail. */
+typedef struct outcome {
+    tacet__errand errand; /* first */
+    tacet__engine *engine;
+    char what[TACET__AUDIT_WHAT];
+} outcome;
+
+static tacet_status write_outcome(tacet__studies *store, void *user, tacet_error *err) {
+    const outcome *o = user;
+    return tacet__studies_audit(store, NULL, "the server", o->what, err);
+}
+
+static void tell_outcome(tacet__errand *errand, bool stopping) {
+    outcome *o = (outcome *)errand;
+    tacet_error err = {0};
+    (void)stopping; /* the last acts before the end are told, too */
+    if (tacet__engine_with_store(o->engine, write_outcome, o, &err) != TACET_OK) {
+        tacet__engine_say(o->engine, "the audit trail lacks how an act ended", &err);
+    }
+    free(o);
+}
+
+static void note_outcome(const tacet__call *c, unsigned status) {
+    outcome *o = c->audited != 0 ? TACET__ZALLOC(outcome, 1) : NULL;
+    if (o != NULL) {
+        o->errand.run = tell_outcome;
+        o->engine = c->service->engine;
+        (void)snprintf(o->what, sizeof o->what, "line %llu: answered %u", (unsigned long long)c->audited, status);
+        tacet__engine_errand(o->engine, &o->errand, false);
+    }
 }
 
 void tacet__call_answer(tacet__call *c, const tacet__response *response) {
+    note_outcome(c, response->status);
     if (tacet__watch_end(tacet__engine_watchdog(c->service->engine), &c->watch)) {
         tacet__exchange *exchange = c->request.exchange;
         note(c, response->status);

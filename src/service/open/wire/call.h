@@ -32,6 +32,7 @@ struct tacet__call {
     tacet_status token_status; /* of looking the token up */
     tacet__session session;    /* of a browser, whose token request.bearer then is; "" guard: none */
     const char *origin;        /* of the page that asks, as the answer repeats it (pages.h); NULL: no page's */
+    uint64_t audited;          /* its line in the audit trail; 0: it is no administrative act */
     tacet__job *job;           /* is told when the client has its answer */
     char *texts;               /* the copy; NULL: none */
     size_t texts_size;

@@ -563,25 +563,27 @@ static bool allowed(const tacet__call *c, const route *r, tacet__response *respo
 }
 
 typedef struct act {
+    uint64_t line;
     char who[TACET__AUDIT_WHO], what[TACET__AUDIT_WHAT];
 } act;
 
 static tacet_status write_down(tacet__studies *store, void *user, tacet_error *err) {
-    const act *a = user;
-    return tacet__studies_audit(store, a->who, a->what, err);
+    act *a = user;
+    return tacet__studies_audit(store, &a->line, a->who, a->what, err);
 }
 
 /* An administrative act is in the audit trail before it is done, or it is not done. On the desk. */
-static bool audited(const tacet__call *c, const route *r, tacet__response *response) {
-    act a;
+static bool audited(tacet__call *c, const route *r, tacet__response *response) {
+    act a = {0};
     tacet_error err = {0};
     if (!r->audited) {
         return true;
     }
-    (void)snprintf(a.who, sizeof a.who, "token %llu%s", (unsigned long long)c->token.id,
-                   c->session.guard[0] != '\0' ? " on the board" : "");
+    (void)snprintf(a.who, sizeof a.who, "token %llu%s from %s", (unsigned long long)c->token.id,
+                   c->session.guard[0] != '\0' ? " on the board" : "", c->request.from);
     (void)snprintf(a.what, sizeof a.what, "%s %s", r->method, c->request.path);
     if (tacet__engine_with_store(c->service->engine, write_down, &a, &err) == TACET_OK) {
+        c->audited = a.line;
         return true;
     }
     tacet__metrics_add(&c->service->metrics->failures, 1);
