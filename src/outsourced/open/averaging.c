@@ -120,14 +120,14 @@ static size_t improve(averaging *self, double *score) {
     tacet__averaging *l = &self->l;
     tacet__averaging_sweep(l, incumbent(l));
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < l->n; i++) {
-        if (!self->taken[i] &&
+    for (size_t i = 0; i < l->listed; i++) {
+        if (!self->taken[tacet__averaging_row(l, i)] &&
             (best == SIZE_MAX || l->score[i] > *score || (l->score[i] == *score && l->moment[i] > l->moment[best]))) {
             best = i;
             *score = l->score[i];
         }
     }
-    return best;
+    return tacet__averaging_row(l, best); /* more are listed than can be asked */
 }
 
 double tacet__averaging_doubt(double evidence) {
@@ -242,22 +242,28 @@ static size_t best_mean(averaging *self, bool unasked, double *mean, double *sd)
         return unasked ? SIZE_MAX : l->rows[0];
     }
     tacet__averaging_sweep(l, incumbent(l));
-    for (size_t k = 0; k < l->count; k++) {
-        const size_t row = l->rows[k];
-        const double smooth = l->shares[k] > 0 ? tacet__averaging_smooth(l, k) : l->y[k];
-        const double variance = l->shares[k] > 0 ? l->second[row] - l->moment[row] * l->moment[row] : 0;
-        l->moment[row] = smooth;
-        l->second[row] = smooth * smooth + fmax(0, variance);
-    }
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < l->n; i++) {
-        if (!(unasked && self->taken[i]) && (best == SIZE_MAX || l->moment[i] > l->moment[best])) {
-            best = i;
+    double moment = -INFINITY;
+    double variance = 0;
+    for (size_t i = 0; i < l->listed; i++) {
+        const size_t row = tacet__averaging_row(l, i);
+        if (l->moment[i] > moment && !self->taken[row]) {
+            best = row;
+            moment = l->moment[i];
+            variance = l->second[i] - moment * moment;
+        }
+    }
+    for (size_t k = 0; k < l->count && !unasked; k++) {
+        const double smooth = l->shares[k] > 0 ? tacet__averaging_smooth(l, k) : l->y[k];
+        if (smooth > moment || (smooth == moment && l->rows[k] < best)) {
+            best = l->rows[k];
+            moment = smooth;
+            variance = l->shares[k] > 0 ? tacet__averaging_variance(l, best) : 0;
         }
     }
     if (best != SIZE_MAX) {
-        *mean = tacet__averaging_back(l, l->moment[best]);
-        *sd = l->spread * l->scale * sqrt(fmax(0, l->second[best] - l->moment[best] * l->moment[best]));
+        *mean = tacet__averaging_back(l, moment);
+        *sd = l->spread * l->scale * sqrt(fmax(0, variance));
     }
     return best;
 }
@@ -497,7 +503,7 @@ tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_se
     self->l.squash = self->l.of_value = self->explore = !plain;
     self->l.most = plain ? 1 : TACET__AVERAGING_BEST;
     self->random_first = s->random_first;
-    self->seed = s->seed;
+    self->seed = self->l.seed = s->seed;
     double *sd = TACET__ZALLOC(double, self->l.holders * s->d);
     status = sd != NULL && allocate(self, s) ? take_initial(self, s, err)
                                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);

@@ -14,6 +14,8 @@
 #include <string.h>
 
 static const double WORTH = 0.01;     /* of the best draw's likelihood: what is less is left out */
+static const double BEHIND = 15;      /* in log likelihood: a draw that was so at a check is left out for good */
+static const double CHECK_GROWTH = 1.25; /* of the count, between two checks */
 static const double TAIL_LEAST = 0.1; /* of the values' variance is never taken for noise */
 
 static double *row_of(const tacet__draw *r, size_t j) {
@@ -71,25 +73,32 @@ static void fit_draw(const tacet__averaging *l, tacet__draw *r) {
     }
     const double ae = dot(r->solved, r->ones, t);
     const double nu = 1 + 0.5 * (double)(t - 1);
-    /* Without a relation K is diagonal. */
-    double sum = 0;
-    double squares = 0;
-    double ones = 0;
-    double log_det = 0;
-    for (size_t j = 0; j < t; j++) {
-        const double whole = 1 + r->nugget + l->shares[j];
-        sum += l->y[j] / whole;
-        squares += l->y[j] * l->y[j] / whole;
-        ones += 1 / whole;
-        log_det += log(whole);
-    }
     r->oo = dot(r->ones, r->ones, t);
     r->mean = ae / r->oo;
     const double rss = fmax(0, dot(r->solved, r->solved, t) - ae * ae / r->oo);
-    const double blank = fmax(0, squares - sum * sum / ones);
     r->s2 = (1 + 0.5 * rss) / nu;
     r->fit = -r->log_det - 0.5 * log(r->oo) - nu * log(1 + 0.5 * rss);
-    r->blank = -0.5 * log_det - 0.5 * log(ones) - nu * log(1 + 0.5 * blank);
+}
+
+/* Likelihood without a relation: K is diagonal. y has mean 0 and mean square 1. */
+static void fit_blank(const tacet__averaging *l, tacet__draw *r) {
+    const double t = (double)l->count;
+    double sum = 0;
+    double squares = t / (1 + r->nugget);
+    double ones = squares;
+    double log_det = t * log(1 + r->nugget);
+    if (l->rest > 0) {
+        squares = ones = log_det = 0;
+        for (size_t j = 0; j < l->count; j++) {
+            const double whole = 1 + r->nugget + l->shares[j];
+            sum += l->y[j] / whole;
+            squares += l->y[j] * l->y[j] / whole;
+            ones += 1 / whole;
+            log_det += log(whole);
+        }
+    }
+    const double rss = fmax(0, squares - sum * sum / ones);
+    r->blank = -0.5 * log_det - 0.5 * log(ones) - (1 + 0.5 * (t - 1)) * log(1 + 0.5 * rss);
 }
 
 /* Middle of the values and the spread of what lies above it; far below, the logarithm takes over: the lower tail is of
@@ -180,8 +189,8 @@ static void share_noise(tacet__averaging *l) {
 static void choose_best(tacet__averaging *l) {
     l->best_count = 0;
     for (size_t m = 0; m < l->draw_count; m++) {
-        size_t at = l->best_count;
-        while (at > 0 && l->draws[m].fit > l->draws[l->best[at - 1]].fit) {
+        size_t at = l->draws[m].out ? l->most : l->best_count;
+        while (!l->draws[m].out && at > 0 && l->draws[m].fit > l->draws[l->best[at - 1]].fit) {
             at--;
         }
         if (at < l->most) {
@@ -207,20 +216,20 @@ static void weigh_evidence(tacet__averaging *l) {
     double top = -DBL_MAX;
     double blank_top = -DBL_MAX;
     for (size_t m = 0; m < l->draw_count; m++) {
-        top = fmax(top, l->draws[m].fit);
+        top = l->draws[m].out ? top : fmax(top, l->draws[m].fit);
         blank_top = fmax(blank_top, l->draws[m].blank);
     }
     double sum = 0;
     double blank = 0;
     for (size_t m = 0; m < l->draw_count; m++) {
-        sum += exp(l->draws[m].fit - top);
+        sum += l->draws[m].out ? 0 : exp(l->draws[m].fit - top);
         blank += exp(l->draws[m].blank - blank_top);
     }
     /* cppcheck-suppress invalidFunctionArg ; there is always a draw, and the best one adds 1 to either sum */
     l->evidence = top - blank_top + log(sum) - log(blank);
 }
 
-void tacet__averaging_fit(tacet__averaging *l) {
+static void fit_all(tacet__averaging *l) {
     transform(l);
     l->best_count = 0;
     l->evidence = 0;
@@ -229,26 +238,59 @@ void tacet__averaging_fit(tacet__averaging *l) {
     }
     share_noise(l);
     for (size_t m = 0; m < l->draw_count; m++) {
-        fit_draw(l, &l->draws[m]);
+        if (!l->draws[m].out) {
+            fit_draw(l, &l->draws[m]);
+        }
+        fit_blank(l, &l->draws[m]);
     }
     choose_best(l);
     weigh_evidence(l);
 }
 
+/* Draws that are out cost nothing from here on. */
+static void leave_out(tacet__averaging *l) {
+    const double top = l->best_count > 0 ? l->draws[l->best[0]].fit : -INFINITY;
+    for (size_t m = 0; m < l->draw_count && l->best_count > 0; m++) {
+        l->draws[m].out = l->draws[m].out || l->draws[m].fit < top - BEHIND;
+    }
+}
+
+static size_t next_check(size_t count) {
+    const size_t next = (size_t)ceil(CHECK_GROWTH * (double)count);
+    return next > count ? next : count + 1;
+}
+
+void tacet__averaging_fit(tacet__averaging *l) {
+    const size_t count = l->count;
+    while (next_check(l->checked) <= count) {
+        l->count = l->checked = next_check(l->checked);
+        fit_all(l);
+        leave_out(l);
+        if (next_check(l->checked) > count) {
+            tacet__averaging_relist(l);
+        }
+    }
+    if (l->count < count || l->best_count == 0 || l->checked < count) {
+        l->count = count;
+        fit_all(l);
+    }
+}
+
+void tacet__averaging_solve(const tacet__averaging *l, const tacet__draw *r, double *v, size_t from) {
+    for (size_t j = l->count; j-- > from;) {
+        double sum = r->solved[j] - r->mean * r->ones[j];
+        for (size_t i = j + 1; i < l->count; i++) {
+            sum -= row_of(r, i)[j] * v[i];
+        }
+        v[j] = sum / row_of(r, j)[j];
+    }
+}
+
 double tacet__averaging_smooth(const tacet__averaging *l, size_t k) {
     double mean = 0;
     for (size_t b = 0; b < l->best_count; b++) {
-        const tacet__draw *r = &l->draws[l->best[b]];
-        /* K^-1 (y - mean), from the last row up to k. */
-        double *v = l->work;
-        for (size_t j = l->count; j-- > k;) {
-            double sum = r->solved[j] - r->mean * r->ones[j];
-            for (size_t i = j + 1; i < l->count; i++) {
-                sum -= row_of(r, i)[j] * v[i];
-            }
-            v[j] = sum / row_of(r, j)[j];
-        }
-        mean += l->weight[b] * (l->y[k] - l->shares[k] * v[k]);
+        tacet__averaging_solve(l, &l->draws[l->best[b]], l->work, k);
+        mean += l->weight[b] * (l->y[k] - l->shares[k] * l->work[k]);
     }
     return mean;
 }

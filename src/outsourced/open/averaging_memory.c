@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_memory.c - the memory of the averaging modeler: draws, shelves and the arrays over rows and values.
- * Ring: open. Cost: about 24 n horizon bytes, 512 MiB of shelves at most; nothing is allocated after it. */
+ * Ring: open. Cost: 8 (d + 2) bytes a row, and 40 horizon bytes of each that is listed; nothing is allocated after it. */
 #include "outsourced/open/averaging_state.h"
 
 #include "core/memory.h"
@@ -36,7 +36,7 @@ static bool allocate_draws(tacet__averaging *l) {
 
 /* As many shelves as fit; none is all right. */
 static bool allocate_shelves(tacet__averaging *l) {
-    const size_t padded = (l->n + TACET__AVERAGING_BLOCK - 1) / TACET__AVERAGING_BLOCK * TACET__AVERAGING_BLOCK;
+    const size_t padded = (l->listed + TACET__AVERAGING_BLOCK - 1) / TACET__AVERAGING_BLOCK * TACET__AVERAGING_BLOCK;
     size_t each = 0;
     size_t cells = 0;
     if (!tacet__size_mul(&each, padded, l->horizon)) {
@@ -47,14 +47,14 @@ static bool allocate_shelves(tacet__averaging *l) {
     l->scratch = TACET__ALIGNED(float, TACET__AVERAGING_BLOCK * l->horizon);
     l->shelves = TACET__ZALLOC(tacet__shelf, l->shelf_count);
     l->shelf_store = tacet__size_mul(&cells, each, l->shelf_count) ? TACET__ALIGNED(float, cells) : NULL;
-    l->shelf_sums = tacet__size_mul(&cells, 2 * l->shelf_count, l->n) ? TACET__ALIGNED(double, cells) : NULL;
+    l->shelf_sums = tacet__size_mul(&cells, 2 * l->shelf_count, l->listed) ? TACET__ALIGNED(double, cells) : NULL;
     if (l->scratch == NULL || l->shelves == NULL || l->shelf_store == NULL || l->shelf_sums == NULL) {
         return false;
     }
     for (size_t s = 0; s < l->shelf_count; s++) {
         l->shelves[s].U = l->shelf_store + s * each;
-        l->shelves[s].squares = l->shelf_sums + 2 * s * l->n;
-        l->shelves[s].ones = l->shelf_sums + (2 * s + 1) * l->n;
+        l->shelves[s].squares = l->shelf_sums + 2 * s * l->listed;
+        l->shelves[s].ones = l->shelf_sums + (2 * s + 1) * l->listed;
     }
     return true;
 }
@@ -66,20 +66,33 @@ bool tacet__averaging_allocate(tacet__averaging *l) {
     l->ends = TACET__ZALLOC(size_t, l->holders);
     l->noise_var = TACET__ZALLOC(double, l->holders);
     l->values = TACET__ZALLOC(double, 3 * l->horizon);
-    l->score = tacet__size_mul(&cells, l->n, 3) ? TACET__ALIGNED(double, cells) : NULL;
-    l->work = TACET__ZALLOC(double, l->horizon);
+    l->listed = l->n < TACET__AVERAGING_LISTED ? l->n : TACET__AVERAGING_LISTED;
+    l->score = TACET__ALIGNED(double, 3 * l->listed);
+    l->work = TACET__ZALLOC(double, 2 * l->horizon);
+    l->near = l->x;
+    if (l->listed < l->n) {
+        l->list = TACET__ZALLOC(size_t, l->listed);
+        l->near = TACET__ALIGNED(double, l->listed *l->d);
+        l->means = TACET__ALIGNED(double, 2 * l->n);
+    }
     if (l->x == NULL || l->rows == NULL || l->ends == NULL || l->noise_var == NULL || l->values == NULL ||
-        l->score == NULL || l->work == NULL) {
+        l->score == NULL || l->work == NULL || l->near == NULL ||
+        (l->listed < l->n && (l->list == NULL || l->means == NULL))) {
         return false;
     }
     l->y = l->values + l->horizon;
     l->shares = l->y + l->horizon;
-    l->moment = l->score + l->n;
-    l->second = l->moment + l->n;
+    l->moment = l->score + l->listed;
+    l->second = l->moment + l->listed;
     return allocate_draws(l) && allocate_shelves(l);
 }
 
 void tacet__averaging_clear(tacet__averaging *l) {
+    if (l->near != l->x) {
+        free(l->near);
+    }
+    free(l->list);
+    free(l->means);
     free(l->x);
     free(l->draws);
     free(l->store);
@@ -107,6 +120,7 @@ void tacet__averaging_forget(tacet__averaging *l) {
     for (size_t m = 0; m < l->draw_count; m++) {
         l->draws[m].have = 0;
         l->draws[m].log_det = 0;
+        l->draws[m].out = false;
     }
     for (size_t s = 0; s < l->shelf_count; s++) {
         l->shelves[s] = (tacet__shelf){
@@ -115,6 +129,7 @@ void tacet__averaging_forget(tacet__averaging *l) {
     for (size_t j = 0; j < l->horizon; j++) {
         l->shares[j] = 0;
     }
+    l->checked = 0;
     l->rest = 0;
     l->refit_at = TACET__AVERAGING_REFIT;
     l->count = 0;

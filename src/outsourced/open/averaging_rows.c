@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_rows.c - what the few best draws say of every row.
  * Ring: open. u_i = L^-1 k_i for all rows i of a draw lies on a shelf, in blocks, and grows by one row a value, so that
- * a round costs O(6 n t): one pass over the shelves, in which the new row of U and the mean are made together. A draw
- * that enters the best six, or has no shelf because memory is short, is solved from the start: O(n t^2 / 2). U is kept
+ * a round costs O(6 m t) for m listed rows: one pass over the shelves, in which the new row of U and the mean are made together. A draw
+ * that enters the best six, or has no shelf because memory is short, is solved from the start: O(m t^2 / 2). U is kept
  * in single precision and summed in double: the nugget is 1e-4 at least. */
 #include "outsourced/open/averaging_state.h"
 
@@ -20,25 +20,30 @@ enum {
 };
 static const double NEGLIGIBLE = 1e-4; /* of the best draw's likelihood */
 
-/* k[i] = kernel of value j's row and rows from..from+m. */
+/* k[i] = kernel of `here` and rows from..from+m. */
 TACET__CLONES
-static void kernel_block(const double *restrict x, size_t n, size_t d, const double *restrict inverse, size_t at,
-                         size_t from, size_t m, double *restrict k) {
+static void kernel_block(const double *restrict x, size_t stride, size_t d, const double *restrict inverse,
+                         const double *restrict here, size_t step, size_t from, size_t m, double *restrict k) {
     for (size_t i = 0; i < m; i++) {
         k[i] = 0;
     }
     for (size_t a = 0; a < d; a++) {
-        const double *restrict column = x + a * n + from;
-        const double here = x[a * n + at];
+        const double *restrict column = x + a * stride + from;
+        const double at = here[a * step];
         const double scale = inverse[a];
         for (size_t i = 0; i < m; i++) {
-            const double u = (column[i] - here) * scale;
+            const double u = (column[i] - at) * scale;
             k[i] += u * u;
         }
     }
     for (size_t i = 0; i < m; i++) {
         k[i] = tacet__matern52(k[i]);
     }
+}
+
+void tacet__averaging_kernel(const tacet__averaging *l, const tacet__draw *r, size_t row, const double *x,
+                             size_t stride, size_t from, size_t m, double *k) {
+    kernel_block(x, stride, l->d, r->inverse, l->x + row, l->n, from, m, k);
 }
 
 /* sum[r][i] += c[r][l] U[l][i] for r < many, rows l < count: each row of U is read once for all of them. Same numbers
@@ -96,7 +101,7 @@ typedef struct sums {
 static void solve_row(const tacet__averaging *l, const tacet__draw *r, float *U, size_t j, const double *done,
                       size_t from, size_t m, sums *s) {
     double k[BLOCK];
-    kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], from, m, k);
+    tacet__averaging_kernel(l, r, l->rows[j], l->near, l->listed, from, m, k);
     const double inverse = 1 / r->L[j * (j + 1) / 2 + j];
     float *out = U + j * BLOCK;
     for (size_t i = 0; i < m; i++) {
@@ -194,8 +199,8 @@ static void sweep_draw(tacet__averaging *l, size_t number, double weight, double
     for (size_t j = 0; j < l->count; j++) {
         weights[j] = r->solved[j] - r->mean * r->ones[j];
     }
-    for (size_t from = 0; from < l->n; from += BLOCK) {
-        const size_t m = l->n - from < BLOCK ? l->n - from : BLOCK;
+    for (size_t from = 0; from < l->listed; from += BLOCK) {
+        const size_t m = l->listed - from < BLOCK ? l->listed - from : BLOCK;
         float *U = shelf != NULL ? shelf->U + from * l->horizon : l->scratch;
         const size_t have = shelf != NULL ? shelf->have : 0;
         memset(&s, 0, sizeof s);
@@ -217,9 +222,9 @@ static void sweep_draw(tacet__averaging *l, size_t number, double weight, double
 
 void tacet__averaging_sweep(tacet__averaging *l, double best) {
     l->round++;
-    memset(l->score, 0, l->n * sizeof *l->score);
-    memset(l->moment, 0, l->n * sizeof *l->moment);
-    memset(l->second, 0, l->n * sizeof *l->second);
+    memset(l->score, 0, l->listed * sizeof *l->score);
+    memset(l->moment, 0, l->listed * sizeof *l->moment);
+    memset(l->second, 0, l->listed * sizeof *l->second);
     /* Shelves that hold one of the best are not given away to another of them. */
     for (size_t b = 0; b < l->best_count; b++) {
         for (size_t s = 0; s < l->shelf_count; s++) {
@@ -242,7 +247,7 @@ static void predict(const tacet__averaging *l, const tacet__draw *r, size_t row,
     for (size_t j = 0; j < l->count; j++) {
         const double *L = r->L + j * (j + 1) / 2;
         double k = 0;
-        kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], row, 1, &k);
+        tacet__averaging_kernel(l, r, l->rows[j], l->x, l->n, row, 1, &k);
         for (size_t i = 0; i < j; i++) {
             k -= L[i] * u[i];
         }
@@ -264,6 +269,20 @@ double tacet__averaging_bound(tacet__averaging *l, size_t row, double width) {
         bound += l->weight[b] * (mean + width * sqrt(variance));
     }
     return bound;
+}
+
+double tacet__averaging_variance(tacet__averaging *l, size_t row) {
+    double first = 0;
+    double second = 0;
+    for (size_t b = 0; b < l->best_count; b++) {
+        const tacet__draw *r = &l->draws[l->best[b]];
+        double mean = 0;
+        double variance = 0;
+        predict(l, r, row, &mean, &variance);
+        first += l->weight[b] * mean;
+        second += l->weight[b] * (mean * mean + variance + r->s2 * r->nugget);
+    }
+    return second - first * first;
 }
 
 /* --- intervals ---------------------------------------------------------------------------------------------------- */
@@ -323,7 +342,7 @@ void tacet__averaging_interval(const tacet__averaging *l, size_t row, double sha
         const tacet__draw *r = &l->draws[m];
         part *p = &parts[count];
         double variance = 0;
-        p->weight = r->have == l->count ? exp(r->fit - top) : 0;
+        p->weight = r->out ? 0 : exp(r->fit - top);
         if (p->weight > NEGLIGIBLE) {
             predict(l, r, row, &p->mean, &variance);
             p->sd = sqrt(variance + r->s2 * r->nugget);

@@ -7,12 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
     TACET__AVERAGING_DRAWS = 256, /* draws from the prior over hyper-parameters */
     TACET__AVERAGING_BEST = 6,    /* of them the posterior is averaged over, at most */
     TACET__AVERAGING_BLOCK = 512, /* rows predicted at a time */
     TACET__AVERAGING_DIMS = 256,
+    TACET__AVERAGING_LISTED = 16384, /* rows that are looked at every round, at most */
     TACET__AVERAGING_REFIT = 8 /* values from which on known measurement noise is weighed */
 };
 
@@ -24,6 +26,7 @@ typedef struct tacet__draw {
     double *ones;      /* L^-1 1 */
     double *solved;    /* L^-1 y */
     size_t have;       /* rows of L */
+    bool out;          /* hopelessly behind at some check: not looked at again */
     double log_det;    /* sum of the logarithms of L's diagonal */
     double mean, s2;   /* of y under this draw: constant mean, signal variance */
     double oo;         /* 1' K^-1 1 */
@@ -36,14 +39,20 @@ typedef struct tacet__shelf {
     size_t have;            /* rows of U */
     size_t used;            /* round of the last use */
     float *U;               /* blocks of `horizon` x BLOCK */
-    double *squares, *ones; /* n: u'u and u'(L^-1 1) */
+    double *squares, *ones; /* listed: u'u and u'(L^-1 1) */
 } tacet__shelf;
 
 typedef struct tacet__averaging {
     size_t d, n, horizon;
+    uint64_t seed;
     size_t holders; /* at least 1: whose rows differ in their noise */
     size_t *ends;   /* holders: row after the last one of each */
     double *x;      /* n x d, one coordinate after the other: shrunk and scaled rows */
+    /* The rows that are looked at: all of them, or, of many, those of the best means and as many at random. */
+    size_t *list; /* listed: row numbers, ascending; NULL: all */
+    double *near; /* listed x d: their coordinates; x itself where all are listed */
+    size_t listed;
+    double *means;    /* 2 n: room for that; NULL: all are listed */
     tacet__draw *draws;
     size_t draw_count;
     double *store; /* what the draws point into */
@@ -69,10 +78,11 @@ typedef struct tacet__averaging {
     size_t best[TACET__AVERAGING_BEST];
     double weight[TACET__AVERAGING_BEST];
     size_t best_count;
+    size_t checked;  /* count at the last check: which draws are out, which rows are listed */
     double evidence; /* log Bayes factor against no relation */
     size_t round;
-    double *score, *moment, *second; /* n */
-    double *work;                    /* 4 horizon */
+    double *score, *moment, *second; /* listed */
+    double *work;                    /* 2 horizon */
 } tacet__averaging;
 
 /* Room for d, n and horizon, which are set; clear frees it, also where allocate failed half-way. */
@@ -95,18 +105,30 @@ double tacet__averaging_quantile(double p);
 
 /* Probability that the next row is asked at random, by the log Bayes factor of the values so far. */
 double tacet__averaging_doubt(double evidence);
-/* Values into y, the draws up to them, weights and evidence. */
+/* Values into y, the draws up to them, weights and evidence; checks on the way. What comes of it depends on the values
+ * and their order alone, not on how often it was called. */
 void tacet__averaging_fit(tacet__averaging *l);
 /* y-scale to the values' own. */
 double tacet__averaging_back(const tacet__averaging *l, double y);
+/* Entries from `from` on of K^-1 (y - mean) by one draw, into v (count). */
+void tacet__averaging_solve(const tacet__averaging *l, const tacet__draw *r, double *v, size_t from);
 /* Posterior mean of the value of a measured row, averaged; its own report where measurements have no noise. */
 double tacet__averaging_smooth(const tacet__averaging *l, size_t k);
 
-/* score[i]: expected improvement of row i over `best`. moment and second: mean and mean square of its value, y-scale.
- */
+/* Chooses the listed rows by the model as it is: O(6 n t). */
+void tacet__averaging_relist(tacet__averaging *l);
+/* Number of a listed row in the table. */
+size_t tacet__averaging_row(const tacet__averaging *l, size_t i);
+/* kernel of a row and rows from..from+m of `x`, whose coordinates are `stride` apart. */
+void tacet__averaging_kernel(const tacet__averaging *l, const tacet__draw *r, size_t row, const double *x,
+                             size_t stride, size_t from, size_t m, double *k);
+/* score[i]: expected improvement of listed row i over `best`. moment and second: mean and mean square of its value,
+ * y-scale. */
 void tacet__averaging_sweep(tacet__averaging *l, double best);
 /* Mean and standard deviation (of the function) at some rows: upper confidence bound with `width`. */
 double tacet__averaging_bound(tacet__averaging *l, size_t row, double width);
+/* Variance of the value of one row, y-scale. */
+double tacet__averaging_variance(tacet__averaging *l, size_t row);
 /* Where the value of a row not measured lies with probability `share`, in the values' own scale: by all draws, not the
  * best few, and, as far as the evidence allows, by "no relation". Values are not all equal. */
 void tacet__averaging_interval(const tacet__averaging *l, size_t row, double share, double *low, double *high);
