@@ -282,11 +282,16 @@ static bool is_fresh(const work *w, repro_cell *cell) {
 }
 
 static tacet_status check_cell(work *w, const repro_cell *cell, tacet_error *err) {
+    static const double LONG = 10; /* seconds a trial: left to the learner's other cells, if there are any before it */
+    char others[sizeof cell->learner + 8];
     bool same = true;
-    if (!cell->other_build || json_object_get(w->checked, cell->key) != NULL) {
+    (void)snprintf(others, sizeof others, "%s, some", cell->learner);
+    if (!cell->other_build || json_object_get(w->checked, cell->key) != NULL ||
+        (cell->cost > LONG && json_object_get(w->checked, others) != NULL)) {
         return TACET_OK;
     }
     const tacet_status status = comes_out(&same, cell, err);
+    (void)json_object_set_new(w->checked, others, json_true());
     if (status == TACET_OK && !same) {
         cli_say(w->self, "%s: kept results no longer come out and are dropped", cell->learner);
     }

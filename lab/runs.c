@@ -165,7 +165,8 @@ void lab_request_learner(char *out, size_t size, const lab_request *r) {
     case LAB_CENTRAL:
     case LAB_LOCAL_STATISTICS:
         (void)snprintf(out, size, "%s %s %s", r->model == LAB_CENTRAL ? "central" : "local-statistics",
-                       r->of.central.algorithm, r->of.central.scenario);
+                       r->of.central.algorithm,
+                       strcmp(r->of.central.algorithm, "published") == 0 ? "" : r->of.central.scenario);
         break;
     case LAB_LOCAL:
         (void)snprintf(out, size, "local %s %s", r->of.local.algorithm, r->of.local.parameters);
