@@ -54,8 +54,7 @@ static const cli_command COMMANDS[] = {
     {"simulate tune", "settings chosen on private records: many seeded trials", "[options]",
      "Tunes made-up problems, or tables of real ones, with the product's own code and seeded noise, and says how far "
      "the chosen setting lies below the best, in hundredths, beside one round over all settings (flat), the best of as "
-     "many random settings and a Gaussian process with expected improvement, the last two not private. 'guided' is "
-     "not shipped: a Gaussian process on noisy scores proposes.",
+     "many random settings and a Gaussian process with expected improvement, the last two not private.",
      "tacet-lab simulate tune --records 1000 --eps 1 --evaluations 100 --trials 30 --json\n"
      "tacet-lab simulate tune --world table --data wine.csv,cancer.csv --records 200 --eps 3",
      lab_sim_tune},

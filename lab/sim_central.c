@@ -400,7 +400,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     tacet_central_learner_settings *l = &s.central.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *scenario = "contextual", *world = "paper",
                *span = NULL, *reward = "normal";
-    size_t trials = 40, threads = 0, features = 0;
+    size_t trials = 40, threads = 0;
     l->typical_reward = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
@@ -445,13 +445,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.world.permuted, NULL,
          "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
-        {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 40.", false},
-        {"first-epoch", CLI_DOUBLE, &s.central.first_epoch, "N",
-         "Rounds before the first release, without noise; default: by the noise, 4 to 8.", false},
-        {"growth", CLI_DOUBLE, &s.central.growth, "G", "Of the batches; default: by the noise, 1.15 to 1.25.", false},
         {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y",
          "What an unseen arm is taken to return; default 0.5, in the world of the paper 0.15.", false},
-        {"anywhere", CLI_DOUBLE, &l->anywhere, "P", "Share of the guessed law that is spread evenly.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {"leaves", CLI_FLAG, &s.published.leaves, NULL,
@@ -514,7 +509,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
             s.world.believed = s.world.believed > 0 ? s.world.believed : corners ? 1 / CORNER_LENGTHSCALE : 1;
         }
     }
-    features = features > 0 ? features : s.world.drawn ? central_world_features(&s.world) : FEATURES;
+    const size_t features = s.world.drawn ? central_world_features(&s.world) : FEATURES;
     l->typical_reward = l->typical_reward > 0 ? l->typical_reward : strcmp(world, "paper") == 0 ? PAPER_REWARD : 0.5;
     budget(&s, eps, delta);
     const double start = cli_seconds();

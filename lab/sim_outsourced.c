@@ -497,9 +497,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_HEADING("A real table, no model option, beside a plain Gaussian process and chance"),
         CLI_OPT("table", &real.table.data, "FILE", "The table; with --inputs and --target."),
         CLI_OPT("log-inputs", &table.log_inputs, "A,B", "Of these inputs the logarithm. Default: none."),
-        CLI_OPT("target-table", &table.target_data, "FILE",
-                "Another table with as many records, in the same order, that has the target."),
-        CLI_OPT("units", &real.units, "U", "What is protected is 1/U of a column's range. Default 20."),
         CLI_OPT("measure-noise", &real.noise, "F",
                 "Standard deviation of a measurement, as a share of the values'. Default 0."),
         CLI_OPT("holder-eps", &holder_eps, "E,E,…",
@@ -513,7 +510,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("target", &table.target, "C", "csv, --table: the column to maximize."),
         CLI_OPT("log", &table.log_target, NULL, "csv: take the logarithm of the target."),
         CLI_OPT("minimize", &table.minimize, NULL, "csv, --table: look for the smallest target."),
-        CLI_OPT("standardize", &table.standardize, NULL, "csv: bring the target to mean 0, variance 1."),
         CLI_OPT("sigma-min", &table.sigma_min, "S",
                 "Shrink the coordinate that varies least until this is the smallest singular value of the centred "
                 "records: what the published mechanism branches on. Default: as they are."),

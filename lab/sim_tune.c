@@ -3,8 +3,6 @@
  * Ring: lab. A trial draws a problem and n records. Players see the same records:
  *   tune    the product, as it ships
  *   flat    the product in one round
- *   guided  not shipped: half of eps on two batches of scores with noise uniform in a cube's shells (pure eps), from
- *           which a Gaussian process proposes; the other half on permute-and-flip over all exact scores
  *   random  not private: the best of as many random settings
  *   gp      not private: a Gaussian process with expected improvement
  * The result is the gap: best mean of the population less that of the setting returned, in hundredths. */
@@ -23,8 +21,8 @@
 #include <tacet/dp/noise.h>
 #include <tacet/tune/trusted/tune.h>
 
-typedef enum player { TUNE, FLAT, GUIDED, RANDOM, GP, PLAYERS } player;
-static const char *const NAMES[PLAYERS] = {"tune", "flat", "guided", "random", "gp"};
+typedef enum player { TUNE, FLAT, RANDOM, GP, PLAYERS } player;
+static const char *const NAMES[PLAYERS] = {"tune", "flat", "random", "gp"};
 
 typedef struct tune_sim {
     tune_table *tables; /* count 0: mixed */
@@ -143,66 +141,6 @@ static tacet_status play_bare(const tune_sim *sim, const tune_world *w, size_t t
     return status;
 }
 
-/* Noise of density exp(-eps n |v|_inf): a Gamma(m + 1) radius times a uniform point of the cube. */
-static double cube_radius(size_t m, double eps, size_t n, tacet_simrng *rng) {
-    double radius = 0;
-    for (size_t i = 0; i <= m; i++) {
-        radius += tacet_simrng_exponential(rng);
-    }
-    return radius / ((double)n * eps);
-}
-
-/* Permute-and-flip as an exponential race: adding exponential noise and taking the largest is the same law. */
-static size_t race(const tried *t, size_t count, double eps, size_t n, tacet_simrng *rng) {
-    size_t best = 0;
-    double most = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        const double s = t->scores[i] + tacet_simrng_exponential(rng) * 2 / ((double)n * eps);
-        best = s > most ? i : best;
-        most = fmax(most, s);
-    }
-    return best;
-}
-
-/* Settings in three parts: spread; by the model of their noisy scores; by the model of both, never released. */
-static tacet_status play_guided(const tune_sim *sim, const tune_world *w, size_t trial, double *gap, tacet_error *err) {
-    tried t;
-    tacet_simrng rng;
-    double record[TUNE_COLUMNS_MOST];
-    const size_t n = sim->evaluations, ends[] = {3 * n / 10, n / 2, n};
-    tacet_simrng_init(&rng, sim->seed ^ 0x67756964, trial);
-    const tacet_status status = tried_open(&t, sim, w, err);
-    for (size_t part = 0, i = 0; status == TACET_OK && part < 3; part++) {
-        const size_t first = i, m = ends[part] - first;
-        const double radius = cube_radius(m, sim->eps / 4, sim->records, &rng);
-        const double sd = sqrt((double)(m + 1) * (double)(m + 2) / 3) / ((double)sim->records * sim->eps / 4);
-        for (; i < ends[part]; i++) { /* proposals of one batch differ by believing each other's mean */
-            double *cube = t.cubes + i * t.d;
-            if (part == 0) {
-                uniform_cube(cube, t.d, &rng);
-            } else {
-                tune_guide_propose(t.guide, cube, &rng);
-                tune_guide_believe(t.guide, cube);
-            }
-            t.scores[i] = score_at(w, t.values, cube, record);
-        }
-        if (part < 2) {
-            tune_guide_forget(t.guide, first);
-            for (size_t k = first; k < i; k++) {
-                const double noisy = t.scores[k] + radius * (2 * tacet_simrng_uniform(&rng) - 1);
-                tune_guide_add(t.guide, t.cubes + k * t.d, noisy, sd * sd + .2 / (double)sim->records);
-            }
-        }
-    }
-    if (status == TACET_OK) {
-        const size_t won = race(&t, n, sim->eps / 2, sim->records, &rng);
-        tacet__tune_record(&w->space, record, t.cubes + won * t.d);
-        *gap = 100 * (w->top - tune_world_mean(w, record));
-    }
-    tried_close(&t);
-    return status;
-}
-
 static tacet_status run_trial(void *user, size_t k, tacet_error *err) {
     tune_sim *sim = user;
     tune_world w;
@@ -217,9 +155,8 @@ static tacet_status run_trial(void *user, size_t k, tacet_error *err) {
             continue;
         }
         double *gap = &sim->gap[p][k];
-        s = p == GUIDED              ? play_guided(sim, &w, k, gap, err)
-            : p == RANDOM || p == GP ? play_bare(sim, &w, k, p == GP, gap, err)
-                                     : play_product(sim, &w, k, p == FLAT, gap, err);
+        s = p == RANDOM || p == GP ? play_bare(sim, &w, k, p == GP, gap, err)
+                                   : play_product(sim, &w, k, p == FLAT, gap, err);
     }
     tune_world_clear(&w);
     return s;
@@ -252,9 +189,7 @@ static int tell_gaps(const tune_sim *sim, const char *world) {
     json_t *object = cli_object("world records eps evaluations trials seed chance gap", J(world), J(sim->records),
                                 J(sim->eps), J(sim->evaluations), J(sim->trials), J((size_t)sim->seed),
                                 J(outcome_of(sim->middle, sim->trials)), J(gaps));
-    cli_add(object, "tune_less_flat? guided_less_tune?",
-            J(sim->plays[TUNE] && sim->plays[FLAT] ? difference(sim, TUNE, FLAT) : NULL),
-            J(sim->plays[TUNE] && sim->plays[GUIDED] ? difference(sim, GUIDED, TUNE) : NULL));
+    cli_add(object, "tune_less_flat?", J(sim->plays[TUNE] && sim->plays[FLAT] ? difference(sim, TUNE, FLAT) : NULL));
     return cli_tell(object,
                     "{world}, {records} records, eps {eps:.4g}, {evaluations} evaluations, {trials} trials; gap in "
                     "hundredths (a random setting: {chance.mean:.3g})\n{*gap|  {@:-8} {mean:.2f} ({se:.2f})\n}");
@@ -292,7 +227,7 @@ int lab_sim_tune(int argc, char **argv, const cli_command *self) {
                 "tune and flat: count differences to the middle setting's values, clipped to C. Default 0: values."),
         CLI_OPT("evaluations", &sim.evaluations, "N", "Settings tried. Default 100."),
         CLI_OPT("trials", &sim.trials, "N", "Problems. Default 30."),
-        CLI_OPT("players", &players, "A,B", "Of tune, flat, guided, random, gp. Default tune,flat,random,gp."),
+        CLI_OPT("players", &players, "A,B", "Of tune, flat, random, gp. Default: all."),
         CLI_OPT("seed", &sim.seed, "S", "Default 1."),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
@@ -307,7 +242,7 @@ int lab_sim_tune(int argc, char **argv, const cli_command *self) {
             "--records of at least 2, --evaluations of at least 10, a trial, --eps above 0 and --contrast up to 1");
     }
     for (int p = 0; p < PLAYERS; p++) {
-        sim.plays[p] = players.count == 0 && p != GUIDED;
+        sim.plays[p] = players.count == 0;
         for (size_t i = 0; i < players.count; i++) {
             sim.plays[p] = sim.plays[p] || strcmp(players.at[i], NAMES[p]) == 0;
         }

@@ -219,13 +219,3 @@ void tune_guide_propose(tune_guide *g, double *cube, tacet_simrng *rng) {
         }
     }
 }
-
-void tune_guide_believe(tune_guide *g, const double *cube) {
-    double mean = 0, sd = 0;
-    predict(g, cube, &mean, &sd);
-    tune_guide_add(g, cube, mean, 1e-8);
-}
-
-void tune_guide_forget(tune_guide *g, size_t count) {
-    g->count = count;
-}

@@ -17,8 +17,4 @@ void tune_guide_free(tune_guide *guide);
 void tune_guide_add(tune_guide *guide, const double *cube, double score, double variance);
 /* The point of largest expected improvement over the best posterior mean, among random ones and some near the best. */
 void tune_guide_propose(tune_guide *guide, double *cube, tacet_simrng *rng);
-/* For a batch: its own mean stands for the score that is not known yet; forgets all after the first `count`. */
-void tune_guide_believe(tune_guide *guide, const double *cube);
-void tune_guide_forget(tune_guide *guide, size_t count);
-
 #endif
