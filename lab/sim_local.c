@@ -498,7 +498,8 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          "What it is told |f| is at most: largest (max |f|, as the paper does; its proofs do not hold for it) or norm "
          "(|f|_H, for which they do). Default largest.",
          false},
-        {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
+        {"parameters", CLI_STRING, &w.parameters, "NAME",
+         "tight, tuned; of tgp, ata and moma also literal, orderwise. Default tight.", false},
         {"eager", CLI_FLAG, &s.local.eager, NULL, "ata: rebuilt at every report, as the paper prints it.", false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds whose report never comes. Default 0.", false},
         {"permute", CLI_FLAG, &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance.", false},

@@ -6,16 +6,17 @@
 #include <sodium.h>
 #include <tacet/io/csvfile.h>
 
-/* The arm that this device plays of its own set, by the model, or at random while it has none, into the answer; no arm
- * is sent. */
+/* The arm that this device plays of its own set, by the study's card, or at random while that has no scores, into the
+ * answer; no arm is sent. */
 static tacet_status choose_own(tacet_device_service *server, json_t *answer, const char *set, const cli_names *columns,
                                tacet_error *err) {
-    tacet_statistics_model *model = NULL;
+    tacet_statistics_card *card = NULL;
     tacet_csv_table arms = {0}; /* row after row: a column an arm */
     tacet_simrng coin;
     uint64_t seed = 0;
-    tacet_status status = tacet_device_service_model(server, &model, err);
-    const size_t d = status == TACET_OK ? tacet_statistics_model_dim(model) : 0;
+    size_t chosen = 0;
+    tacet_status status = tacet_device_service_card(server, &card, err);
+    const size_t d = status == TACET_OK ? tacet_statistics_card_dim(card) : 0;
     const tacet_csv_wanted wanted = {.columns = columns->at, .d = columns->count, .least_records = 1};
     if (status == TACET_OK && columns->count != d) {
         status = tacet_error_set(err, TACET_INVALID,
@@ -28,11 +29,13 @@ static tacet_status choose_own(tacet_device_service *server, json_t *answer, con
     if (status == TACET_OK) {
         randombytes_buf(&seed, sizeof seed);
         tacet_simrng_init(&coin, seed, 0);
-        const size_t chosen = tacet_statistics_model_choose(model, &coin, arms.values, d, arms.n);
+        status = tacet_statistics_card_choose(card, &chosen, &coin, arms.values, d, arms.n, err);
+    }
+    if (status == TACET_OK) {
         cli_add(answer, "action chosen", JL(&arms.values[chosen * d], d), J(chosen));
     }
     tacet_csv_table_clear(&arms);
-    tacet_statistics_model_free(model);
+    tacet_statistics_card_free(card);
     return status;
 }
 

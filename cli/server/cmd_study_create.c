@@ -218,8 +218,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("reward", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
         CLI_YES(&r.yes),
-        CLI_OPT("parameters", &r.parameters, "NAME",
-                "local: tight (default with --bound), literal, orderwise, tuned (default without)."),
+        CLI_OPT(
+            "parameters", &r.parameters, "NAME",
+            "local: tight (default with --bound) or tuned (default without); tgp, ata, moma also literal, orderwise."),
         {0},
     };
     int code = 0;

@@ -4,7 +4,9 @@
 #define TACET_DEVICE_H
 
 #include <tacet/core/status.h>
+#include <tacet/local/shared/card.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/local/trusted/device.h>
+#include <tacet/local/trusted/statistics_report.h>
 
 #endif

@@ -61,6 +61,7 @@
 #include <tacet/local/open/statistics.h>
 #include <tacet/local/open/statistics_model.h>
 #include <tacet/local/open/weights.h>
+#include <tacet/local/shared/card.h>
 #include <tacet/local/shared/choice.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/local/shared/sphere.h>

@@ -23,7 +23,7 @@ CSP = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'se
 
 PAGE_JS = """
 import { Device, Ledger, Module } from '/device/device.js';
-import { auditAll } from '/audit.mjs';
+import { auditAll, CARDS } from '/audit.mjs';
 
 const end = (step, report) => {
   const asked = new XMLHttpRequest(); // waits, and so keeps the transaction open
@@ -62,10 +62,11 @@ const SETTINGS = { randomizer: 'laplace', eps: 1, lo: 0, hi: 1 };
 const STUDY = { name: 'study', eps: 1, range: [0, 1], randomizer: 'laplace' };
 
 window.device = (budget = 100, study = {}) => Device.open({ study: { ...STUDY, ...study }, origin: 'o', budget });
+const own = (study) => (study?.randomizer === 'sphere' ? { round: 2 ** 40, point: [0.25], card: CARDS[1] } : undefined);
 window.report = async (ticket, value, budget, study) => {
   const device = await window.device(budget, study);
   try {
-    const answer = await device.report(ticket, value);
+    const answer = await device.report(ticket, value, own(study));
     return { ...answer, ...await device.status(), persisted: device.persisted };
   } catch (error) {
     return { failed: error.code ?? error.name, words: error.message, ...await device.status() };
@@ -73,10 +74,10 @@ window.report = async (ticket, value, budget, study) => {
     device.close();
   }
 };
-window.killed = async (step, ticket, value) => {
-  const ledger = await killing(step).open('study@o', SETTINGS, 100);
-  const device = await Device.open({ study: STUDY, origin: 'o', budget: 100, ledger });
-  return device.report(ticket, value);
+window.killed = async (step, ticket, value, study = {}) => {
+  const ledger = await killing(step).open('study@o', { ...SETTINGS, ...study }, 100);
+  const device = await Device.open({ study: { ...STUDY, ...study }, origin: 'o', budget: 100, ledger });
+  return device.report(ticket, value, own(study));
 };
 window.audited = async (eps, runs) => auditAll(await Module.load(), eps, runs);
 // Other data of the site, until there is no room for a byte more.
@@ -270,14 +271,16 @@ def end_browser(driver):
 
 
 def test_device_a_browser_killed_inside_each_step_goes_on_with_the_same_report(_driver):
-    for step in ("before reserve", "inside reserve", "after reserve", "before commit", "inside commit", "after commit"):
+    steps = ("before reserve", "inside reserve", "after reserve", "before commit", "inside commit", "after commit")
+    sets = {"randomizer": "sphere"}
+    for step, study in [(step, {}) for step in steps] + [("after reserve", sets), ("before commit", sets)]:
         profile = tempfile.mkdtemp(prefix="tacet-killed-")
         with site() as s:
             victim = browser(profile=profile)
             try:
                 s.kill = lambda: end_browser(victim)
                 visit(victim, s)
-                victim.execute_script("window.killed(arguments[0], 't', 0.25)", step)
+                victim.execute_script("window.killed(arguments[0], 't', 0.25, arguments[1])", step, study)
                 until(f"the browser was ended {step}", lambda: s.killed)
             finally:
                 with contextlib.suppress(Exception):
@@ -291,14 +294,14 @@ def test_device_a_browser_killed_inside_each_step_goes_on_with_the_same_report(_
                 visit(second, s)
                 reserved = step not in ("before reserve", "inside reserve")
                 if reserved and step != "after commit":
-                    other = call(second, "report", "t", 0.75)
+                    other = call(second, "report", "t", 0.75, 100, study)
                     assert other.get("failed") == "CONFLICT" and other["count"] == 1, (step, other)
-                got = call(second, "report", "t", 0.25)
+                got = call(second, "report", "t", 0.25, 100, study)
                 assert got["count"] == 1, (step, got)
                 assert got["repeated"] is (step == "after commit"), (step, got)
                 if drawn != "none":
                     assert got["report"] == float(drawn), (step, drawn, got)
-                assert call(second, "report", "t", 0.25)["report"] == got["report"]
+                assert call(second, "report", "t", 0.25, 100, study)["report"] == got["report"]
             finally:
                 second.quit()
         shutil.rmtree(profile, ignore_errors=True)
@@ -392,4 +395,4 @@ def test_device_audit_of_the_package_in_the_browser(driver):
     with site() as s:
         fresh(driver, s)
         lines = call(driver, "audited", 1, 60000)
-        assert len(lines) == 4 and all(line["good"] for line in lines), json.dumps(lines)
+        assert len(lines) == 6 and all(line["good"] for line in lines), json.dumps(lines)

@@ -113,3 +113,70 @@ def test_shop_finds_the_best_layout_and_keeps_nothing_raw(_driver):
         if collector is not None:
             collector.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+SETS_JS = """
+import { Device } from '/device/device.js';
+window.play = async (origin, visits, grant) => {
+  const study = { name: 'routes', eps: 4, range: [0, 1], randomizer: 'sphere' };
+  const device = await Device.open({ study, origin, budget: 400 });
+  const played = [];
+  for (let i = 0; i < visits; i++) {
+    const arms = Array.from({ length: 10 }, () => [Math.random()]);
+    const round = await device.choose(arms, grant);
+    const x = arms[round.index][0];
+    const { report } = await device.send(round, x); // the further right, the better
+    await device.send(round, x);
+    played.push({ x, report, round: round.own.round });
+  }
+  return played;
+};
+window.ready = true;
+"""
+
+
+def test_shop_sets_of_arms_stay_in_the_page_and_a_login_reports_once(driver):
+    folder = tempfile.mkdtemp(prefix="tacet-sets-")
+    at = lambda name: os.path.join(folder, name)
+    site = Site()
+    site.csp = None
+    page = site.file
+    site.file = lambda path: ("text/javascript", SETS_JS.encode()) if path == "/page.js" else page(path)
+    collector = None
+    try:
+        with open(at("routes.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "routes", "trust": "local", "policy": "statistics", "budget": {"eps": 4}, "rounds": 200,
+                       "domain": {"lower": [0], "upper": [1]}, "prior": {"lengthscale": 0.5, "reward": [0, 1]},
+                       "options": {"features": 8, "released": 4, "set_size": 10}}, f)
+        run("study", "create", "--store", at("studies"), "--open-only", "--definition", at("routes.json"), "--yes")
+        owner = run("study", "token", "--store", at("studies"), "--open-only", "--role", "owner").strip()
+        run("server", "init", "--dir", at("keys"))
+        collector = Program(["collector", "--store", at("studies"), "--keys", at("keys"), "--listen", "127.0.0.1:0",
+                             "--pages", f"routes={site.url}", "--page-rate", "100000", "--address-rate", "100000"], folder)
+        driver.get(site.url)
+        until("the page", lambda: driver.execute_script("return window.ready === true"))
+        play = lambda visits, grant=None: driver.execute_async_script(
+            "const [a, b, c, done] = arguments; window.play(a, b, c ?? undefined).then(done, (e) => done({ code: e.code }))",
+            collector.url, visits, grant)
+        driver.set_script_timeout(300)
+        played = play(80)
+        first, last = [r["x"] for r in played[:20]], [r["x"] for r in played[40:]]
+        assert sum(last) / len(last) > sum(first) / len(first) + 0.1, played  # chance below 1e-4: the model is used
+        status = ask(collector.url, "GET", "/v1/studies/routes", owner)[1]
+        assert status["observed"] == 80, status
+        # The same login, in a browser whose data were cleared in between: one report.
+        grant = lambda: ask(collector.url, "POST", "/v1/studies/routes/grants", owner, body={"login": "5d41402a"})[1]["grants"][0]
+        assert len(play(1, grant())) == 1
+        driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": site.url, "storageTypes": "all"})
+        assert play(1, grant()) == {"code": "CONFLICT"}
+        assert ask(collector.url, "GET", "/v1/studies/routes", owner)[1]["observed"] == 81
+        collector.stop()
+        kept, files = observed(folder)
+        assert sorted(as_double(row[0]) for row in kept)[:80] and all(0 <= as_double(row[0]) < 256 for row in kept)
+        for one in played:
+            assert struct.pack("<d", one["x"]) not in files and repr(one["x"]).encode() not in files
+    finally:
+        site.close()
+        if collector is not None:
+            collector.stop()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -30,4 +30,28 @@ NAMES.forEach((name, kind) => {
   console.log(`${name}: ${seen} reports, ${differ} differ from the C library's`);
   failed += differ > 0 || seen !== INPUTS ? 1 : 0;
 });
+
+// Decision sets: the card, the arm that is chosen by it, and the report.
+const bytes = execFileSync(vectors, ['sphere', String(INPUTS)], { maxBuffer: 400 * INPUTS });
+const ARMS = 3, HEAD = 7 * 8, OWN = HEAD + ARMS * 2 * 8 + 32;
+let differ = 0, seen = 0, cards = 0;
+for (let at = 0; at < bytes.length; cards++) {
+  const size = Number(bytes.readBigUInt64LE(at));
+  const card = Uint8Array.from(bytes.subarray(at + 8, at + 8 + size));
+  const records = Number(bytes.readBigUInt64LE(at + 8 + size));
+  at += 16 + size;
+  for (let k = 0; k < records; k++, at += OWN, seen++) {
+    const [eps, lo, hi, value, round, expected, chosen] = [0, 1, 2, 3, 4, 5, 6].map((o) => bytes.readDoubleLE(at + 8 * o));
+    const arms = Array.from({ length: ARMS }, (_, a) => [0, 8].map((o) => bytes.readDoubleLE(at + HEAD + 16 * a + o)));
+    key = bytes.subarray(at + OWN - 32, at + OWN);
+    module.law(4, eps, lo, hi);
+    module.card(card);
+    const arm = module.chooseOwn(arms);
+    const { mint } = module.report('t', value, undefined, { round, point: arms[arm] });
+    const { report } = module.report('t', value, { mint }, { round, point: arms[arm] });
+    differ += arm === chosen && report === expected ? 0 : 1;
+  }
+}
+console.log(`sphere: ${seen} reports of ${cards} studies, ${differ} differ from the C library's`);
+failed += differ > 0 || seen !== INPUTS ? 1 : 0;
 process.exit(failed === 0 ? 0 : 1);

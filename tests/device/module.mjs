@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 const folder = process.argv[2];
 const { Device, Module } = await import(pathToFileURL(`${folder}/device.js`));
+const { CARDS } = await import(new URL('../../web/device/audit.mjs', import.meta.url));
 const wasm = readFileSync(`${folder}/device.wasm`);
 const compiled = await WebAssembly.compile(wasm);
 
@@ -35,7 +36,9 @@ const tests = {
   async the_module_imports_random_bytes_and_exports_the_device_alone() {
     assert.deepEqual(WebAssembly.Module.imports(compiled).map((i) => i.name), ['random_get']);
     assert.deepEqual(WebAssembly.Module.exports(compiled).map((e) => e.name).sort(),
-      ['memory', 'tacet_page', 'tacet_page_choose', 'tacet_page_law', 'tacet_page_report', 'tacet_page_weights']);
+      ['memory', 'tacet_page', 'tacet_page_card', 'tacet_page_card_room', 'tacet_page_choose', 'tacet_page_choose_own',
+        'tacet_page_dim', 'tacet_page_law', 'tacet_page_numbers', 'tacet_page_report', 'tacet_page_report_own',
+        'tacet_page_weights']);
   },
   async a_module_with_another_import_is_not_run() {
     const at = wasm.indexOf('random_get');
@@ -98,6 +101,27 @@ const tests = {
       far += Math.abs((await wide.report(`w${i}`, 1500)).report) > 10;
     }
     assert.ok(near > 14 && far > 14, `${near} ${far}`);
+  },
+  async a_report_of_a_decision_set_is_drawn_once_and_by_a_card_of_its_own_law() {
+    const store = new Store();
+    const sets = { ...study, randomizer: 'sphere' };
+    const device = await Device.open({ study: sets, budget: 10, ledger: store, module: compiled });
+    const own = { round: 2 ** 40, point: [0.25], card: CARDS[1] };
+    await assert.rejects(device.report('t', 0.5), /report an arm of choose/);
+    await assert.rejects(device.report('t', 0.5, { ...own, point: [1, 2] }), /lists of 1 numbers/);
+    await assert.rejects(device.report('t', 0.5, { ...own, card: CARDS[2] }), /another eps or range/);
+    await assert.rejects(device.report('t', 0.5, { ...own, card: CARDS[1].map((b, i) => (i === 60 ? b ^ 1 : b)) }), /damaged/);
+    assert.equal(store.charged, 0);
+    store.fails = 'before commit';
+    await assert.rejects(device.report('t', 0.5, own), /before commit/);
+    store.fails = '';
+    await assert.rejects(device.report('t', 0.5, { ...own, round: 2 ** 40 + 1 }), /other data or settings/);
+    const first = await device.report('t', 0.5, own);
+    assert.ok(Number.isInteger(first.report) && first.report >= 0 && first.report < 256);
+    assert.equal((await device.report('t', 1, own)).report, first.report);
+    assert.equal(store.charged, 1);
+    const plain = await Device.open({ study, budget: 10, ledger: new Store(), module: compiled });
+    await assert.rejects(plain.report('t', 0.5, own), /and no others/);
   },
   async a_word_of_the_coin_gives_the_arm_that_it_gives_in_c() {
     let word = 0n;

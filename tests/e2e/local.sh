@@ -8,13 +8,12 @@ mean() { sed 's/.*"relative_regret":{"mean":\([^,]*\),.*/\1/; s/.*"relative_regr
 below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }' || { echo "$3: $1 is not below $2"; exit 1; }; }
 
 ucb=$(run | mean)
-literal=$(run --mechanism duchi --parameters literal | mean)
+! run --parameters literal >/dev/null 2>&1 || { echo "ucb has no literal parameters"; exit 1; }
 true_range=$(run --range true | mean)
 tuned=$(run --parameters tuned | mean)
 tgp=$(run --algorithm tgp --mechanism laplace --parameters literal | mean)
 ata=$(run --algorithm ata --mechanism laplace --parameters literal | mean)
 moma=$(run --algorithm moma --mechanism laplace --parameters literal | mean)
-below "$ucb" "$literal" "tight against literal"
 below "$true_range" "$ucb" "true range against ±(B + R)"
 below "$tuned" "$ucb" "tuned against tight"
 for other in "$tgp" "$ata" "$moma"; do
@@ -65,4 +64,4 @@ for bad in "--mechanism laplace" "--algorithm nothing" "--mechanism nothing" "--
     grep -q "simulate local" "${TMPDIR:-/tmp}/local.$$" || { echo "no reason for $bad"; exit 1; }
 done
 rm -f "${TMPDIR:-/tmp}/local.$$"
-echo "ucb $ucb, literal $literal, tgp $tgp, ata $ata, moma $moma"
+echo "ucb $ucb, tgp $tgp, ata $ata, moma $moma"

@@ -44,7 +44,7 @@ static int prepare(void) {
         tacet_local_settings s;
         tacet_local_settings_defaults(&s);
         s.algorithm = (tacet_local_algorithm)i;
-        s.parameters = TACET_LOCAL_ORDERWISE;
+        s.parameters = i == TACET_LOCAL_UCB ? TACET_LOCAL_TUNED : TACET_LOCAL_ORDERWISE;
         s.ldp = &ldp;
         s.bound = 1;
         s.noise_bound = 1;

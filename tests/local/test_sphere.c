@@ -153,6 +153,20 @@ static tacet_status commit(void *user, const char *ticket, double report, tacet_
     return TACET_OK;
 }
 
+/* As it comes over the wire. */
+static tacet_statistics_card *card_of(const tacet_statistics_model *model) {
+    tacet_statistics_card *card = NULL;
+    tacet_blob bytes;
+    tacet_blob_init(&bytes);
+    assert_ok(tacet_statistics_model_card(model, &bytes, NULL));
+    assert_ok(tacet_statistics_card_open(&card, bytes.data, bytes.size, NULL));
+    bytes.data[bytes.size / 2] ^= 1;
+    tacet_statistics_card *damaged = NULL;
+    assert_int_equal(tacet_statistics_card_open(&damaged, bytes.data, bytes.size, NULL), TACET_CORRUPT);
+    tacet_blob_clear(&bytes);
+    return card;
+}
+
 static void a_ticket_is_answered_once(void **state) {
     const tacet_statistics_spec spec = spec_of(1, false);
     tacet_statistics_model *model = NULL;
@@ -162,18 +176,20 @@ static void a_ticket_is_answered_once(void **state) {
     tacet_device_answer first, again;
     const double x[2] = {0.5, 1}, other[2] = {0.1, 0.2};
     assert_ok(tacet_statistics_model_create(&model, &spec, NULL));
-    const tacet_ldp *ldp = &tacet_statistics_model_sphere(model)->ldp;
-    assert_ok(tacet_statistics_report(model, ldp, &store, &first, "t", 1, x, 0.5, NULL));
+    tacet_statistics_card *card = card_of(model);
+    const tacet_ldp *ldp = tacet_statistics_card_ldp(card);
+    assert_ok(tacet_statistics_report(card, ldp, &store, &first, "t", 1, x, 0.5, NULL));
     assert_true(tacet_ldp_possible(ldp, first.report));
-    assert_ok(tacet_statistics_report(model, ldp, &store, &again, "t", 1, other, 0.9, NULL));
+    assert_ok(tacet_statistics_report(card, ldp, &store, &again, "t", 1, other, 0.9, NULL));
     assert_true(again.report == first.report && again.repeated && m.draws == 1);
     /* Interrupted before its commit: the same report for the same record, and none for another. */
     m.answered = false;
-    assert_ok(tacet_statistics_report(model, ldp, &store, &again, "t", 1, x, 0.5, NULL));
+    assert_ok(tacet_statistics_report(card, ldp, &store, &again, "t", 1, x, 0.5, NULL));
     assert_true(again.report == first.report);
     m.answered = false;
-    assert_int_equal(tacet_statistics_report(model, ldp, &store, &again, "t", 1, other, 0.9, NULL), TACET_CONFLICT);
-    assert_int_equal(tacet_statistics_report(model, &own, &store, &again, "t", 1, x, 0.5, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_statistics_report(card, ldp, &store, &again, "t", 1, other, 0.9, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_statistics_report(card, &own, &store, &again, "t", 1, x, 0.5, NULL), TACET_CONFLICT);
+    tacet_statistics_card_free(card);
     tacet_statistics_model_free(model);
 }
 
@@ -187,9 +203,11 @@ static void a_model_cannot_raise_eps(void **state) {
     const double x[2] = {0.5, 1};
     assert_ok(tacet_statistics_model_create(&own, &mine, NULL));
     assert_ok(tacet_statistics_model_create(&model, &theirs, NULL));
+    tacet_statistics_card *card = card_of(model);
     assert_int_equal(
-        tacet_statistics_report(model, &tacet_statistics_model_sphere(own)->ldp, &store, &answer, "t", 1, x, 0.5, NULL),
+        tacet_statistics_report(card, &tacet_statistics_model_sphere(own)->ldp, &store, &answer, "t", 1, x, 0.5, NULL),
         TACET_CONFLICT);
+    tacet_statistics_card_free(card);
     assert_false(m.reserved);
     tacet_statistics_model_free(own);
     tacet_statistics_model_free(model);
@@ -200,7 +218,7 @@ static void a_model_cannot_raise_eps(void **state) {
 static void run(bool minimize, double *informed, double *before) {
     enum { ROUNDS = 800, ARMS = 10 };
     const tacet_statistics_spec spec = spec_of(8, minimize);
-    tacet_statistics_model *model = NULL, *device = NULL;
+    tacet_statistics_model *model = NULL;
     tacet_policy *policy = NULL;
     tacet_simrng world;
     tacet_blob bytes, again;
@@ -222,19 +240,18 @@ static void run(bool minimize, double *informed, double *before) {
             arms[2 * i] = tacet_simrng_uniform(&world);
             arms[2 * i + 1] = 2 * tacet_simrng_uniform(&world);
         }
-        /* The device's copy, as it comes over the wire. */
-        tacet_blob_clear(&bytes);
-        assert_ok(tacet_statistics_model_save(model, &bytes, NULL));
-        assert_ok(tacet_statistics_model_open(&device, bytes.data, bytes.size, NULL));
-        const double *x = arms + 2 * tacet_statistics_model_choose(device, &world, arms, 2, ARMS);
+        tacet_statistics_card *card = card_of(model);
+        size_t chosen = 0;
+        assert_ok(tacet_statistics_card_choose(card, &chosen, &world, arms, 2, ARMS, NULL));
+        const double *x = arms + 2 * chosen;
         const double mean = exp(-3 * (pow(x[0] - 0.8, 2) + pow(x[1] - 1.5, 2)));
         const double y = tacet_simrng_uniform(&world) < mean ? 1 : 0;
         *(t > ROUNDS / 2 ? informed : before) += t > ROUNDS / 2 || t <= 20 ? mean : 0;
-        assert_ok(tacet_statistics_report(device, &tacet_statistics_model_sphere(device)->ldp, &store, &answer, "t",
-                                          s.index, x, minimize ? -y : y, NULL));
+        assert_ok(tacet_statistics_report(card, tacet_statistics_card_ldp(card), &store, &answer, "t", s.index, x,
+                                          minimize ? -y : y, NULL));
         assert_ok(tacet_policy_observe(policy, s.ticket, minimize ? -answer.report : answer.report, NULL));
         assert_int_equal(tacet_policy_observe(policy, s.ticket, answer.report, NULL), TACET_CONFLICT);
-        tacet_statistics_model_free(device);
+        tacet_statistics_card_free(card);
         if (t == ROUNDS / 2) {
             tacet_blob_clear(&bytes);
             assert_ok(tacet_policy_save(policy, &bytes, NULL));

@@ -137,7 +137,8 @@ static const tacet__policy_kind TOY = {.name = "toy",
                                        .create = toy_create,
                                        .release = toy_release,
                                        .spent = toy_spent};
-static const tacet__policy_kind *const KINDS[] = {&TOY, &tacet__policy_ucb, &tacet__policy_moma, NULL};
+static const tacet__policy_kind *const KINDS[] = {&TOY, &tacet__policy_ucb, &tacet__policy_moma,
+                                                  &tacet__policy_statistics, NULL};
 
 static const char TOY_STUDY[] =
     "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"

@@ -215,7 +215,8 @@ static void means_of(const char *text, double means[3]) {
 }
 
 #define STUDY(points, prior)                                                                                           \
-    "{\"name\":\"s\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":" points "},\"options\":{"      \
+    "{\"name\":\"s\",\"trust\":\"local\",\"policy\":\"tgp\",\"budget\":{\"eps\":1},\"domain\":{\"points\":" points     \
+    "},\"options\":{"                                                                                                  \
     "\"randomizer\":\"hybrid\",\"parameters\":\"orderwise\"},\"prior\":{\"reward\":[0,10]," prior "}}"
 
 /* One report tells of the other points what the kernel says: k(x, x')/k(x, x). */

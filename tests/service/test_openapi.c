@@ -265,13 +265,13 @@ static const char *state_of(const json_t *answer, size_t i) {
 }
 
 /* One report of an arm that the device chose; what the server made of it. */
-static const char *report_one(const char *path, const char *real, const char *word, const char *key, int index,
+static const char *report_one(const char *path, const char *real, const char *word, const char *key, json_int_t index,
                               double value) {
     static char state[20];
     char body[400];
     json_t *answer = NULL;
-    (void)snprintf(body, sizeof body, "{\"reports\":[{\"%s\":\"%s\",\"index\":%d,\"value\":%.17g}]}", word, key, index,
-                   value);
+    (void)snprintf(body, sizeof body, "{\"reports\":[{\"%s\":\"%s\",\"index\":%lld,\"value\":%.17g}]}", word, key,
+                   (long long)index, value);
     assert_int_equal(ask("POST", path, real, owner, body, &answer), 200);
     (void)snprintf(state, sizeof state, "%s", state_of(answer, 0));
     json_decref(answer);
@@ -312,10 +312,20 @@ static void choosers(void) {
     assert_string_equal(report_one(PAGES, "/v1/pages/brief/reports", "grant", first, 0, up), "refused"); /* another's */
     json_decref(answer);
     assert_int_equal(ask("POST", GRANTS, "/v1/pages/slides/grants", NULL, "{\"count\":17}", NULL), 400);
+    /* A login has one report, whichever browser asks again. */
+    for (int browser = 0; browser < 2; browser++) {
+        assert_int_equal(
+            ask("POST", STUDY "/grants", "/v1/studies/slides/grants", owner, "{\"login\":\"a1\"}", &answer), 200);
+        const char *grant = json_string_value(json_array_get(json_object_get(answer, "grants"), 0));
+        assert_string_equal(report_one(PAGES, PAGE_AT, "grant", grant, 0, browser == 0 ? up : down),
+                            browser == 0 ? "observed" : "refused");
+        json_decref(answer);
+    }
+    assert_int_equal(ask("POST", STUDY "/grants", "/v1/studies/slides/grants", owner, "{}", NULL), 400);
     assert_int_equal(ask("POST", PAGES, PAGE_AT, NULL, "{\"reports\":[{\"key\":\"a\",\"index\":0,\"value\":0}]}", NULL),
                      400);
     assert_int_equal(ask("GET", "/v1/pages/{study}", "/v1/pages/slides", NULL, NULL, &answer), 200);
-    assert_int_equal(json_integer_value(json_object_get(answer, "rounds_left")), left - 2);
+    assert_int_equal(json_integer_value(json_object_get(answer, "rounds_left")), left - 3);
     json_decref(answer);
     /* Studies that are not on the list of pages, and one that is and is not of that kind. */
     assert_int_equal(ask("GET", "/v1/pages/{study}", "/v1/pages/menu", NULL, NULL, NULL), 403);
@@ -332,6 +342,8 @@ static void choosers_archived(void) {
     assert_int_equal(ask("POST", STUDY "/reports", "/v1/studies/brief/reports", owner, good_body("/reports"), NULL),
                      409);
     assert_int_equal(ask("POST", "/v1/pages/{study}/grants", "/v1/pages/brief/grants", NULL, "{}", NULL), 409);
+    assert_int_equal(ask("POST", STUDY "/grants", "/v1/studies/brief/grants", owner, good_body(STUDY "/grants"), NULL),
+                     409);
     assert_int_equal(
         ask("POST", "/v1/pages/{study}/reports", "/v1/pages/brief/reports", NULL, good_body("/pages"), NULL), 409);
 }
@@ -357,6 +369,14 @@ static void device_sets(void) {
     assert_int_equal(ask("GET", STUDY "/model", "/v1/studies/routes/model", owner, NULL, &one), 200);
     assert_true(json_is_true(json_object_get(one, "informed")));
     json_decref(one);
+    /* Devices without a ticket name their rounds themselves, by numbers that no ticket has. */
+    assert_int_equal(ask("GET", STUDY "/weights", "/v1/studies/routes/weights", owner, NULL, &one), 200);
+    assert_non_null(json_string_value(json_object_get(one, "model")));
+    json_decref(one);
+    static const char AT[] = "/v1/studies/routes/reports";
+    assert_string_equal(report_one(STUDY "/reports", AT, "key", "a", 26, 5), "refused");
+    assert_string_equal(report_one(STUDY "/reports", AT, "key", "a", (json_int_t)1 << 40, 256), "refused");
+    assert_string_equal(report_one(STUDY "/reports", AT, "key", "a", (json_int_t)1 << 40, 5), "observed");
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/routes/releases", owner, "", NULL), 201);
     assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/routes/ledger", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", STUDY, "/v1/studies/routes", owner, NULL, NULL), 200);

@@ -32,8 +32,9 @@ export class Collector {
     return said;
   }
 
-  /** The public weights, and a grant for one report. */
-  async enter() {
+  /** The public state: weights, or the card of a study of decision sets. With it a grant for one report, where the page
+   * has none of a login. */
+  async enter(grant) {
     const said = await this.#ask('');
     const { randomizer, eps, lo, hi } = this.#settings;
     if (said.randomizer !== randomizer || said.eps !== eps || said.range?.[0] !== lo || said.range?.[1] !== hi) {
@@ -42,8 +43,7 @@ export class Collector {
     if (!(said.rounds_left > 0)) {
       throw new DeviceError('STATE', 'the study has given out its rounds');
     }
-    const { grants } = await this.#ask('/grants', {});
-    return { weights: said.weights, grant: grants[0] };
+    return { weights: said.weights, card: said.model, grant: grant ?? (await this.#ask('/grants', {})).grants[0] };
   }
 
   /** Reports that may be sent: {grant, index, value}. */

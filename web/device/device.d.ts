@@ -6,8 +6,8 @@ export interface Study {
   eps: number;
   /** Public, fixed before any reward is seen; rewards outside are clipped. */
   range: [lo: number, hi: number];
-  /** Default hybrid. */
-  randomizer?: 'hybrid' | 'laplace';
+  /** Default hybrid. sphere: a study of decision sets; arm and reward are reported together, as one of 256 directions. */
+  randomizer?: 'hybrid' | 'laplace' | 'sphere';
 }
 
 export interface Report {
@@ -17,11 +17,15 @@ export interface Report {
   repeated: boolean;
 }
 
+/** What a report of a decision set is about: it stays here. */
+export interface Own { round: number; point: number[]; card: Uint8Array }
+
 export interface Round {
-  /** Which arm to play. */
+  /** Which arm to play: of the study, or of the arms given to choose(). */
   index: number;
   /** The grant: a signed permission to send one report, for half an hour. */
   ticket: string;
+  own?: Own;
 }
 
 export interface Status {
@@ -60,8 +64,10 @@ export class DeviceError extends Error { readonly code: string; }
 export class Module {
   static load(bytes?: BufferSource | WebAssembly.Module, random?: (array: Uint8Array) => void): Promise<Module>;
   choose(weights: ArrayLike<number> & { every: Function }): number;
+  card(bytes: Uint8Array): number;
+  chooseOwn(arms: number[][]): number;
   law(kind: number, eps: number, lo: number, hi: number): void;
-  report(ticket: string, value: number, stored?: { mint?: Uint8Array; report?: number }): { mint?: Uint8Array; report?: number };
+  report(ticket: string, value: number, stored?: { mint?: Uint8Array; report?: number }, own?: { round: number; point: number[] }): { mint?: Uint8Array; report?: number };
 }
 
 export class Device {
@@ -72,10 +78,10 @@ export class Device {
   }): Promise<Device>;
   /** Charged once a ticket, before anything is drawn. A ticket that was interrupted draws the same report again, for the
    * same value or not at all (CONFLICT). */
-  report(ticket: string, value: number): Promise<Report>;
-  /** Asks the collector for a grant and the public weights, compares its settings with the study's (CONFLICT), and draws
-   * the arm here. */
-  choose(): Promise<Round>;
+  report(ticket: string, value: number, own?: Own): Promise<Report>;
+  /** Asks the collector for a grant, if none of a login is given, and the public state, compares its settings with the
+   * study's (CONFLICT), and draws the arm here: of the study, or of `arms`, which the collector does not see. */
+  choose(arms?: number[][], grant?: string): Promise<Round>;
   /** report(), and the report sent. */
   send(round: Round, value: number): Promise<{ report: number }>;
   status(): Promise<Status>;

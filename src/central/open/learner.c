@@ -167,9 +167,19 @@ static double logistic(double x) {
     return 1 / (1 + exp(-x));
 }
 
+static double width_of(const tacet_central_learner *l) {
+    return l->set.logit_width / (1 + l->noise_sd / WIDTH_NOISE);
+}
+
+void tacet__central_learner_scoring(const tacet_central_learner *l, double *theta, double *cov, double *width) {
+    memcpy(theta, tacet__stepwise_theta(l->steps), (l->m + 1) * sizeof(double));
+    tacet__stepwise_cov(l->steps, cov);
+    *width = width_of(l);
+}
+
 /* Scores of n <= BATCH points, in [0, 1]: what ranks them. */
 static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
-    const double width = l->set.logit_width / (1 + l->noise_sd / WIDTH_NOISE);
+    const double width = width_of(l);
     double *mean = l->out + BATCH, *var = l->out + 2 * BATCH;
     tacet__stepwise_logit(l->steps, mean, var, phi, l->m, n);
     for (size_t j = 0; j < n; j++) {

@@ -20,5 +20,8 @@ tacet_status tacet__central_learner_take(tacet_central_learner *learner, const d
                                          uint64_t count, tacet_error *err);
 /* What it remembers (core/state.h). */
 void tacet__central_learner_state(void *learner, tacet__state *s);
+/* What ranks arms, for whoever scores them elsewhere: the logit's level and coefficients, their covariance (the lower
+ * triangle, column after column), and how many standard deviations are added. */
+void tacet__central_learner_scoring(const tacet_central_learner *learner, double *theta, double *cov, double *width);
 
 #endif

@@ -508,6 +508,14 @@ const double *tacet__stepwise_theta(const tacet__stepwise *s) {
     return s->belief_mean + s->tilt_count;
 }
 
+void tacet__stepwise_cov(const tacet__stepwise *s, double *out) {
+    const double *C = s->belief_cov + s->tilt_count + s->tilt_count * s->unknowns;
+    for (size_t j = 0; j < s->reward_count; j++) {
+        memcpy(out, C + j * (s->unknowns + 1), (s->reward_count - j) * sizeof(double));
+        out += s->reward_count - j;
+    }
+}
+
 void tacet__stepwise_state(tacet__stepwise *s, tacet__state *state) {
     const size_t q = s->reward_count;
     tacet__state_size(state, "reward numbers", &s->reward_numbers, q);

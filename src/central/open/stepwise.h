@@ -48,5 +48,7 @@ tacet_status tacet__stepwise_update(tacet__stepwise *s, const double *sums, size
 void tacet__stepwise_logit(tacet__stepwise *s, double *mean, double *var, const double *phi, size_t ld, size_t n);
 const double *tacet__stepwise_theta(const tacet__stepwise *s); /* level, then m coefficients */
 void tacet__stepwise_state(tacet__stepwise *s, tacet__state *state);
+/* Its covariance: the lower triangle, column after column. */
+void tacet__stepwise_cov(const tacet__stepwise *s, double *out);
 
 #endif

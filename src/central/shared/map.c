@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "central/shared/embed.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/domain.h"
@@ -315,24 +316,11 @@ unsigned long long tacet_central_map_print(const tacet_central_map *map) {
 }
 
 void tacet_central_map_record(const tacet_central_map *map, double *out, double *work, const double *x, double y) {
-    const size_t m = tacet_features_dim(map->features), r = map->released, d = map->domain.d;
+    const size_t m = tacet_features_dim(map->features), d = map->domain.d;
     double *clipped = work + m;
     memcpy(clipped, x, d * sizeof(double));
     tacet__domain_clip(&map->domain, clipped);
     tacet__features_eval_exact(map->features, work, clipped); /* a replay elsewhere must give the same bits */
-    double v = (y - map->lo) / (map->hi - map->lo);
-    v = isnan(v) ? 0.5 : fmin(fmax(v, 0), 1);
-    double norm2 = 0;
-    for (size_t i = 0; i < r; i++) {
-        norm2 += work[i] * work[i];
-    }
-    /* Onto the unit ball, which only rounding leaves: a projection, so no two statistics come further apart. NaN
-     * becomes the zero vector, within 1 of every other. */
-    const double scale = norm2 >= 0 ? (norm2 > 1 ? 1 / sqrt(norm2) : 1) : 0;
-    for (size_t i = 0; i < r; i++) {
-        const double phi = scale == 0 ? 0 : scale * work[i];
-        out[i] = v * phi;
-        out[r + i] = (1 - v) * phi;
-    }
+    tacet__embed(out, work, map->released, y, map->lo, map->hi);
     sodium_memzero(work, (m + d) * sizeof(double));
 }

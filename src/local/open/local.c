@@ -198,7 +198,8 @@ static void guarantee(const void *object, tacet_guarantee *out) {
             .eps = self->p.ldp.eps,
             .delta = 0,
             .protects = "the reward of one round",
-            .statement = "Each reward is randomised on its device with pure eps before it is sent; arms are public.",
+            .statement = "Each reward is randomised on its device with pure eps before it is sent; arms are "
+                         "public. " TACET_LOCAL_NEW_DEVICE,
             .proof = "src/dp/mechanisms/randomizers.md",
         };
     }

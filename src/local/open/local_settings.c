@@ -62,6 +62,10 @@ tacet_status tacet__local_check(const tacet_local_settings *s, tacet_error *err)
     if ((size_t)s->algorithm >= 4 || (size_t)s->parameters >= 4) {
         return tacet__fail(err, TACET_INVALID, "no such algorithm or choice of parameters");
     }
+    if (s->algorithm == TACET_LOCAL_UCB && s->parameters != TACET_LOCAL_TIGHT && s->parameters != TACET_LOCAL_TUNED) {
+        return tacet__fail(err, TACET_INVALID,
+                           "ucb has tight or tuned parameters; literal and orderwise ones are of tgp, ata and moma");
+    }
     if (!(s->bound > 0 && s->bound <= TACET__LOCAL_LARGEST) ||
         !(s->noise_bound >= 0 && s->noise_bound <= TACET__LOCAL_LARGEST) ||
         !(isnan(s->noise_var) || (s->noise_var >= 0 && s->noise_var <= TACET__LOCAL_LARGEST))) {
@@ -92,9 +96,10 @@ tacet_status tacet__local_check(const tacet_local_settings *s, tacet_error *err)
     const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
     if (s->earlier_count > 0 &&
         (proven || s->algorithm == TACET_LOCAL_ATA || s->algorithm == TACET_LOCAL_MOMA || s->earlier == NULL)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "earlier values need ucb or tgp with orderwise or tuned parameters: proven widths rest on "
-                           "the study's own reports");
+        return tacet__fail(
+            err, TACET_INVALID,
+            "earlier values need ucb or tgp without a regret bound (tuned, orderwise): proven widths rest on "
+            "the study's own reports");
     }
     if (s->horizon == 0 || s->lanes > s->horizon) {
         return tacet__fail(err, TACET_INVALID, "a horizon of %zu rounds for %zu lanes", s->horizon, s->lanes);
@@ -122,8 +127,7 @@ tacet_status tacet__local_derive(tacet__local *p, tacet_error *err) {
         p->proxy = s->noise_var; /* taken for Gaussian */
     }
     p->v = s->bound * s->bound + p->c;
-    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
-    if (s->algorithm == TACET_LOCAL_UCB && proven && !isfinite(p->proxy)) {
+    if (s->algorithm == TACET_LOCAL_UCB && s->parameters == TACET_LOCAL_TIGHT && !isfinite(p->proxy)) {
         return tacet__fail(err, TACET_INVALID,
                            "%s reports have no sub-Gaussian width: use hybrid, or tgp, ata, moma, or parameters "
                            "without a regret bound",

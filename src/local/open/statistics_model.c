@@ -4,11 +4,14 @@
  * problem (central/shared/features.c); a report O(r); a refresh as in central/open/learner.c. */
 #include "local/open/statistics_internal.h"
 
+#include "central/open/learner_batches.h"
 #include "central/shared/features.h"
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/features_internal.h"
+#include "gp/kernel_internal.h"
+#include "local/shared/card.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,11 +241,42 @@ tacet_status tacet_statistics_model_open(tacet_statistics_model **out, const voi
     return TACET_OK;
 }
 
-size_t tacet_statistics_model_choose(tacet_statistics_model *m, tacet_simrng *coin, const double *X, size_t ldx,
-                                     size_t n) {
-    return tacet_statistics_model_informed(m)
-               ? tacet_central_learner_choose(tacet_local_statistics_model(m->sums), NULL, X, ldx, n)
-               : tacet_simrng_below(coin, n);
+tacet_status tacet_statistics_model_card(const tacet_statistics_model *m, tacet_blob *out, tacet_error *err) {
+    const tacet_statistics_spec *s = &m->spec;
+    const tacet__feature_block *block = &m->features->blocks[0];
+    const tacet_kernel *kernel = m->features->kernel;
+    const size_t q = block->m + 1;
+    double levels[TACET_STATISTICS_DIMS_MOST] = {0};
+    double *theta = TACET__ZALLOC(double, q + q * (q + 1) / 2);
+    if (theta == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a card");
+    }
+    for (size_t i = 0; s->levels != NULL && i < s->d; i++) {
+        levels[i] = (double)s->levels[i];
+    }
+    tacet_statistics_card card = {.d = s->d,
+                                  .features = block->m,
+                                  .released = tacet_central_map_released(m->map),
+                                  .nodes = block->count,
+                                  .terms = kernel->spec.kind == TACET_KERNEL_MATERN ? kernel->spec.matern_p + 1 : 0,
+                                  .minimize = s->minimize,
+                                  .informed = tacet_statistics_model_informed(m),
+                                  .lo = s->lo,
+                                  .hi = s->hi,
+                                  .sphere = m->sphere,
+                                  .lower = s->lower,
+                                  .upper = s->upper,
+                                  .inverse = kernel->inverse,
+                                  .levels = levels,
+                                  .matern = kernel->matern,
+                                  .Z = block->Zt,
+                                  .A = block->A,
+                                  .theta = theta,
+                                  .cov = theta + q};
+    tacet__central_learner_scoring(tacet_local_statistics_model(m->sums), theta, theta + q, &card.width);
+    const tacet_status status = tacet__statistics_card_write(&card, s->eps, out, err);
+    free(theta);
+    return status;
 }
 
 tacet_status tacet_statistics_model_take(tacet_statistics_model *m, uint64_t round, double report, tacet_error *err) {

@@ -19,6 +19,7 @@ typedef struct statistics {
     uint64_t horizon, rounds;      /* at the most; given out */
     unsigned char *waiting;        /* a bit a round */
     size_t bytes;
+    uint64_t own_ticket, own_round; /* the last round that a device named by itself, until it is reported */
 } statistics;
 
 static void free_policy(void *self) {
@@ -48,6 +49,25 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     return TACET_OK;
 }
 
+/* A device without a ticket names the directions of its round by itself: a number no ticket has. Its report follows at
+ * once, so that one such round is remembered, and no state is saved between the two. */
+static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
+    statistics *s = self;
+    tacet_suggestion again = {0};
+    (void)round;
+    const tacet_round none = {0};
+    const tacet_status status = suggest(self, &again, &none, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (again.ticket != made->ticket || (made->index != again.index && made->index < TACET_STATISTICS_OWN_ROUNDS)) {
+        return tacet__fail(err, TACET_CORRUPT, "the stored suggestion is none that this policy makes");
+    }
+    s->own_ticket = made->index != again.index ? made->ticket : 0;
+    s->own_round = made->index;
+    return TACET_OK;
+}
+
 static tacet_status find(const statistics *s, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > s->rounds) {
         return tacet__fail(err, TACET_NOT_FOUND, "no such ticket");
@@ -61,7 +81,8 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     statistics *s = self;
     tacet_status status = find(s, ticket, err);
     const double report = s->model->spec.minimize ? -value : value;
-    status = status != TACET_OK ? status : tacet_statistics_model_take(s->model, ticket, report + 0.0, err);
+    const uint64_t round = ticket == s->own_ticket ? s->own_round : ticket;
+    status = status != TACET_OK ? status : tacet_statistics_model_take(s->model, round, report + 0.0, err);
     if (status == TACET_OK) {
         s->waiting[ticket / CHAR_BIT] &= (unsigned char)~bit_of(ticket);
     }
@@ -92,7 +113,7 @@ static void guarantee(const void *self, tacet_guarantee *out) {
                              .delta = 0,
                              .protects = "decision set, action and reward of one round",
                              .statement = "Each report is drawn on its device with pure eps; decision set, action and "
-                                          "reward never leave it.",
+                                          "reward never leave it. " TACET_LOCAL_NEW_DEVICE,
                              .proof = "src/dp/mechanisms/sphere.md"};
 }
 
@@ -156,7 +177,8 @@ static const tacet__policy_ops OPS = {.name = NAME,
                                       .guarantee = guarantee,
                                       .state = state,
                                       .free = free_policy,
-                                      .drop = drop};
+                                      .drop = drop,
+                                      .repeat = repeat};
 
 tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics_model *model, uint64_t rounds,
                                             tacet_error *err) {

@@ -15,8 +15,7 @@ double tacet__local_lambda(const tacet__local *p) {
         return p->s.lambda;
     }
     if (p->s.algorithm == TACET_LOCAL_UCB) {
-        const bool proven = p->s.parameters == TACET_LOCAL_LITERAL || p->s.parameters == TACET_LOCAL_TIGHT;
-        const double noise = proven ? p->proxy : p->c;
+        const double noise = p->s.parameters == TACET_LOCAL_TIGHT ? p->proxy : p->c;
         return noise > 0 ? noise / (B * B) : 1e-6;
     }
     const bool plain = p->s.parameters == TACET_LOCAL_LITERAL || p->s.parameters == TACET_LOCAL_ORDERWISE;
@@ -57,25 +56,12 @@ static double bayesian(const tacet__local *p, size_t t) {
     return p->s.bound * sqrt(2 * (log((double)p->n) + 2 * log((double)t) + log(PI * PI / (6 * p->s.delta))));
 }
 
+/* Tight: half of delta here, half for the arms' own means. Tuned: a share of a Bayesian width, without a proof. */
 double tacet__local_beta_ucb(const tacet__local *p, size_t t, double gamma) {
-    const double B = p->s.bound;
-    const double ratio = p->proxy / p->s.lambda;
-    double beta_t = 0;
-    switch (p->s.parameters) {
-    case TACET_LOCAL_LITERAL:
-        beta_t = B + sqrt(2 * ratio * (gamma + log(1 / p->s.delta)));
-        break;
-    case TACET_LOCAL_TIGHT: /* half of delta here, half for the arms' own means */
-        beta_t = sqrt(B * B + 2 * ratio * (gamma + log(2 / p->s.delta)));
-        break;
-    case TACET_LOCAL_ORDERWISE:
-        beta_t = bayesian(p, t);
-        break;
-    case TACET_LOCAL_TUNED:
-        beta_t = 0.3 * bayesian(p, t);
-        break;
-    }
-    return p->s.width_scale * beta_t;
+    const double B = p->s.bound, ratio = p->proxy / p->s.lambda;
+    return p->s.width_scale * (p->s.parameters == TACET_LOCAL_TIGHT
+                                   ? sqrt(B * B + 2 * ratio * (gamma + log(2 / p->s.delta)))
+                                   : 0.3 * bayesian(p, t));
 }
 
 /* Robbins' Gaussian mixture: |sum| <= sqrt(s (N + rho) (ln((N + rho)/rho) + 2 ln(1/delta'))) for all N at once,

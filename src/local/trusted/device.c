@@ -152,15 +152,3 @@ tacet_status tacet_device_choose(size_t *out, const uint32_t *weights, size_t co
     } while (!tacet_choice(out, weights, count, word));
     return TACET_OK;
 }
-
-tacet_status tacet__device_report_among(const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
-                                        const char *ticket, double reward, const uint32_t *order, tacet_error *err) {
-    tacet_mint mint;
-    *out = (tacet_device_answer){.report = NAN};
-    tacet_status status = tacet__mint_fresh(&mint, err);
-    if (status == TACET_OK) {
-        status = tacet__device_answer_among(mint.key, ldp, store, out, ticket, reward, order, err);
-    }
-    tacet__mint_clear(&mint);
-    return status;
-}

@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_LOCAL_TRUSTED_DEVICE_INTERNAL_H
 #define TACET_SRC_LOCAL_TRUSTED_DEVICE_INTERNAL_H
 
-#include <tacet/local/trusted/device.h>
+#include <tacet/local/trusted/statistics_report.h>
 
 /* What tacet_device_report does, without the object; `fresh` is the key of a ticket that is new. */
 tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
@@ -13,8 +13,10 @@ tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], c
 tacet_status tacet__device_answer_among(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
                                         const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
                                         double reward, const uint32_t *order, tacet_error *err);
-/* The same with a key of its own. */
-tacet_status tacet__device_report_among(const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
-                                        const char *ticket, double reward, const uint32_t *order, tacet_error *err);
+/* What tacet_statistics_report does, with a given key. */
+tacet_status tacet__statistics_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_statistics_card *card,
+                                      const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
+                                      const char *ticket, uint64_t round, const double *x, double reward,
+                                      tacet_error *err);
 
 #endif

@@ -25,25 +25,25 @@ static tacet_status open_ledger(tacet_ledger **out, const tacet_device_errand *e
     return tacet_device_ledger_open(out, e->ledger, &settings, err);
 }
 
-/* The point that was played and its reward, by the model and the round that the server tells. */
+/* The point that was played and its reward, by the card and the round that the server tells. */
 static tacet_status report_point(tacet_device_service *server, const tacet_device_errand *e,
                                  const tacet_device_store *store, tacet_device_answer *out, double reward,
                                  tacet_error *err) {
-    tacet_statistics_model *model = NULL;
+    tacet_statistics_card *card = NULL;
     uint64_t round = 0;
     if (server == NULL) {
         return tacet__fail(err, TACET_INVALID, "a point is reported by the study's public model: a server is needed");
     }
-    tacet_status status = tacet_device_service_model(server, &model, err);
-    if (status == TACET_OK && e->point_count != tacet_statistics_model_dim(model)) {
+    tacet_status status = tacet_device_service_card(server, &card, err);
+    if (status == TACET_OK && e->point_count != tacet_statistics_card_dim(card)) {
         status =
-            tacet__fail(err, TACET_INVALID, "--point needs %zu numbers with commas", tacet_statistics_model_dim(model));
+            tacet__fail(err, TACET_INVALID, "--point needs %zu numbers with commas", tacet_statistics_card_dim(card));
     }
     status = status != TACET_OK ? status : tacet_device_service_round(server, &round, e->ticket, err);
     status = status != TACET_OK
                  ? status
-                 : tacet_statistics_report(model, e->ldp, store, out, e->ticket, round, e->point, reward, err);
-    tacet_statistics_model_free(model);
+                 : tacet_statistics_report(card, e->ldp, store, out, e->ticket, round, e->point, reward, err);
+    tacet_statistics_card_free(card);
     return status;
 }
 

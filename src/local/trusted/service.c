@@ -184,7 +184,7 @@ tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, c
     return status == TACET_OK && *out == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : status;
 }
 
-tacet_status tacet_device_service_model(tacet_device_service *s, tacet_statistics_model **out, tacet_error *err) {
+tacet_status tacet_device_service_card(tacet_device_service *s, tacet_statistics_card **out, tacet_error *err) {
     json_t *answer = NULL;
     *out = NULL;
     tacet_status status = ask_study(s, &answer, "GET", "/model", NULL, err);
@@ -201,7 +201,7 @@ tacet_status tacet_device_service_model(tacet_device_service *s, tacet_statistic
                                                  sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0) {
         status = tacet__fail(err, TACET_PARSE, "the server's answer has no model");
     } else {
-        status = tacet_statistics_model_open(out, bytes, size, err);
+        status = tacet_statistics_card_open(out, bytes, size, err);
     }
     free(bytes);
     json_decref(answer);

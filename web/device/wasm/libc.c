@@ -46,7 +46,7 @@ _Noreturn void sodium_misuse(void) {
 
 /* --- memory: a stack of blocks; what was allocated last is given back first --------------------------------------- */
 
-enum { ARENA_BYTES = 1 << 17, ALIGN = 64 };
+enum { ARENA_BYTES = 5 << 18, ALIGN = 64 };
 static _Alignas(ALIGN) unsigned char arena[ARENA_BYTES];
 static size_t used;
 

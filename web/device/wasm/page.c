@@ -6,14 +6,24 @@
  * fresh key in the exchange; the page stores it durably and calls again, now with what it has stored: the key of this
  * call or of an earlier one, or the report that was drawn from it. The order of the gate is kept: nothing is drawn
  * before the page says that the reservation is durable, and the page returns nothing before the report is.
+ * A study of decision sets has a card (tacet/local/shared/card.h), which the page puts here before anything else.
  * Cost: that of tacet_device_report, twice. */
+#include "core/fail.h"
+
+#include <sodium.h>
 #include <stdint.h>
 #include <string.h>
-#include <tacet/local/trusted/device.h>
+#include <tacet/local/trusted/statistics_report.h>
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
-enum { TICKET_ROOM = 208, MINT_BYTES = 2 * TACET_MINT_BYTES, ARMS_MOST = 4096 };
+enum {
+    TICKET_ROOM = 208,
+    MINT_BYTES = 2 * TACET_MINT_BYTES,
+    ARMS_MOST = 4096,
+    NUMBERS = 1 << 14,
+    CARD_BYTES = 1 << 20
+};
 _Static_assert(TICKET_ROOM > TACET_DEVICE_TICKET_MOST, "a ticket and its zero fit");
 _Static_assert(sizeof(tacet_mint) == MINT_BYTES, "what the page stores is a mint and nothing else");
 
@@ -32,6 +42,9 @@ _Static_assert(TICKET_ROOM + MINT_BYTES + 8 + 4 == 284, "the offsets of device.j
 
 static tacet_ldp law;
 static uint32_t weights[ARMS_MOST];
+static double numbers[NUMBERS];              /* the arms of a device, one after the other; of a report, one */
+static unsigned char card_bytes[CARD_BYTES]; /* as the collector sent them */
+static tacet_statistics_card *card;
 
 static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
                             double *report, tacet_error *err) {
@@ -102,4 +115,58 @@ EXPORT("tacet_page_report") int tacet_page_report(double reward) {
     }
     tacet_device_close(device);
     return tell(status, &err);
+}
+
+/* --- decision sets: the arm stays here as well -------------------------------------------------------------------- */
+
+EXPORT("tacet_page_card_room") void *tacet_page_card_room(void) {
+    return card_bytes;
+}
+
+EXPORT("tacet_page_numbers") void *tacet_page_numbers(void) {
+    return numbers;
+}
+
+/* The card in the room, from now on. It is the only block that lives between two calls. */
+EXPORT("tacet_page_card") int tacet_page_card(int size) {
+    tacet_error err = {0};
+    tacet_statistics_card_free(card);
+    card = NULL;
+    return tell(size > 0 && size <= CARD_BYTES ? tacet_statistics_card_open(&card, card_bytes, (size_t)size, &err)
+                                               : tacet__fail(&err, TACET_INVALID, "a card has at most a megabyte"),
+                &err);
+}
+
+/* Coordinates of an arm; 0: there is no card. */
+EXPORT("tacet_page_dim") int tacet_page_dim(void) {
+    return card != NULL ? (int)tacet_statistics_card_dim(card) : 0;
+}
+
+/* Which of the `count` arms to play; -1: none. */
+EXPORT("tacet_page_choose_own") int tacet_page_choose_own(int count) {
+    tacet_error err = {0};
+    tacet_simrng coin;
+    uint64_t seed = 0;
+    size_t arm = 0;
+    if (card == NULL || count < 1 || (size_t)count > NUMBERS / tacet_statistics_card_dim(card)) {
+        return -1;
+    }
+    const size_t d = tacet_statistics_card_dim(card);
+    randombytes_buf(&seed, sizeof seed);
+    tacet_simrng_init(&coin, seed, 0);
+    return tell(tacet_statistics_card_choose(card, &arm, &coin, numbers, d, (size_t)count, &err), &err) == 0 ? (int)arm
+                                                                                                             : -1;
+}
+
+/* The report of page.ticket in a study of decision sets: the arm is in the numbers' place, `round` a whole number. */
+EXPORT("tacet_page_report_own") int tacet_page_report_own(double round, double reward) {
+    const tacet_device_store store = {.reserve = reserve, .commit = commit};
+    tacet_device_answer answer;
+    tacet_error err = {0};
+    if (card == NULL || !(round >= 0 && round < 0x1p53)) {
+        return tell(tacet__fail(&err, TACET_STATE, "there is no card of the study, or no round"), &err);
+    }
+    return tell(
+        tacet_statistics_report(card, &law, &store, &answer, page.ticket, (uint64_t)round, numbers, reward, &err),
+        &err);
 }

@@ -82,7 +82,8 @@ typedef struct tacet_local_settings {
 } tacet_local_settings;
 
 TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
-/* "ucb", "tgp", "ata", "moma"; "literal", "tight", "orderwise", "tuned". INVALID names the choices. */
+/* "ucb", "tgp", "ata", "moma"; "literal", "tight", "orderwise", "tuned" (ucb: tight or tuned).
+ * INVALID names the choices. */
 TACET_API tacet_status tacet_local_algorithm_parse(tacet_local_algorithm *out, const char *name, tacet_error *err);
 TACET_API tacet_status tacet_local_parameters_parse(tacet_local_parameters *out, const char *name, tacet_error *err);
 TACET_API const char *tacet_local_algorithm_name(tacet_local_algorithm algorithm);
@@ -90,7 +91,7 @@ TACET_API const char *tacet_local_parameters_name(tacet_local_parameters paramet
 
 /* Several tickets may be open at a time; MoMA begins an epoch (a new arm, played k times) only when the one before is
  * reported in full (STATE). A report that the randomiser cannot give is INVALID. The covariance is read once. INVALID:
- * settings out of range; UCB with literal or tight parameters and a randomiser without a sub-Gaussian proxy
+ * settings out of range; UCB with tight parameters and a randomiser without a sub-Gaussian proxy
  * (Laplace). NUMERIC, NO_MEMORY, OVERFLOW as tacet_arms_create. */
 TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings,
                                           const tacet_cov_spec *cov, const double *X, size_t ldx, size_t n,

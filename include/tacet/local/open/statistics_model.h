@@ -4,21 +4,22 @@
  * Each device has arms of its own (points of a public box) and a reward; neither leaves it. The model says how arms are
  * scored, and how a report is read: as one of the round's directions (tacet/local/shared/sphere.h), an estimate of
  * (v phi(x), (1 - v) phi(x)) (tacet/central/shared/map.h). The collector adds the estimates up. Everything in a model
- * is post-processing of reports; as bytes it is what devices are sent. Source: Dubey (AISTATS 2021), Algorithm 3; what
+ * is post-processing of reports. Source: Dubey (AISTATS 2021), Algorithm 3; what
  * differs: src/local/README.md. Not thread-safe. */
 #ifndef TACET_LOCAL_OPEN_STATISTICS_MODEL_H
 #define TACET_LOCAL_OPEN_STATISTICS_MODEL_H
 
 #include <tacet/core/policy.h>
-#include <tacet/core/simrng.h>
 #include <tacet/local/open/statistics.h>
-#include <tacet/local/shared/sphere.h>
+#include <tacet/local/shared/card.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum { TACET_STATISTICS_DIMS_MOST = 16, TACET_STATISTICS_FEATURES_MOST = 200 };
+/* Rounds that devices number themselves, as pages do, at random from here to 2^53: directions are of the number. */
+#define TACET_STATISTICS_OWN_ROUNDS (UINT64_C(1) << 32)
 
 /* Borrowed while a model is made of it. */
 typedef struct tacet_statistics_spec {
@@ -47,9 +48,9 @@ TACET_API tacet_status tacet_statistics_model_save(const tacet_statistics_model 
 TACET_API tacet_status tacet_statistics_model_open(tacet_statistics_model **out, const void *bytes, size_t size,
                                                    tacet_error *err);
 
-/* The arm to play (columns of X): the best score, or one at random by `coin` while there is no model yet. */
-TACET_API size_t tacet_statistics_model_choose(tacet_statistics_model *model, tacet_simrng *coin, const double *X,
-                                               size_t ldx, size_t n);
+/* What devices are sent (tacet/local/shared/card.h): how arms are scored now, and among what they report. NO_MEMORY. */
+TACET_API tacet_status tacet_statistics_model_card(const tacet_statistics_model *model, tacet_blob *out,
+                                                   tacet_error *err);
 /* A report of a round. INVALID: none this randomiser gives. */
 TACET_API tacet_status tacet_statistics_model_take(tacet_statistics_model *model, uint64_t round, double report,
                                                    tacet_error *err);

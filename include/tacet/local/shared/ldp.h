@@ -17,6 +17,11 @@
 extern "C" {
 #endif
 
+/* What no page can prevent: part of every local study's guarantee and label. */
+#define TACET_LOCAL_NEW_DEVICE                                                                                         \
+    "A cleared browser is a new device, and so is a private window: its ledger is empty, and the collector takes one " \
+    "report a ticket."
+
 typedef enum tacet_ldp_kind {
     TACET_LDP_LAPLACE,   /* discrete Laplace on a grid; unbounded reports */
     TACET_LDP_HYBRID,    /* Wang et al. 2019: piecewise or Duchi by a public coin; the least variance up to eps = 4 */

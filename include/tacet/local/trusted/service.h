@@ -6,8 +6,7 @@
 #define TACET_LOCAL_TRUSTED_SERVICE_H
 
 #include <tacet/core/status.h>
-#include <tacet/local/open/statistics_model.h>
-#include <tacet/local/shared/ldp.h>
+#include <tacet/local/shared/card.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,10 +34,10 @@ TACET_API tacet_status tacet_device_service_agree(tacet_device_service *s, const
  * (ticket, index, action), from malloc. */
 TACET_API tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, const char *key,
                                                     tacet_error *err);
-/* The public model of a study whose decision sets stay on the devices; the caller frees it. NOT_FOUND: it is not such a
- * study. CORRUPT: what came is no model. */
-TACET_API tacet_status tacet_device_service_model(tacet_device_service *s, tacet_statistics_model **out,
-                                                  tacet_error *err);
+/* The card of a study whose decision sets stay on the devices; the caller frees it. NOT_FOUND: it is not such a study.
+ * CORRUPT: what came is no card. */
+TACET_API tacet_status tacet_device_service_card(tacet_device_service *s, tacet_statistics_card **out,
+                                                 tacet_error *err);
 /* The round of a ticket: the index of its suggestion. */
 TACET_API tacet_status tacet_device_service_round(tacet_device_service *s, uint64_t *out, const char *ticket,
                                                   tacet_error *err);

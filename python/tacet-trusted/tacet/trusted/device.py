@@ -133,19 +133,21 @@ class StatisticsDevice(Device):
         super().__init__(ledger, eps=eps, range=range, randomizer_name="sphere", budget=budget, to_whom=to_whom)
 
     def suggest(self, study: BaseStudy, arms: Any) -> Suggestion:
-        """Takes a round of the study and chooses, here, among arms (one a row) by the study's public model."""
+        """Takes a round of the study and chooses, here, among arms (one a row) by the study's public card."""
         self._pointer  # noqa: B018 - refuses a device that is closed
         self.agree(study)
-        rows, model = _arms(arms), _opened(study._model()["model"])
-        dims = lib.tacet_statistics_model_dim(model)
+        rows, card = _arms(arms), _opened(study._model()["model"])
+        dims = lib.tacet_statistics_card_dim(card)
         if len(rows[0]) != dims:
             raise InvalidValue(f"an arm of this study has {dims} coordinates")
         points, coin = ffi.new("double[]", [value for row in rows for value in row]), ffi.new("tacet_simrng *")
         lib.tacet_simrng_init(coin, secrets.randbits(64), 0)
-        point = rows[lib.tacet_statistics_model_choose(model, coin, points, dims, len(rows))]
+        chosen = ffi.new("size_t *")
+        native.call(lib.tacet_statistics_card_choose, card, chosen, coin, points, dims, len(rows))
+        point = rows[chosen[0]]
         suggestion = study.suggest()
         suggestion.params = _by_coordinate(point)
-        suggestion._chosen = (model, point)
+        suggestion._chosen = (card, point)
         return suggestion
 
     def report(self, ticket: str, reward: float) -> float:
@@ -157,10 +159,10 @@ class StatisticsDevice(Device):
         if suggestion._chosen is None:
             raise InvalidValue("this suggestion is of another device: its arm is not known here")
         self.agree(suggestion._study)
-        model, point = suggestion._chosen
+        card, point = suggestion._chosen
         out = ffi.new("tacet_device_answer *")
         native.call(
-            lib.tacet_statistics_report, model, self._ldp, self._store, out, suggestion.ticket.encode(), suggestion.index,
+            lib.tacet_statistics_report, card, self._ldp, self._store, out, suggestion.ticket.encode(), suggestion.index,
             ffi.new("double[]", point), float(reward),
         )  # fmt: skip
         self.clipped, report = bool(out.clipped), float(out.report)
@@ -169,8 +171,8 @@ class StatisticsDevice(Device):
 
 
 def _opened(text: str) -> Any:
-    """A model of the service, from its text."""
+    """A card of the service, from its text."""
     content = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    out = ffi.new("tacet_statistics_model **")
-    native.call(lib.tacet_statistics_model_open, out, ffi.from_buffer(content), len(content))
-    return ffi.gc(out[0], lib.tacet_statistics_model_free)
+    out = ffi.new("tacet_statistics_card **")
+    native.call(lib.tacet_statistics_card_open, out, ffi.from_buffer(content), len(content))
+    return ffi.gc(out[0], lib.tacet_statistics_card_free)

@@ -13,23 +13,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/shared/ldp.h>
+#include <tacet/local/open/statistics_model.h>
 #include <time.h>
 
 static uint64_t seconds_now(const tacet__replica *r) {
     return r->settings->clock != NULL ? r->settings->clock() : (uint64_t)time(NULL);
 }
 
-/* Grants and reports are of studies over fixed arms, of the local model, that still take them. */
+/* Grants and reports are of studies of the local model, over fixed arms or with sets that stay on the devices, that
+ * still take them. */
 static tacet_status check_study(const tacet__replica *r, tacet_error *err) {
-    if (r->kind->weights == NULL) {
+    if (r->kind->weights == NULL && r->kind->model == NULL) {
         return tacet__fail(err, TACET_NOT_FOUND, "devices of this study do not choose by themselves");
     }
     return r->study.state == TACET__STUDY_ARCHIVED ? tacet__fail(err, TACET_STATE, "the study is archived") : TACET_OK;
 }
 
 tacet_status tacet__replica_grants(tacet__replica *r, tacet__job *job) {
-    unsigned char key[TACET__STUDY_SECRET_BYTES];
+    unsigned char key[TACET__STUDY_SECRET_BYTES], lasting[TACET__STUDY_SECRET_BYTES];
     const uint64_t expires = seconds_now(r) + TACET__GRANT_SECONDS;
     const tacet_status status = check_study(r, &job->err);
     if (status != TACET_OK) {
@@ -37,29 +38,36 @@ tacet_status tacet__replica_grants(tacet__replica *r, tacet__job *job) {
     }
     json_t *grants = json_array();
     tacet__studies_ticket_key(key, &r->study, r->study.head + 1);
+    tacet__studies_ticket_key(lasting, &r->study, 0);
     for (size_t i = 0; grants != NULL && i < job->many; i++) {
         char text[TACET__GRANT_TEXT];
-        tacet__grant_make(text, expires, key);
+        tacet__grant_make(text, expires, key, job->key[0] != '\0' ? job->key : NULL, lasting);
         (void)json_array_append_new(grants, json_string(text));
     }
     sodium_memzero(key, sizeof key);
+    sodium_memzero(lasting, sizeof lasting);
     job->body = json_pack("{so sI}", "grants", grants, "expires", (json_int_t)expires);
     return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory for grants");
 }
 
-/* What a device needs before it chooses: the settings it compares with its own, and the weights. */
+/* What a device needs before it chooses: the settings it compares with its own, and the weights or the card. */
 tacet_status tacet__replica_weights(tacet__replica *r, tacet__job *job) {
-    json_t *weights = NULL;
-    tacet_status status = r->kind->weights != NULL ? r->kind->weights(&r->learner, &weights, &job->err)
-                                                   : tacet__fail(&job->err, TACET_NOT_FOUND,
-                                                                 "devices of this study do not choose by themselves");
+    json_t *state = NULL, *own = NULL;
+    tacet_status status = check_study(r, &job->err);
+    if (status == TACET_OK || status == TACET_STATE) { /* an archived one says that it has no rounds left */
+        status = r->kind->weights != NULL ? r->kind->weights(&r->learner, &own, &job->err)
+                                          : r->kind->model(&r->learner, &state, &job->err);
+    }
     if (status != TACET_OK) {
         return status;
     }
     const bool over = r->def.rounds <= r->study.suggested || r->study.state == TACET__STUDY_ARCHIVED;
+    own = own != NULL ? own : json_incref(json_object_get(state, "model"));
+    json_decref(state);
     job->body = json_pack("{ss sf s[ff] ss sI so}", "study", r->name, "eps", r->def.eps, "range", r->def.reward_lo,
                           r->def.reward_hi, "randomizer", r->def.randomizer, "rounds_left",
-                          (json_int_t)(over ? 0 : r->def.rounds - r->study.suggested), "weights", weights);
+                          (json_int_t)(over ? 0 : r->def.rounds - r->study.suggested),
+                          r->kind->weights != NULL ? "weights" : "model", own);
     return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
 }
 
@@ -115,8 +123,11 @@ static tacet_status take_one(tacet__replica *r, tacet__batch *b, tacet__job *job
     if (status != TACET_NOT_FOUND) {
         return tacet__fail(&job->err, status, "%s", none.message);
     }
-    if (index >= r->def.count || !tacet_ldp_possible(ldp, value)) {
-        *word = index >= r->def.count ? "there is no such arm" : "no device that follows the rules can have sent this";
+    /* An arm's number, or a round that the device named by itself. */
+    const bool known = r->kind->weights != NULL ? index < r->def.count
+                                                : index >= TACET_STATISTICS_OWN_ROUNDS && index < UINT64_C(1) << 53;
+    if (!known || !tacet_ldp_possible(ldp, value)) {
+        *word = !known ? "there is no such arm" : "no device that follows the rules can have sent this";
         return TACET_OK;
     }
     if (r->study.suggested >= r->def.rounds) {
@@ -153,7 +164,11 @@ tacet_status tacet__replica_report(tacet__replica *r, tacet__batch *b, tacet__jo
     size_t i = 0;
     json_t *report = NULL;
     tacet_status status = check_study(r, &job->err);
-    status = status != TACET_OK ? status : tacet_ldp_parse(&kind, r->def.randomizer, &job->err);
+    if (r->kind->weights == NULL) {
+        kind = TACET_LDP_SPHERE;
+    } else {
+        status = status != TACET_OK ? status : tacet_ldp_parse(&kind, r->def.randomizer, &job->err);
+    }
     status = status != TACET_OK ? status
                                 : tacet_ldp_init(&ldp, kind, r->def.eps, r->def.reward_lo, r->def.reward_hi, &job->err);
     json_t *results = json_array();

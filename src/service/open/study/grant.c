@@ -16,12 +16,26 @@ static void mac(unsigned char out[MAC_BYTES], const unsigned char signedbytes[TI
     (void)crypto_generichash(out, MAC_BYTES, text, sizeof text, secret, 32);
 }
 
-void tacet__grant_make(char text[TACET__GRANT_TEXT], uint64_t expires, const unsigned char secret[32]) {
+static void login_id(unsigned char out[ID_BYTES], const char *login, const unsigned char lasting[32]) {
+    static const unsigned char PURPOSE[] = "tacet login 1";
+    crypto_generichash_state hash;
+    (void)crypto_generichash_init(&hash, lasting, 32, ID_BYTES);
+    (void)crypto_generichash_update(&hash, PURPOSE, sizeof PURPOSE);
+    (void)crypto_generichash_update(&hash, (const unsigned char *)login, strlen(login));
+    (void)crypto_generichash_final(&hash, out, ID_BYTES);
+}
+
+void tacet__grant_make(char text[TACET__GRANT_TEXT], uint64_t expires, const unsigned char secret[32],
+                       const char *login, const unsigned char lasting[32]) {
     unsigned char raw[RAW_BYTES];
     for (int i = 0; i < TIME_BYTES; i++) {
         raw[i] = (unsigned char)(expires >> (8 * (TIME_BYTES - 1 - i)));
     }
-    randombytes_buf(raw + TIME_BYTES, ID_BYTES);
+    if (login != NULL) {
+        login_id(raw + TIME_BYTES, login, lasting);
+    } else {
+        randombytes_buf(raw + TIME_BYTES, ID_BYTES);
+    }
     mac(raw + TIME_BYTES + ID_BYTES, raw, secret);
     (void)sodium_bin2base64(text, TACET__GRANT_TEXT, raw, sizeof raw, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }

@@ -75,7 +75,7 @@ static tacet_status statistics_best(const tacet__learner *learner, const tacet__
 static tacet_status statistics_model(const tacet__learner *learner, json_t **out, tacet_error *err) {
     tacet_blob bytes;
     tacet_blob_init(&bytes);
-    tacet_status status = tacet_statistics_model_save(learner->self, &bytes, err);
+    tacet_status status = tacet_statistics_model_card(learner->self, &bytes, err);
     const size_t length = sodium_base64_ENCODED_LEN(bytes.size, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     char *text = status == TACET_OK ? malloc(length) : NULL;
     if (text != NULL) {

@@ -186,6 +186,28 @@ static const char *check_reports(const json_t *reports, const char *word) {
     return NULL;
 }
 
+/* A grant for somebody whom the site's own server has let in: the same for the same login, whichever browser asks. */
+void tacet__device_grants(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"login", NULL};
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const char *login = json_string_value(json_object_get(body, "login"));
+    if (!good_key(login)) {
+        tacet__refuse(response, 400, "invalid",
+                      "'login' must be 1 to 64 letters, digits or ._:- (a hash of the login)");
+    } else {
+        tacet__job *job = tacet__job_create(TACET__JOB_GRANTS);
+        if (job != NULL) {
+            job->many = 1;
+            (void)snprintf(job->key, sizeof job->key, "%s", login);
+        }
+        tacet__call_job(c, response, job);
+    }
+    json_decref(body);
+}
+
 static void take_reports(tacet__call *c, tacet__response *response, const char *word, const char *owner) {
     static const char *const NAMES[] = {"reports", NULL};
     json_t *body = tacet__call_body(c, response, NAMES);

@@ -24,8 +24,9 @@ bool tacet__page_enter(tacet__call *call, tacet__response *response);
 
 void tacet__page_grants(tacet__call *call, tacet__response *response);
 void tacet__page_reports(tacet__call *call, tacet__response *response);
-/* With a token, and keys instead of grants: what a fleet that chooses by itself asks and sends; the first of them for
- * pages, too. */
+/* With a token: a grant of a login, for a site's own server; and, with keys instead of grants, what a fleet that
+ * chooses by itself asks and sends, the first of them for pages, too. */
+void tacet__device_grants(tacet__call *call, tacet__response *response);
 void tacet__device_weights(tacet__call *call, tacet__response *response);
 void tacet__device_reports(tacet__call *call, tacet__response *response);
 

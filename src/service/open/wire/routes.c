@@ -444,6 +444,7 @@ static const route ROUTES[] = {
     {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look, false, false},
     {"observe", "POST", "/v1/studies/{study}/observations", DEVICE | OWNER, observe, false, false},
     {"weights", "GET", "/v1/studies/{study}/weights", DEVICE | ANALYST | OWNER, tacet__device_weights, false, false},
+    {"grants", "POST", "/v1/studies/{study}/grants", DEVICE | OWNER, tacet__device_grants, false, false},
     {"reports", "POST", "/v1/studies/{study}/reports", DEVICE | OWNER, tacet__device_reports, false, false},
     {"page", "GET", "/v1/pages/{study}", NOBODY, tacet__device_weights, false, false},
     {"page_grants", "POST", "/v1/pages/{study}/grants", NOBODY, tacet__page_grants, false, false},
