@@ -118,10 +118,18 @@ tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], c
     return answer(fresh, ldp, store, out, ticket, reward, NULL, err);
 }
 
-tacet_status tacet__device_answer_among(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+tacet_status tacet__device_answer_among(const unsigned char *fresh, const tacet_ldp *ldp,
                                         const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
                                         double reward, const uint32_t *order, tacet_error *err) {
-    return answer(fresh, ldp, store, out, ticket, reward, order, err);
+    tacet_mint mint = {{0}, {0}};
+    *out = (tacet_device_answer){.report = NAN};
+    const tacet_status status = fresh == NULL ? tacet__mint_fresh(&mint, err) : TACET_OK;
+    if (status != TACET_OK) {
+        return status;
+    }
+    const tacet_status answered = answer(fresh == NULL ? mint.key : fresh, ldp, store, out, ticket, reward, order, err);
+    tacet__mint_clear(&mint);
+    return answered;
 }
 
 tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out, const char *ticket, double reward,

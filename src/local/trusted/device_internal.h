@@ -9,12 +9,13 @@
 tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
                                   const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
                                   double reward, tacet_error *err);
-/* The same for a choice among cells (tacet_randomize_among); the reward only tells whether it was clipped. */
-tacet_status tacet__device_answer_among(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+/* The same for a choice among cells (tacet_randomize_among); the reward only tells whether it was clipped. fresh NULL:
+ * a key of its own. */
+tacet_status tacet__device_answer_among(const unsigned char *fresh, const tacet_ldp *ldp,
                                         const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
                                         double reward, const uint32_t *order, tacet_error *err);
-/* What tacet_statistics_report does, with a given key. */
-tacet_status tacet__statistics_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_statistics_card *card,
+/* What tacet_statistics_report does, with a given key, or NULL. */
+tacet_status tacet__statistics_answer(const unsigned char *fresh, const tacet_statistics_card *card,
                                       const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
                                       const char *ticket, uint64_t round, const double *x, double reward,
                                       tacet_error *err);

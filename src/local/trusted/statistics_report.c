@@ -7,7 +7,6 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "dp/noise/mint.h"
 #include "local/shared/card.h"
 #include "local/trusted/device_internal.h"
 
@@ -22,7 +21,7 @@ static bool agrees(const tacet_ldp *own, const tacet_ldp *asked) {
            own->cells == asked->cells;
 }
 
-tacet_status tacet__statistics_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_statistics_card *card,
+tacet_status tacet__statistics_answer(const unsigned char *fresh, const tacet_statistics_card *card,
                                       const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
                                       const char *ticket, uint64_t round, const double *x, double reward,
                                       tacet_error *err) {
@@ -59,12 +58,5 @@ tacet_status tacet__statistics_answer(const unsigned char fresh[TACET_MINT_BYTES
 tacet_status tacet_statistics_report(const tacet_statistics_card *card, const tacet_ldp *ldp,
                                      const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
                                      uint64_t round, const double *x, double reward, tacet_error *err) {
-    tacet_mint mint;
-    *out = (tacet_device_answer){.report = NAN};
-    tacet_status status = tacet__mint_fresh(&mint, err);
-    if (status == TACET_OK) {
-        status = tacet__statistics_answer(mint.key, card, ldp, store, out, ticket, round, x, reward, err);
-    }
-    tacet__mint_clear(&mint);
-    return status;
+    return tacet__statistics_answer(NULL, card, ldp, store, out, ticket, round, x, reward, err);
 }
