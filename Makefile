@@ -136,8 +136,8 @@ wheels-check: wheels
 soak: setup-tests build
 	@tools/soak $(BUILD)
 
-mutants: setup-tests
-	@tools/mutants
+mutants: setup-tests build
+	@TACET_BUILD=$(BUILD) tools/mutants
 
 prove:
 	@tools/prove

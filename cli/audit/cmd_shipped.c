@@ -4,6 +4,7 @@
 #include "commands.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 static const char PREFIX[] = "control:";
@@ -77,9 +78,13 @@ int audit_shipped(const char *name, tacet_audit_shipped_settings *s, const cli_c
     cli_add(object, "mechanism interrupted variance_ratio repeats redrawn reason",
             J(s->mechanism != NULL ? s->mechanism : "default"), J(s->interrupted), J(r.variance_ratio), J(r.repeats),
             J(r.redrawn), J(r.reason));
-    (void)cli_tell(object, "{target}\n" AUDIT_WORDS
-                           "  noise      {variance_ratio:.5f} of the claimed variance; {repeats} rows with another "
-                           "row's noise; {redrawn} repeated with other noise\n"
-                           "  verdict    {verdict}: {reason}\n");
+    (void)cli_tell(object,
+                   isfinite(r.variance_ratio)
+                       ? "{target}\n" AUDIT_WORDS
+                         "  noise      {variance_ratio:.5f} of the claimed variance; {repeats} rows with another "
+                         "row's noise; {redrawn} repeated with other noise\n"
+                         "  verdict    {verdict}: {reason}\n"
+                       : "{target}\n" AUDIT_WORDS "  noise      {redrawn} repeated with other noise\n"
+                         "  verdict    {verdict}: {reason}\n");
     return r.violated == (s->control != NULL) ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }

@@ -26,7 +26,7 @@
 enum {
     LAW_COLUMNS = 8, /* of the table that the law is tested with */
     COLUMNS_MOST = 64,
-    LEAST = 1000,
+    LEAST = 512,
     LEAST_RUNS = 25,
     CURATE_ROWS = 1000000,
     CURATE_RUNS = 40000, /* a bound above 0.9 of eps 1 by pure noise in all of 30 audits; 10,000: in 13 */
@@ -97,6 +97,7 @@ static const spoil SPOILS[] = {
     {"same-key-threads", "a release whose two threads draw with one key", same_key_threads},
     {"short-variance-5", "a release with 5 % less variance than it claims", short_variance},
     {"row-repeats", "a release of which one row in 10,000 has another row's noise", row_repeats},
+    {"undercharged", "a release that is charged for an eighth of the eps that it is drawn with", NULL},
     {"redraws", "an interrupted release that forgets its reservation, and draws anew when it is repeated", NULL},
 };
 
@@ -108,7 +109,8 @@ const char *tacet_audit_spoils(size_t index, const char **summary) {
     return SPOILS[index].name;
 }
 
-static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table, &tacet__way_study};
+static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table, &tacet__way_numbers,
+                                         &tacet__way_study};
 static const char CURATE[] = "curate";
 
 const char *tacet_audit_ways(size_t index, const char **summary) {
@@ -147,8 +149,17 @@ static tacet_status own_state(const char *folder, tacet_error *err) {
                : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
 }
 
+static bool is_control(const tacet_audit_shipped_settings *settings, const char *name) {
+    return settings->control != NULL && strcmp(settings->control, name) == 0;
+}
+
 static bool forgets(const tacet_audit_shipped_settings *settings) {
-    return settings->control != NULL && strcmp(settings->control, "redraws") == 0;
+    return is_control(settings, "redraws");
+}
+
+/* Of the eps that a release is drawn with, what it claims. */
+static double charged(const tacet_audit_shipped_settings *settings) {
+    return is_control(settings, "undercharged") ? 0.125 : 1;
 }
 
 /* What two draws tell is most where one of them tells all of eps: of Gaussian noise it is in the far tails. */
@@ -421,7 +432,7 @@ static double direction_of(const double *statistics, const unsigned char *worlds
 
 tacet_status tacet__shipped_judge(const tacet_audit_shipped_settings *settings, tacet_audit_shipped_result *out,
                                   double *statistics, const unsigned char *worlds, size_t count, tacet_error *err) {
-    const tacet_audit_claim claim = {.eps = settings->eps, .delta = settings->delta};
+    const tacet_audit_claim claim = {.eps = settings->eps * charged(settings), .delta = settings->delta};
     char reason[sizeof out->reason];
     tacet__audit_sample *samples = TACET__ZALLOC(tacet__audit_sample, count);
     if (samples == NULL) {
@@ -599,6 +610,7 @@ tacet_status tacet_audit_shipped(tacet_audit_shipped_result *out, const tacet_au
         return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
     }
     filled.interrupted = filled.interrupted || forgets(settings);
+    filled.eps /= charged(settings);
     const tacet__way *way = way_of(settings->way);
     return way != NULL ? audit_way(way, out, &filled, err) : audit_curate(out, &filled, err);
 }

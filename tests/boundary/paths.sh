@@ -26,11 +26,10 @@ targets=$("$build/bin/tacet-audit" audit --list | awk '{ print $1 }')
 for file in $found; do
     echo "$named" | grep -qxF "$file" || { echo "paths: src/$file hands something to a draw, and no test of sensitivity is named for it"; exit 1; }
 done
-none=""
 for file in $named; do
     echo "$found" | grep -qxF "$file" || { echo "paths: src/$file is named in tests/sensitivity/README.md, and hands nothing to a draw"; exit 1; }
     attacks=$(sed -n "s,^| \`$file\` | [^|]* | \(.*\) |\$,\1,p" "$page" | tr -d '\`,')
-    [ "$attacks" != "none yet" ] || { none="$none $file" && attacks=""; }
+    [ -n "$attacks" ] || { echo "paths: no target of tacet audit is named for src/$file"; exit 1; }
     for target in $attacks; do
         echo "$targets" | grep -qxF "$target" || { echo "paths: tacet audit has no target $target, of src/$file"; exit 1; }
     done
@@ -38,4 +37,4 @@ for file in $named; do
         [ -f "$root/tests/${test%%.*}/test_${test#*.}.c" ] || { echo "paths: no test $test, of src/$file"; exit 1; }
     done
 done
-echo "paths: $(echo "$found" | wc -l) files hand something to a draw, each with its test of sensitivity; attacked by tacet audit: all but${none:- none}"
+echo "paths: $(echo "$found" | wc -l) files hand something to a draw, each with its test of sensitivity; attacked by tacet audit: all"

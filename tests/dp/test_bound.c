@@ -109,8 +109,14 @@ static void clipping_does_not_spread(void **state) {
 }
 
 static void boxes(void **state) {
-    const double lower[] = {-1, 0, 5}, upper[] = {1, 10, 5};
+    const double lower[] = {-1, 0, 5}, upper[] = {1, 10, 5}, below[] = {-3, -2};
     tacet_bound *bound = NULL;
+    tacet_bounded *unset = NULL;
+    assert_ok(tacet_bound_box(&bound, below, below + 1, 1, NULL));
+    assert_ok(tacet_bounded_create(&unset, bound, NULL));
+    assert_true(unset->values[0] == -2); /* within, though nothing was set */
+    tacet_bounded_free(unset);
+    tacet_bound_free(bound);
     assert_ok(tacet_bound_box(&bound, lower, upper, 3, NULL));
     assert_int_equal(bound->count, 3);
     assert_int_equal(bound->count, 3);

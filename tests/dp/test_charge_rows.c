@@ -27,6 +27,17 @@ static void one_row_costs_what_it_costs(void **state) {
     assert_true(isinf(c.eps) && c.claim == TACET_CLAIM_UNCOVERED);
 }
 
+/* Pure eps as Gaussian noise: never a mu that is too small, and none at all where a double cannot say it. */
+static void pure_eps_is_never_less_as_gaussian_noise(void **state) {
+    (void)state;
+    for (double eps = 0.1; eps < 540; eps += 0.1) {
+        tacet_charge c = one();
+        tacet_charge_pure(&c, eps);
+        assert_true(isinf(c.mu) || 0.5 * erfc(c.mu / (2 * sqrt(2))) <= 1 / (1 + exp(eps)));
+        assert_true(eps > 500 || isfinite(c.mu));
+    }
+}
+
 static void ten_rows_of_pure_eps_cost_ten(void **state) {
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
@@ -91,11 +102,9 @@ static void gaussian_noise_composes_or_shifts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row_costs_what_it_costs),
-        cmocka_unit_test(ten_rows_of_pure_eps_cost_ten),
-        cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
-        cmocka_unit_test(the_smaller_eps_is_told),
-        cmocka_unit_test(gaussian_noise_composes_or_shifts),
+        cmocka_unit_test(one_row_costs_what_it_costs),   cmocka_unit_test(pure_eps_is_never_less_as_gaussian_noise),
+        cmocka_unit_test(ten_rows_of_pure_eps_cost_ten), cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
+        cmocka_unit_test(the_smaller_eps_is_told),       cmocka_unit_test(gaussian_noise_composes_or_shifts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

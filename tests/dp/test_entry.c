@@ -85,6 +85,10 @@ static void test_check_numbers(void **state) {
     assert_status(tacet_charge_check(&c, NULL), TACET_INVALID);
     tacet_charge_gaussian(&c, INFINITY, 1, 1e-5);
     assert_status(tacet_charge_check(&c, NULL), TACET_INVALID);
+    tacet_charge_zcdp(&c, 1, 1, -1e-9); /* a delta that is none, where the claim is made in another currency */
+    assert_status(tacet_charge_check(&c, NULL), TACET_INVALID);
+    tacet_charge_gaussian(&c, 1, 1, 1.5);
+    assert_status(tacet_charge_check(&c, NULL), TACET_INVALID);
     c = charge();
     tacet_charge_init(&c);
     c.what = "x";

@@ -83,6 +83,12 @@ static void outer_bound(void **state) {
         assert_close(worst, q <= 2 ? 2 + 2 * q + q * q / 2 : 4 * q, 1e-5 * worst);
         tacet_statistics_device_free(device);
     }
+    static const double REFUSED[] = {0, -1, 1.1e6, (double)NAN, (double)INFINITY};
+    for (size_t i = 0; i < 5; i++) {
+        tacet_statistics_device *device = NULL;
+        assert_status(tacet_statistics_device_create_outer(&device, qff, REFUSED[i], 1, 0.1, NULL), TACET_INVALID);
+        assert_null(device);
+    }
 }
 
 /* The published noise of Lemma 5 at eps = 10, delta = 0.1, B = 1 is too small: the two parts together give delta 0.21.

@@ -41,7 +41,7 @@ typedef struct tacet_audit_shipped_settings {
 
 typedef struct tacet_audit_shipped_result {
     tacet_audit_result bound;
-    double variance_ratio; /* measured over claimed */
+    double variance_ratio; /* measured over claimed; NaN: not measured */
     size_t repeats;        /* rows whose noise is that of another row, of any ticket */
     size_t redrawn;        /* interrupted, but for curate: answers that came out differently when asked for again */
     bool violated;
