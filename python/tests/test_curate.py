@@ -47,10 +47,10 @@ def test_the_same_ticket_is_drawn_once(patients: pd.DataFrame, space: tacet.Spac
 
 
 BAD = [
-    ("age", np.nan, tacet.ParseError, "row 7 .*'age' is missing"),
+    ("age", np.nan, tacet.InvalidValue, "row 7 .*'age' is missing"),
     ("age", np.inf, tacet.ParseError, "row 7 .*'age' is not a finite"),
     ("sex", "X", tacet.InvalidValue, "row 7 .*'sex' is none of its levels"),
-    ("sex", None, tacet.ParseError, "row 7 .*'sex' is missing"),
+    ("sex", None, tacet.InvalidValue, "row 7 .*'sex' is missing"),
     ("dose", "much", tacet.InvalidValue, "row 7 .*'dose' is not a number"),
 ]
 

@@ -7,7 +7,7 @@ set -eu
 root=${TACET_SOURCE:-$(dirname "$0")/../..}
 build=${TACET_BUILD:?}
 [ -d "$build/src/CMakeFiles/tacet_trusted.dir" ] || { echo "paths: no objects of the trusted ring"; exit 77; }
-draws='tacet_mechanism_run|tacet_table_open|tacet__report_draw|tacet__report_draw_among'
+draws='tacet_mechanism_run|tacet_table_open|tacet_table_borrow|tacet__report_draw|tacet__report_draw_among'
 page=$root/tests/sensitivity/README.md
 
 # paths BUILD: files below src, without the gate itself and the audits, that refer to a draw.

@@ -118,6 +118,16 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, doub
  * rest. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, double *values, const tacet_raw *raw,
                                                          size_t first, size_t rows, tacet_error *err);
+/* Rows first … first + rows - 1 are drawn by another process, of the same trust: it gets the key of the table's noise
+ * (TACET_MINT_BYTES), and draws them from a table of its own, any number of times, always the same bits of the same
+ * records. Here they count as drawn. Errors as tacet_table_rows. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_lend(tacet_table *table, unsigned char *key, size_t first,
+                                                         size_t rows, tacet_error *err);
+/* That process's table: draws rows first … first + rows - 1 by tacet_table_rows, and cannot be closed. INVALID,
+ * NO_MEMORY. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_borrow(tacet_table **out, const tacet_mechanism *mechanism,
+                                                           const unsigned char *key, size_t first, size_t rows,
+                                                           tacet_error *err);
 /* The next bytes of what will be let go (the rows as text, say), in their order: the receipt has the BLAKE2b-256 of all
  * of them. One thread at a time. */
 TACET_API void tacet_table_give(tacet_table *table, const void *bytes, size_t size);

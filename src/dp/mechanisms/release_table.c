@@ -42,7 +42,7 @@ struct tacet_table {
     tacet_receipt receipt;
     size_t rows, group;
     unsigned char key[TACET_MINT_BYTES]; /* of all noise */
-    bool closed;
+    bool closed, borrowed;
     tacet_noise cursor; /* for one row after the other */
     size_t next;
     pthread_mutex_t lock; /* all below */
@@ -60,18 +60,10 @@ static void seeded_key(tacet_table *table) {
     }
 }
 
-tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const tacet_mechanism *m,
-                              const tacet_ask *ask, size_t rows, tacet_error *err) {
-    static const unsigned char NONE[TACET_MINT_BYTES];
-    char parameters[TACET__PARAMETERS_BYTES];
-    tacet_charge charge;
+static tacet_status make(tacet_table **out, const tacet_mechanism *m, size_t rows, tacet_error *err) {
     *out = NULL;
-    *answered = NULL;
     if (tacet__mechanism_chooses(m) || rows == 0) {
         return tacet__fail(err, TACET_INVALID, "a table needs rows, and a mechanism that adds noise to them");
-    }
-    if (tacet_ask_is_private(ask) && ask->data == NULL) {
-        return tacet__fail(err, TACET_INVALID, "a private table needs a digest of the data it is drawn for");
     }
     tacet_table *table = TACET__ALIGNED(tacet_table, 1);
     if (table == NULL) {
@@ -86,13 +78,31 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
     }
     table->spans = spans;
     table->mechanism = m;
-    table->ask = *ask;
     table->rows = rows;
     table->group = m->count > 0 && m->count < PLACE_NUMBERS ? PLACE_NUMBERS / m->count : 1;
     (void)crypto_generichash_init(&table->hash, NULL, 0, TACET_HASH_BYTES);
-    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, rows, ask->records);
-    tacet__mechanism_receipt(m, &table->receipt, rows);
-    tacet_status s = tacet__charge_rows(&charge, ask->rows_each, true, err);
+    *out = table;
+    return TACET_OK;
+}
+
+tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const tacet_mechanism *m,
+                              const tacet_ask *ask, size_t rows, tacet_error *err) {
+    static const unsigned char NONE[TACET_MINT_BYTES];
+    char parameters[TACET__PARAMETERS_BYTES];
+    tacet_charge charge;
+    tacet_table *table = NULL;
+    *out = NULL;
+    *answered = NULL;
+    tacet_status s = make(&table, m, rows, err);
+    if (s == TACET_OK && tacet_ask_is_private(ask) && ask->data == NULL) {
+        s = tacet__fail(err, TACET_INVALID, "a private table needs a digest of the data it is drawn for");
+    }
+    if (s == TACET_OK) {
+        table->ask = *ask;
+        tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, rows, ask->records);
+        tacet__mechanism_receipt(m, &table->receipt, rows);
+        s = tacet__charge_rows(&charge, ask->rows_each, true, err);
+    }
     s = s != TACET_OK ? s
                       : tacet__gate_reserve(ask, &charge, &table->receipt, &table->entry,
                                             ask->data != NULL ? ask->data : NONE, table->key, answered, err);
@@ -105,6 +115,22 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
     }
     *out = table;
     return TACET_OK;
+}
+
+tacet_status tacet_table_borrow(tacet_table **out, const tacet_mechanism *m, const unsigned char *key, size_t first,
+                                size_t rows, tacet_error *err) {
+    tacet_table *table = NULL;
+    *out = NULL;
+    if (rows > SIZE_MAX - first) {
+        return tacet__fail(err, TACET_INVALID, "a table has no such rows");
+    }
+    const tacet_status s = make(&table, m, rows > 0 ? first + rows : 0, err);
+    if (s == TACET_OK) {
+        memcpy(table->key, key, sizeof table->key);
+        table->borrowed = true;
+        *out = table;
+    }
+    return s;
 }
 
 /* Enters [first, end) among the spans, before any of it is drawn; false: some of it was drawn already. Under the lock.
@@ -235,12 +261,23 @@ tacet_status tacet_table_rows(tacet_table *table, double *values, const tacet_ra
     return note_failure(table, s);
 }
 
+tacet_status tacet_table_lend(tacet_table *table, unsigned char *key, size_t first, size_t rows, tacet_error *err) {
+    const tacet_status s = claim(table, first, rows, err);
+    if (s == TACET_OK) {
+        memcpy(key, table->key, sizeof table->key);
+    }
+    return s;
+}
+
 void tacet_table_give(tacet_table *table, const void *bytes, size_t size) {
     (void)crypto_generichash_update(&table->hash, bytes, size);
 }
 
 tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err) {
     *out = NULL;
+    if (table->borrowed) {
+        return tacet__fail(err, TACET_STATE, "a borrowed table is closed by whoever lent it");
+    }
     (void)pthread_mutex_lock(&table->lock);
     const size_t drawn = table->drawn;
     const bool failed = table->failed;

@@ -84,6 +84,12 @@ static tacet_status check_place(const tacet_curate_settings *s, tacet_error *err
     if (s->person != NULL && strlen(s->person) >= TACET_MANIFEST_NAME) {
         return tacet__fail(err, TACET_INVALID, "the name of the person column is too long");
     }
+    if (s->engine != NULL && (s->ledger == NULL || s->rows_per_person > 0)) {
+        return tacet__fail(err, s->ledger == NULL ? TACET_INVALID : TACET_UNSUPPORTED,
+                           s->ledger == NULL ? "records that lie elsewhere are not seen here to be known again: name "
+                                               "their ledger (--ledger)"
+                                             : "a person may have rows in several parts, and nobody counts them");
+    }
     if (s->table != NULL && s->ledger == NULL) {
         return tacet__fail(err, TACET_INVALID,
                            "a database has no place for a ledger beside the table: name one, a file or postgresql://…, "
@@ -94,10 +100,10 @@ static tacet_status check_place(const tacet_curate_settings *s, tacet_error *err
 }
 
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
-    if ((s->data != NULL) == (s->records != NULL)) {
+    if ((s->data != NULL) + (s->records != NULL) + (s->engine != NULL) != 1) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
-    if (tacet_curate_law(s->mechanism) == NULL && (s->records != NULL || s->table != NULL || s->rows_per_person > 0 ||
+    if (tacet_curate_law(s->mechanism) == NULL && (s->records != NULL || s->engine != NULL || s->table != NULL || s->rows_per_person > 0 ||
                                                    (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
     }
@@ -428,7 +434,7 @@ static tacet_status try_manifest(tacet__curate *job, tacet_manifest *m, tacet_er
     return tacet__fail(err, TACET_INVALID, "these settings make no manifest: %.150s", why.message);
 }
 
-static void drop(tacet__curate *job) {
+void tacet__curate_drop(tacet__curate *job) {
     tacet__curate_let_go(job);
     tacet_mechanism_free(job->mechanism);
     tacet_bound_free(job->bound);
@@ -444,8 +450,7 @@ static void drop(tacet__curate *job) {
     tacet__mint_clear(&job->mint);
 }
 
-/* Everything that can be found wrong, or told, before a file is written or anything is spent. */
-static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     tacet_manifest_init(m);
     tacet_status status = check_settings(s, err);
@@ -490,12 +495,12 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
     tacet__curate job = {.settings = &settings, .held = -1, .source = {.spool = -1}};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&settings, err);
-    status = status != TACET_OK ? status : rehearse(&job, manifest, err);
+    status = status != TACET_OK ? status : tacet__curate_prepare(&job, manifest, err);
     tacet__curate_others(manifest, asked);
     if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
         status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
     }
-    drop(&job);
+    tacet__curate_drop(&job);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);
     }
@@ -509,7 +514,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     tacet_receipt receipt = {0};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&own, err);
-    status = status != TACET_OK ? status : rehearse(&job, manifest, err);
+    status = status != TACET_OK ? status : tacet__curate_prepare(&job, manifest, err);
     tacet__curate_others(manifest, asked);
     if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
         status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
@@ -523,7 +528,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
                                                 : tacet__curate_draw(&job, &receipt, err);
     }
     status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
-    drop(&job);
+    tacet__curate_drop(&job);
     if (status != TACET_OK) {
         tacet__curate_leave(&job);
         tacet_manifest_clear(manifest);

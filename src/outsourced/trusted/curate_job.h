@@ -49,6 +49,12 @@ typedef struct tacet__curate {
     tacet_ledger *book;
 } tacet__curate;
 
+/* Everything that can be found wrong, or told, before a file is written or anything is spent. */
+tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_error *err);
+void tacet__curate_drop(tacet__curate *job);
+/* A table in parts elsewhere: the first pass, and the second. */
+tacet_status tacet__curate_parts_check(tacet__curate *job, tacet_error *err);
+tacet_status tacet__curate_parts_draw(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err);
 /* How the table is called in messages. */
 static inline const char *tacet__curate_table(const tacet__curate *job) {
     const tacet_curate_settings *s = job->settings;

@@ -135,6 +135,9 @@ tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_se
     if (status != TACET_OK) {
         return status;
     }
+    if (s->engine != NULL) {
+        return tacet__registry_reopen(&job->book, job->ledger, settings, err);
+    }
     char *folder = realpath(s->folder, NULL);
     (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
     free(folder);

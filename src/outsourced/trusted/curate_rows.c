@@ -110,6 +110,9 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
         names[i] = column_name(job, i);
     }
     names[job->d] = job->settings->person;
+    if (job->settings->engine != NULL) {
+        return tacet__curate_parts_check(job, err);
+    }
     tacet_status status = tacet__source_open(&job->source, job->settings, names, job->d, err);
     if (status == TACET_OK && job->settings->rows_per_person > 0) {
         status = tacet__persons_open(&job->persons, job->settings->rows_per_person, err);
@@ -210,7 +213,9 @@ static void digest_job(const tacet__curate *job, unsigned char out[TACET_MINT_BY
 
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
     const tacet_status status = tacet__curate_header(job, table, file, err);
-    return status != TACET_OK ? status : tacet__curate_blocks(job, table, file, err);
+    return status != TACET_OK                ? status
+           : job->settings->engine != NULL ? tacet__curate_parts_draw(job, table, file, err)
+                                           : tacet__curate_blocks(job, table, file, err);
 }
 
 /* A crash after the ledger's commit and before the renaming leaves the finished rows beside their place. They were

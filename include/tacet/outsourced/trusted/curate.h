@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tacet/core/blob.h>
 #include <tacet/core/status.h>
 #include <tacet/outsourced/shared/manifest.h>
 
@@ -26,12 +27,34 @@ typedef enum tacet_curate_mechanism {
     TACET_CURATE_AUTO = 100 /* the proven one with the least noise: tacet_curate_resolve */
 } tacet_curate_mechanism;
 
+/* What whoever holds a part of the table is told: how its blocks are known again, and, once the release is charged, the
+ * key of its noise. As private as the records. */
+typedef struct tacet_curate_part {
+    unsigned char mint[32], noise[32], tag[16];
+    double scale; /* of the noise, by which another version is noticed */
+    uint64_t first;
+    bool draw;
+} tacet_curate_part;
+
+/* A table whose parts lie elsewhere, each with whoever holds its records and calls tacet_curate_part_run for it. */
+typedef struct tacet_curate_engine {
+    size_t parts;
+    /* How many records part k has, and its tag. */
+    tacet_status (*check)(void *user, size_t k, const tacet_curate_part *part, size_t *rows, unsigned char tag[16],
+                          tacet_error *err);
+    /* Its released lines. */
+    tacet_status (*draw)(void *user, size_t k, const tacet_curate_part *part, tacet_blob *lines, tacet_error *err);
+    void *user;
+} tacet_curate_engine;
+
 typedef struct tacet_curate_settings {
     const char *data;      /* CSV file, or several with commas between them; or, with `table`, the
                               URL of a database, "postgresql://…"; or: */
     const double *records; /* a table in memory, one record after the other, in the order of the columns:
                               numbers in their own units, indices of levels, days; NaN: missing */
     size_t record_count;
+    const tacet_curate_engine *engine; /* or a table in parts elsewhere; then `ledger` is required, since this machine
+                                          does not see records to know them again */
     const uint64_t *persons; /* of records in memory, with rows_per_person: a number for each, equal ones are one
                                 person's; otherwise NULL */
     const char *table;       /* in a database: NAME or SCHEMA.NAME, a table or view; then `ledger` is
@@ -101,6 +124,14 @@ TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
  * in it. */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
+/* The part of a release that these records make, by whoever holds them: `settings` as those of the release, with its own
+ * records. Without part->draw: checks them, and fills *rows and tag. With it: appends the lines of release.csv to
+ * *lines. The same part gives the same bytes however often it is run. CONFLICT: these are other records than were
+ * checked, or another version of the library. Otherwise as tacet_curate_run. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_curate_part_run(const tacet_curate_settings *settings,
+                                                              const tacet_curate_part *part, size_t *rows,
+                                                              unsigned char tag[16], tacet_blob *lines,
+                                                              tacet_error *err);
 /* The same up to the point where something would be written or spent: *manifest (the caller clears it) tells the noise,
  * and what is wrong with settings or table comes as it would from tacet_curate_run. No ledger is opened. */
 TACET_API tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings,

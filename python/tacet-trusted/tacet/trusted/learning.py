@@ -11,7 +11,8 @@ from tacet.model import Model, read_model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
 from tacet.trusted.outsourced import _CSpace, _texts, persons_of, warn_few
-from tacet.trusted.tallying import Engine, Parts, Progress, is_dask, question_of, refuse_persons, rows_of
+from tacet.trusted._parts import Parts, is_dask
+from tacet.trusted.tallying import Engine, Progress, question_of, refuse_persons, rows_of
 
 
 def learn(

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._native import Handle, interruptible
-from tacet._table import columns_of, is_missing, refuse_missing
-from tacet.errors import InvalidValue, StateError
+from tacet._table import Packed, columns_of, is_missing, refuse_missing
+from tacet.errors import Error, InvalidValue, StateError, Unsupported
 from tacet.ledger import Ledger
 from tacet.modeler import Manifest
 from tacet.space import Space
+from tacet.trusted._elsewhere import Asked, Elsewhere
 from tacet.trusted._lib import ffi, lib, native
+from tacet.trusted._parts import is_dask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,6 +134,9 @@ def curate(
     these records with its first release; without a name it lies in the registry of this machine, where the same records
     find it again. Ctrl-C ends it early: what was charged by then is drawn, the same, by the next call with this ticket.
 
+    A `dask.dataframe` stays where it is: each partition is drawn by its worker, after the one charge; name the `ledger`
+    then, since this machine does not see rows to know them again.
+
     With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are released and
     the charge is for all of them: the claim is then about persons. The column itself never leaves.
 
@@ -139,24 +144,26 @@ def curate(
     >>> release.manifest.noise                                          # doctest: +SKIP
     'age 7.1, sex is kept with probability 0.95'
     """
-    records = space._packed(table)
-    refuse_missing(records, space._fields)
     watch = _Watch(progress)
     user = ffi.new_handle(watch)
-    settings = ffi.new("tacet_curate_settings *")
-    lib.tacet_curate_defaults(settings)
+    elsewhere = None
+    if is_dask(table):
+        if person is not None:
+            raise Unsupported("a person may have rows in several partitions, and nobody counts them: person= needs a table in one process")
+        elsewhere = Elsewhere(table, Asked(space.to_json(), mechanism, float(eps), 0.0 if delta is None else float(delta)))
+        settings = basic_settings(mechanism, eps, delta, None)
+        settings.engine = elsewhere.raw
+    else:
+        records = space._packed(table)
+        refuse_missing(records, space._fields)
+        settings = basic_settings(mechanism, eps, delta, records)
     texts = _texts(folder=out, ledger=ledger, to_whom=to_whom, ticket=ticket, new_budget=new_budget)
     for name, text in texts.items():
         setattr(settings, name, text)
-    kind = ffi.new("tacet_curate_mechanism *")
-    native.call(lib.tacet_curate_parse, kind, mechanism.encode())
-    settings.mechanism = kind[0]
-    settings.records, settings.record_count = ffi.cast("double *", records.address()), len(records)
     few = ffi.new("bool *")
     settings.few = few
-    people = persons_of(table, person)
+    people = ffi.NULL if elsewhere is not None else persons_of(table, person)
     settings.persons, settings.rows_per_person = people, rows_per_person
-    settings.eps, settings.delta = eps, 0.0 if delta is None else delta
     settings.queries, settings.budget_eps, settings.threads = queries, budget_eps, threads
     settings.progress, settings.user, settings.stop = lib.tacet_python_progress, user, watch.stop
     if eps_output is not None:
@@ -165,10 +172,26 @@ def curate(
     with _CSpace(space) as raw_space:
         settings.space = raw_space
         manifest = ffi.new("tacet_manifest *")
-        watch.run(lambda: native.call(lib.tacet_curate_run, manifest, settings))
+        try:
+            watch.run(lambda: native.call(lib.tacet_curate_run, manifest, settings))
+        except Error:
+            if elsewhere is not None and elsewhere.failure is not None:
+                raise elsewhere.failure from None
+            raise
         lib.tacet_manifest_clear(manifest)
     warn_few(few)
     return Release(out)
+
+
+def basic_settings(mechanism: str, eps: float, delta: float | None, records: Packed | None) -> Any:
+    """What decides how rows are drawn, and the rows."""
+    settings, kind = ffi.new("tacet_curate_settings *"), ffi.new("tacet_curate_mechanism *")
+    lib.tacet_curate_defaults(settings)
+    native.call(lib.tacet_curate_parse, kind, mechanism.encode())
+    settings.mechanism, settings.eps, settings.delta = kind[0], eps, 0.0 if delta is None else delta
+    if records is not None:
+        settings.records, settings.record_count = ffi.cast("double *", records.address()), len(records)
+    return settings
 
 
 class Desk(Handle):

@@ -10,10 +10,10 @@ from tacet._table import Packed, columns_of, pack
 from tacet.errors import Error, InvalidValue, Unsupported
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
+from tacet.trusted._parts import Parts
 from tacet.trusted.outsourced import _CSpace, _texts
 
 Progress = Callable[[float], object]
-MERGED_AT_ONCE = 16
 
 
 class Question(NamedTuple):
@@ -144,52 +144,10 @@ def together(parts: Sequence[bytes], plan: Any) -> Tally:
     return tally
 
 
-class Parts:
-    """A table as it is cut: one part in this process, or the partitions of a `dask.dataframe`, which stay where they
-    are. Another engine would be a second class like this: `lengths`, and `each`, which runs a function on every part."""
-
-    def __init__(self, table: Any) -> None:
-        self._delayed = table.to_delayed() if is_dask(table) else None
-        self._table = table
-        self.lengths = self.each(_length)
-
-    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """function(part, number, *arguments) of each part, by whoever holds it, in the order of the parts."""
-        if self._delayed is None:
-            return [function(self._table, 0, *arguments)]
-        from dask.base import compute
-        from dask.delayed import delayed
-
-        once = delayed(function, pure=True)
-        return list(compute(*(once(part, number, *arguments) for number, part in enumerate(self._delayed))))
-
-    def tally(self, question: Question, stage: Stage) -> Tally:
-        """The sum of one pass: partitions where they are, then sixteen tallies at a time, then here."""
-        firsts = [sum(self.lengths[:number]) for number in range(len(self.lengths))]
-        held = [number for number, length in enumerate(self.lengths) if length > 0]
-        if self._delayed is None:
-            parts: Any = [part_tally(self._table, question, stage, 0)]
-        else:
-            from dask.base import compute
-            from dask.delayed import delayed
-
-            add, merge = delayed(part_tally, pure=True), delayed(merged, pure=True)
-            tasks = [add(self._delayed[number], question, stage, firsts[number]) for number in held]
-            while len(tasks) > MERGED_AT_ONCE:
-                tasks = [merge(tasks[i : i + MERGED_AT_ONCE], question, stage) for i in range(0, len(tasks), MERGED_AT_ONCE)]
-            parts = compute(*tasks)
-        return together(parts, plan_of(question, stage))
-
-
-def is_dask(table: Any) -> bool:
-    return type(table).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(table, "to_delayed")
-
-
-def _length(table: Any, number: int) -> int:
-    columns = columns_of(table)
-    if columns is None:
-        raise InvalidValue("a log is a frame, or a mapping of columns")
-    return next((len(columns[name]) for name in columns), 0)
+def sum_of(parts: Parts, question: Question, stage: Stage) -> Tally:
+    """The tally of one pass over all parts."""
+    tallies = parts.reduced(part_tally, [(question, stage, first) for first in parts.firsts], merged, question, stage)
+    return together(tallies, plan_of(question, stage))
 
 
 def question_of(space: Space, action: str | Sequence[str], reward: str, reward_range: tuple[float, float], eps: float) -> Question:
@@ -214,9 +172,9 @@ def tally(
     '5b0f…'
     """
     parts, question = Parts(table), question_of(space, action, reward, reward_range, eps)
-    if sum(parts.lengths) == 0:
+    if parts.rows == 0:
         raise InvalidValue("the table has no rows")
-    return parts.tally(question, Stage(lib.TACET_AB_TABLE, sum(parts.lengths), question.reward_range[1], bytes(16)))
+    return sum_of(parts, question, Stage(lib.TACET_AB_TABLE, parts.rows, question.reward_range[1], bytes(16)))
 
 
 class Engine:
@@ -226,11 +184,10 @@ class Engine:
         self._parts, self._question, self._progress = parts, question, progress
         self.failure: BaseException | None = None
         self.handle = ffi.new_handle(self)
-        self.rows = sum(parts.lengths)
 
     def open(self, log: Any, asked: Any) -> None:
         try:
-            native.call(lib.tacet_ab_log_open_engine, log, self.rows, lib.tacet_python_engine, self.handle, asked)
+            native.call(lib.tacet_ab_log_open_engine, log, self._parts.rows, lib.tacet_python_engine, self.handle, asked)
         except Error:
             self.check()
             raise
@@ -241,7 +198,7 @@ class Engine:
             raise self.failure
 
     def run(self, stage: Stage) -> Any:
-        tally = self._parts.tally(self._question, stage)
+        tally = sum_of(self._parts, self._question, stage)
         if self._progress is not None:
             self._progress((1 + stage.number) / 4)
         pointer, tally._held = tally._held, None  # the library frees it

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables in parts, and who works on them: this process on a table of its own, the workers of Dask on the partitions of
+a `dask.dataframe`, which stay where they are. Another engine would be another class with these three methods. Functions
+that run there get a part and public arguments, and may run twice: they give the same bytes."""
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from tacet._table import columns_of
+from tacet.errors import InvalidValue
+
+MERGED_AT_ONCE = 16
+
+
+def is_dask(table: Any) -> bool:
+    return type(table).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(table, "to_delayed")
+
+
+def _dask() -> tuple[Any, Any]:
+    import dask.base
+    import dask.delayed
+
+    return dask.base.compute, dask.delayed.delayed
+
+
+class Parts:
+    """`lengths` are those of the parts, `firsts` the places of their first rows in the whole."""
+
+    def __init__(self, table: Any) -> None:
+        self._table, self._delayed = table, table.to_delayed() if is_dask(table) else None
+        self.count = 1 if self._delayed is None else len(self._delayed)
+        self.lengths: list[int] = self.each(_length, [()] * self.count)
+        self.firsts = [sum(self.lengths[:number]) for number in range(self.count)]
+        self.rows = sum(self.lengths)
+
+    def each(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], only: Sequence[int] | None = None) -> list[Any]:
+        """function(part, *arguments) of all parts, or of these, by whoever holds them; in the order of the parts."""
+        chosen = range(self.count) if only is None else only
+        if self._delayed is None:
+            return [function(self._table, *arguments[number]) for number in chosen]
+        compute, delayed = _dask()
+
+        once = delayed(function, pure=True)
+        return list(compute(*(once(self._delayed[number], *arguments[number]) for number in chosen)))
+
+    def reduced(
+        self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], merge: Callable[..., Any], *merging: Any
+    ) -> list[Any]:
+        """function of all parts that have rows; then, where they are, merge(some results, *merging) until few are left."""
+        held = [number for number in range(self.count) if self.lengths[number] > 0]
+        if self._delayed is None:
+            return [function(self._table, *arguments[number]) for number in held]
+        compute, delayed = _dask()
+
+        first, then = delayed(function, pure=True), delayed(merge, pure=True)
+        tasks = [first(self._delayed[number], *arguments[number]) for number in held]
+        while len(tasks) > MERGED_AT_ONCE:
+            tasks = [then(tasks[i : i + MERGED_AT_ONCE], *merging) for i in range(0, len(tasks), MERGED_AT_ONCE)]
+        return list(compute(*tasks))
+
+
+def _length(table: Any) -> int:
+    columns = columns_of(table)
+    if columns is None:
+        raise InvalidValue("a table in parts is of frames, or mappings of columns")
+    return next((len(columns[name]) for name in columns), 0)
