@@ -106,3 +106,11 @@ def test_privacy_against_utility() -> None:
     ax = plan.plot()
     assert "random" in texts(ax) and ax.get_xscale() == "log"
     assert "Take 4." in str(plan) and "<table>" in plan._repr_html_()
+
+
+def test_what_eps_buys() -> None:
+    ax = plots.choice(records=1000, evaluations=100)
+    eps, loss = ax.lines[0].get_data()
+    assert eps[20] == pytest.approx(1) and loss[20] == pytest.approx(2 / 1000 * 4.60517, rel=1e-4) and loss[0] > loss[-1]
+    with pytest.raises(tacet.InvalidValue):
+        plots.choice(records=0)

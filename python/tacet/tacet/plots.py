@@ -263,6 +263,25 @@ def winners(space: Space, chosen: Sequence[dict[str, Any]], *, ax: Axes | None =
     return ax
 
 
+def choice(
+    records: int, evaluations: int = 100, *, range: tuple[float, float] = (0.0, 1.0), ax: Axes | None = None
+) -> Axes:
+    """What eps buys in `tacet.trusted.tune`: how far below the best of so many settings the chosen one is at the most, on
+    average, where eps is spent on one choice (permute-and-flip: 2 length/(records eps) ln evaluations)."""
+    import numpy as np
+
+    if records < 1 or evaluations < 1 or not range[0] < range[1]:
+        raise InvalidValue("records and evaluations must be at least 1, and the range from low to high")
+    ax = _axes(ax)
+    eps, length = np.geomspace(0.1, 10, 41), range[1] - range[0]
+    ax.plot(eps, np.minimum(2 * length / (records * eps) * np.log(evaluations), length), color=_INK, linewidth=2)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("eps")
+    ax.set_ylabel(f"below the best of {evaluations} settings, at the most")
+    return ax
+
+
 def _ends(column: Any) -> tuple[float, float]:
     """Bounds as numbers; days of dates."""
     import numpy as np

@@ -30,9 +30,11 @@ enum {
     PLANS_FEW = 400, /* where there are few points, and a plan costs little */
     FEW_POINTS = 100,
     EARLIER = 256, /* of more an even sample counts */
-    FIRST_MOST = 30
+    FIRST_MOST = 30,
+    LOOKS = 6
 };
 static const double SLOW_EACH = 4;
+static const double WIDTH = 2; /* standard deviations of an upper bound, by which one in LOOKS points is chosen */
 static const double LEVEL = 0.5, LEVEL_VAR = 0.1; /* of the mean reward */
 static const double SMALL_NOISE = 0.02;           /* variance below which improvement is worth expecting */
 static const double DRAWN = 0.7;                  /* spread of Thompson draws, in standard deviations */
@@ -377,6 +379,18 @@ static size_t most_improving(const tacet__direct_learner *l, double known, size_
     return best;
 }
 
+/* The largest upper bound: what improvement is expected of may be the top of the wrong hill. */
+static size_t highest_bound(const tacet__direct_learner *l, size_t eligible, size_t n) {
+    size_t best = 0;
+    double most = -INFINITY;
+    for (size_t i = 0; i < eligible; i++) {
+        const double bound = l->mean[i] + WIDTH * sqrt(fmax(l->cov[i + i * n], 0));
+        best = bound > most ? i : best;
+        most = fmax(bound, most);
+    }
+    return best;
+}
+
 /* The largest of a draw of the function at the candidates; `factor` is the covariance's. */
 static size_t largest_drawn(tacet__direct_learner *l, const double *factor, size_t eligible, size_t n,
                             tacet_simrng *coin) {
@@ -394,7 +408,7 @@ static size_t largest_drawn(tacet__direct_learner *l, const double *factor, size
 }
 
 static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t count, const uint64_t *open,
-                           size_t open_count, tacet_simrng *coin, tacet_error *err) {
+                           size_t open_count, uint64_t given, tacet_simrng *coin, tacet_error *err) {
     tacet_status status = fit(l, err);
     if (status != TACET_OK) {
         return status;
@@ -415,8 +429,9 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
         status = tacet__cholesky(l->cov, n, n, l->spare, NULL, err);
     }
     for (size_t i = 0; status == TACET_OK && i < count; i++) {
-        const size_t at =
-            improving ? most_improving(l, known, eligible, n) : largest_drawn(l, l->cov, eligible, n, coin);
+        const size_t at = !improving                  ? largest_drawn(l, l->cov, eligible, n, coin)
+                          : (given + i) % LOOKS == 0 ? highest_bound(l, eligible, n)
+                                                      : most_improving(l, known, eligible, n);
         next[i] = l->candidates[at];
         if (improving) {
             pretend(l, at, n);
@@ -452,7 +467,7 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next
         return status;
     }
     gather(l, codes, values, released);
-    return choose(l, next, *count, open, open_count, &coin, err);
+    return choose(l, next, *count, open, open_count, given, &coin, err);
 }
 
 tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code, double *mean, double *sd,
