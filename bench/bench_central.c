@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include <tacet/core/simrng.h>
-#include <tacet/central/open/noisy_ucb.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/open/noisy_ucb.h"
+#include "central/trusted/policy.h"
 
 enum { ARMS = 25 };
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};

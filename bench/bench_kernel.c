@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/core/simrng.h>
 #include <time.h>
 

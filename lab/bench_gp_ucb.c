@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <tacet/core/simrng.h>
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb.h"
 
 typedef struct problem {
     size_t n;

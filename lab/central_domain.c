@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/core/simrng.h>
 
 enum { CAMEL_SIDE = 31, LEVELS = 41, GROUPS_MOST = 20 };
@@ -148,9 +148,10 @@ static const scenario *find_scenario(central_domain *d, const char *name, size_t
         }
     }
     if (strcmp(name, "box") != 0 || dim < BOX_LEAST || dim > BOX_MOST || !(noise >= 0)) {
-        (void)tacet__fail(err, TACET_INVALID,
-                          "--scenario is contextual, camelback, styblinski20, michalewicz10, or box with --dim %d to %d",
-                          BOX_LEAST, BOX_MOST);
+        (void)tacet__fail(
+            err, TACET_INVALID,
+            "--scenario is contextual, camelback, styblinski20, michalewicz10, or box with --dim %d to %d", BOX_LEAST,
+            BOX_MOST);
         return NULL;
     }
     d->drawn = true;
@@ -162,11 +163,8 @@ static const scenario *find_scenario(central_domain *d, const char *name, size_t
                                .lo = BOX_LOW,
                                .hi = BOX_HIGH,
                                .skew = 1};
-    d->own = (scenario){.name = "box",
-                        .groups = 1,
-                        .choices = BOX_POINTS[dim - BOX_LEAST],
-                        .dim = dim,
-                        .lengthscale = BOX_LENGTHSCALE};
+    d->own = (scenario){
+        .name = "box", .groups = 1, .choices = BOX_POINTS[dim - BOX_LEAST], .dim = dim, .lengthscale = BOX_LENGTHSCALE};
     return &d->own;
 }
 
@@ -280,8 +278,8 @@ static tacet_status choices_of(const central_domain *d, const tacet_policy *poli
 static tacet_status run_study(const central_domain *d, track *out, size_t *best, double eps, uint64_t seed,
                               uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
     const scenario *s = d->scenario;
-    const tacet_central_arms arms = s->groups > 1 ? (tacet_central_arms){.space = &d->space}
-                                                  : (tacet_central_arms){NULL, d->X, s->dim, s->choices};
+    const tacet_central_arms arms =
+        s->groups > 1 ? (tacet_central_arms){.space = &d->space} : (tacet_central_arms){NULL, d->X, s->dim, s->choices};
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     tacet_central_outlook outlook;

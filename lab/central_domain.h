@@ -18,8 +18,8 @@
 #include <stdint.h>
 #include "central_env.h"
 
-#include <tacet/central/trusted/policy.h>
-#include <tacet/central/trusted/direct.h>
+#include "central/trusted/policy.h"
+#include "central/trusted/direct.h"
 
 typedef struct central_domain central_domain;
 typedef enum central_domain_player {

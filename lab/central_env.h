@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 

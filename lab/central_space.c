@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/trusted/direct.h>
+#include "central/trusted/direct.h"
 #include <tacet/core/simrng.h>
 #include <tacet/dp/noise.h>
 

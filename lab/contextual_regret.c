@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/contextual/trusted/epochs.h>
+#include "contextual/trusted/epochs.h"
 #include <tacet/core/simrng.h>
 
 enum { ACTIONS = 33, VARIANTS = 4, TYPES = 3, CENTRES = 20 };

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 /* Kernel and room for the points. */
 static tacet_status begin(local_problem *p, const char *kernel, double lengthscale, size_t arms, size_t dim,

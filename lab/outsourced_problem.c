@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/published.h>
 
 static tacet_status no_memory(tacet_error *err) {

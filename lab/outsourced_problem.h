@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 typedef struct lab_table_options {
     const char *data;   /* CSV file */

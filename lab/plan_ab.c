@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_ab.c - `tacet plan ab`: how many visitors an A/B study needs, with and without privacy.
- * Ring: none; made-up visitors. Runs the test that ships (tacet/ab/open/stopping.h) on sums of 0/1 rewards with the
+ * Ring: none; made-up visitors. Runs the test that ships (ab/open/stopping.h) on sums of 0/1 rewards with the
  * noise that a study adds, looked at after every epoch, and beside it a test of a size that is fixed beforehand. Sums
  * of many rewards are drawn as normal numbers. Cost: some microseconds an epoch. */
 #include "plan.h"
@@ -8,7 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tacet/ab/open/stopping.h>
+#include "ab/open/stopping.h"
 #include <tacet/core/simrng.h>
 
 enum { RUNS = 400 };

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/open/noisy_ucb.h>
+#include "central/open/noisy_ucb.h"
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/local/open/local.h>
 
 enum { LINE = 101, SIDE = 31, BUMPS = 30, DRAWS = 20, ROUNDS = 1024, FEATURES = 25 };

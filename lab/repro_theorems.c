@@ -13,11 +13,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/trusted/policy.h>
-#include <tacet/central/open/noisy_ucb.h>
+#include "central/trusted/policy.h"
+#include "central/open/noisy_ucb.h"
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/outsourced/trusted/published.h>
 
 /* --- outsourced: which sigma_min the tables imply; Theorem 5, Remark 6, Lemma 7 -------------------------------------

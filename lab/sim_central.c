@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/central/open/noisy_ucb.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/open/noisy_ucb.h"
+#include "central/trusted/policy.h"
 
 enum { FEATURES = 40 };                  /* of the paper's world */
 static const double PAPER_REWARD = 0.15; /* its arms return little, and whoever plays knows it */
@@ -290,8 +290,8 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     }
     tacet_error err;
     tacet_error_clear(&err);
-    json_t *found = s->domain == NULL ? json_null()
-                                      : json_pack("{so so}", "gap", cli_real(gap), "se", cli_real(gap_se));
+    json_t *found =
+        s->domain == NULL ? json_null() : json_pack("{so so}", "gap", cli_real(gap), "se", cli_real(gap_se));
     cli_json_print(json_pack(
         "{ss ss ss so so s{so so so so} so so so sI sI sI sI so sb so}", "simulation", "central", "scenario", scenario,
         "algorithm", name, "eps", cli_real(s->central.eps), "delta", cli_real(s->central.delta), "regret", "mean",

@@ -11,12 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/open/statistics.h>
-#include <tacet/central/open/noisy_ucb.h>
+#include "local/open/statistics.h"
+#include "central/open/noisy_ucb.h"
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/local/shared/sphere.h>
-#include <tacet/local/trusted/statistics_device.h>
+#include "local/trusted/statistics_device.h"
 
 enum { FEATURES = 25, RELEASED = 15, DIRECTIONS_MOST = 1024 };
 static const double ZETA = 0.1;

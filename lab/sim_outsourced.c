@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb.h"
 #include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>

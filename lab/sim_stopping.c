@@ -9,7 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tacet/ab/trusted/study.h>
+#include "ab/trusted/study.h"
 #include <tacet/core/simrng.h>
 
 typedef struct result {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "fit.h"
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb.h"
 
 struct lab_search {
     const lab_search_settings *s;

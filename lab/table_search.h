@@ -2,7 +2,7 @@
 /* table_search.h - plain GP-UCB over a table on disk: UNPROTECTED, the reference for everything private.
  *
  * The table is CSV files, every record of which is read as it is. The rows asked are those
- * of tacet/gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone, and for a fit.
+ * of gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone, and for a fit.
  */
 #ifndef TACET_LAB_TABLE_SEARCH_H
 #define TACET_LAB_TABLE_SEARCH_H
@@ -13,7 +13,7 @@
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
 #include <tacet/gp/cov.h>
-#include <tacet/gp/gp.h>
+#include "gp/gp.h"
 
 typedef struct lab_search lab_search;
 

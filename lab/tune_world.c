@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 enum { FUNCTION_STREAM = 0, RECORD_STREAM = 1, SAMPLES = 4000 };
 

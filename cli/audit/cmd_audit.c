@@ -4,7 +4,6 @@
 #include "commands.h"
 
 #include <tacet/audit/audit.h>
-#include <tacet/audit/bundle.h>
 
 #include <math.h>
 #include <stdio.h>

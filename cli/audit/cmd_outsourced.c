@@ -3,7 +3,7 @@
  * Ring: audit. Run by the curator, who has the truth to compare with; prints distances, never records. */
 #include "commands.h"
 
-#include <tacet/audit/rebuild.h>
+#include <tacet/audit/audit.h>
 
 int cmd_outsourced(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL, *data = NULL;

@@ -5,7 +5,7 @@
 
 #include "common/cli.h"
 
-#include <tacet/audit/shipped.h>
+#include <tacet/audit/audit.h>
 
 /* Whether a target is audited as it ships (cmd_shipped.c). */
 bool audit_is_shipped(const char *name);

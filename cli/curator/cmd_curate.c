@@ -7,7 +7,6 @@
 
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
-#include <tacet/outsourced/trusted/space_check.h>
 
 #include <math.h>
 #include <stdio.h>

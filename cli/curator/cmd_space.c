@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csv.h>
-#include <tacet/io/csvfile.h>
-#include <tacet/outsourced/trusted/space_check.h>
+#include <tacet/outsourced/trusted/curate.h>
 
 int cmd_space_draft(int argc, char **argv, const cli_command *self) {
     const char *data = NULL;

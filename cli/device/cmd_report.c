@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/trusted/errand.h>
+#include <tacet/local/trusted/service.h>
 #include <unistd.h>
 
 static bool read_reward(const char *text, double *out) {

@@ -4,7 +4,7 @@
 #include "device/commands.h"
 
 #include <sodium.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 /* The arm that this device plays of its own set, by the study's card, or at random while that has no scores, into the
  * answer; no arm is sent. */

@@ -12,9 +12,6 @@
 #include <tacet/dp/ledger.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/open/l2.h>
-#include <tacet/dp/open/levels.h>
-#include <tacet/dp/open/select.h>
 #include <tacet/local/shared/sphere.h>
 #include <tacet/dp/open/law.h>
 

@@ -4,7 +4,7 @@
 #include "learn/commands.h"
 
 #include <string.h>
-#include <tacet/contextual/trusted/actions.h>
+#include <tacet/contextual/trusted/log.h>
 
 int learn_actions(int argc, char **argv, const cli_command *self) {
     cli_spans bounds = {0};

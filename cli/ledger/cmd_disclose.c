@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/file.h>
-#include <tacet/report/disclose.h>
+#include <tacet/report/report.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/io/file.h>
 
 static const size_t MODEL_MOST = 16 << 20; /* bytes */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 static json_t *one_json(const tacet_ab_model *model, size_t context, size_t action) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);

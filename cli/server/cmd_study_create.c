@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/io/file.h>
 #include <tacet/service/trusted/study.h>
 

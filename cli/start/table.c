@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 #include <tacet/io/csv.h>
-#include <tacet/io/csvfile.h>
 
 enum { TOLD = 40, TEXTS = 64 }; /* bad cells that are listed; different texts that are counted */
 

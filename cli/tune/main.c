@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/tune/trusted/evaluate.h>
 #include <tacet/tune/trusted/tune.h>
 
 static volatile bool stopped;

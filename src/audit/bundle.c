@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bundle.c - every target's result on one page, to hand over.
  * Ring: audit. Source: none. Cost: that of the audits. */
-#include <tacet/audit/bundle.h>
+#include <tacet/audit/audit.h>
 
 #include "core/fail.h"
 #include "io/file/folder.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/core/version.h>
+#include <tacet/core/status.h>
 
 enum { PAGE = 1 << 17 };
 

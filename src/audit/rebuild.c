@@ -3,7 +3,7 @@
  * Ring: audit. Why it works against the published projection: src/outsourced/README.md. Differs from plain
  * regression: the least-norm solution is taken, so fewer known rows than released coordinates suffice. Cost: O(k r
  * min(k, r) + n r d). */
-#include <tacet/audit/rebuild.h>
+#include <tacet/audit/audit.h>
 
 #include "core/fail.h"
 #include "gp/linalg.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rebuild_release.c - the attack of rebuild.c on a release in a folder, by whoever has the records to compare with.
  * Ring: audit. Cost: both tables in memory, and the fit. */
-#include <tacet/audit/rebuild.h>
+#include <tacet/audit/audit.h>
 
 #include "core/fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <tacet/core/simrng.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/io/file.h>
 
 enum { MANIFEST_BYTES = 1 << 20, PATH_MOST = 4096 };

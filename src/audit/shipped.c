@@ -3,7 +3,7 @@
  * out are those of way.h.
  * Ring: audit. Cost: at 10^6 rows three releases of a million rows, a minute on one core; interrupted, two releases of
  * one row a run, some 6 ms together. */
-#include <tacet/audit/shipped.h>
+#include <tacet/audit/audit.h>
 
 #include "audit/judge.h"
 #include "audit/law.h"

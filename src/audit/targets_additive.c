@@ -11,7 +11,6 @@
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/open/l2.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,9 +14,9 @@
 #include "central/open/stepwise.h"
 #include "central/trusted/gate.h"
 
-#include <tacet/central/shared/map.h>
-#include <tacet/central/trusted/policy.h>
-#include <tacet/local/trusted/statistics_device.h>
+#include "central/shared/map.h"
+#include "central/trusted/policy.h"
+#include "local/trusted/statistics_device.h"
 
 #include <math.h>
 #include <stdlib.h>

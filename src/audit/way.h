@@ -7,7 +7,7 @@
 
 #include "audit/scratch.h"
 
-#include <tacet/audit/shipped.h>
+#include <tacet/audit/audit.h>
 #include <tacet/dp/open/release.h>
 
 enum { TACET__WORLD_LAW = 2 }; /* neither of the neighbours: where the law of the noise is symmetric */

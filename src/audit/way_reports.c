@@ -9,7 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tacet/local/trusted/device_ledger.h>
+#include <tacet/local/trusted/service.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
 

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/trusted/policy.h"
 #include <tacet/dp/open/calibrate.h>
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* version.c - the version as the build was told it. Ring: pure. */
-#include <tacet/core/version.h>
+#include <tacet/core/status.h>
 
 const char *tacet_version(void) {
     return TACET_VERSION;

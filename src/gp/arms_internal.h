@@ -6,7 +6,7 @@
 
 #include "core/state.h"
 
-#include <tacet/gp/arms.h>
+#include "gp/arms.h"
 
 struct tacet_arms {
     size_t n;

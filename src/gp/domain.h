@@ -4,7 +4,7 @@
 #define TACET_SRC_GP_DOMAIN_H
 
 #include <stddef.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 
 /* INVALID names what is wrong: no dimension, bounds that are not finite or not ordered, a radius that is not > 0. */
 tacet_status tacet__domain_check(const tacet_domain *domain, tacet_error *err);

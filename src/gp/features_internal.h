@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 #include <tacet/core/blob.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 
 enum { TACET__FEATURES_INPUTS_MOST = 4096 }; /* coordinates of a point: bounds the buffers of the gradient */
 enum { TACET__FEATURES_GROUP_MOST = 64 };    /* coordinates of a group: bounds the buffer it is gathered into */

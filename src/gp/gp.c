@@ -7,7 +7,7 @@
  * else stays in cache. The product is written out instead of handed to BLAS: each candidate is summed in the order of
  * the observations whatever its place, so equal candidates keep equal bits and ties are ties.
  * Cost: O(n t) per observation, 8 n T bytes (4 n T in single precision); no allocation in observe. */
-#include <tacet/gp/gp.h>
+#include "gp/gp.h"
 
 #include "gp/cov_internal.h"
 #include "gp/gp_internal.h"

@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_GP_GP_INTERNAL_H
 #define TACET_SRC_GP_GP_INTERNAL_H
 
-#include <tacet/gp/gp.h>
+#include "gp/gp.h"
 
 /* Sees mean and variance of candidates at … at + m - 1 as an observation has moved them, while they are in cache. */
 typedef void (*tacet__gp_watch_fn)(void *user, const double *mean, const double *var, size_t at, size_t m);

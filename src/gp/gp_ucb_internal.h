@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gp_ucb_internal.h - the search behind tacet/gp/gp_ucb.h. Ring: pure. */
+/* gp_ucb_internal.h - the search behind gp/gp_ucb.h. Ring: pure. */
 #ifndef TACET_SRC_GP_GP_UCB_INTERNAL_H
 #define TACET_SRC_GP_GP_UCB_INTERNAL_H
 
 #include "core/policy_internal.h"
 
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb.h"
 
 #define TACET__GP_UCB_NAME "gp-ucb"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* disclose.c - the label, from what is known of a release, a model or a study.
  * Ring: open. Source: NIST SP 800-226 for the words. Cost: none to speak of. */
-#include <tacet/report/disclose.h>
+#include <tacet/report/report.h>
 
 #include "core/fail.h"
 #include "dp/open/ledger_json.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <tacet/ab/open/model.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/core/version.h>
+#include <tacet/core/status.h>
 
 enum { PAGE = 65536, LINE = TACET__KNOWN_MOST };
 

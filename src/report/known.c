@@ -14,7 +14,7 @@
 #include <string.h>
 #include <tacet/ab/open/model.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/core/version.h>
+#include <tacet/core/status.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/local/shared/ldp.h>
 

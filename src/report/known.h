@@ -5,7 +5,7 @@
 #define TACET__REPORT_KNOWN_H
 
 #include <jansson.h>
-#include <tacet/report/disclose.h>
+#include <tacet/report/report.h>
 
 enum { TACET__KNOWN_MOST = 16384 }; /* bytes of one text */
 

@@ -3,7 +3,7 @@
  * Ring: open. Source: the registry's own schema (deployments-schema.yaml, July 2026): url_slug, status, tier, and
  * sections of `deployment`. Differs: every field that we know is written, also those of a higher tier than the entry's.
  * tests/e2e/disclose.sh validates what is written against the schema. Cost: none to speak of. */
-#include <tacet/report/disclose.h>
+#include <tacet/report/report.h>
 
 #include "core/fail.h"
 #include "report/known.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/core/version.h>
+#include <tacet/core/status.h>
 
 enum { PAGE = 65536, TEXT_MOST = 4 * TACET__KNOWN_MOST, SLUG = 64 };
 static const char NOT_STATED[] = "not stated";

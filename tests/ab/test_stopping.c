@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <tacet/ab/open/stopping.h>
+#include "ab/open/stopping.h"
 #include <tacet/core/simrng.h>
 
 enum { BETS = 20 };

@@ -7,7 +7,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <tacet/ab/trusted/study.h>
+#include "ab/trusted/study.h"
 
 typedef struct world {
     tacet_noise *noise;

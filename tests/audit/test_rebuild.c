@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_rebuild.c - the attack reads every record of the published mechanism and none of a noisy release. */
-#include <tacet/audit/rebuild.h>
+#include <tacet/audit/audit.h>
 #include <tacet/core/simrng.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>

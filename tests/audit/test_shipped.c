@@ -8,7 +8,7 @@
 #include <string.h>
 #include <math.h>
 #include <stddef.h>
-#include <tacet/audit/shipped.h>
+#include <tacet/audit/audit.h>
 #include <tacet/core/simrng.h>
 
 #include "audit/law.h"

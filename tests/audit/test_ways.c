@@ -6,7 +6,7 @@
 
 #include <string.h>
 #include <math.h>
-#include <tacet/audit/shipped.h>
+#include <tacet/audit/audit.h>
 
 enum { REPORTS = 3072 /* of which bounds are 0.73 +- 0.08 of the claim */, FEW = 2048, RELEASES = 512, RUNS = 25 };
 

@@ -7,7 +7,7 @@
 #include "support/gate.h"
 #include "support/test.h"
 
-#include <tacet/central/trusted/direct.h>
+#include "central/trusted/direct.h"
 #include <tacet/core/simrng.h>
 
 static const char SPACE[] = "{\"columns\":[{\"name\":\"x\",\"kind\":\"real\",\"bounds\":[-2,3]},"
@@ -395,8 +395,8 @@ static void earlier_values_come_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_list_is_searched),
-        cmocka_unit_test(earlier_values_come_first),
-        cmocka_unit_test(a_lattice_names_records),
+                                       cmocka_unit_test(earlier_values_come_first),
+                                       cmocka_unit_test(a_lattice_names_records),
                                        cmocka_unit_test(a_reward_moves_its_number_by_at_most_one),
                                        cmocka_unit_test(a_round_that_never_reports_counts_as_a_half),
                                        cmocka_unit_test(noise_is_laplace_of_one_over_eps),

@@ -7,9 +7,9 @@
 
 #include <tacet/core/simrng.h>
 #include <tacet/local/open/local.h>
-#include <tacet/central/trusted/policy.h>
-#include <tacet/central/trusted/direct.h>
-#include <tacet/contextual/trusted/epochs.h>
+#include "central/trusted/policy.h"
+#include "central/trusted/direct.h"
+#include "contextual/trusted/epochs.h"
 
 enum { ARMS = 5, SEED = 11 };
 static double points[ARMS];

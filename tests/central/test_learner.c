@@ -5,7 +5,7 @@
 #include "central/open/learner_batches.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/central/open/learner.h>
+#include "central/open/learner.h"
 
 typedef struct fixture {
     tacet_features *features;

@@ -5,7 +5,7 @@
 #include "central/shared/features.h"
 #include "gp/domain.h"
 
-#include <tacet/central/shared/map.h>
+#include "central/shared/map.h"
 #include <tacet/core/simrng.h>
 
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};

@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/trusted/policy.h"
 
 #include "central/trusted/bandit.h"
 

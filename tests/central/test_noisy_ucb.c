@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/central/open/noisy_ucb.h>
+#include "central/open/noisy_ucb.h"
 
 static tacet_features *features;
 enum { ORDER = 3, M = ORDER * ORDER, DIM = (M + 1) * (M + 2) / 2 };

@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/trusted/policy.h"
 
 enum { ARMS = 7, ROUNDS = 30 };
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};

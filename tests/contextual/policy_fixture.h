@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/contextual/trusted/epochs.h>
+#include "contextual/trusted/epochs.h"
 
 enum { ACTIONS = 9 };
 

@@ -10,7 +10,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <tacet/contextual/trusted/epochs.h>
+#include "contextual/trusted/epochs.h"
 
 enum { FIRST = 120 };
 

@@ -23,8 +23,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <tacet/dp/mechanism.h>
-#include <tacet/dp/open/l2.h>
-#include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/open/l2.h>
 
 static void assert_holds(interval x, long double value, double widest) {
     assert_true((long double)x.lo <= value && value <= (long double)x.hi);

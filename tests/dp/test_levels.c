@@ -9,7 +9,7 @@
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/mechanism.h>
-#include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/calibrate.h>
 
 enum { DRAWS = 200000 };
 

@@ -5,7 +5,6 @@
 
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/open/select.h>
 
 /* A run is "good" with probability p, or q for a neighbour, as far apart as eps allows; the best of K is good unless
  * all are bad: with probability E (1 - p)^K. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/open/learner.h>
+#include "central/open/learner.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/open/statistics.h>
-#include <tacet/central/trusted/policy.h>
-#include <tacet/central/trusted/direct.h>
+#include "local/open/statistics.h"
+#include "central/trusted/policy.h"
+#include "central/trusted/direct.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,14 +64,13 @@ static int prepare(void) {
         return 0;
     }
     const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    int made =
-        tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
-        tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
-        tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
-        tacet_central_create(&policies[0], map, &set, &ask, NULL) == TACET_OK &&
-        tacet_central_create(&policies[1], map, &unknown, &ask, NULL) == TACET_OK &&
-        tacet_central_direct_policy(&policies[2], &list, &direct, &ask, NULL) == TACET_OK &&
-        tacet_local_statistics_create(&server, map, &set.learner, 0.1, 3, 1.5, NULL) == TACET_OK;
+    int made = tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
+               tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
+               tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
+               tacet_central_create(&policies[0], map, &set, &ask, NULL) == TACET_OK &&
+               tacet_central_create(&policies[1], map, &unknown, &ask, NULL) == TACET_OK &&
+               tacet_central_direct_policy(&policies[2], &list, &direct, &ask, NULL) == TACET_OK &&
+               tacet_local_statistics_create(&server, map, &set.learner, 0.1, 3, 1.5, NULL) == TACET_OK;
     for (size_t k = 0; made && k < KINDS; k++) {
         made = play(policies[k], 7, k < 2) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_report.c - any bytes as a report: refused, or drawn into a page without a script and with all of its end. And as
  * the status of a study, and as an entry of the registry: refused, or disclosed in pages of the same kind. */
-#include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include "gp/linalg.h"
 #include "gp/quadrature.h"
 
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/core/simrng.h>
 
 static const double PI = 3.14159265358979323846;

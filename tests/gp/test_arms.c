@@ -3,7 +3,7 @@
 #include "support/dense.h"
 #include "support/test.h"
 
-#include <tacet/gp/arms.h>
+#include "gp/arms.h"
 #include <tacet/core/simrng.h>
 
 #include "gp/arms_internal.h"

@@ -6,7 +6,7 @@
 
 #include "gp/gp_internal.h"
 
-#include <tacet/gp/gp.h>
+#include "gp/gp.h"
 #include <tacet/core/simrng.h>
 
 enum { N = 60, D = 3, T = 40 };

@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb.h"
 
 enum { N = 80, D = 2, T = 40 };
 static const double LENGTHSCALE = 0.3;

@@ -7,7 +7,7 @@
 
 #include <sodium.h>
 #include <tacet/core/simrng.h>
-#include <tacet/local/open/statistics.h>
+#include "local/open/statistics.h"
 
 enum { REPORTS = 40, HASH = 32 };
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};

@@ -5,8 +5,8 @@
 
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/local/open/statistics.h>
-#include <tacet/local/trusted/statistics_device.h>
+#include "local/open/statistics.h"
+#include "local/trusted/statistics_device.h"
 
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
 static tacet_features *features, *qff;

@@ -8,7 +8,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 #include <tacet/core/simrng.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <unistd.h>
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 static const char SPACE[] =
     "{\"columns\":["

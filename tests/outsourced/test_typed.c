@@ -3,7 +3,7 @@
 #include "outsourced/curate_fixture.h"
 
 #include <math.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 static const char SPACE[] =
     "{\"columns\":["

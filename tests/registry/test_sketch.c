@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <tacet/core/simrng.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <unistd.h>
 
 static const unsigned char KEY[TACET__SKETCH_KEY] = {1, 2, 3}, OTHER[TACET__SKETCH_KEY] = {4};

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/ab/trusted/study.h>
-#include <tacet/central/trusted/direct.h>
-#include <tacet/central/trusted/policy.h>
+#include "ab/trusted/study.h"
+#include "central/trusted/direct.h"
+#include "central/trusted/policy.h"
 #include <tacet/core/simrng.h>
 
 enum { ROUNDS = 90, ARMS = 6, POINTS = 40 };

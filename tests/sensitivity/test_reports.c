@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/contextual/trusted/epochs.h>
+#include "contextual/trusted/epochs.h"
 #include <tacet/core/simrng.h>
 #include <tacet/local/trusted/device.h>
-#include <tacet/local/trusted/statistics_device.h>
+#include "local/trusted/statistics_device.h"
 
 /* --- contextual epochs ------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "dp/stopping.h"
 
 #include <tacet/dp/ledger.h>
-#include <tacet/tune/trusted/stopping.h>
+#include <tacet/tune/trusted/tune.h>
 
 static tacet_ledger *open_ledger(const char *folder, double eps) {
     char path[512];

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/core/export.h>
+#include <tacet/core/status.h>
 
 #ifdef __cplusplus
 extern "C" {

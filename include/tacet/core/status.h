@@ -8,7 +8,9 @@
 #ifndef TACET_CORE_STATUS_H
 #define TACET_CORE_STATUS_H
 
-#include <tacet/core/export.h>
+/* TACET_API marks what the shared library shows; everything else is hidden. */
+#define TACET_API __attribute__((visibility("default")))
+#define TACET_MUST_CHECK __attribute__((warn_unused_result))
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +56,9 @@ TACET_API void tacet_error_clear(tacet_error *err);
  * returns status. */
 TACET_API tacet_status tacet_error_set(tacet_error *err, tacet_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* "MAJOR.MINOR.PATCH" of the library that is loaded, which may be newer than the headers. Never NULL. */
+TACET_API const char *tacet_version(void);
 
 #ifdef __cplusplus
 }

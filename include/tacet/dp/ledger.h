@@ -31,7 +31,7 @@
 #include <stdint.h>
 #include <tacet/core/blob.h>
 #include <tacet/dp/open/charge.h>
-#include <tacet/dp/open/select.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/core/status.h>
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ extern "C" {
     X(KNORM, knorm)                       /* eps: one vector with density exp(-|v|_2/theta), L2 sensitivity */         \
     X(PERMUTE_AND_FLIP, permute_and_flip) /* eps: the number of a candidate with a high score */                       \
     X(EXPONENTIAL, exponential)           /* eps: likewise, by the exponential mechanism */                            \
-    X(L2, l2)                             /* (eps, delta): KNORM with a smaller scale, tacet/dp/open/l2.h */
+    X(L2, l2)                             /* (eps, delta): KNORM with a smaller scale, tacet/dp/open/calibrate.h */
 #define TACET_MECHANISM_ENUMERATOR(kind, name) TACET_MECHANISM_##kind,
 typedef enum tacet_mechanism_kind { /* 0: none */
                                     TACET_MECHANISM_NONE,

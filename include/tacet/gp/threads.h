@@ -3,7 +3,7 @@
 #ifndef TACET_GP_THREADS_H
 #define TACET_GP_THREADS_H
 
-#include <tacet/core/export.h>
+#include <tacet/core/status.h>
 
 #ifdef __cplusplus
 extern "C" {

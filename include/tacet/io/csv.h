@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* csv.h - tables of text, read as a stream: RFC 4180 as files really are.
  *
- * The bytes come from the caller (this ring does no input); tacet/io/csvfile.h opens a file. The first record is the
+ * The bytes come from the caller (this ring does no input); tacet/io/csv.h opens a file. The first record is the
  * header and names the columns. Taken: quotes with embedded delimiters, quotes and line ends; LF, CRLF and CR; a UTF-8
  * byte-order mark; empty fields; a last line with or without its end; blank lines (skipped, except in a table of one
  * column, where they are an empty field). Refused with PARSE: a record with more or fewer fields than the header, an
@@ -98,6 +98,16 @@ TACET_API tacet_status tacet_csv_load(tacet_csv_table *out, tacet_csv *csv, cons
                                       tacet_error *err);
 /* Wipes and frees the values. NULL is allowed. */
 TACET_API void tacet_csv_table_clear(tacet_csv_table *table);
+
+/* a CSV file, opened for tacet/io/csv.h. */
+
+/* Opens the file and reads its header. "-" is standard input. NOT_FOUND: no such file. IO: cannot be read. Otherwise as
+ * tacet_csv_open. The file is closed by tacet_csv_close. */
+TACET_API tacet_status tacet_csv_open_file(tacet_csv **out, const char *path, const tacet_csv_settings *settings,
+                                           tacet_error *err);
+/* Opens, loads and closes. */
+TACET_API tacet_status tacet_csv_load_file(tacet_csv_table *out, const char *path, const tacet_csv_wanted *wanted,
+                                           tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,7 @@
  * 1970). Differs: a bet is log-linear in the reward, so that it can be settled on a sum and its noise be paid for by
  * its moment generating function; stakes have a fixed slope, so that the claim is about running means; the difference d
  * enters through the number of tickets alone, so that limits need no grid. Cost: arms^2 x BETS an epoch. */
-#include <tacet/ab/open/stopping.h>
+#include "ab/open/stopping.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "io/csv/persons.h"
 
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 #include <math.h>
 #include <stdio.h>

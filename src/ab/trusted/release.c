@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <unistd.h>
 
 static const char PROOF[] = "src/ab/README.md, one table";

@@ -5,7 +5,7 @@
 
 #include "core/policy_internal.h"
 
-#include <tacet/ab/trusted/study.h>
+#include "ab/trusted/study.h"
 
 #define TACET__AB_STUDY_NAME "ab-study"
 enum { TACET__AB_STUDY_TICKET = 120, TACET__AB_STUDY_PRINT = 32, TACET__AB_STUDY_EPOCHS = 64 };

@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/central/open/outlook.h>
+#include "central/open/outlook.h"
 #include <tacet/core/simrng.h>
 
 #include "space/lattice.h"
 
 typedef struct tacet__arms {
-    tacet__lattice lattice; /* of a space */
-    double *points;         /* of a list: dims x count; NULL: a space */
+    tacet__lattice lattice;                                        /* of a space */
+    double *points;                                                /* of a list: dims x count; NULL: a space */
     double middle[TACET__LATTICE_DIMS], half[TACET__LATTICE_DIMS]; /* of a list's coordinates */
     uint64_t count;
     size_t columns, dims;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learner_batches.h - the learner of central studies, which shapes the batch, makes its records, takes its release. All
- * else is tacet/central/open/learner.h. Ring: open. */
+ * else is central/open/learner.h. Ring: open. */
 #ifndef TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
 #define TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
 
-#include <tacet/central/open/learner.h>
+#include "central/open/learner.h"
 
 #include "central/open/shape.h"
 #include "core/state.h"

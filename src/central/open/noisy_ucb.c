@@ -3,7 +3,7 @@
  * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 1, Theorem 1, Lemma 3. Differs: the kernel approximation's term
  * of the width is left out (it needs an error far below what 100 features give, and would only widen it); a V that the
  * shift failed to make positive definite is repaired and counted. Cost: O(m^3) an update, O(m^2) an arm. */
-#include <tacet/central/open/noisy_ucb.h>
+#include "central/open/noisy_ucb.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outlook.c - what a study without contexts may expect, and how often it plays a point, before it begins.
  * Ring: open; arithmetic on public numbers. Source: ours; README.md, (f). Cost: O(T). */
-#include <tacet/central/open/outlook.h>
+#include "central/open/outlook.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@
 /* Variance of a function from point to point, where it is decided how often one is played: chosen on made-up functions.
  */
 static const double EACH_SPREAD = 0.02;
-static const double FEW_EACH = 7; /* over eps: rounds of a visit where there are few points; on made-up categories */
+static const double FEW_EACH = 7;   /* over eps: rounds of a visit where there are few points; on made-up categories */
 enum { STEPS = 40, LONG_EACH = 8 }; /* of a bisection; rounds of a visit that is halved, README.md, (f) */
 
 /* The largest of m normal numbers, on average (Blom 1958, by bisection of its quantile). */

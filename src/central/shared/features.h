@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_CENTRAL_SHARED_FEATURES_H
 #define TACET_SRC_CENTRAL_SHARED_FEATURES_H
 
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 
 /* The leading `most` (0: all). Errors of tacet_features_create_mercer. */
 tacet_status tacet__central_features(tacet_features **out, const tacet_kernel *kernel, const tacet_domain *domain,

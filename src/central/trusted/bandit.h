@@ -5,7 +5,7 @@
 #define TACET_SRC_CENTRAL_TRUSTED_BANDIT_H
 
 #include <stdint.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/trusted/policy.h"
 
 #include "central/trusted/batches.h"
 #include "core/policy_internal.h"

@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_CENTRAL_TRUSTED_DIRECT_INTERNAL_H
 #define TACET_SRC_CENTRAL_TRUSTED_DIRECT_INTERNAL_H
 
-#include <tacet/central/trusted/direct.h>
+#include "central/trusted/direct.h"
 
 /* Mapped to [0, 1] before the noise. NaN: nothing yet. */
 double tacet__direct_released(const tacet_policy *policy, uint64_t ticket);

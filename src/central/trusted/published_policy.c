@@ -5,14 +5,14 @@
  * are clipped instead of bounded with high probability; the default calibration is the one that is proven.
  * src/central/README.md. Noise is seeded: this is for simulations, and says so. Cost: O(m^3) a round for V,
  * (m+1)(m+2)/2 numbers of noise for each new node. */
-#include <tacet/central/trusted/policy.h>
+#include "central/trusted/policy.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/central/open/noisy_ucb.h>
+#include "central/open/noisy_ucb.h"
 #include <tacet/core/simrng.h>
 
 #include "core/fail.h"

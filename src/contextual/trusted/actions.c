@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* actions.c - actions for learning: uniform, or a Sobol sequence with a random shift (Cranley, Patterson 1976).
  * Ring: trusted side, though it reads no data. Cost: some hundred operations a coordinate. */
-#include <tacet/contextual/trusted/actions.h>
+#include <tacet/contextual/trusted/log.h>
 
 #include "core/fail.h"
 #include "gp/sobol.h"

@@ -6,7 +6,7 @@
 #include "contextual/trusted/robust.h"
 #include "core/policy_internal.h"
 
-#include <tacet/contextual/trusted/epochs.h>
+#include "contextual/trusted/epochs.h"
 
 #define TACET__EPOCHS_NAME "contextual-epochs"
 enum { TACET__EPOCHS_DRAWS = 64, TACET__EPOCHS_PRINT = 32, TACET__EPOCHS_TICKET = 120 };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 enum { LIST_MOST = 400, SAMPLE_MOST = 60, LATTICE_COLUMNS = 16 };
 static const double LENGTHSCALE = 0.3; /* of the width of a numeric column */

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <unistd.h>
 
 enum { CHOICES_MOST = 10000 };

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/open/l2.h>
 
 static tacet_status scale(double *out, double eps, double delta, double sensitivity, size_t count, tacet_error *err) {
     tacet_l2 l2;

@@ -4,7 +4,7 @@
  * integrals over the radius of a Gamma density times a cap of the sphere, enclosed cell by cell with outward rounding;
  * nothing is sampled and no accuracy of the C library's functions is assumed. Proof: l2.md. Cost: 3 us a cell; some 0.2
  * s a calibration, the first time; no allocation. */
-#include <tacet/dp/open/l2.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include <pthread.h>
 #include <stdbool.h>

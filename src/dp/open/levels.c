@@ -3,7 +3,7 @@
  * Ring: open. Source: Kairouz, Bonawitz, Ramage 2016 (k-ary randomised response). The inner products of a point with
  * the sides of a regular simplex are differences of independent normals over sqrt 2, so no coordinates are needed.
  * Cost: 4,096 k draws. */
-#include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include <math.h>
 #include <tacet/core/simrng.h>

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/core/version.h>
+#include <tacet/core/status.h>
 #include <time.h>
 
 enum { KEY_HEX = 2 * TACET_PUBLIC_KEY_BYTES + 1, SIGNATURE_HEX = 2 * crypto_sign_BYTES + 1, HASH_HEX = 65 };

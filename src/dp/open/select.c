@@ -3,7 +3,7 @@
  * Ring: shared. Source: Liu, Talwar 2019; Papernot, Steinke 2022, Corollary 3 (pure) and Theorem 2 (Renyi).
  * Differs: orders are searched on a grid; any order is a valid price, so the search needs no error bound.
  * Cost: a few hundred evaluations. */
-#include <tacet/dp/open/select.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include "core/fail.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* file.c - bytes of a file for the CSV reader.
  * Ring: io, which both sides of the boundary stand on. Cost: one read(2) per buffer of the reader. */
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/gp/arms.h>
+#include "gp/arms.h"
 
 /* What a variance of tuned parameters may lose, of the largest one: a hundredth of a standard deviation, below what any
  * number of randomised reports could tell. It makes a round O(n) for smooth kernels (gp/arms_reduced.c). */

@@ -6,7 +6,7 @@
 #ifndef TACET_SRC_LOCAL_OPEN_INTERNAL_H
 #define TACET_SRC_LOCAL_OPEN_INTERNAL_H
 
-#include <tacet/gp/arms.h>
+#include "gp/arms.h"
 #include <tacet/local/open/local.h>
 
 #include "core/state.h"

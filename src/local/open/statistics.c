@@ -3,7 +3,7 @@
  * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 3, SERVER. Differs: two vectors a report, in growing batches of
  * which the model is told the sum, as in the central model; the noise of t reports has variance t noise_var. Cost: O(r)
  * a report, a refresh as in central/open/learner.c. */
-#include <tacet/local/open/statistics.h>
+#include "local/open/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

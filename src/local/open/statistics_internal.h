@@ -4,6 +4,7 @@
 #define TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H
 
 #include "core/policy_internal.h"
+#include "local/open/statistics.h"
 
 #include <tacet/local/open/statistics_model.h>
 

@@ -311,10 +311,6 @@ bool tacet_statistics_model_minimize(const tacet_statistics_model *m) {
     return m->spec.minimize;
 }
 
-const tacet_central_map *tacet_statistics_model_map(const tacet_statistics_model *m) {
-    return m->map;
-}
-
 const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *m) {
     return &m->sphere;
 }

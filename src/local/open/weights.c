@@ -4,7 +4,7 @@
  * its beginning (Kandasamy et al. 2018). Differs: the arms' marginals are drawn, not their joint law, which counts
  * neighbours as if they were strangers and so plays more of them; and with SPREAD of their sd. The coins are always
  * the same. Cost: O(arms DRAWS). */
-#include <tacet/local/open/weights.h>
+#include "local/open/weights.h"
 
 #include "core/fail.h"
 #include "local/open/internal.h"

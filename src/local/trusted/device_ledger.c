@@ -2,7 +2,7 @@
 /* device_ledger.c - a device's reports, remembered and charged in a ledger.
  * Ring: trusted. The stored answer is the report's eight bytes, little-endian. The charge holds what was asked (range,
  * eps, mechanism), never the reward nor whether it was clipped. Cost: two durable writes a report. */
-#include <tacet/local/trusted/device_ledger.h>
+#include <tacet/local/trusted/service.h>
 
 #include "core/fail.h"
 #include "dp/ledger/minted.h"

@@ -2,12 +2,11 @@
 /* errand.c - one ticket of a device, from the reward to the server's acknowledgement.
  * Ring: trusted. The order is what counts: agree, reserve, draw, send; a crash between any two is repaired by the same
  * errand. Messages never hold the reward. Cost: one sync of the ledger and three requests. */
-#include <tacet/local/trusted/errand.h>
 
 #include "core/fail.h"
 
 #include <math.h>
-#include <tacet/local/trusted/device_ledger.h>
+#include <tacet/local/trusted/service.h>
 #include <tacet/local/trusted/statistics_report.h>
 
 /* An existing ledger keeps its budget; a new one needs one. */

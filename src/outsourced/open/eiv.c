@@ -13,7 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb.h"
 
 typedef struct eiv {
     tacet_kernel *kernel; /* borrowed by the policy */

@@ -11,7 +11,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 size_t tacet_session_place(const tacet_session_holder *holders, size_t count, size_t *row) {
     size_t h = 0;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 static const double ROWS_MOST = 1e15;
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 static const char FORMAT[] = "tacet-release-1";
 static const size_t MOST_ROWS = SIZE_MAX / 4096;

@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
-#include <tacet/outsourced/shared/typed.h>
+#include <tacet/io/csv.h>
+#include "outsourced/shared/typed.h"
 
 static const double PARTS = 1000;                            /* steps in the noise's scale */
 static const double FIRST_DAY = -719162, LAST_DAY = 2932896; /* years 1 and 9999, which have four digits */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* typed.c - releases of typed columns: what is released of a record, and what a released row says about the true one.
  * Ring: shared, pure. Source: unbiased estimates from randomised response (Warner 1965). Cost: a pass. */
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/calibrate.h>
 
 static bool is_numeric(const tacet_space_column *c) {
     return !tacet_space_traits_of(c)->levels;

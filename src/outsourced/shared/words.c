@@ -3,7 +3,7 @@
  * Ring: shared. A claim may say a little less than holds, never more: eps is rounded up, units are rounded down. */
 #include <tacet/outsourced/shared/manifest.h>
 
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 #include <tacet/outsourced/trusted/published.h>
 #include <unistd.h>
 
@@ -103,8 +103,9 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     if ((s->data != NULL) + (s->records != NULL) + (s->engine != NULL) != 1) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
-    if (tacet_curate_law(s->mechanism) == NULL && (s->records != NULL || s->engine != NULL || s->table != NULL || s->rows_per_person > 0 ||
-                                                   (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
+    if (tacet_curate_law(s->mechanism) == NULL &&
+        (s->records != NULL || s->engine != NULL || s->table != NULL || s->rows_per_person > 0 ||
+         (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
     }
     const tacet_status place = check_place(s, err);

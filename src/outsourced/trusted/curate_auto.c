@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tacet/dp/mechanism.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 static size_t numbers_of(const tacet_curate_settings *s) {
     return s->space != NULL ? tacet_typed_numbers(s->space) : s->column_count;

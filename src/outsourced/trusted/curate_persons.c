@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 tacet_status tacet__curate_person_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns,
                                        double *records, uint64_t **people, size_t *room, size_t *got, size_t most,

@@ -15,7 +15,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <unistd.h>
 
 static const char *column_name(const tacet__curate *job, size_t i) {
@@ -213,7 +213,7 @@ static void digest_job(const tacet__curate *job, unsigned char out[TACET_MINT_BY
 
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
     const tacet_status status = tacet__curate_header(job, table, file, err);
-    return status != TACET_OK                ? status
+    return status != TACET_OK              ? status
            : job->settings->engine != NULL ? tacet__curate_parts_draw(job, table, file, err)
                                            : tacet__curate_blocks(job, table, file, err);
 }

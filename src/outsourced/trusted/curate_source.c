@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <unistd.h>
 
 static tacet_status check_file(const char *path, size_t *bytes, tacet_error *err) {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/outsourced/shared/typed.h>
+#include "outsourced/shared/typed.h"
 
 tacet_status tacet__curate_typed_check(const tacet_curate_settings *s, tacet_error *err) {
     const tacet_space *space = s->space;

@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/space/space.h>
 #include <time.h>
 

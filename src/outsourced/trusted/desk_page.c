@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/receipt.h>
-#include <tacet/report/disclose.h>
+#include <tacet/report/report.h>
 
 enum { WAIT_MOST = 60, LIST_MOST = 1000, MISSES_MOST = 50, TICK_MS = 200, REFRESH_SECONDS = 1, COOKIE_NAME = 32 };
 

@@ -4,7 +4,7 @@
 
 #include "core/fail.h"
 
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/desk.h>
 
 tacet_status tacet__release_persons(tacet__persons **out, size_t *column, const tacet_csv *csv, const tacet_manifest *m,

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tacet/core/blob.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/published.h>
 
 static tacet_status load(tacet_csv_table *table, const tacet__curate *job, tacet_error *err) {

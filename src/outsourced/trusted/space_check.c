@@ -2,7 +2,7 @@
 /* space_check.c - a table looked at through a space, for the holder of the records.
  * Ring: trusted. In: a CSV of raw records. Out: counts that depend on them, stamped so by whoever prints them.
  * Cost: one pass over the table. */
-#include <tacet/outsourced/trusted/space_check.h>
+#include <tacet/outsourced/trusted/curate.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csv.h>
-#include <tacet/io/csvfile.h>
 
 static const double CORNER = 0.03;
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/io/csvfile.h>
+#include <tacet/io/csv.h>
 
 enum { MODEL_BYTES = 16 << 20 };
 static const double USUAL_SD = 0.05; /* of a value about the mean reward, as a share of the range */

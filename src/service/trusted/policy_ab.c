@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_ab.c - the central policy `ab` for the service: public arms by a fair coin, private rewards, a test that may
- * be looked at all the time (tacet/ab/trusted/study.h). Ring: trusted. Cost: that of the policy. */
+ * be looked at all the time (ab/trusted/study.h). Ring: trusted. Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/ab/trusted/study.h>
+#include "ab/trusted/study.h"
 
 enum { NAME_MOST = 80 };
 static const double ALPHA = 0.05;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_central.c - the central policy `central` for the service: decision sets and rewards are private
- * (tacet/central/trusted/policy.h). Ring: trusted. Batches are charged when they end. A record is durable in the log,
+ * (central/trusted/policy.h). Ring: trusted. Batches are charged when they end. A record is durable in the log,
  * in the same transaction as whatever rests on it, before anything leaves; docs/service.md has the argument. Cost: that
  * of the policy. */
 #include "service/trusted/central.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/trusted/policy.h>
+#include "central/trusted/policy.h"
 
 enum { DIMS_MOST = 16 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_contextual.c - the central policy `contextual` for the service: public actions, private contexts and rewards.
- * Ring: trusted. It learns in epochs with a release each (tacet/contextual/trusted/epochs.h). Cost: that of the policy.
+ * Ring: trusted. It learns in epochs with a release each (contextual/trusted/epochs.h). Cost: that of the policy.
  */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/contextual/trusted/epochs.h>
+#include "contextual/trusted/epochs.h"
 
 typedef struct contextual {
     central c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_fixed.c - the central policy `fixed` for the service: the domain, a space or a list, is public, rewards are
- * private and released at once (tacet/central/trusted/direct.h). Ring: trusted. Points follow from releases and public
+ * private and released at once (central/trusted/direct.h). Ring: trusted. Points follow from releases and public
  * coins, so which one was suggested is public. Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/trusted/direct.h>
+#include "central/trusted/direct.h"
 
 /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with. */
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
@@ -134,8 +134,7 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
     }
     status = tacet__definition_kernel(&kernel, def, def->d, err);
     if (status == TACET_OK) {
-        status =
-            tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err);
+        status = tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err);
     }
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/central/open/outlook.h>
+#include "central/open/outlook.h"
 
 enum { SAVE_EVENTS = 64 };
 

@@ -3,7 +3,7 @@
  * Ring: trusted. The program is the holder's own and trusted with the records; it is not trusted to end or to print
  * what it should. Nothing that depends on a value is said to anybody. Source: none.
  * Cost: a process a setting; memory for its output. */
-#include <tacet/tune/trusted/evaluate.h>
+#include <tacet/tune/trusted/tune.h>
 
 #include "core/clock.h"
 #include "core/fail.h"

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <tacet/core/status.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +52,81 @@ TACET_API tacet_status tacet_zcdp_from_gdp(double *rho, double mu, tacet_error *
 TACET_API tacet_status tacet_zcdp_from_pure(double *rho, double eps, tacet_error *err);           /* eps^2/2 */
 /* eps-bounded range, as the exponential mechanism is: eps^2/8 (Cesar, Rogers 2021). */
 TACET_API tacet_status tacet_zcdp_from_range(double *rho, double eps, tacet_error *err);
+
+/* Euclidean noise (density proportional to exp(-|v|/scale)) calibrated to (eps, delta).
+ *
+ * `scale` with a sensitivity (L2) always has pure eps = sensitivity/scale. With a delta a smaller scale serves the same
+ * eps: delta_upper is a proven bound, all rounding counted (src/dp/open/l2.md). Pure functions, any thread, no
+ * allocation; some 0.2 s a call, a calibration that was made lately none. */
+
+enum { TACET_L2_MAX_DIMS = 4096 };
+
+typedef struct tacet_l2 {
+    double scale;
+    double rms;         /* of one coordinate: scale sqrt(dims + 1) */
+    double pure_eps;    /* holds with delta = 0 */
+    double delta_upper; /* at the eps asked for; at most the delta asked for */
+} tacet_l2;
+
+/* The smallest scale found that is (eps, delta)-DP; at most the pure one. INVALID: eps outside [1e-6, 500], delta
+ * outside [1e-15, 1), sensitivity outside [1e-100, 1e100], dims outside 1 … TACET_L2_MAX_DIMS. */
+TACET_API tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double sensitivity, size_t dims,
+                                          tacet_error *err);
+/* An upper bound of delta at eps, at most 1; 0 where pure eps covers it. INVALID as above, and where the scale is not
+ * > 0 or below sensitivity/1e4. */
+TACET_API tacet_status tacet_l2_delta(double *delta, double scale, double eps, double sensitivity, size_t dims,
+                                      tacet_error *err);
+
+/* the price of choosing the best of several private runs (tuning): itself a release.
+ *
+ * Run a private mechanism K times on the same data and show the best outcome only. With a fixed K that costs K times;
+ * with a random K, drawn before anything is run and kept secret, it costs about two or three times, whatever the mean
+ * of K (Liu, Talwar 2019; Papernot, Steinke 2022). K is truncated negative binomial: eta = 1 geometric, eta = 0
+ * logarithmic. Pure functions. src/dp/open/select.md. */
+
+typedef struct tacet_select {
+    double eta;        /* in [0, 10] */
+    double gamma;      /* of the law of K, so that its mean is what was asked for */
+    double runs;       /* mean of K */
+    double eps, delta; /* of the whole choice, rounded up */
+} tacet_select;
+
+/* The law of K with this mean, >= 1 … 1e9. INVALID. */
+TACET_API tacet_status tacet_select_law(tacet_select *out, double eta, double runs, tacet_error *err);
+/* Each run has pure eps: (2 + eta) eps. INVALID. */
+TACET_API tacet_status tacet_select_pure(tacet_select *law, double eps, tacet_error *err);
+/* Each run has rho-zCDP: eps at this delta, by Renyi orders. INVALID. */
+TACET_API tacet_status tacet_select_zcdp(tacet_select *law, double rho, double delta, tacet_error *err);
+/* E x^K, 0 <= x <= 1. */
+TACET_API double tacet_select_generating(const tacet_select *law, double x);
+
+/* one of k levels released under "eps for a change of level": the two ways, as public arithmetic.
+ *
+ *   response  exact k-ary randomised response: the level is kept with probability e^eps/(e^eps + k - 1), every other
+ * one comes out with probability 1/(e^eps + k - 1). Pure eps. simplex   the level is a vertex of a regular simplex with
+ * sides of length 1, and gets the noise of the numbers.
+ *
+ * They are compared by what they tell: the mean probability that the truth has, given what was released, when every
+ * level is as likely as another. 1/k says nothing, 1 everything. src/dp/mechanisms/levels.md has proofs and a table. */
+
+enum { TACET_LEVELS_MOST = 1024 };
+
+typedef enum tacet_levels_way { TACET_LEVELS_RESPONSE, TACET_LEVELS_SIMPLEX } tacet_levels_way;
+
+/* "response", "simplex"; NULL beyond. */
+TACET_API const char *tacet_levels_name(tacet_levels_way way);
+/* Response: the probability to keep a level, and that of each other one. k >= 2, eps >= 0. */
+TACET_API double tacet_levels_keep(size_t k, double eps);
+TACET_API double tacet_levels_other(size_t k, double eps);
+/* The mean probability of the truth under response: keep^2 + (k - 1) other^2. */
+TACET_API double tacet_levels_told(size_t k, double eps);
+/* The same on the simplex under Gaussian noise of standard deviation sigma a coordinate, and under Euclidean Laplace
+ * noise of its own of scale theta. By 4,096 draws from a fixed seed: the same on every machine to 0.01. */
+TACET_API double tacet_levels_told_gaussian(size_t k, double sigma);
+TACET_API double tacet_levels_told_laplace(size_t k, double theta);
+/* The public rule for a release whose numbers get Gaussian noise: the simplex when it tells more than response by more
+ * than one part in fifty of what there is to tell, response otherwise. With Laplace noise it is always response. */
+TACET_API tacet_levels_way tacet_levels_choose(size_t k, double eps, bool gaussian, double sigma);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/core/export.h>
+#include <tacet/core/status.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,14 +3,13 @@
  *
  * Each device has arms of its own (points of a public box) and a reward; neither leaves it. The model says how arms are
  * scored, and how a report is read: as one of the round's directions (tacet/local/shared/sphere.h), an estimate of
- * (v phi(x), (1 - v) phi(x)) (tacet/central/shared/map.h). The collector adds the estimates up. Everything in a model
+ * (v phi(x), (1 - v) phi(x)) (central/shared/map.h). The collector adds the estimates up. Everything in a model
  * is post-processing of reports. Source: Dubey (AISTATS 2021), Algorithm 3; what
  * differs: src/local/README.md. Not thread-safe. */
 #ifndef TACET_LOCAL_OPEN_STATISTICS_MODEL_H
 #define TACET_LOCAL_OPEN_STATISTICS_MODEL_H
 
 #include <tacet/core/policy.h>
-#include <tacet/local/open/statistics.h>
 #include <tacet/local/shared/card.h>
 
 #ifdef __cplusplus
@@ -62,7 +61,6 @@ TACET_API uint64_t tacet_statistics_model_count(const tacet_statistics_model *mo
 TACET_API bool tacet_statistics_model_informed(const tacet_statistics_model *model);  /* arms are scored */
 TACET_API size_t tacet_statistics_model_dim(const tacet_statistics_model *model);     /* d */
 TACET_API bool tacet_statistics_model_minimize(const tacet_statistics_model *model);
-TACET_API const tacet_central_map *tacet_statistics_model_map(const tacet_statistics_model *model);
 TACET_API const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *model);
 
 /* The collector's half as a policy over at most `rounds` (up to 2^22) rounds: a suggestion is the number of its round,

@@ -2,7 +2,7 @@
 /* choice.h - a device chooses by itself: one arm by public weights and a coin of its own.
  *
  * A collector may publish, of a study over fixed arms, how often each of them should be played by what it has learnt
- * so far (tacet/local/open/weights.h). A device that draws its arm from these weights asks nothing before it plays; the
+ * so far (local/open/weights.h). A device that draws its arm from these weights asks nothing before it plays; the
  * collector sees a report, and which arm it is of. Same weights and same word, same arm, in C, Python and a browser.
  * Why the guarantee is the same: src/local/README.md, "Devices that choose". */
 #ifndef TACET_LOCAL_SHARED_CHOICE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/core/export.h>
+#include <tacet/core/status.h>
 
 #ifdef __cplusplus
 extern "C" {

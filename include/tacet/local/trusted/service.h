@@ -7,6 +7,10 @@
 
 #include <tacet/core/status.h>
 #include <tacet/local/shared/card.h>
+#include <tacet/dp/ledger.h>
+#include <tacet/local/trusted/device.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +48,50 @@ TACET_API tacet_status tacet_device_service_round(tacet_device_service *s, uint6
 /* Sends a report until it is acknowledged. The same bits for a ticket may be sent any number of times. */
 TACET_API tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report,
                                                     tacet_error *err);
+
+/* a device's memory in a privacy ledger (tacet/dp/ledger.h): every ticket is charged its eps before
+ * it is drawn, and answered from the file when asked again. For devices with a file system and SQLite; others bring
+ * their own two functions (tacet/local/trusted/device.h). Not part of libtacet-device. */
+
+/* The caller's memory; must outlive the store made from it. */
+typedef struct tacet_device_ledger {
+    tacet_ledger *ledger;
+    const char *to_whom;
+    tacet_entry entry; /* of the ticket between reserve and commit */
+} tacet_device_ledger;
+
+/* As tacet_ledger_open, and notes the ledger's head in the state folder of this user ($TACET_STATE, else
+ * $XDG_STATE_HOME/tacet, else ~/.local/state/tacet), where settings->anchor is set. CORRUPT: the ledger is an older
+ * copy than the one this user last reported with, or went another way since: it would draw again for tickets that were
+ * reported. DENIED, IO: there is no such folder. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_device_ledger_open(tacet_ledger **out, const char *path,
+                                                                 const tacet_ledger_settings *settings,
+                                                                 tacet_error *err);
+
+/* Both are borrowed. `to_whom`: who receives the reports. */
+TACET_API void tacet_device_ledger_init(tacet_device_ledger *self, tacet_device_store *store, tacet_ledger *ledger,
+                                        const char *to_whom);
+
+/* all that a device does for one ticket: its ledger, the service it reports to, the draw, the sending.
+ * For devices with a file system; the parts are in tacet/local/trusted/device.h and tacet/local/trusted/service.h.
+ * Ring: trusted. */
+
+typedef struct tacet_device_errand {
+    const char *ticket;
+    const tacet_ldp *ldp;
+    const char *ledger; /* the device's memory and account, a file */
+    double budget;      /* eps of all reports together, of a ledger that is made; NAN: it is there, with its budget */
+    const char *to_whom;
+    const double *point; /* a study whose decision sets stay on the devices: what was played; NULL: another study */
+    size_t point_count;
+    tacet_device_address address; /* server NULL: nothing is sent */
+} tacet_device_errand;
+
+/* The report of a reward. Nothing is drawn or charged before the service agreed to the randomiser. *drawn: the report
+ * is in the ledger, also where sending it failed; the same errand then sends the same bits. The statuses of
+ * tacet_ledger_open, tacet_device_report and tacet_device_service_observe. */
+TACET_API tacet_status tacet_device_run(const tacet_device_errand *errand, tacet_device_answer *out, bool *drawn,
+                                        double reward, tacet_error *err);
 
 #ifdef __cplusplus
 }

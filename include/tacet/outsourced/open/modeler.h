@@ -34,7 +34,7 @@ typedef struct tacet_modeler_settings {
     double scale;         /* >= 0 */
     const double
         *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
-                    columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. averaging, eiv; copied */
+                    columns do (outsourced/shared/typed.h); NULL: law and scale say it. averaging, eiv; copied */
     /* Rows of several holders, one holder's after the other's, each with noise of its own; 0 or 1: all are alike, and
      * what is said above holds. Averaging only. Copied. */
     size_t holders;
@@ -69,9 +69,9 @@ TACET_API tacet_status tacet_modeler_create(tacet_policy **out, const tacet_mode
 
 /* What the averaging modeler has learnt beside its recommendation. */
 typedef struct tacet_modeler_knowledge {
-    double log_bayes_factor; /* of "the inputs inform about the value" against "no relation" */
-    size_t next_row;         /* of the rows not asked, the one of the largest expected value; SIZE_MAX: none */
-    double next_mean;        /* of its value, in the values' own units … */
+    double log_bayes_factor;    /* of "the inputs inform about the value" against "no relation" */
+    size_t next_row;            /* of the rows not asked, the one of the largest expected value; SIZE_MAX: none */
+    double next_mean;           /* of its value, in the values' own units … */
     double next_low, next_high; /* … which lies between these in 9 of 10 cases (docs/robustness.md measures it) */
 } tacet_modeler_knowledge;
 /* UNSUPPORTED: another method. STATE: no value is known. */

@@ -53,7 +53,7 @@ typedef struct tacet_manifest {
     size_t dims;                    /* released coordinates */
     tacet_manifest_column *columns; /* the inputs; of typed ones the numeric, on the scale of their distances; owned */
     size_t column_count;
-    tacet_space space;        /* typed inputs (tacet/outsourced/shared/typed.h); count 0: all are real numbers; owned */
+    tacet_space space;        /* typed inputs (outsourced/shared/typed.h); count 0: all are real numbers; owned */
     uint64_t projection_seed; /* projection: the public matrix is a function of it */
     double projection_norm;   /* projection: its largest singular value */
     bool outputs_private;     /* measured values pass a randomiser */

@@ -13,6 +13,7 @@
 #include <tacet/core/blob.h>
 #include <tacet/core/status.h>
 #include <tacet/outsourced/shared/manifest.h>
+#include <tacet/space/space.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,8 +125,8 @@ TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
  * in it. */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
-/* The part of a release that these records make, by whoever holds them: `settings` as those of the release, with its own
- * records. Without part->draw: checks them, and fills *rows and tag. With it: appends the lines of release.csv to
+/* The part of a release that these records make, by whoever holds them: `settings` as those of the release, with its
+ * own records. Without part->draw: checks them, and fills *rows and tag. With it: appends the lines of release.csv to
  * *lines. The same part gives the same bytes however often it is run. CONFLICT: these are other records than were
  * checked, or another version of the library. Otherwise as tacet_curate_run. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_curate_part_run(const tacet_curate_settings *settings,
@@ -148,6 +149,32 @@ TACET_API bool tacet_curate_url_has_password(const char *url);
  * it is entered in the ledger as uncovered before it is told; told again, it is the number of the first time. DENIED
  * without accept_not_private. BUDGET: the ledger allows no such disclosure. *out is NaN on failure. */
 TACET_API tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err);
+
+/* what a space makes of a table, told to the holder of its records: everything here depends on them.
+ *
+ * Which cells fall outside the bounds, how many are missing or cannot be read, and which columns crowd into a corner of
+ * their bounds, so that most of the range, and of the noise, is spent on nobody. No number of it may leave. */
+
+#define TACET_SPACE_STAMP "DEPENDS ON THE RECORDS: for their holder only"
+
+typedef struct tacet_space_cells {
+    size_t missing;      /* cells; those of a column that says nothing of missing ones are unreadable as well */
+    size_t outside;      /* below or above the bounds: clipped */
+    size_t others;       /* in no level, counted to the level for others */
+    size_t unreadable;   /* refused: not a number, no date, in no level, missing */
+    uint64_t first_line; /* of an unreadable one; 0: none */
+    double lowest;       /* share of the readable cells in the lowest 3 % of the scaled range; 0 for categories */
+    double highest;      /* … in the highest 3 % */
+    size_t rarest;       /* category: cells of its rarest level */
+} tacet_space_cells;
+
+/* Above this share in one corner a column is crowded: another scale, or tighter bounds, would spread it. */
+#define TACET_SPACE_CROWDED 0.9
+
+/* Reads the CSV file once; `out` has a place for each column of the space. NOT_FOUND names a column that the table does
+ * not have. PARSE, IO: the file. */
+TACET_API tacet_status tacet_space_table(tacet_space_cells *out, size_t *rows, const tacet_space *space,
+                                         const char *path, tacet_error *err);
 
 #ifdef __cplusplus
 }

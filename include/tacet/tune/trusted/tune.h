@@ -22,6 +22,7 @@
 #include <tacet/dp/noise.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/space/space.h>
+#include <tacet/dp/open/calibrate.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -120,6 +121,73 @@ TACET_API tacet_status tacet_tune_score_get(const tacet_tune *tune, tacet_tune_s
 /* All x in [0, 1] that a mean m of n independent values in [0, 1], off by at most t but for probability alpha/2, leaves
  * possible at level 1 - alpha: from m - t to m + t by Chernoff's bound. */
 TACET_API void tacet_tune_interval(double *lower, double *upper, double m, double t, size_t n, double alpha);
+
+/* settings evaluated by a program: one process a setting, several at a time.
+ *
+ * The program gets the setting on its standard input, as one line of JSON ({"rate":0.01,"kind":"b"}), and prints one
+ * value for each record, in the order of the records, separated by blanks or lines. What is printed and is no finite
+ * number ("nan", "failed") counts as the worst value of that record. A program that ends with another exit code than 0,
+ * or not in time, is started again; after that the setting counts as failed. */
+
+enum { TACET_TUNE_WORKERS_MOST = 256 };
+
+typedef struct tacet_tune_evaluator {
+    const char *command; /* for /bin/sh */
+    size_t workers;      /* processes at a time; default 1 */
+    double seconds;      /* for one evaluation; default 3600 */
+    size_t restarts;     /* of one that failed; default 1 */
+    const char *errors;  /* a file that gets what the programs say on standard error, mode 0600; NULL: nobody does */
+    void (*progress)(const tacet_tune_progress *progress, void *user); /* may be NULL */
+    void *user;
+    const volatile bool *stop; /* may be NULL; once it is set running programs are ended and the call returns STATE */
+} tacet_tune_evaluator;
+
+TACET_API void tacet_tune_evaluator_defaults(tacet_tune_evaluator *evaluator);
+/* Evaluates until the run is done. Whatever happens, what the programs started is killed when this returns. INVALID: a
+ * program printed another number of values than there are records, or could not be run at all; nothing is noted of it.
+ * Otherwise as tacet_tune_next and tacet_tune_tell. A run that failed goes on when this is called again. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_tune_evaluate(tacet_tune *tune, const tacet_tune_evaluator *evaluator,
+                                                            tacet_error *err);
+/* A setting as one line of JSON, from malloc. NO_MEMORY. */
+TACET_API tacet_status tacet_tune_setting_text(char **out, const tacet_space *space, const double *record,
+                                               tacet_error *err);
+
+/* the best of a random number of private trainings: for models whose training data are private, too.
+ *
+ * Each run draws a setting, trains a model privately and scores it privately, and states what that costs: pure eps, or
+ * rho. The number of runs is drawn secretly before the first one, is geometric, and the choice costs about three runs,
+ * whatever its mean (src/tune/README.md, "Private trainers"). Charged when opened. Settings are drawn independently and
+ * from secret coins: no adaptive search, no grid. A restart with the same state and ledger draws nothing again. Only
+ * the winner may be shown: not how many runs there were, how long they took, nor what the others gave. One thread at a
+ * time. */
+
+typedef struct tacet_stopping_settings {
+    const tacet_space *space; /* copied; a setting is uniform in it, each column on its own scale */
+    double runs;              /* mean number of runs, above 1; default 30 */
+    double eps;               /* of one run, training and score together: pure; 0: rho instead */
+    double rho;               /* of one run: rho-zCDP, priced at delta */
+    double delta;
+} tacet_stopping_settings;
+
+typedef struct tacet_stopping tacet_stopping;
+
+TACET_API void tacet_stopping_settings_defaults(tacet_stopping_settings *settings);
+/* What the choice will cost: eps and delta of *out. INVALID: neither eps nor rho, or both; runs. */
+TACET_API tacet_status tacet_stopping_price(tacet_select *out, const tacet_stopping_settings *settings,
+                                            tacet_error *err);
+/* ask->noise must be NULL: there is no seeded form. Errors as tacet_tune_open; charged when it returns OK. */
+TACET_API tacet_status tacet_stopping_open(tacet_stopping **out, const tacet_stopping_settings *settings,
+                                           const tacet_tune_ask *ask, tacet_error *err);
+TACET_API void tacet_stopping_close(tacet_stopping *stopping); /* NULL is allowed */
+/* The setting of the next run, and its number; TACET_TUNE_NONE: there is none to begin. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_stopping_next(tacet_stopping *stopping, size_t *run, double *record,
+                                                            tacet_error *err);
+/* The private score of a run; NaN: it failed, and is the worst. *best: of all told so far. Durable when OK. STATE. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_stopping_tell(tacet_stopping *stopping, size_t run, double score,
+                                                            bool *best, tacet_error *err);
+/* The winner: durable in the ledger before it is handed out. STATE: runs are missing. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_stopping_result(tacet_stopping *stopping, double *record, double *score,
+                                                              tacet_error *err);
 
 #ifdef __cplusplus
 }

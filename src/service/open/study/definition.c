@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <tacet/central/open/outlook.h>
+#include "central/open/outlook.h"
 #include <stdlib.h>
 #include <string.h>
 

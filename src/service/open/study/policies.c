@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/local/open/local.h>
-#include <tacet/local/open/weights.h>
+#include "local/open/weights.h"
 
 const tacet__policy_kind *tacet__policy_find(const tacet__policy_kind *const *kinds, const tacet__definition *def) {
     for (size_t i = 0; kinds[i] != NULL; i++) {

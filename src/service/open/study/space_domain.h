@@ -6,7 +6,7 @@
 
 #include "service/open/study/definition.h"
 
-#include <tacet/central/open/outlook.h>
+#include "central/open/outlook.h"
 
 /* Reads the space, spreads at most `candidates` records over it, and makes their coordinates the points of the
  * definition: numbers go from -1 to 1 over their bounds, levels are 1 apart. PARSE names the column and the rule. */
@@ -22,8 +22,8 @@ tacet_status tacet__space_context_point(const tacet__definition *def, double *po
 json_t *tacet__space_context_json(const tacet__definition *def);
 /* {"space": …, "candidates": N} */
 json_t *tacet__space_domain_json(const tacet__definition *def);
-/* What a study without contexts chooses from: all codes of its space (space/lattice.h); of a space with too many columns
- * or levels for codes its candidates; a list. Borrowed. */
+/* What a study without contexts chooses from: all codes of its space (space/lattice.h); of a space with too many
+ * columns or levels for codes its candidates; a list. Borrowed. */
 tacet_central_arms tacet__definition_arms(const tacet__definition *def);
 /* Point `index` of any fixed domain: the candidate, or where rewards are released at once the arm. Coordinates (d),
  * and over a space the record (space.count; may be NULL). False: there is none. */

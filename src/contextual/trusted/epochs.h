@@ -13,15 +13,11 @@
  * the proof). The action of a round from epoch 1 on tells about its own context: it is for that round alone, and a list
  * of actions must not be published. Recommendations: the action that is best on average over the measured law of
  * contexts; STATE before the first release. */
-#ifndef TACET_CONTEXTUAL_TRUSTED_EPOCHS_H
-#define TACET_CONTEXTUAL_TRUSTED_EPOCHS_H
+#ifndef TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_H
+#define TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_H
 
 #include <tacet/contextual/trusted/learn.h>
 #include <tacet/core/policy.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_contextual_epochs_settings {
     tacet_contextual_settings learner; /* range and kind of rewards, eps */
@@ -32,19 +28,16 @@ typedef struct tacet_contextual_epochs_settings {
     size_t late; /* an epoch is released so many suggestions after its end; `first` is no less. Default 0 */
 } tacet_contextual_epochs_settings;
 
-TACET_API void tacet_contextual_epochs_settings_defaults(tacet_contextual_epochs_settings *settings);
+void tacet_contextual_epochs_settings_defaults(tacet_contextual_epochs_settings *settings);
 /* actions: action_dim x count, within the bounds; copied. space->actions must be NULL; what `space` points to is not
  * needed afterwards. `ask` is copied; its texts, ledger and noise must outlive the policy, and its ticket has at most
  * 150 bytes. Nothing is charged before the first release. INVALID names the rule. UNSUPPORTED: more than 384 actions.
  * NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_contextual_space *space,
-                                                      const double *actions, size_t count,
-                                                      const tacet_contextual_epochs_settings *settings,
-                                                      const tacet_ask *ask, tacet_error *err);
+tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_contextual_space *space,
+                                            const double *actions, size_t count,
+                                            const tacet_contextual_epochs_settings *settings, const tacet_ask *ask,
+                                            tacet_error *err);
 /* What the last release says, as a model; NULL before the first. Valid until the policy is used again. */
-TACET_API const tacet_contextual_model *tacet_contextual_epochs_model(const tacet_policy *policy);
+const tacet_contextual_model *tacet_contextual_epochs_model(const tacet_policy *policy);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

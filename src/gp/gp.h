@@ -5,17 +5,13 @@
  * posterior does not depend on the order (but for rounding). Mean and variance of all candidates are always up to date.
  * An observation costs O(n t) and allocates nothing; memory is 8 n T bytes for T observations, and a little.
  * Not thread-safe: one thread at a time per object. */
-#ifndef TACET_GP_GP_H
-#define TACET_GP_GP_H
+#ifndef TACET_SRC_GP_GP_H
+#define TACET_SRC_GP_GP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <tacet/gp/cov.h>
 #include <tacet/core/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_gp_settings {
     double mean;      /* prior mean, the same everywhere */
@@ -37,33 +33,28 @@ typedef struct tacet_gp_report {
 typedef struct tacet_gp tacet_gp;
 
 /* Mean 0, noise variance 1e-6, nothing reserved. */
-TACET_API void tacet_gp_settings_defaults(tacet_gp_settings *settings);
+void tacet_gp_settings_defaults(tacet_gp_settings *settings);
 /* The covariance is borrowed: it must outlive the GP. INVALID: mean not finite, noise not finite and >= 0.
  * NO_MEMORY. */
-TACET_API tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, const tacet_cov *cov,
-                                       tacet_error *err);
-TACET_API void tacet_gp_free(tacet_gp *gp); /* NULL is allowed */
+tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, const tacet_cov *cov, tacet_error *err);
+void tacet_gp_free(tacet_gp *gp); /* NULL is allowed */
 /* Makes room for `total` observations in all. NO_MEMORY leaves the GP as it was. */
-TACET_API tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err);
+tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err);
 
 /* Observes value y at a candidate. A candidate whose variance plus noise is below 1e-10 of its prior variance (a repeat
  * without noise, a twin) gets jitter from the fixed schedule, which the report tells. INVALID: no such candidate, y not
  * finite or beyond what squares to a double. STATE: no room left (reserve first). NUMERIC: the caller's covariance gave
  * a value that is not finite. On failure nothing has changed. */
-TACET_API tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err);
+tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err);
 /* The same with this observation's own noise variance, >= 0. */
-TACET_API tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var,
-                                              tacet_error *err);
+tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err);
 /* Forgets all observations, keeps the memory. */
-TACET_API void tacet_gp_reset(tacet_gp *gp);
+void tacet_gp_reset(tacet_gp *gp);
 
-TACET_API size_t tacet_gp_count(const tacet_gp *gp); /* observations */
+size_t tacet_gp_count(const tacet_gp *gp); /* observations */
 /* n posterior means and n posterior variances (>= 0); the pointers stay valid and show each new observation. */
-TACET_API const double *tacet_gp_mean(const tacet_gp *gp);
-TACET_API const double *tacet_gp_var(const tacet_gp *gp);
-TACET_API void tacet_gp_report_get(const tacet_gp *gp, tacet_gp_report *out);
+const double *tacet_gp_mean(const tacet_gp *gp);
+const double *tacet_gp_var(const tacet_gp *gp);
+void tacet_gp_report_get(const tacet_gp *gp, tacet_gp_report *out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -3,17 +3,13 @@
  *
  * Arithmetic on public numbers alone. Judgements, not theorems: of a function they believe what src/central/README.md,
  * (f), says. */
-#ifndef TACET_CENTRAL_OPEN_OUTLOOK_H
-#define TACET_CENTRAL_OPEN_OUTLOOK_H
+#ifndef TACET_SRC_CENTRAL_OPEN_OUTLOOK_H
+#define TACET_SRC_CENTRAL_OPEN_OUTLOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
 #include <tacet/space/space.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum {
     TACET_CENTRAL_DIRECT_VISITS = 4096,  /* at most: each is a number in the posterior, and an entry of the ledger */
@@ -43,10 +39,7 @@ typedef struct tacet_central_outlook {
 } tacet_central_outlook;
 
 /* INVALID: a space of too many columns or levels, no rounds or too many, no eps. */
-TACET_API tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_central_arms *arms,
-                                                    uint64_t rounds, double eps, tacet_error *err);
+tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_central_arms *arms, uint64_t rounds,
+                                          double eps, tacet_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,43 +6,36 @@
  * covariance of all arms follows by rank-one updates and is rebuilt from the statistics every so often, so rounding
  * does not pile up and neither time nor memory depend on the number of rounds.
  * An update costs O(n^2), memory is 5 n^2 doubles. Not thread-safe: one thread at a time per object. */
-#ifndef TACET_GP_ARMS_H
-#define TACET_GP_ARMS_H
+#ifndef TACET_SRC_GP_ARMS_H
+#define TACET_SRC_GP_ARMS_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/gp/cov.h>
 #include <tacet/core/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct tacet_arms tacet_arms;
 
 /* The covariance is read once, not kept. INVALID: mean not finite. NUMERIC: a covariance that is not finite.
  * NO_MEMORY, OVERFLOW. */
-TACET_API tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err);
-TACET_API void tacet_arms_free(tacet_arms *arms); /* NULL is allowed */
-TACET_API void tacet_arms_reset(tacet_arms *arms);
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err);
+void tacet_arms_free(tacet_arms *arms); /* NULL is allowed */
+void tacet_arms_reset(tacet_arms *arms);
 
 /* `count` >= 1 observations of one arm whose values add up to `sum`, each with this noise variance > 0. INVALID: no
  * such arm, count 0, a value that is not finite, noise not finite and > 0. NUMERIC: the rebuild failed. On failure
  * nothing has changed. */
-TACET_API tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, double sum, double noise_var,
-                                          tacet_error *err);
+tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, double sum, double noise_var,
+                                tacet_error *err);
 
-TACET_API const double *tacet_arms_mean(const tacet_arms *arms); /* n posterior means */
-TACET_API const double *tacet_arms_var(const tacet_arms *arms);  /* n posterior variances, >= 0 */
+const double *tacet_arms_mean(const tacet_arms *arms); /* n posterior means */
+const double *tacet_arms_var(const tacet_arms *arms);  /* n posterior variances, >= 0 */
 /* n x n posterior covariance, leading dimension n. */
-TACET_API const double *tacet_arms_cov(const tacet_arms *arms);
-TACET_API const double *tacet_arms_weights(const tacet_arms *arms);  /* n times sum 1/noise_var */
-TACET_API const double *tacet_arms_sums(const tacet_arms *arms);     /* n times sum y/noise_var */
-TACET_API const uint64_t *tacet_arms_counts(const tacet_arms *arms); /* n numbers of observations */
+const double *tacet_arms_cov(const tacet_arms *arms);
+const double *tacet_arms_weights(const tacet_arms *arms);  /* n times sum 1/noise_var */
+const double *tacet_arms_sums(const tacet_arms *arms);     /* n times sum y/noise_var */
+const uint64_t *tacet_arms_counts(const tacet_arms *arms); /* n numbers of observations */
 /* ln det(I + W^1/2 K W^1/2)/2 in nats, W the diagonal of weights: the information gained. */
-TACET_API double tacet_arms_information(const tacet_arms *arms);
+double tacet_arms_information(const tacet_arms *arms);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,16 +7,12 @@
  * for every x and y, with nu = |W'K W| of the features' own matrix W, which is 1 but for rounding
  * (src/central/README.md has the lemma): every point of the domain counts in full, its corners too, with any number of
  * features. x is clipped to the domain, y to the range. Public, immutable: both halves of the algorithm hold one. */
-#ifndef TACET_CENTRAL_SHARED_MAP_H
-#define TACET_CENTRAL_SHARED_MAP_H
+#ifndef TACET_SRC_CENTRAL_SHARED_MAP_H
+#define TACET_SRC_CENTRAL_SHARED_MAP_H
 
 #include <stddef.h>
 #include <tacet/core/status.h>
-#include <tacet/gp/features.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "gp/features.h"
 
 typedef struct tacet_central_map tacet_central_map;
 
@@ -25,27 +21,23 @@ typedef struct tacet_central_map tacet_central_map;
  * negative or whose signal variance is not 1, released above the number of features, a range that is not finite with lo
  * < hi, a domain that does not fit. NUMERIC: features whose nu exceeds 1.5: rounding has the better of them. NO_MEMORY.
  */
-TACET_API tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_features *features,
-                                                const tacet_domain *domain, size_t released, double reward_lo,
-                                                double reward_hi, tacet_error *err);
-TACET_API void tacet_central_map_free(tacet_central_map *map); /* NULL is allowed */
+tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_features *features,
+                                      const tacet_domain *domain, size_t released, double reward_lo, double reward_hi,
+                                      tacet_error *err);
+void tacet_central_map_free(tacet_central_map *map); /* NULL is allowed */
 
-TACET_API const tacet_features *tacet_central_map_features(const tacet_central_map *map);
-TACET_API const tacet_domain *tacet_central_map_domain(const tacet_central_map *map);
-TACET_API size_t tacet_central_map_released(const tacet_central_map *map);    /* r */
-TACET_API size_t tacet_central_map_dim(const tacet_central_map *map);         /* 2 r */
-TACET_API double tacet_central_map_sensitivity(const tacet_central_map *map); /* sqrt(2 nu), or a list's; rounded up */
-TACET_API double tacet_central_map_lo(const tacet_central_map *map);
-TACET_API double tacet_central_map_hi(const tacet_central_map *map);
+const tacet_features *tacet_central_map_features(const tacet_central_map *map);
+const tacet_domain *tacet_central_map_domain(const tacet_central_map *map);
+size_t tacet_central_map_released(const tacet_central_map *map);    /* r */
+size_t tacet_central_map_dim(const tacet_central_map *map);         /* 2 r */
+double tacet_central_map_sensitivity(const tacet_central_map *map); /* sqrt(2 nu), or a list's; rounded up */
+double tacet_central_map_lo(const tacet_central_map *map);
+double tacet_central_map_hi(const tacet_central_map *map);
 /* out: 2r numbers. x has d coordinates. Total: any x and y, NaN included, give a vector of norm at most 1.
  * work: as many doubles as there are features, plus d. */
-TACET_API void tacet_central_map_record(const tacet_central_map *map, double *out, double *work, const double *x,
-                                        double y);
+void tacet_central_map_record(const tacet_central_map *map, double *out, double *work, const double *x, double y);
 /* 64 bits that name the problem, for saved states: kernel, domain, range, how the features were made and how many.
  * From what was asked for, not from computed numbers, which differ in their last bits between machines. */
-TACET_API unsigned long long tacet_central_map_print(const tacet_central_map *map);
+unsigned long long tacet_central_map_print(const tacet_central_map *map);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,15 +7,11 @@
  * all looks, but for a probability of at most alpha. What they are limits of: the mean over all tickets so far of what
  * b would have earned less what a would have. Rewards may drift, depend on each other and on everything before. Proof
  * and conditions: src/ab/README.md, "May I stop?". Everything here is post-processing of what was released. */
-#ifndef TACET_AB_OPEN_STOPPING_H
-#define TACET_AB_OPEN_STOPPING_H
+#ifndef TACET_SRC_AB_OPEN_STOPPING_H
+#define TACET_SRC_AB_OPEN_STOPPING_H
 
 #include <stddef.h>
 #include <tacet/core/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { TACET_AB_ARMS_MOST = 16 };
 
@@ -40,25 +36,21 @@ typedef struct tacet_ab_comparison {
     double upper;
 } tacet_ab_comparison;
 
-TACET_API void tacet_ab_test_settings_defaults(tacet_ab_test_settings *settings);
+void tacet_ab_test_settings_defaults(tacet_ab_test_settings *settings);
 /* INVALID names the rule. NO_MEMORY. */
-TACET_API tacet_status tacet_ab_test_create(tacet_ab_test **out, const tacet_ab_test_settings *settings,
-                                            tacet_error *err);
-TACET_API void tacet_ab_test_free(tacet_ab_test *test); /* NULL is allowed */
+tacet_status tacet_ab_test_create(tacet_ab_test **out, const tacet_ab_test_settings *settings, tacet_error *err);
+void tacet_ab_test_free(tacet_ab_test *test); /* NULL is allowed */
 /* Epochs in their order, each once. INVALID, and nothing has changed: numbers that are not finite, tickets below 0, a
  * scale above the settings'. */
-TACET_API tacet_status tacet_ab_test_add(tacet_ab_test *test, const tacet_ab_epoch *epoch, tacet_error *err);
-TACET_API tacet_ab_comparison tacet_ab_test_compare(const tacet_ab_test *test, size_t a, size_t b);
+tacet_status tacet_ab_test_add(tacet_ab_test *test, const tacet_ab_epoch *epoch, tacet_error *err);
+tacet_ab_comparison tacet_ab_test_compare(const tacet_ab_test *test, size_t a, size_t b);
 /* Released mean of an arm, within [0, 1]; NaN before the first release. */
-TACET_API double tacet_ab_test_mean(const tacet_ab_test *test, size_t arm);
+double tacet_ab_test_mean(const tacet_ab_test *test, size_t arm);
 /* Tickets so far; and how many more it takes until some arm beats another, if rates are what they seem to be now. 0:
  * one does. INFINITY: not within `most`. An estimate: nothing is claimed with it. */
-TACET_API double tacet_ab_test_tickets(const tacet_ab_test *test);
-TACET_API double tacet_ab_test_more(const tacet_ab_test *test, double most);
+double tacet_ab_test_tickets(const tacet_ab_test *test);
+double tacet_ab_test_more(const tacet_ab_test *test, double most);
 /* The next epoch, after so many tickets: a public rule. */
-TACET_API size_t tacet_ab_epoch_size(size_t arms, size_t tickets);
+size_t tacet_ab_epoch_size(size_t arms, size_t tickets);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -2,23 +2,19 @@
 /* learner.h (open) - the learner of central and local joint DP: sees released sums only, scores arms.
  *
  * It is told, at the end of a batch of `count` rounds, a noisy sum of (v phi(x), (1 - v) phi(x)) with the variance of
- * its noise (tacet/central/shared/map.h); a central study shapes its batches itself. From that it works out where the
+ * its noise (central/shared/map.h); a central study shapes its batches itself. From that it works out where the
  * rounds were played and what they returned, with a posterior that knows the noise. Everything here is post-processing:
  * no choice of the settings below can harm privacy, only accuracy. Derivation, and what is proven of which:
  * src/central/README.md. Not thread-safe. A call that fails leaves the learner as it was. */
-#ifndef TACET_CENTRAL_OPEN_LEARNER_H
-#define TACET_CENTRAL_OPEN_LEARNER_H
+#ifndef TACET_SRC_CENTRAL_OPEN_LEARNER_H
+#define TACET_SRC_CENTRAL_OPEN_LEARNER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/central/shared/map.h>
+#include "central/shared/map.h"
 #include <tacet/core/blob.h>
 #include <tacet/core/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_central_learner_settings {
     size_t grid;     /* points of the public grid; default 0: 640, or every point of a domain of levels that has at most
@@ -34,36 +30,33 @@ typedef struct tacet_central_learner_settings {
 
 typedef struct tacet_central_learner tacet_central_learner;
 
-TACET_API void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
+void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
 /* The map is borrowed and must outlive the learner. INVALID names the setting. NO_MEMORY. */
-TACET_API tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
-                                                    const tacet_central_learner_settings *settings, tacet_error *err);
-TACET_API void tacet_central_learner_free(tacet_central_learner *learner); /* NULL is allowed */
+tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
+                                          const tacet_central_learner_settings *settings, tacet_error *err);
+void tacet_central_learner_free(tacet_central_learner *learner); /* NULL is allowed */
 
 /* Notes that a round was played by the current scores (or, before the first update, at random). */
-TACET_API void tacet_central_learner_played(tacet_central_learner *learner);
+void tacet_central_learner_played(tacet_central_learner *learner);
 /* A release: 2r sums over the `count` rounds since the one before, each with noise of variance `noise_var`. INVALID: a
  * number that is not finite, noise_var not > 0, count = 0. NUMERIC: what was known stays. Allocates nothing. */
-TACET_API tacet_status tacet_central_learner_update(tacet_central_learner *learner, const double *sums,
-                                                    double noise_var, uint64_t count, tacet_error *err);
-TACET_API bool tacet_central_learner_informed(const tacet_central_learner *learner); /* an update was made */
+tacet_status tacet_central_learner_update(tacet_central_learner *learner, const double *sums, double noise_var,
+                                          uint64_t count, tacet_error *err);
+bool tacet_central_learner_informed(const tacet_central_learner *learner); /* an update was made */
 
 /* Posterior of the mean reward, in the rewards' own units, at n points (columns of X, clipped to the domain). sd may
  * be NULL. */
-TACET_API void tacet_central_learner_predict(tacet_central_learner *learner, double *mean, double *sd, const double *X,
-                                             size_t ldx, size_t n);
+void tacet_central_learner_predict(tacet_central_learner *learner, double *mean, double *sd, const double *X,
+                                   size_t ldx, size_t n);
 /* The arm of the highest score and that score (in the rewards' units); any n > 0. */
-TACET_API size_t tacet_central_learner_choose(tacet_central_learner *learner, double *score, const double *X,
-                                              size_t ldx, size_t n);
+size_t tacet_central_learner_choose(tacet_central_learner *learner, double *score, const double *X, size_t ldx,
+                                    size_t n);
 /* The best posterior mean over the learner's grid: its point (d numbers, may be NULL), mean and sd. */
-TACET_API void tacet_central_learner_best(tacet_central_learner *learner, double *x, double *mean, double *sd);
+void tacet_central_learner_best(tacet_central_learner *learner, double *x, double *mean, double *sd);
 /* What it predicts with, m coefficients of the features: the mean reward is lo + (hi - lo)/(1 + exp(-s)) with
  * s = *level + <theta, phi(x)>. */
-TACET_API const double *tacet_central_learner_theta(const tacet_central_learner *learner, double *level);
+const double *tacet_central_learner_theta(const tacet_central_learner *learner, double *level);
 /* Root mean square of the posterior's sd over the grid, in the rewards' units. */
-TACET_API double tacet_central_learner_error(tacet_central_learner *learner);
+double tacet_central_learner_error(tacet_central_learner *learner);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -10,17 +10,13 @@
  *
  * eps-DP for one ticket: its reward, and whether it was reported (src/ab/README.md, "May I stop?"). Recommendation: the
  * arm of the highest released mean; STATE before the first release. */
-#ifndef TACET_AB_TRUSTED_STUDY_H
-#define TACET_AB_TRUSTED_STUDY_H
+#ifndef TACET_SRC_AB_TRUSTED_STUDY_H
+#define TACET_SRC_AB_TRUSTED_STUDY_H
 
 #include <stdint.h>
-#include <tacet/ab/open/stopping.h>
+#include "ab/open/stopping.h"
 #include <tacet/core/policy.h>
 #include <tacet/dp/mechanism.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_ab_study_settings {
     size_t arms;        /* 2 to TACET_AB_ARMS_MOST; no default */
@@ -35,15 +31,12 @@ typedef struct tacet_ab_study_settings {
     uint64_t coin_seed; /* of the coins; public. Default 1 */
 } tacet_ab_study_settings;
 
-TACET_API void tacet_ab_study_settings_defaults(tacet_ab_study_settings *settings);
+void tacet_ab_study_settings_defaults(tacet_ab_study_settings *settings);
 /* `ask` is copied; its texts, ledger and noise must outlive the policy, and its ticket has at most 120 bytes. Nothing
  * is charged before the first release. INVALID names the rule. NO_MEMORY. */
-TACET_API tacet_status tacet_ab_study_create(tacet_policy **out, const tacet_ab_study_settings *settings,
-                                             const tacet_ask *ask, tacet_error *err);
+tacet_status tacet_ab_study_create(tacet_policy **out, const tacet_ab_study_settings *settings, const tacet_ask *ask,
+                                   tacet_error *err);
 /* What the releases so far say, of rewards scaled to [0, 1]. Valid until the policy is used again. */
-TACET_API const tacet_ab_test *tacet_ab_study_test(const tacet_policy *policy);
+const tacet_ab_test *tacet_ab_study_test(const tacet_policy *policy);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,18 +7,14 @@
  *     beta_t = B sqrt(3 shift/rho^2 + 1) + kappa/rho + sqrt(ln det(V / (lambda + shift)) + 2 ln(2/zeta))  (Theorem 1).
  * The shift (Lemma 3's Lambda) makes the noise positive definite with high probability; the eigenvalues of the shifted
  * noise lie between shift and 3 shift. With exact sums, shift = kappa = 0: plain GP-UCB. Not thread-safe. */
-#ifndef TACET_CENTRAL_OPEN_NOISY_UCB_H
-#define TACET_CENTRAL_OPEN_NOISY_UCB_H
+#ifndef TACET_SRC_CENTRAL_OPEN_NOISY_UCB_H
+#define TACET_SRC_CENTRAL_OPEN_NOISY_UCB_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/blob.h>
-#include <tacet/gp/features.h>
+#include "gp/features.h"
 #include <tacet/core/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_noisy_ucb_settings {
     double norm_bound; /* B of the function; default 1 */
@@ -32,28 +28,25 @@ typedef struct tacet_noisy_ucb_settings {
 
 typedef struct tacet_noisy_ucb tacet_noisy_ucb;
 
-TACET_API void tacet_noisy_ucb_settings_defaults(tacet_noisy_ucb_settings *settings);
+void tacet_noisy_ucb_settings_defaults(tacet_noisy_ucb_settings *settings);
 /* Lemma 3: shift and kappa when each number of a release has noise of standard deviation sd (the paper's
  * sigma sqrt(2 n)), m features, with probability 1 - zeta over all rounds. */
-TACET_API void tacet_noisy_ucb_spectrum(double *shift, double *kappa, double sd, size_t m, double rounds, double zeta);
+void tacet_noisy_ucb_spectrum(double *shift, double *kappa, double sd, size_t m, double rounds, double zeta);
 /* The features are borrowed. INVALID names the setting. NO_MEMORY. */
-TACET_API tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features *features,
-                                              const tacet_noisy_ucb_settings *settings, tacet_error *err);
-TACET_API void tacet_noisy_ucb_free(tacet_noisy_ucb *ucb);        /* NULL is allowed */
-TACET_API size_t tacet_noisy_ucb_dim(const tacet_noisy_ucb *ucb); /* (m+1)(m+2)/2 numbers of a sum */
+tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features *features,
+                                    const tacet_noisy_ucb_settings *settings, tacet_error *err);
+void tacet_noisy_ucb_free(tacet_noisy_ucb *ucb);        /* NULL is allowed */
+size_t tacet_noisy_ucb_dim(const tacet_noisy_ucb *ucb); /* (m+1)(m+2)/2 numbers of a sum */
 /* Where V is not positive definite all the same, the identity is added in doubling steps until it is; returns the
  * number of such updates so far through tacet_noisy_ucb_repairs. INVALID: a number that is not finite; the state is
  * then as it was. O(m^3). Allocates nothing. */
-TACET_API tacet_status tacet_noisy_ucb_update(tacet_noisy_ucb *ucb, const double *sums, tacet_error *err);
+tacet_status tacet_noisy_ucb_update(tacet_noisy_ucb *ucb, const double *sums, tacet_error *err);
 /* Another spectrum from the next update on. INVALID: not finite or negative. */
-TACET_API tacet_status tacet_noisy_ucb_respectrum(tacet_noisy_ucb *ucb, double shift, double kappa, tacet_error *err);
-TACET_API uint64_t tacet_noisy_ucb_updates(const tacet_noisy_ucb *ucb); /* made so far */
-TACET_API uint64_t tacet_noisy_ucb_repairs(const tacet_noisy_ucb *ucb);
-TACET_API double tacet_noisy_ucb_beta(const tacet_noisy_ucb *ucb); /* before `width` */
-TACET_API size_t tacet_noisy_ucb_choose(tacet_noisy_ucb *ucb, double *score, const double *X, size_t ldx, size_t n);
-TACET_API void tacet_noisy_ucb_predict(tacet_noisy_ucb *ucb, double *mean, double *sd, const double *x);
+tacet_status tacet_noisy_ucb_respectrum(tacet_noisy_ucb *ucb, double shift, double kappa, tacet_error *err);
+uint64_t tacet_noisy_ucb_updates(const tacet_noisy_ucb *ucb); /* made so far */
+uint64_t tacet_noisy_ucb_repairs(const tacet_noisy_ucb *ucb);
+double tacet_noisy_ucb_beta(const tacet_noisy_ucb *ucb); /* before `width` */
+size_t tacet_noisy_ucb_choose(tacet_noisy_ucb *ucb, double *score, const double *X, size_t ldx, size_t n);
+void tacet_noisy_ucb_predict(tacet_noisy_ucb *ucb, double *mean, double *sd, const double *x);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

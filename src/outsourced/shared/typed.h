@@ -7,14 +7,10 @@
  * those of the embedding (tacet/space/space.h) in another order: all numeric columns, then the simplex of each category
  * and flag. In them every released row is the true one plus noise of mean 0: a released level r is the vertex v_r
  * divided by keep - other, whose mean given the true level is that level's vertex. Everything here is public. */
-#ifndef TACET_OUTSOURCED_SHARED_TYPED_H
-#define TACET_OUTSOURCED_SHARED_TYPED_H
+#ifndef TACET_SRC_OUTSOURCED_SHARED_TYPED_H
+#define TACET_SRC_OUTSOURCED_SHARED_TYPED_H
 
 #include <tacet/outsourced/shared/manifest.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* One column of released levels. */
 typedef struct tacet_typed_level {
@@ -26,24 +22,21 @@ typedef struct tacet_typed_level {
 
 /* Copies the space into the manifest, and sets its columns (numeric ones, on the scale where distances are measured)
  * and dims (released numbers and levels). INVALID: a numeric column without a unit. NO_MEMORY. */
-TACET_API tacet_status tacet_typed_describe(tacet_manifest *manifest, const tacet_space *space, tacet_error *err);
+tacet_status tacet_typed_describe(tacet_manifest *manifest, const tacet_space *space, tacet_error *err);
 
-TACET_API size_t tacet_typed_numbers(const tacet_space *space); /* released numbers */
-TACET_API size_t tacet_typed_levels(const tacet_space *space);  /* released levels */
+size_t tacet_typed_numbers(const tacet_space *space); /* released numbers */
+size_t tacet_typed_levels(const tacet_space *space);  /* released levels */
 /* Level column i < tacet_typed_levels, under eps for a change of level. */
-TACET_API void tacet_typed_level_of(tacet_typed_level *out, const tacet_space *space, size_t i, double eps);
+void tacet_typed_level_of(tacet_typed_level *out, const tacet_space *space, size_t i, double eps);
 /* A record as what is to be released: scaled numbers, then indices of levels. Total, as embedding is. */
-TACET_API void tacet_typed_split(const tacet_space *space, double *numbers, double *levels, const double *record);
+void tacet_typed_split(const tacet_space *space, double *numbers, double *levels, const double *record);
 
 /* Model coordinates; for a release without a space, its released coordinates themselves. */
-TACET_API size_t tacet_typed_coordinates(const tacet_manifest *manifest);
+size_t tacet_typed_coordinates(const tacet_manifest *manifest);
 /* A released row of manifest->dims numbers into model coordinates, unbiased for those of the true record. */
-TACET_API void tacet_typed_row(const tacet_manifest *manifest, double *x, const double *released);
+void tacet_typed_row(const tacet_manifest *manifest, double *x, const double *released);
 /* The standard deviation of each coordinate about the true one (of levels: when all are equally likely), and the box
  * the true ones lie in. Any of them may be NULL. */
-TACET_API void tacet_typed_law(const tacet_manifest *manifest, double *sd, double *low, double *high);
+void tacet_typed_law(const tacet_manifest *manifest, double *sd, double *low, double *high);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

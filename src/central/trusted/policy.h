@@ -5,7 +5,7 @@
  * Each round is one user: a decision set D_t, of which an arm is shown to that user, and a reward y_t. What everybody
  * else sees, now and later, is (eps, delta)-private in (D_t, y_t) (Definition 6 of Dubey, AISTATS 2021: replace one
  * round). tacet_central_create gives the policy; inside, raw sums are held and released through the gate at the ends of
- * growing batches, and a learner (tacet/central/open/learner.h) sees the releases only.
+ * growing batches, and a learner (central/open/learner.h) sees the releases only.
  *
  * Stored states, and logs that are replayed. A release leaves inside the first suggestion after a batch's end, and is
  * entered in the ledger just before, durably, with a hash of the tickets of its rounds. The same tickets in the same
@@ -15,22 +15,18 @@
  * transaction, not in the same one. Then what the ledger knows of is always in the log, and a replay can always follow
  * it. Proofs: src/central/README.md.
  * A ticket that is dropped (tacet_policy_drop) is one that is never reported: its round has no record. */
-#ifndef TACET_CENTRAL_TRUSTED_POLICY_H
-#define TACET_CENTRAL_TRUSTED_POLICY_H
+#ifndef TACET_SRC_CENTRAL_TRUSTED_POLICY_H
+#define TACET_SRC_CENTRAL_TRUSTED_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/central/shared/map.h>
+#include "central/shared/map.h"
 #include <tacet/core/policy.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/dp/noise.h>
-#include <tacet/central/open/learner.h>
+#include "central/open/learner.h"
 #include <tacet/contextual/open/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_central_settings {
     double eps, delta;  /* of the whole run, for each round's record; no defaults; delta = 0: pure eps */
@@ -47,23 +43,22 @@ typedef struct tacet_central_settings {
     tacet_central_learner_settings learner;
 } tacet_central_settings;
 
-TACET_API void tacet_central_settings_defaults(tacet_central_settings *settings);
+void tacet_central_settings_defaults(tacet_central_settings *settings);
 /* Decision sets come with each round: any number of points of the map's dimension. Batches are charged to ask->ledger
  * one by one, as parts of one group that costs what one of them costs. The map must outlive the policy. INVALID names
  * the setting. */
-TACET_API tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
-                                            const tacet_central_settings *settings, const tacet_ask *ask,
-                                            tacet_error *err);
+tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
+                                  const tacet_central_settings *settings, const tacet_ask *ask, tacet_error *err);
 /* A policy from the bytes of tacet_policy_save, with the ask it was created with (ledger, ticket, texts): nothing is
  * charged. CORRUPT: damaged, or of another study. */
-TACET_API tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
-                                             const tacet_central_settings *settings, const tacet_ask *ask,
-                                             const void *bytes, size_t size, tacet_error *err);
+tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
+                                   const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
+                                   size_t size, tacet_error *err);
 
 /* The features that a saved state sums in. Make the map of these, not of features made again: where eigenvalues are
  * equal another machine's are rotated. UNSUPPORTED: features with groups are not kept. CORRUPT, NO_MEMORY. */
-TACET_API tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,
-                                                    size_t size, tacet_error *err);
+tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,
+                                          size_t size, tacet_error *err);
 
 /* What a saved state has learnt, as a model that anybody may keep and ask (Remark 1 of the paper;
  * tacet/contextual/open/model.h, actions only): a sum of kernel functions, with the receipt of the release it was made
@@ -72,9 +67,9 @@ TACET_API tacet_status tacet_central_state_features(tacet_features **out, const 
  * no batch has ended yet. INVALID: the domain is no box of at most TACET_CONTEXTUAL_DIM_MOST coordinates, or the
  * features are not one span of at most TACET_CONTEXTUAL_NODES_MOST kernel functions (Mercer or Nyström without groups,
  * se, matern32 or matern52). Other errors as tacet_central_restore. */
-TACET_API tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_central_map *map,
-                                           const tacet_central_settings *settings, const tacet_ask *ask,
-                                           const void *bytes, size_t size, tacet_error *err);
+tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_central_map *map,
+                                 const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
+                                 size_t size, tacet_error *err);
 /* The published algorithm (Algorithms 1 and 2): the outer product of [phi; y] after every round through a binary tree,
  * Lemma 3's shift, Theorem 1's width. Kept as the reference, for simulations: its noise is seeded, it charges no ledger
  * and its guarantee says that it is not private; what its noise would guarantee is tacet_central_published_noise. */
@@ -96,18 +91,14 @@ typedef struct tacet_central_published_settings {
     bool leaves; /* the tree as the paper prints it: noise in its leaves alone. Default false: in every node */
 } tacet_central_published_settings;
 
-TACET_API void tacet_central_published_settings_defaults(tacet_central_published_settings *settings);
+void tacet_central_published_settings_defaults(tacet_central_published_settings *settings);
 /* The features must have norm at most 1 and outlive the policy. `noise` is seeded, and is used up as the policy needs
  * it: it must outlive the policy. INVALID names the setting; also noise that is not seeded. Saving is UNSUPPORTED. */
-TACET_API tacet_status tacet_central_published_create(tacet_policy **out, const tacet_features *features,
-                                                      const tacet_central_published_settings *settings,
-                                                      tacet_noise *noise, tacet_error *err);
+tacet_status tacet_central_published_create(tacet_policy **out, const tacet_features *features,
+                                            const tacet_central_published_settings *settings, tacet_noise *noise,
+                                            tacet_error *err);
 /* The noise of the settings: *sigma is the paper's (entries of v), and (*eps, *delta) what it really guarantees. */
-TACET_API tacet_status tacet_central_published_noise(double *sigma, double *eps, double *delta,
-                                                     const tacet_central_published_settings *settings,
-                                                     tacet_error *err);
+tacet_status tacet_central_published_noise(double *sigma, double *eps, double *delta,
+                                           const tacet_central_published_settings *settings, tacet_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

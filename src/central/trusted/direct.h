@@ -13,20 +13,16 @@
  * A sum is released inside the first suggestion after the last report of its rounds (the last ones with the last report
  * of all), under "<ticket>/<number>" in the group "<ticket>"; it is in the ledger before it is used, and rounds that
  * are reported again from an older state are given the same sum, whatever is reported. Not thread-safe. */
-#ifndef TACET_CENTRAL_TRUSTED_DIRECT_H
-#define TACET_CENTRAL_TRUSTED_DIRECT_H
+#ifndef TACET_SRC_CENTRAL_TRUSTED_DIRECT_H
+#define TACET_SRC_CENTRAL_TRUSTED_DIRECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tacet/central/open/outlook.h>
+#include "central/open/outlook.h"
 #include <tacet/contextual/open/model.h>
 #include <tacet/core/policy.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/space/space.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_central_direct_settings {
     double eps;                  /* pure, of each round; no default */
@@ -40,26 +36,22 @@ typedef struct tacet_central_direct_settings {
     size_t earlier_count;
 } tacet_central_direct_settings;
 
-TACET_API void tacet_central_direct_settings_defaults(tacet_central_direct_settings *settings);
+void tacet_central_direct_settings_defaults(tacet_central_direct_settings *settings);
 /* Space and list are copied. The index of a suggestion is a place in the list, or names a point of a fine public grid
  * over the space: tacet_central_direct_record. INVALID names what is wrong; also a space of too many columns or levels
  * for such a grid. NO_MEMORY. */
-TACET_API tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central_arms *arms,
-                                                   const tacet_central_direct_settings *settings, const tacet_ask *ask,
-                                                   tacet_error *err);
+tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central_arms *arms,
+                                         const tacet_central_direct_settings *settings, const tacet_ask *ask,
+                                         tacet_error *err);
 /* The record of an index, in the columns' own units: as many numbers as columns. INVALID: no such point, a list, or
  * another policy. */
-TACET_API tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index,
-                                                   tacet_error *err);
+tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index, tacet_error *err);
 /* What was learnt, as a model for anyone: the posterior mean at `count` points (coordinates x count, spread over
- * the domain) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing: it
- * costs nothing. STATE: nothing was released yet. UNSUPPORTED: another kernel than se, matern32 and matern52. INVALID,
- * NO_MEMORY, NUMERIC. */
-TACET_API tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
-                                                  const tacet_kernel *kernel, const tacet_contextual_parts *about,
-                                                  const double *points, size_t count, tacet_error *err);
+ * the domain) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing:
+ * it costs nothing. STATE: nothing was released yet. UNSUPPORTED: another kernel than se, matern32 and matern52.
+ * INVALID, NO_MEMORY, NUMERIC. */
+tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
+                                        const tacet_kernel *kernel, const tacet_contextual_parts *about,
+                                        const double *points, size_t count, tacet_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
