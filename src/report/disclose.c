@@ -67,8 +67,29 @@ static double odds_of(double eps, double delta) {
     return told < 1 ? told : 1;
 }
 
+/* One page of A4, light and dark; no script, nothing from elsewhere. */
+static const char HEAD[] = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                           "<meta name=\"viewport\" content=\"width=device-width\"><title>Privacy label</title>\n";
+static const char STYLE[] =
+    "<style>:root{color-scheme:light dark;--ink:#1b1f24;--soft:#59636e;--line:#dde2e7;--back:#fff;--fill:#0072b2}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--soft:#a3adb8;--line:#333a43;--back:#15181d;--fill:#56b4e9}"
+    "}"
+    "body{margin:0;background:var(--back);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}"
+    "main{max-width:42rem;margin:2rem auto;padding:0 1.5rem;border-top:6px solid var(--fill)}"
+    "h1{font-size:1.9rem;margin:1rem 0}section{border-top:1px solid var(--line);padding:.8rem 0}"
+    "h2{font-size:1rem;margin:0 0 .2rem;color:var(--soft)}p{margin:.3rem 0}"
+    ".odds{position:relative;height:1.1rem;margin:.6rem 0 1.4rem;background:var(--line);border-radius:.55rem}"
+    ".odds i{display:block;height:100%;background:var(--fill);border-radius:.55rem}"
+    ".odds b{position:absolute;left:50%;top:-.2rem;height:1.5rem;border-left:2px solid var(--ink)}"
+    ".odds span{position:absolute;left:50%;top:1.2rem;font-size:.8rem;color:var(--soft);transform:translateX(-50%)}"
+    "@page{size:A4;margin:18mm}@media "
+    "print{body{font-size:11pt}main{margin:0;max-width:none}section{break-inside:avoid}}"
+    "</style></head>";
+static const char TITLE[] = "<body><main>\n<h1>Privacy label</h1>\n";
+
 static void heading(page *p, const char *text) {
-    put(p, p->html ? "<h2>%s</h2>\n" : "\n%s\n", text);
+    const bool first = p->at == sizeof HEAD - 1 + sizeof STYLE - 1 + sizeof TITLE - 1;
+    put(p, p->html ? "%s<section><h2>%s</h2>\n" : "%s\n%s\n", p->html && !first ? "</section>\n" : "", text);
 }
 
 static void paragraph(page *p, const char *text) {
@@ -89,17 +110,18 @@ static void put_odds(page *p, const json_t *known) {
                    "most %.1f times in 100 with it (eps = %s, delta = %s). %s",
                    tacet__known(known, "label_guess"), ceil(1000 * odds_of(eps, delta)) / 10,
                    tacet__above(said[0], eps), tacet__above(said[1], delta), tacet__known(known, "label_more"));
+    if (p->html) {
+        put(p,
+            "<div class=\"odds\" aria-hidden=\"true\"><i style=\"width:%.1f%%\"></i><b></b><span>guessing blindly: 50 "
+            "in 100</span></div>\n",
+            ceil(1000 * odds_of(eps, delta)) / 10);
+    }
     paragraph(p, text);
 }
 
 static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     char text[LINE], said[3][TACET__ABOVE];
-    put(p, "%s",
-        p->html ? "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Privacy label</title>\n"
-                  "<style>body{font:16px/1.5 sans-serif;max-width:40em;margin:2em auto;padding:0 "
-                  "1em}h2{font-size:1.1em;"
-                  "margin-bottom:0}</style></head><body>\n<h1>Privacy label</h1>\n"
-                : "PRIVACY LABEL\n");
+    put(p, "%s%s%s", p->html ? HEAD : "", p->html ? STYLE : "PRIVACY LABEL\n", p->html ? TITLE : "");
     heading(p, "What is hidden, and from whom");
     paragraph(p, tacet__known(known, "adjacency"));
     paragraph(p, tacet__known(known, "label_from"));
@@ -121,7 +143,7 @@ static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     (void)snprintf(text, sizeof text, "%s; tacet %s; %s", tacet__known(known, "label_how"), tacet_version(), d->date);
     heading(p, "How");
     paragraph(p, text);
-    put(p, "%s", p->html ? "</body></html>\n" : "");
+    put(p, "%s", p->html ? "</section></main></body></html>\n" : "");
 }
 
 tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {

@@ -16,7 +16,6 @@
 #include <tacet/contextual/open/model.h>
 #include <tacet/core/status.h>
 #include <tacet/dp/open/law.h>
-#include <tacet/local/shared/ldp.h>
 
 enum { MOST = TACET__KNOWN_MOST };
 
@@ -414,7 +413,7 @@ static void know_local(json_t *known, const tacet_disclosure *d) {
     say(known, "label_from", "From everybody, the collector of the reports included.");
     say(known, "label_keeps",
         "Each device keeps its values and a ledger of what it spent; the collector keeps reports that were randomised "
-        "before they were sent. " TACET_LOCAL_NEW_DEVICE);
+        "before they were sent.");
 }
 
 static tacet_status know_study(json_t *known, const tacet_disclosure *d, tacet_error *err) {

@@ -62,6 +62,10 @@ refused "one of" "$tacet" disclose --release "$work/r" --format registry --facts
 "$tacet" disclose --release "$work/r" --format label >"$work/label" || fail "no label"
 grep -q 'at most 73.2 times in 100' "$work/label" || fail "the odds: $(cat "$work/label")"
 "$tacet" disclose --release "$work/r" --format label --html >"$work/label.html" || fail "no page"
+# The bar is as long as the sentence says; sections are closed.
+said=$(sed -n 's/.*at most \([0-9.]*\) times in 100.*/\1/p' "$work/label.html")
+grep -q "width:$said%" "$work/label.html" || fail "the bar does not show $said"
+[ "$(grep -o '<section>' "$work/label.html" | wc -l)" = "$(grep -o '</section>' "$work/label.html" | wc -l)" ] || fail "sections"
 grep -q '<h1>Privacy label</h1>' "$work/label.html" || fail "no HTML"
 
 # A release over a space names its columns in their own units; a study has the same two pages, from what its status says.
@@ -82,6 +86,7 @@ for trust in central local; do
     grep -q "^    model_name_details: \"$trust: " "$work/study.yaml" && grep -q 'columns: x 0 to 10"$' "$work/study.yaml" || fail "the entry: $(cat "$work/study.yaml")"
     "$tacet" disclose --study "$work/status" >"$work/label" || fail "no label of a $trust study"
     grep -q 'at most 77.5 times in 100 with it (eps = 1.23457,' "$work/label" || fail "the odds of a $trust study: $(cat "$work/label")"
+    [ $trust = central ] || grep -q 'A cleared browser is a new device' "$work/label" || fail "no word of cleared browsers"
 done
 grep -q 'From everybody, the collector' "$work/label" || fail "from whom: $(cat "$work/label")"
 "$tacet" study status --store "$work/st" --study central --json >"$work/status"

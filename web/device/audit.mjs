@@ -7,7 +7,8 @@
  * claim below it is violated. Limits are Chernoff's (exact for every number of runs); a true claim is called violated
  * with probability at most 2 * MISTAKE. Noise is the system's: last digits change from run to run.
  *
- * node audit.mjs [--eps 1] [--runs 200000] [--wasm FILE]   exit 0: consistent and near the claim, and the control with
+ * node audit.mjs [--eps 1] [--runs 200000] [--wasm FILE]   exit 0: consistent and near the claim (at least .85
+ * of it; .6 for the sphere, drawn half as often, where an event is rarer), and the control with
  * half the noise is violated. */
 
 export const MISTAKE = 1e-4;
@@ -79,11 +80,11 @@ export function reports(module, kind, eps) {
 /** Every randomiser, and each again with half its noise under the same claim. There are cards of eps 1 alone. */
 export function auditAll(module, eps, runs) {
   const cells = (kind) => (kind === 'sphere' ? 256 : 0);
-  const of = (kind) => (kind === 'sphere' ? runs / 4 : runs); // each draws 256 directions
+  const of = (kind) => (kind === 'sphere' ? runs / 2 : runs); // each draws 256 directions
   return Object.keys(KINDS).filter((kind) => eps === 1 || kind !== 'sphere').flatMap((kind) => [
     { name: kind, control: false, found: audit(reports(module, kind, eps), 0, 1, of(kind), cells(kind)) },
     { name: `${kind} with half the noise`, control: true, found: audit(reports(module, kind, 2 * eps), 0, 1, of(kind), cells(kind)) },
-  ]).map((r) => ({ ...r, violated: r.found > eps, good: r.control ? r.found > eps : r.found <= eps && r.found >= 0.85 * eps }));
+  ]).map((r) => ({ ...r, violated: r.found > eps, good: r.control ? r.found > eps : r.found <= eps && r.found >= (r.name === 'sphere' ? 0.6 : 0.85) * eps }));
 }
 
 async function main(words) {
