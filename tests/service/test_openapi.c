@@ -223,6 +223,31 @@ static void others(void) {
     assert_int_equal(ask("GET", STUDY, "/v1/studies/menu", owner, NULL, NULL), 200);
 }
 
+/* Tried, made, made again by the same request, and refused where the name has another definition. */
+static void creates_studies(void) {
+    static const char PATH[] = "/v1/studies";
+    static const char MADE[] =
+        "{\"name\":\"made\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1},\"rounds\":300,"
+        "\"domain\":{\"points\":[[0.1],[0.5],[0.9]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
+    json_t *answer = NULL;
+    assert_int_equal(ask("POST", PATH, "/v1/studies?dry_run=true", owner, MADE, &answer), 200);
+    assert_true(json_is_false(json_object_get(answer, "created")));
+    assert_true(json_is_number(json_object_get(json_object_get(answer, "outlook"), "gain")));
+    json_decref(answer);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/made", owner, NULL, NULL), 404); /* nothing was created */
+    assert_int_equal(ask("POST", PATH, PATH, owner, MADE, NULL), 201);
+    assert_int_equal(ask("POST", PATH, PATH, owner, MADE, NULL), 201);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/made/suggestions", owner, "{}", NULL), 201);
+    char other[sizeof MADE];
+    memcpy(other, MADE, sizeof MADE);
+    memcpy(strstr(other, "300"), "301", 3);
+    assert_int_equal(ask("POST", PATH, PATH, owner, other, NULL), 409);
+    assert_int_equal(ask("POST", PATH, PATH, owner, "{\"name\":\"made\"}", NULL), 400);
+    assert_int_equal(ask("POST", PATH, "/v1/studies?dry_run=perhaps", owner, MADE, NULL), 400);
+    assert_int_equal(ask("POST", PATH, PATH, foreign, MADE, NULL), 403); /* a token of one study */
+    assert_int_equal(ask("POST", PATH, PATH, device, MADE, NULL), 403);
+}
+
 static void local(void) {
     json_t *one = NULL;
     char path[200];
@@ -231,6 +256,7 @@ static void local(void) {
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", device, NULL, NULL), 403);
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200);
+    creates_studies();
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/slides/suggestions", owner, "{}", &one), 201);
     (void)snprintf(path, sizeof path, "/v1/studies/slides/suggestions/%s?wait=0.1",
                    json_string_value(json_object_get(one, "ticket")));
@@ -523,6 +549,7 @@ static void test_everything(void **state) {
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", fresh[1], NULL, NULL), 503);
     assert_int_equal(ask("GET", "/v1/tokens", "/v1/tokens", fresh[2], NULL, NULL), 503);
     assert_int_equal(ask("POST", "/v1/tokens", "/v1/tokens", fresh[2], "{\"role\":\"owner\"}", NULL), 503);
+    assert_int_equal(ask("POST", "/v1/studies", "/v1/studies", fresh[2], "{}", NULL), 503);
     assert_int_equal(ask("DELETE", "/v1/tokens/{number}", "/v1/tokens/1", fresh[2], NULL, NULL), 503);
     assert_int_equal(ask("POST", "/v1/tokens/{number}/renewal", "/v1/tokens/1/renewal", fresh[2], "{}", NULL), 503);
     assert_int_equal(ask("GET", "/v1/session", "/v1/session", fresh[2], NULL, NULL), 503);

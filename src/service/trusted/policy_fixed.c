@@ -2,6 +2,8 @@
 /* policy_fixed.c - the central policy `fixed` for the service: the domain, a space or a list, is public, rewards are
  * private and released at once (central/trusted/direct.h). Ring: trusted. Points follow from releases and public
  * coins, so which one was suggested is public. Cost: that of the policy. */
+#include "central/open/outlook.h"
+#include "central/trusted/direct.h"
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -13,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "central/trusted/direct.h"
 
 /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with. */
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
@@ -168,6 +169,27 @@ static void fixed_recall(const tacet__learner *learner, bool recalling) {
     tacet__ledger_recall(((const central *)learner->self)->ledger, recalling);
 }
 
+static tacet_status fixed_outlook(const tacet__definition *def, json_t **out, tacet_error *err) {
+    tacet_central_outlook o;
+    if (!tacet__definition_direct(def)) {
+        return TACET_OK;
+    }
+    const tacet_central_arms arms = tacet__definition_arms(def);
+    const tacet_status status = tacet_central_direct_outlook(&o, &arms, def->rounds, def->round_eps, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    *out = json_pack("{sI sI sb sf}", "each", (json_int_t)def->each, "points", (json_int_t)(def->rounds / def->each),
+                     "even", o.even ? 1 : 0, "gain", o.gain * (def->reward_hi - def->reward_lo));
+    if (*out != NULL && o.even && o.rounds_needed > 0) {
+        (void)json_object_set_new(*out, "rounds_needed", json_integer((json_int_t)o.rounds_needed));
+    }
+    if (*out != NULL && o.even && isfinite(o.eps_needed)) { /* a definition's eps is of a person */
+        (void)json_object_set_new(*out, "eps_needed", json_real(o.eps_needed * (double)def->person_rounds));
+    }
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for an outlook");
+}
+
 const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .trust = TACET_TRUST_CENTRAL,
                                               .index_public = true,
@@ -179,4 +201,5 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .able = tacet__central_able,
                                               .take = fixed_take,
                                               .recall = fixed_recall,
-                                              .spent = fixed_spent};
+                                              .spent = fixed_spent,
+                                              .outlook = fixed_outlook};

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "central/open/outlook.h"
 
 enum { SAVE_EVENTS = 64 };
 
@@ -48,34 +47,19 @@ tacet_status tacet_study_add(char **canonical, const tacet_store_place *place, c
 
 tacet_status tacet_study_outlook(char **out, const char *definition, size_t size, tacet_error *err) {
     tacet__definition def;
-    tacet_central_outlook o;
+    json_t *body = NULL;
     *out = NULL;
     tacet_status status = tacet__definition_decode(&def, definition, size, err);
     if (status != TACET_OK) {
         return status;
     }
-    if (!tacet__definition_direct(&def)) {
+    const tacet__policy_kind *kind = tacet__policy_find(tacet__service_kinds, &def);
+    status = kind != NULL && kind->outlook != NULL ? kind->outlook(&def, &body, err) : TACET_OK;
+    if (status == TACET_OK && body == NULL) {
         status = tacet__fail(err, TACET_UNSUPPORTED, "an outlook is of a central study without contexts");
     }
-    const tacet_central_arms arms = tacet__definition_arms(&def);
-    status = status != TACET_OK ? status : tacet_central_direct_outlook(&o, &arms, def.rounds, def.round_eps, err);
-    if (status == TACET_OK) {
-        const double persons = (double)def.person_rounds; /* --eps is of a person */
-        json_t *body =
-            json_pack("{sI sI sb sf}", "each", (json_int_t)def.each, "points", (json_int_t)(def.rounds / def.each),
-                      "even", o.even ? 1 : 0, "gain", o.gain * (def.reward_hi - def.reward_lo));
-        if (body != NULL && o.even && o.rounds_needed > 0) {
-            (void)json_object_set_new(body, "rounds_needed", json_integer((json_int_t)o.rounds_needed));
-        }
-        if (body != NULL && o.even && isfinite(o.eps_needed)) {
-            (void)json_object_set_new(body, "eps_needed", json_real(o.eps_needed * persons));
-        }
-        *out = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-        json_decref(body);
-        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for an outlook");
-    }
     tacet__definition_clear(&def);
-    return status;
+    return tacet__place_text(out, status, body, err);
 }
 
 tacet_status tacet_study_create(char **name, const char *store, const char *definition, size_t size, tacet_error *err) {

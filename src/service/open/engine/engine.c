@@ -443,50 +443,94 @@ static tacet_status explain_taken(tacet__studies *store, const char *name, tacet
                        name);
 }
 
-tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
-                               tacet_error *err) {
-    tacet__definition def;
-    tacet__study study;
-    tacet__studies *store = NULL;
-    char *text = NULL;
-    tacet__study_init(&study);
-    if (out != NULL) {
-        *out = NULL;
-    }
-    tacet_status status = tacet__definition_decode(&def, definition, size, err);
+/* Checked, tried and in its canonical form. */
+static tacet_status read_definition(const tacet__engine_settings *settings, tacet__definition *def, char **text,
+                                    const char *definition, size_t size, tacet_error *err) {
+    *text = NULL;
+    tacet_status status = tacet__definition_decode(def, definition, size, err);
     if (status != TACET_OK) {
         return status;
     }
-    status = tacet__policy_check(settings->kinds, &def, err);
-    status = status != TACET_OK ? status : tacet__policy_try(tacet__policy_find(settings->kinds, &def), &def, err);
-    status = status != TACET_OK ? status : tacet__definition_encode(&def, &text, err);
-    status = status != TACET_OK ? status : tacet__studies_open(&store, &settings->store, err);
-    if (status == TACET_OK) {
-        status = def.trust == TACET_TRUST_CENTRAL ? check_keys(settings, store, err) : TACET_OK;
+    status = tacet__policy_check(settings->kinds, def, err);
+    status = status != TACET_OK ? status : tacet__policy_try(tacet__policy_find(settings->kinds, def), def, err);
+    status = status != TACET_OK ? status : tacet__definition_encode(def, text, err);
+    if (status != TACET_OK) {
+        tacet__definition_clear(def);
     }
+    return status;
+}
+
+static tacet_status add_study(const tacet__engine_settings *settings, const tacet__definition *def, const char *text,
+                              tacet_error *err) {
+    tacet__study study;
+    tacet__studies *store = NULL;
+    tacet__study_init(&study);
+    const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, def);
+    const bool central = def->trust == TACET_TRUST_CENTRAL;
+    tacet_status status = tacet__studies_open(&store, &settings->store, err);
+    status = status != TACET_OK || !central ? status : check_keys(settings, store, err);
     if (status == TACET_OK) {
-        const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, &def);
-        const bool central = def.trust == TACET_TRUST_CENTRAL;
-        status = tacet__studies_add(store, &study, def.name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
+        status = tacet__studies_add(store, &study, def->name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
                                     kind->reports_private ? TACET__SHOWN_NOTHING
                                     : kind->index_public  ? TACET__SHOWN_INDEX
                                                           : TACET__SHOWN_REPORTS,
                                     text, strlen(text), err);
         if (status == TACET_CONFLICT) {
-            status = explain_taken(store, def.name, err);
+            status = explain_taken(store, def->name, err);
         } else if (status == TACET_OK && (central || kind->stored_first)) {
-            status = first_state(store, &study, kind, &def, err);
+            status = first_state(store, &study, kind, def, err);
             status = status != TACET_OK || !central ? status : tacet__studies_project(store, &study, err);
         }
     }
     tacet__study_clear(&study);
     tacet__studies_close(store);
+    return status;
+}
+
+tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
+                               tacet_error *err) {
+    tacet__definition def;
+    if (out != NULL) {
+        *out = NULL;
+    }
+    char *text = NULL;
+    tacet_status status = read_definition(settings, &def, &text, definition, size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = add_study(settings, &def, text, err);
     tacet__definition_clear(&def);
     if (status == TACET_OK && out != NULL) {
         *out = text;
     } else {
         free(text);
     }
+    return status;
+}
+
+tacet_status tacet__engine_create(const tacet__engine *e, json_t **out, bool dry, const char *definition, size_t size,
+                                  tacet_error *err) {
+    tacet__engine_settings settings = e->settings;
+    tacet__definition def;
+    json_t *outlook = NULL;
+    char *text = NULL;
+    settings.store.create = false;
+    *out = NULL;
+    tacet_status status = read_definition(&settings, &def, &text, definition, size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const tacet__policy_kind *kind = tacet__policy_find(settings.kinds, &def);
+    status = kind->outlook != NULL ? kind->outlook(&def, &outlook, err) : TACET_OK;
+    status = status != TACET_OK || dry ? status : add_study(&settings, &def, text, err);
+    tacet__definition_clear(&def);
+    if (status == TACET_OK) {
+        *out = json_pack("{sb so so*}", "created", !dry, "definition", json_loads(text, 0, NULL), "outlook", outlook);
+        outlook = NULL;
+        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    json_decref(outlook);
+    free(text);
     return status;
 }
 

@@ -65,6 +65,9 @@ typedef struct tacet__policy_kind {
     tacet_status (*model)(const tacet__learner *learner, json_t **out, tacet_error *err);
     /* How often each arm should be played, as a list; NULL: devices of this study do not choose by themselves. */
     tacet_status (*weights)(const tacet__learner *learner, json_t **out, tacet_error *err);
+    /* What to expect of a study before it is created, by public arithmetic; *out stays NULL where there is nothing to
+     * say. NULL: nothing. */
+    tacet_status (*outlook)(const tacet__definition *def, json_t **out, tacet_error *err);
 } tacet__policy_kind;
 
 /* Over a fixed public domain, from reports that devices randomised (tacet/local/open/local.h). */

@@ -385,6 +385,29 @@ static void list(tacet__call *c, tacet__response *response) {
     }
 }
 
+/* On the desk. A repeated request finds the study that the first one made. */
+static void create(tacet__call *c, tacet__response *response) {
+    const char *dry = c->request.argument != NULL ? c->request.argument(c->request.peer, "dry_run") : NULL;
+    tacet_error err = {0};
+    json_t *body = NULL;
+    if (c->token.study[0] != '\0') {
+        tacet__refuse(response, 403, "forbidden", "the token is of one study: a token for all of them is needed");
+        return;
+    }
+    if (dry != NULL && strcmp(dry, "true") != 0 && strcmp(dry, "false") != 0) {
+        tacet__refuse(response, 400, "invalid", "'dry_run' must be true or false");
+        return;
+    }
+    const bool only_try = dry != NULL && dry[0] == 't';
+    const tacet_status status =
+        tacet__engine_create(c->service->engine, &body, only_try, c->request.body, c->request.body_size, &err);
+    if (status == TACET_OK) {
+        tacet__call_fill(response, only_try ? 200 : 201, body);
+    } else {
+        tacet__refuse_failure(response, status == TACET_UNSUPPORTED ? TACET_INVALID : status, err.message);
+    }
+}
+
 /* The wire answers it by itself; here it is for the table. */
 static void live(tacet__call *c, tacet__response *response) {
     (void)c;
@@ -439,6 +462,7 @@ static const route ROUTES[] = {
     {"ready", "GET", "/v1/ready", NOBODY, ready, false, false},
     {"metrics", "GET", "/v1/metrics", ANALYST | OWNER, metrics, false, false},
     {"list", "GET", "/v1/studies", DEVICE | ANALYST | OWNER, list, true, false},
+    {"create", "POST", "/v1/studies", OWNER, create, true, true},
     {"status", "GET", "/v1/studies/{study}", DEVICE | ANALYST | OWNER, status, false, false},
     {"suggest", "POST", "/v1/studies/{study}/suggestions", DEVICE | OWNER, suggest, false, false},
     {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look, false, false},
