@@ -91,7 +91,7 @@ def releases(folder: Path) -> None:
         nonlocal number
         number += 1
         trusted.curate(
-            table, space=space, eps=1, delta=1e-5, mechanism="gaussian", out=folder / f"p{number}",
+            table, space=space, eps=1, values_unprotected=True, delta=1e-5, mechanism="gaussian", out=folder / f"p{number}",
             ledger=folder / f"p{number}.db", new_budget="a measurement",
         )  # fmt: skip
 

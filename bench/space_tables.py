@@ -65,7 +65,7 @@ def search(a, name, target, run, prepare):
                 sys.exit(f"tacet {' '.join(arguments)}: {done.stderr}")
             return done.stdout
 
-        call("curate", "--data", table, *options, "--eps", a.eps, "--queries", str(a.queries), "--out", f"{work}/release")
+        call("curate", "--values-unprotected", "--data", table, *options, "--eps", a.eps, "--queries", str(a.queries), "--out", f"{work}/release")
         call("curator", "init", "--dir", f"{work}/keys", "--host", "localhost,127.0.0.1")
         ready = f"{work}/address"
         curator = subprocess.Popen([tacet, "curator", "serve", "--release", f"{work}/release", "--keys", f"{work}/keys", "--data", table,

@@ -31,7 +31,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 awk -v n=2000 -f "$root/examples/patients.awk" >patients.csv
-"$tacet" curate --data patients.csv --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
+"$tacet" curate --values-unprotected --data patients.csv --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
     --eps 3 --queries "$queries" --out release >curate.log 2>&1 || { cat curate.log >&2; exit 1; }
 "$tacet" curator init --dir keys >>curate.log
 # A measurement takes a moment, as measurements do: the record comes in as CSV, its response goes out.

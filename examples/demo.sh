@@ -92,7 +92,7 @@ export TACET_STATE
 curate() { # curate FOLDER OPTIONS...
     folder=$1
     shift
-    "$tacet" curate --data patients.csv --inputs $inputs --bounds $bounds --unit $units --eps $eps \
+    "$tacet" curate --values-unprotected --data patients.csv --inputs $inputs --bounds $bounds --unit $units --eps $eps \
         --queries $queries --out "$folder" --json "$@" >"log/$folder.json" 2>>log/curate.log || { cat log/curate.log >&2; exit 1; }
 }
 

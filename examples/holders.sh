@@ -20,7 +20,7 @@ trap 'for p in $pids; do kill "$p" 2>/dev/null || true; done' EXIT
 
 awk -v n=1500 -f "$root/examples/patients.awk" >all.csv
 open_hospital() { # NAME EPS: curates NAME.csv and serves it; its address is in NAME.url
-    "$tacet" curate --data "$1.csv" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
+    "$tacet" curate --values-unprotected --data "$1.csv" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
         --eps "$2" --queries 40 --out "$1" >"$1.log" 2>&1
     "$tacet" curator init --dir "$1-keys" >>"$1.log"
     "$tacet" curator serve --release "$1" --keys "$1-keys" --data "$1.csv" --target response --listen 127.0.0.1:0 \

@@ -75,18 +75,22 @@ static int look_at_target(const char *data, const char *target, const cli_comman
     return CLI_EXIT_OK;
 }
 
-/* Measured values leave as they are unless somebody says otherwise, which nobody should find out afterwards. A script
- * has --values-unprotected or --eps-output to say it; a person is asked. */
+/* Whether measured values leave as they are is said beforehand, so that nobody finds out afterwards: a script is refused
+ * until it says so, a person is asked. A rehearsal has no persons. */
 static int ask_about_values(const arguments *a, const cli_command *self) {
     char answer[16] = "";
-    if (a->values_unprotected || a->dry_run || a->suggest_r || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+    if (a->values_unprotected || a->dry_run || a->suggest_r || a->rehearsal) {
         return CLI_EXIT_OK;
     }
-    cli_say(self, "measured values will not be protected: of every row that is asked about, whoever holds the release "
-                  "learns the person's value as it is (--eps-output E randomises it). Go on? [y/N]");
-    return fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y')
-               ? CLI_EXIT_OK
-               : cli_usage(self, "nothing was released: give --eps-output E, or --values-unprotected");
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+        cli_say(self, "measured values will not be protected: of every row that is asked about, whoever holds the "
+                      "release learns the person's value as it is (--eps-output E randomises it). Go on? [y/N]");
+        if (fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y')) {
+            return CLI_EXIT_OK;
+        }
+    }
+    return cli_usage(self, "nothing was released: say what becomes of measured values. Give --eps-output E, or "
+                           "--values-unprotected: whoever asks about a row then learns the person's value as it is");
 }
 
 static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_command *self) {
@@ -205,12 +209,13 @@ static bool warn(const tacet_manifest *m, void *user) {
 }
 
 static const char WORDS[] =
-    "{folder}/release.csv: {rows} rows, {dims} coordinates each\n{protects}\n"
+    "{folder}/release.csv: {rows} rows, {dims} coordinates each\n"
+    "{?_outputs|measured values: each randomised with eps {_outputs:^6}, once for a record, which the ledger adds to "
+    "what follows\n}{!_outputs|measured values: NOT protected; who asks about a row learns its person's value as it "
+    "is\n}{protects}\n"
     "{?_distances|at distance 2: eps = {eps_at.2:^4}; at distance 3: eps = {eps_at.3:^4}\n}"
     "{?sigma|noise: standard deviation {sigma:_6} per coordinate in scaled units, on a grid of {grid:_6}\n}"
     "noise in the columns' own units: {noise}\nnot protected: {uncovered}\n"
-    "{?_outputs|measured values: each randomised with eps {_outputs:^6}, once for a record, which the ledger adds to "
-    "the above\n}"
     "{?dry_run|a dry run: nothing was released, and nothing charged to {ledger}\n}"
     "{!dry_run|ledger entry {ledger_entry} of {ledger}\n}"
     "{?considered|mechanism: the least noise; {*considered:, |{@} would have had {.:.3g}}\n}";
@@ -352,7 +357,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "cells are empty"),
         CLI_OPT("eps-output", &a.eps_output, "E", "randomise each measured value with this eps (default: not)"),
         CLI_OPT("values-unprotected", &a.values_unprotected, NULL,
-                "measured values leave as they are: do not ask about it on a terminal"),
+                "measured values leave as they are; this or --eps-output is needed (on a terminal you are asked)"),
         CLI_OPT("output-range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
         CLI_OPT("output-mechanism", &a.output_mechanism, "NAME", "hybrid (default) or laplace"),
         CLI_HEADING("Mechanism:"),

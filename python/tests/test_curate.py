@@ -15,7 +15,7 @@ from tacet import trusted
 def test_a_frame_is_released_and_charged(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
     seen: list[float] = []
     release = trusted.curate(
-        patients, space=space, eps=3, ledger=tmp_path / "patients.ledger.db", out=tmp_path / "release", progress=seen.append
+        patients, space=space, eps=3, values_unprotected=True, ledger=tmp_path / "patients.ledger.db", out=tmp_path / "release", progress=seen.append
     )
     frame = release.to_frame()
     assert len(frame) == len(patients)
@@ -32,18 +32,18 @@ def test_a_frame_is_released_and_charged(patients: pd.DataFrame, space: tacet.Sp
 
 
 def test_the_budget_of_a_table_is_one_whatever_is_named(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
-    trusted.curate(patients, space=space, eps=3, out=tmp_path / "a")
+    trusted.curate(patients, space=space, eps=3, values_unprotected=True, out=tmp_path / "a")
     with pytest.raises(tacet.BudgetExceeded):
-        trusted.curate(patients, space=space, eps=3, out=tmp_path / "b", ticket="again")
+        trusted.curate(patients, space=space, eps=3, values_unprotected=True, out=tmp_path / "b", ticket="again")
     with pytest.raises(tacet.BudgetExceeded, match="released before"):
-        trusted.curate(patients[::-1], space=space, eps=3, out=tmp_path / "b", ledger=tmp_path / "other.db")
+        trusted.curate(patients[::-1], space=space, eps=3, values_unprotected=True, out=tmp_path / "b", ledger=tmp_path / "other.db")
     assert not (tmp_path / "b").exists()
 
 
 def test_the_same_ticket_is_drawn_once(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
-    trusted.curate(patients, space=space, eps=3, out=tmp_path / "a")
+    trusted.curate(patients, space=space, eps=3, values_unprotected=True, out=tmp_path / "a")
     with pytest.raises(tacet.Conflict, match="not drawn twice"):
-        trusted.curate(patients, space=space, eps=3, out=tmp_path / "a")
+        trusted.curate(patients, space=space, eps=3, values_unprotected=True, out=tmp_path / "a")
 
 
 BAD = [
@@ -62,14 +62,14 @@ def test_a_bad_cell_is_named_and_nothing_is_spent(
     frame = patients.astype({column: object})
     frame.loc[7, column] = cell
     with pytest.raises(error, match=words):
-        trusted.curate(frame, space=space, eps=3, ledger=tmp_path / "l.db", out=tmp_path / "release")
+        trusted.curate(frame, space=space, eps=3, values_unprotected=True, ledger=tmp_path / "l.db", out=tmp_path / "release")
     assert not (tmp_path / "l.db").exists() and not (tmp_path / "release").exists()
 
 
 def test_tables_that_are_none_are_refused(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
     def refused(table: object, words: str) -> None:
         with pytest.raises(tacet.InvalidValue, match=words):
-            trusted.curate(table, space=space, eps=3, out=tmp_path / "release")
+            trusted.curate(table, space=space, eps=3, values_unprotected=True, out=tmp_path / "release")
 
     refused(patients.drop(columns="dose"), "no column 'dose'")
     multi = patients.copy()
@@ -99,28 +99,28 @@ def test_an_exception_in_progress_ends_it_and_is_raised(space: tacet.Space, tmp_
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        trusted.curate(many, space=space, eps=3, out=tmp_path / "r", progress=progress)
-    trusted.curate(many, space=space, eps=3, out=tmp_path / "r")  # goes on, and is not charged again
+        trusted.curate(many, space=space, eps=3, values_unprotected=True, out=tmp_path / "r", progress=progress)
+    trusted.curate(many, space=space, eps=3, values_unprotected=True, out=tmp_path / "r")  # goes on, and is not charged again
     assert trusted.Release(tmp_path / "r").ledger.eps == pytest.approx(3)
 
 
 def test_a_person_with_ten_rows_is_charged_for_ten(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
     frame = patients.assign(who=[f"p{i // 10}" for i in range(len(patients))])
     ten = trusted.curate(
-        frame, space=space, eps=1, person="who", rows_per_person=10, ledger=tmp_path / "ten.db", out=tmp_path / "ten"
+        frame, space=space, eps=1, values_unprotected=True, person="who", rows_per_person=10, ledger=tmp_path / "ten.db", out=tmp_path / "ten"
     )
     assert ten.manifest.person == (10, 10.0, 0.0) and len(ten.to_frame()) == len(frame)
     assert "eps = 10, delta = 0 for one person, who has at most 10 rows" in repr(ten)
     assert tacet.Ledger(tmp_path / "ten.db").eps == pytest.approx(10)
     one = trusted.curate(
-        frame, space=space, eps=1, person="who", rows_per_person=1, new_budget="a test", ledger=tmp_path / "one.db", out=tmp_path / "one"
+        frame, space=space, eps=1, values_unprotected=True, person="who", rows_per_person=1, new_budget="a test", ledger=tmp_path / "one.db", out=tmp_path / "one"
     )
     assert len(one.to_frame()) == len(frame) / 10 and tacet.Ledger(tmp_path / "one.db").eps == pytest.approx(1)
     with pytest.raises(tacet.InvalidValue, match="no column 'whom'"):
-        trusted.curate(frame, space=space, eps=1, person="whom", rows_per_person=1, out=tmp_path / "bad")
+        trusted.curate(frame, space=space, eps=1, values_unprotected=True, person="whom", rows_per_person=1, out=tmp_path / "bad")
     with pytest.raises(tacet.InvalidValue, match="row 3 .* is empty"):
         frame.loc[frame.index[3], "who"] = " "
-        trusted.curate(frame, space=space, eps=1, person="who", rows_per_person=1, out=tmp_path / "bad")
+        trusted.curate(frame, space=space, eps=1, values_unprotected=True, person="who", rows_per_person=1, out=tmp_path / "bad")
 
 
 def test_released_rows_have_the_names_and_units_of_the_space(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_released_rows_have_the_names_and_units_of_the_space(tmp_path: Path) -> 
         visit=tacet.Date("2021-01-01", "2021-12-31", unit="2 weeks"), rate=tacet.Log(1e-4, 1, unit=1.1),
         layers=tacet.Integer(1, 9, unit=1), mg=tacet.Real(5, 200, unit=10, missing={"value": 80, "flag": True}),
     )  # fmt: skip
-    frame = trusted.curate(table, space=space, eps=1000, out=tmp_path / "r", ledger=tmp_path / "l.db").to_frame()
+    frame = trusted.curate(table, space=space, eps=1000, values_unprotected=True, out=tmp_path / "r", ledger=tmp_path / "l.db").to_frame()
     assert list(frame.columns) == list(space)
     assert (abs(frame.visit - table.visit) <= pd.Timedelta(days=1)).all()
     assert np.allclose(frame.rate, table.rate, rtol=0.01) and np.allclose(frame.layers, table.layers, atol=0.1)

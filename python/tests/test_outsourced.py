@@ -19,7 +19,7 @@ from tacet import trusted
 
 @pytest.fixture
 def release(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> trusted.Release:
-    return trusted.curate(patients, space=space, eps=8, queries=30, out=tmp_path / "release")
+    return trusted.curate(patients, space=space, eps=8, values_unprotected=True, queries=30, out=tmp_path / "release")
 
 
 def test_a_search_over_tls_with_a_function_behind_it(
@@ -65,7 +65,7 @@ def test_several_holders_are_searched_as_one_and_one_that_is_away_costs_its_rows
     eps = (8, 4, 8)
     desks, urls = [], []
     for k, part in enumerate(parts):
-        release = trusted.curate(part, space=space, eps=eps[k], queries=30, out=tmp_path / f"release{k}")
+        release = trusted.curate(part, space=space, eps=eps[k], values_unprotected=True, queries=30, out=tmp_path / f"release{k}")
         desk = trusted.Desk(release, keys=keys, listen="127.0.0.1:0")
         urls.append(desk.start(lambda row, part=part: float(part.effect[row])))
         desks.append(desk)
@@ -154,7 +154,7 @@ log = {"x": table[:, 0], "y": table[:, 1], "told": table[:, 0] > 0.5}
 print("ready", flush=True)
 try:
     if sys.argv[1] == "curate":
-        trusted.curate(table, space=space, eps=1, out=sys.argv[2], threads=1, progress=tell)
+        trusted.curate(table, space=space, eps=1, values_unprotected=True, out=sys.argv[2], threads=1, progress=tell)
     elif sys.argv[1] == "audit":
         trusted.audit("gaussian", runs=10**8, progress=tell)
     else:

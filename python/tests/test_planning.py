@@ -18,7 +18,7 @@ def test_the_noise_of_a_release_is_what_curate_takes(
 ) -> None:
     frame = tacet.plan("outsourced", space=space, eps=[0.05, 3], delta=delta).to_frame()
     release = trusted.curate(
-        patients, space=space, eps=3, delta=delta or None, out=tmp_path / "r", ledger=tmp_path / "l.db"
+        patients, space=space, eps=3, values_unprotected=True, delta=delta or None, out=tmp_path / "r", ledger=tmp_path / "l.db"
     )
     assert frame.loc[3, "age"] == pytest.approx(5 * release.manifest.sigma)
     assert frame.loc[3, "dose"] == pytest.approx(10 * release.manifest.sigma)

@@ -92,7 +92,7 @@ def test_a_budget_over_time(patients: pd.DataFrame, space: tacet.Space, tmp_path
     book = tmp_path / "l.db"
     for number, eps in enumerate((1.0, 2.0)):
         release = trusted.curate(
-            patients, space=space, eps=eps, ledger=book, out=tmp_path / f"r{number}", ticket=f"t{number}", budget_eps=4
+            patients, space=space, eps=eps, values_unprotected=True, ledger=book, out=tmp_path / f"r{number}", ticket=f"t{number}", budget_eps=4
         )
     with trusted.Desk(release, ledger=book) as desk:
         desk.ask("q", 1, evaluate=lambda row: 0.5)

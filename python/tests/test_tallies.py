@@ -142,14 +142,14 @@ def test_partitions_are_drawn_where_they_are(people: pd.DataFrame, cluster: Any,
     seen: list[float] = []
     marker = tmp_path / "died"
     frame = cut(people, 7).map_partitions(dies_once, str(marker), meta=people.iloc[:0])
-    release = trusted.curate(frame, space=PEOPLE, eps=40, out=tmp_path / "r", ledger=tmp_path / "l.db", progress=seen.append)
+    release = trusted.curate(frame, space=PEOPLE, eps=40, values_unprotected=True, out=tmp_path / "r", ledger=tmp_path / "l.db", progress=seen.append)
     found = release.to_frame()
     assert len(found) == len(people) and release.manifest.private and seen[-1] == 1 and marker.exists()
     assert abs(found["age"].to_numpy() - people["age"].to_numpy()).mean() < 5  # each row in its place
     assert (found["sex"] == people["sex"].to_numpy()).mean() > 0.99
     assert len(tacet.Ledger(tmp_path / "l.db")) == 1 and tacet.Ledger(tmp_path / "l.db").eps == pytest.approx(40)
     with pytest.raises(tacet.Conflict, match="not drawn twice"):
-        trusted.curate(cut(people, 7), space=PEOPLE, eps=40, out=tmp_path / "r", ledger=tmp_path / "l.db")
+        trusted.curate(cut(people, 7), space=PEOPLE, eps=40, values_unprotected=True, out=tmp_path / "r", ledger=tmp_path / "l.db")
 
 
 def test_a_part_that_cannot_be_drawn_is_named_and_nothing_is_charged(people: pd.DataFrame, cluster: Any, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_part_that_cannot_be_drawn_is_named_and_nothing_is_charged(people: pd.
     odd.loc[1400, "age"] = None
     for wrong, said in ((cut(odd, 2), "from row 375 on: row 1025 .counted from 0.: column 'age' is missing"),):
         with pytest.raises(tacet.InvalidValue, match=said):
-            trusted.curate(wrong, space=PEOPLE, eps=3, out=tmp_path / "r", ledger=tmp_path / "l.db")
+            trusted.curate(wrong, space=PEOPLE, eps=3, values_unprotected=True, out=tmp_path / "r", ledger=tmp_path / "l.db")
     with pytest.raises(tacet.InvalidValue, match="name their ledger"):
-        trusted.curate(cut(people, 2), space=PEOPLE, eps=3, out=tmp_path / "r")
+        trusted.curate(cut(people, 2), space=PEOPLE, eps=3, values_unprotected=True, out=tmp_path / "r")
     assert not (tmp_path / "l.db").exists() and not (tmp_path / "r").exists()

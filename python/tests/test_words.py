@@ -17,12 +17,12 @@ SOURCES = Path(__file__).resolve().parents[2]
 
 
 def test_refusals_name_keyword_arguments(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
-    trusted.curate(patients, space=space, eps=3, out=tmp_path / "a", ledger=tmp_path / "a.db")
+    trusted.curate(patients, space=space, eps=3, values_unprotected=True, out=tmp_path / "a", ledger=tmp_path / "a.db")
     refused: list[str] = []
     for more in ({"ledger": tmp_path / "b.db"}, {"person": "age"}, {"rows_per_person": 2}, {"ticket": ""},
                  {"ledger": tmp_path / "a.db", "eps": 2}):  # fmt: skip
         with pytest.raises(tacet.Error) as error:
-            trusted.curate(patients, **{"space": space, "eps": 3, "out": tmp_path / "b", **more})  # type: ignore[arg-type]
+            trusted.curate(patients, **{"space": space, "eps": 3, "values_unprotected": True, "out": tmp_path / "b", **more})  # type: ignore[arg-type]
         refused.append(str(error.value))
     assert not any(OPTION.search(text) for text in refused), refused
     assert any("ledger=" in text for text in refused) and any("rows_per_person=" in text for text in refused)

@@ -29,7 +29,7 @@ from tacet import trusted  # noqa: E402
 space = tacet.Space(age=tacet.Real(18, 90, unit=5), sex=tacet.Category("F", "M"), dose=tacet.Real(5, 200, unit=10))
 rows = range(300)
 people = {"age": [20 + i * 7 % 60 for i in rows], "sex": ["FM"[i % 2] for i in rows], "dose": [5 + i * 11 % 190 for i in rows]}
-release = trusted.curate(people, space=space, eps=3, out=work / "release", ledger=work / "ledger.db")
+release = trusted.curate(people, space=space, eps=3, values_unprotected=True, out=work / "release", ledger=work / "ledger.db")
 print("released:", release.manifest.noise)
 
 trusted.desk_keys(work / "keys")

@@ -49,7 +49,7 @@ curate() {
     words=$2
     table=$3
     shift 3
-    wrong "$want" "$words" curate --data "$table" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 "$@"
+    wrong "$want" "$words" curate --values-unprotected --data "$table" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 "$@"
 }
 unit="--unit age=5,bmi=2,dose=10"
 # shellcheck disable=SC2086
@@ -77,14 +77,15 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 2 'either a unit' people.csv --eps 3 --out r
     curate 1 'not differentially private' people.csv $unit --eps 3 --out r --mechanism published --dims 2
 }
-wrong 1 "no column is called 'weight'" curate --data people.csv --inputs weight --bounds weight=1:2 --unit weight=1 --eps 3 --out r
-wrong 2 "'age' is named twice" curate --data people.csv --inputs age,age --bounds age=18:90 --unit age=5 --eps 3 --out r
-wrong 2 'lower below the upper' curate --data people.csv --inputs age --bounds age=90:18 --unit age=5 --eps 3 --out r
+wrong 1 "no column is called 'weight'" curate --values-unprotected --data people.csv --inputs weight --bounds weight=1:2 --unit weight=1 --eps 3 --out r
+wrong 2 "'age' is named twice" curate --values-unprotected --data people.csv --inputs age,age --bounds age=18:90 --unit age=5 --eps 3 --out r
+wrong 2 'lower below the upper' curate --values-unprotected --data people.csv --inputs age --bounds age=90:18 --unit age=5 --eps 3 --out r
 
 # shellcheck disable=SC2086
-"$tacet" curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out once >/dev/null || fail "no release"
-wrong 1 'drawn already' curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out again
-wrong 3 'budget' curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out again --ticket again
+"$tacet" curate --values-unprotected --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out once >/dev/null || fail "no release"
+wrong 2 '--eps-output E, or --values-unprotected' curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out r
+wrong 1 'drawn already' curate --values-unprotected --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out again
+wrong 3 'budget' curate --values-unprotected --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out again --ticket again
 [ -e once/release.csv ] && [ -e once/ledger.db ] || fail "a refusal took something from an earlier release"
 
 wrong 1 'manifest.json' audit outsourced --release folder --data people.csv --known 5

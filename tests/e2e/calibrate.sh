@@ -71,7 +71,7 @@ refused "" "which mechanism"
 "$bin/tacet" calibrate gaussian --eps 1 --delta 1e-5 | grep -q '^sigma  *3.730631635$' || fail "text for people"
 # The best of several runs is charged, once, or refused; nothing is charged to a ledger that is not there.
 printf 'x\n1\n2\n3\n' >"$work/t.csv"
-"$bin/tacet" curate --data "$work/t.csv" --inputs x --bounds x=0:5 --unit x=1 --eps 1 --budget-eps 4 --out "$work/r" >/dev/null 2>&1 || fail "no ledger"
+"$bin/tacet" curate --values-unprotected --data "$work/t.csv" --inputs x --bounds x=0:5 --unit x=1 --eps 1 --budget-eps 4 --out "$work/r" >/dev/null 2>&1 || fail "no ledger"
 book=$work/t.csv.ledger.db
 choose() { "$bin/tacet" calibrate select --eps 1 --runs 10 --ledger "$book" "$@"; }
 choose --what "best of about ten models" | grep -q '^entry  *[0-9]' || fail "a choice is not entered"

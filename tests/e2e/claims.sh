@@ -5,17 +5,17 @@
 printf 'age\n20\n50\n70\n' >"$work/a.csv"
 
 # 100 years in units of 5: twenty units. The noise of distance 1, asked about distance 20.
-"$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/r" --json >"$work/json"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/r" --json >"$work/json"
 "$tacet" calibrate gaussian --sigma "$(number sigma "$work/json")" --sensitivity 20 --delta 1e-5 --json >"$work/far"
 awk -v said="$(number eps_any_change "$work/json")" -v is="$(number eps "$work/far")" \
     'BEGIN { exit !(is > 160 && said >= is && said < 1.001 * is) }' || fail "of any change it says $(number eps_any_change "$work/json")"
-"$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/s" --ledger "$work/s.ledger" --new-budget "a test" >"$work/said" 2>"$work/err"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/s" --ledger "$work/s.ledger" --new-budget "a test" >"$work/said" 2>"$work/err"
 said=$(sed -n 's/.*by one unit .*becoming any other, only at eps = \([0-9.]*[0-9]\)\..*/\1/p' "$work/said")
 awk -v said="$said" -v is="$(number eps "$work/far")" 'BEGIN { exit !(said >= is && said < is + 1) }' || fail "$(cat "$work/said")"
 # Where laplace has less noise it says so, to people on stderr, to programs in a field; and it is what laplace then has.
 grep -q '^tacet curate: note: --mechanism laplace would need a standard deviation of 0.471 instead of 1.39 per coordinate, and no delta$' "$work/err" ||
     fail "the note says $(cat "$work/err")"
-"$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --out "$work/l" --ledger "$work/l.ledger" --new-budget "a test" --json >"$work/laplace" 2>"$work/err"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --out "$work/l" --ledger "$work/l.ledger" --new-budget "a test" --json >"$work/laplace" 2>"$work/err"
 ! grep -q 'note:' "$work/err" || fail "laplace notes $(cat "$work/err")"
 awk -v said="$(number laplace_sigma "$work/json")" -v is="$(number sigma "$work/laplace")" 'BEGIN { exit !(said / is > 0.99999 && said / is < 1.00001) }' ||
     fail "it foretells $(number laplace_sigma "$work/json"), and there is $(number sigma "$work/laplace")"
@@ -27,17 +27,17 @@ grep -q '"dry_run":true' "$work/dry.json" || fail "a dry run does not say that i
 # Twenty units cost twenty times eps there, no more.
 awk -v said="$(number eps_any_change "$work/laplace")" 'BEGIN { exit !(said >= 60 && said < 60.001) }' || fail "laplace says of any change $(number eps_any_change "$work/laplace")"
 [ "$(number delta "$work/laplace")" = 0.0 ] || fail "laplace has a delta"
-"$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --mechanism gaussian --delta 0.2 --out "$work/d" --ledger "$work/d.ledger" --new-budget "a test" >"$work/said" 2>"$work/err"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --mechanism gaussian --delta 0.2 --out "$work/d" --ledger "$work/d.ledger" --new-budget "a test" >"$work/said" 2>"$work/err"
 ! grep -q "note: --mechanism laplace" "$work/err" || fail "a note where laplace has more noise: $(cat "$work/err")"
 # A unit as wide as the bounds: any change is what is protected.
-"$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --mechanism gaussian --out "$work/w" --ledger "$work/w.ledger" --new-budget "a test" --json >"$work/json"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --mechanism gaussian --out "$work/w" --ledger "$work/w.ledger" --new-budget "a test" --json >"$work/json"
 awk -v said="$(number eps_any_change "$work/json")" 'BEGIN { exit !(said >= 3 && said < 3.001) }' || fail "of a wide unit it says $(number eps_any_change "$work/json")"
 # What is not private promises nothing for any change.
-"$tacet" curate --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$work/n" --seed 1 --ledger "$work/n.ledger" --new-budget "a test" --json 2>/dev/null >"$work/json"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$work/n" --seed 1 --ledger "$work/n.ledger" --new-budget "a test" --json 2>/dev/null >"$work/json"
 grep -q '"eps_any_change":null' "$work/json" || fail "seeded noise promises something"
 # The README's first screen has the sentence that its own example prints.
 awk -f "$TACET_SOURCE/examples/patients.awk" >"$work/patients.csv"
-"$tacet" curate --data "$work/patients.csv" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
+"$tacet" curate --values-unprotected --data "$work/patients.csv" --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200 --unit age=5,bmi=2,dose=10 \
     --eps 3 --queries 40 --out "$work/p" --dry-run >"$work/said"
 claim=$(sed -n 's/^\(The release hides .*only at eps = [0-9.]*[0-9]\.\).*/\1/p' "$work/said")
 [ -n "$claim" ] || fail "no sentence in $(cat "$work/said")"
@@ -46,17 +46,17 @@ head -n 40 "$TACET_SOURCE/README.md" | tr '\n' ' ' | tr -s ' ' | grep -qF "$clai
 # Nothing for good by accident: what speaks against a release is said, and it is not made without --yes.
 patients="--data $work/patients.csv --inputs age,bmi,dose --bounds age=18:90,bmi=16:46,dose=5:200"
 # shellcheck disable=SC2086
-expect 1 "$tacet" curate $patients --unit age=5,bmi=2,dose=10 --eps 21 --out "$work/v" # hides nothing
+expect 1 "$tacet" curate --values-unprotected $patients --unit age=5,bmi=2,dose=10 --eps 21 --out "$work/v" # hides nothing
 grep -q 'hides hardly anything' "$work/err" && grep -q -e '--yes' "$work/err" || fail "eps 21: $(cat "$work/err")"
 # shellcheck disable=SC2086
-expect 1 "$tacet" curate $patients --unit age=5,bmi=2,dose=10 --eps 0.03 --out "$work/v" # drowns everything
+expect 1 "$tacet" curate --values-unprotected $patients --unit age=5,bmi=2,dose=10 --eps 0.03 --out "$work/v" # drowns everything
 grep -q 'three times as wide as the bounds in every column' "$work/err" || fail "eps .03: $(cat "$work/err")"
 # shellcheck disable=SC2086
-expect 1 "$tacet" curate $patients --radius 0.001 --eps 3 --out "$work/v" # protects moves that nobody makes
+expect 1 "$tacet" curate --values-unprotected $patients --radius 0.001 --eps 3 --out "$work/v" # protects moves that nobody makes
 grep -q 'below a hundredth' "$work/err" || grep -q 'three times as wide' "$work/err" || fail "a radius of .001: $(cat "$work/err")"
 [ ! -e "$work/v" ] && [ ! -e "$work/patients.csv.ledger.db" ] || fail "a release that nobody confirmed left something behind"
 # shellcheck disable=SC2086
-expect 0 "$tacet" curate $patients --unit age=5,bmi=2,dose=10 --eps 21 --yes --out "$work/v"
+expect 0 "$tacet" curate --values-unprotected $patients --unit age=5,bmi=2,dose=10 --eps 21 --yes --out "$work/v"
 expect 2 "$tacet" study create --store "$work/st" --name big --trust central --eps 21 --delta 1e-6 --bounds x=0:1
 grep -q -e '--yes' "$work/err" || fail "a study at eps 21: $(cat "$work/err")"
 expect 0 "$tacet" study create --store "$work/st" --name named --trust central --eps 1 --delta 1e-6 --bounds x=0:1

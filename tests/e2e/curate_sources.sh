@@ -12,7 +12,7 @@ curate() { # curate CODE DATA COLUMNS FOLDER OPTIONS...
     shift 4
     bounds=$(echo "$columns" | sed 's/\([^,]*\)/\1=0:100/g')
     code=0
-    "$tacet" curate --data "$data" --inputs "$columns" --bounds "$bounds" --radius 3 --eps 2 --out "$out" "$@" >said 2>err || code=$?
+    "$tacet" curate --values-unprotected --data "$data" --inputs "$columns" --bounds "$bounds" --radius 3 --eps 2 --out "$out" "$@" >said 2>err || code=$?
     [ "$code" = "$want" ] || fail "curate $data: exit code $code, expected $want: $(cat err)"
 }
 awk 'BEGIN { srand(3); print "id,x,y"; for (i = 0; i < 30000; i++) printf "%d,%.3f,%.3f\n", i, 100 * rand(), 100 * rand() }' >t.csv
@@ -60,7 +60,7 @@ done
 peak() { # peak DATA OUT
     python3 - "$@" <<'PY'
 import os, resource, subprocess, sys
-subprocess.run([os.environ["TACET_BIN"] + "/tacet-curator", "curate", "--data", sys.argv[1], "--inputs", "1,2", "--bounds", "1=0:100,2=0:100",
+subprocess.run([os.environ["TACET_BIN"] + "/tacet-curator", "curate", "--values-unprotected", "--data", sys.argv[1], "--inputs", "1,2", "--bounds", "1=0:100,2=0:100",
                 "--radius", "3", "--eps", "2", "--seed", "1", "--threads", "1", "--out", sys.argv[2]], check=True, capture_output=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PY

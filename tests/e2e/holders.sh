@@ -10,7 +10,7 @@ eps=(0 5 3 5)
 unit=(0 1 2 1) # the second one protects larger moves
 for k in 1 2 3; do
     awk -v k=$k 'NR == 1 || NR % 3 == k - 1' "$work/all.csv" >"$work/data$k.csv"
-    "$bin/tacet-curator" curate --data "$work/data$k.csv" --inputs a,b --bounds a=0:14,b=0:14 --unit "a=${unit[k]},b=${unit[k]}" \
+    "$bin/tacet-curator" curate --values-unprotected --data "$work/data$k.csv" --inputs a,b --bounds a=0:14,b=0:14 --unit "a=${unit[k]},b=${unit[k]}" \
         --eps "${eps[k]}" --queries 40 --ledger "$work/ledger$k.db" --out "$work/release$k" >/dev/null
     grep -q 'several holders' "$work/release$k/manifest.json" || fail "manifest $k does not say what a person in several tables pays"
     "$bin/tacet-curator" init --dir "$work/keys$k" >/dev/null
@@ -67,7 +67,7 @@ grep -q '"absent":' "$work/out" && fail "a holder that is back is called away"
 "$bin/tacet-ledger" verify --ledger "$work/ledger3.db" >/dev/null || fail "the ledger of the killed curator is broken"
 
 # Holders whose columns differ, or fewer keys than holders.
-"$bin/tacet-curator" curate --data "$work/data1.csv" --inputs a --bounds a=0:14 --unit a=1 --eps 3 --queries 5 --out "$work/other" \
+"$bin/tacet-curator" curate --values-unprotected --data "$work/data1.csv" --inputs a --bounds a=0:14 --unit a=1 --eps 3 --queries 5 --out "$work/other" \
     --new-budget "a test" --ledger "$work/other.db" >/dev/null
 kill "${servers[1]}"
 wait "${servers[1]}" 2>/dev/null || true

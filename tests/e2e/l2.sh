@@ -16,7 +16,7 @@ less 1e-5 "$(field delta_upper)" || fail "a shorter scale has the same delta"
 if "$gate" calibrate l2 --eps 1 --dims 10 >"$work/out" 2>&1; then fail "neither a delta nor a scale"; fi
 
 awk 'BEGIN { print "a,b,c,d,e"; for (i = 0; i < 300; i++) print i % 7 "," i % 11 "," i % 13 "," i % 5 "," i % 3 }' >"$work/t.csv"
-"$TACET_BIN/tacet-curator" curate --data "$work/t.csv" --inputs a,b,c,d,e --bounds a=0:7,b=0:11,c=0:13,d=0:5,e=0:3 \
+"$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/t.csv" --inputs a,b,c,d,e --bounds a=0:7,b=0:11,c=0:13,d=0:5,e=0:3 \
     --unit a=1,b=1,c=1,d=1,e=1 --eps 1 --delta 1e-5 --mechanism l2 --out "$work/r" --ledger "$work/r/ledger.db" --json >"$work/json" ||
     fail "no release"
 less "$(field sigma)" 2.38 || fail "the release has more noise than l2 needs: $(cat "$work/json")"

@@ -22,7 +22,7 @@ expect 0 "$tacet" ledger show --ledger "$ledger"
 grep -q 'spent   eps 0.9 of 1' "$work/out" || fail "show does not say what was spent"
 # What is printed of a budget is never less than it.
 printf 'x\n1\n2\n3\n' >"$work/odd.csv"
-expect 0 "$tacet" curate --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --mechanism laplace \
+expect 0 "$tacet" curate --values-unprotected --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --mechanism laplace \
     --budget-eps 1.0000001 --ledger "$work/odd.ledger" --out "$work/odd"
 expect 0 "$tacet" ledger show --ledger "$work/odd.ledger"
 grep -q '^that is eps 0.3, delta 0 of eps 1.00001, delta' "$work/out" || fail "a budget is rounded down: $(cat "$work/out")"
@@ -31,7 +31,7 @@ expect 0 "$tacet" device report --ticket r1 --reward 0.5 --range 0:1 --eps 1 --l
 expect 0 "$tacet" ledger show --ledger "$work/large.ledger"
 grep -q 'k = 50: eps 5000' "$work/out" || fail "no price for fifty records: $(cat "$work/out")"
 # Nor of a delta.
-expect 0 "$tacet" curate --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --delta 1.2345e-5 \
+expect 0 "$tacet" curate --values-unprotected --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --delta 1.2345e-5 \
     --ledger "$work/delta.ledger" --new-budget "another delta" --out "$work/delta"
 expect 0 "$tacet" ledger show --ledger "$work/delta.ledger"
 grep -q '^that is eps 0.* of eps 0.3, delta 1.24e-05' "$work/out" || fail "a delta is rounded down: $(cat "$work/out")"

@@ -4,7 +4,7 @@
 # state folder that is never spoilt.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i - 41) ^ 2 / 400 }' >"$work/data.csv"
-"$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 20 --out "$work/release" >/dev/null
+"$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 20 --out "$work/release" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/other" >/dev/null
 "$TACET_BIN/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0 \
@@ -81,7 +81,7 @@ with=$work/nowhere run 1 fourth --queries 2
 # An evaluator that cannot measure some rows: others are asked, nothing is asked for ever, and without any model option.
 kill "$server"
 wait "$server" || true
-"$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 60 --ticket second \
+"$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 60 --ticket second \
     --new-budget "a test" --ledger "$work/second.db" --out "$work/release2" >/dev/null
 printf '#!/bin/sh\nread -r h; read -r r; a=${r%%,*}\n[ $((a %% 3)) != 0 ] || exit 3\n[ ! -e %s/slow ] || sleep 5\necho "${r#*,}"\n' "$work" >"$work/evaluate"
 chmod +x "$work/evaluate"

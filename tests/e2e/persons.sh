@@ -10,11 +10,12 @@ field() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1]))
 for k in sys.argv[2].split("."): d = d[k]
 print(d)' "$1" "$2"; }
 spent() { "$tacet" ledger verify --ledger "$1" --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print("%.9g %.9g" % (d["eps"], d["delta"]))'; }
+values=--values-unprotected
 curate() { # curate CODE OUT OPTIONS...
     want=$1 out=$2
     shift 2
     code=0
-    "$tacet" curate --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --out "$out" "$@" >said 2>err || code=$?
+    "$tacet" curate $values --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --out "$out" "$@" >said 2>err || code=$?
     [ "$code" = "$want" ] || fail "curate $out: exit code $code, expected $want: $(cat err)"
 }
 # 41 persons with one row each, and Ada-Secret with ten, spread over the table. The value of a row is its number.
@@ -74,7 +75,7 @@ for threads in 1 4; do
 done
 curate 0 b2 --data big1.csv,big2.csv --ledger b2.db --seed 4 --person who --rows-per-person 3
 cmp -s b0/release.csv b2/release.csv || fail "other rows over two files"
-typed() { "$tacet" curate --inputs x,sort --bounds x=0:100 --levels "sort=a|b" --unit x=10 --eps 1 --seed 4 "$@" >said 2>err || fail "typed: $(cat err)"; }
+typed() { "$tacet" curate --values-unprotected --inputs x,sort --bounds x=0:100 --levels "sort=a|b" --unit x=10 --eps 1 --seed 4 "$@" >said 2>err || fail "typed: $(cat err)"; }
 typed --data three.csv --ledger y0.db --out y0
 typed --data big.csv --ledger y1.db --out y1 --person who --rows-per-person 3
 cmp -s y0/release.csv y1/release.csv || fail "other rows of typed columns"
@@ -92,7 +93,7 @@ curate 0 l --data t.csv --ledger l.db --new-budget test --person who --rows-per-
 [ "$(spent l.db)" = "4 4e-06" ] || fail "l2: $(spent l.db)"
 
 # The desk answers for the rows that were released, and measured values of a person's rows add up too.
-curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --output-range 0:100
+values= curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --output-range 0:100
 [ "$(field desk/manifest.json rows)" = 43 ] || fail "two rows each: $(field desk/manifest.json rows)"
 
 # What is wrong is said, and nothing is made.

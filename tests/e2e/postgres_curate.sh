@@ -14,7 +14,7 @@ curate() { # curate CODE OUT OPTIONS...
     want=$1 out=$2
     shift 2
     code=0
-    "$tacet" curate --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --out "$out" "$@" >said 2>err || code=$?
+    "$tacet" curate --values-unprotected --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --out "$out" "$@" >said 2>err || code=$?
     [ "$code" = "$want" ] || fail "curate $out: exit code $code, expected $want: $(cat err)"
 }
 entries() { # entries LEDGER: reservations in it
@@ -37,7 +37,7 @@ cmp -s from-csv/release.csv from-view/release.csv || fail "the release from the 
 typed() { # typed OUT OPTIONS
     out=$1
     shift
-    "$tacet" curate --inputs x,word,day --bounds x=0:100 --levels "word=red|blue" --date day=2020-01-01:2022-12-31 --unit x=10,day=30 --eps 1 --seed 3 --out "$out" "$@" >said 2>err || fail "typed: $(cat err)"
+    "$tacet" curate --values-unprotected --inputs x,word,day --bounds x=0:100 --levels "word=red|blue" --date day=2020-01-01:2022-12-31 --unit x=10,day=30 --eps 1 --seed 3 --out "$out" "$@" >said 2>err || fail "typed: $(cat err)"
 }
 typed typed-csv --data t.csv --ledger seeded4.db
 typed typed-db --data "$url" --table reversed --order id --ledger seeded3.db
@@ -46,10 +46,10 @@ sql "CREATE TABLE holes AS SELECT id, CASE WHEN id = 40 THEN NULL ELSE x END AS 
 curate 1 bad --data "$url" --table holes --ledger no.db
 grep -q "holes: line 41, column 'x': empty" err || fail "the missing cell is not named: $(cat err)"
 sql "UPDATE holes SET x = 1, y = NULL WHERE id = 40; ALTER TABLE holes ADD COLUMN v float8 DEFAULT 1, ADD COLUMN w int2 DEFAULT 2, ADD COLUMN z float4 DEFAULT 3"
-"$tacet" curate --data "$url" --table holes --order id --inputs x,v,w,y,z --bounds x=0:100,v=0:100,w=0:100,y=0:100,z=0:100 \
+"$tacet" curate --values-unprotected --data "$url" --table holes --order id --inputs x,v,w,y,z --bounds x=0:100,v=0:100,w=0:100,y=0:100,z=0:100 \
     --unit x=1,v=1,w=1,y=1,z=1 --eps 1 --ledger no.db --out bad 2>err && fail "a missing cell among four"
 grep -q "holes: line 41, column 'y': empty" err || fail "one cell of four is not named: $(cat err)"
-"$tacet" curate --data "$url" --table t --inputs word --bounds word=0:1 --unit word=1 --eps 1 --ledger no.db --out bad 2>err && fail "words as numbers"
+"$tacet" curate --values-unprotected --data "$url" --table t --inputs word --bounds word=0:1 --unit word=1 --eps 1 --ledger no.db --out bad 2>err && fail "words as numbers"
 grep -q "'word' is no number" err || fail "the column is not named: $(cat err)"
 curate 1 bad --data "$url" --table nowhere --ledger no.db
 grep -q nowhere err || fail "the table is not named: $(cat err)"
@@ -71,10 +71,10 @@ for threads in 1 4; do
 done
 # A word with a comma, a quote and a line end is one cell; the order of a column is that of its type, not of its text.
 sql "CREATE TABLE odd AS SELECT g AS id, g::float8 AS x, 'a,\"b' || chr(10) || 'c' AS word FROM generate_series(1, 30) g ORDER BY g DESC"
-"$tacet" curate --data "$url" --table odd --order id --inputs x,word --bounds x=0:100 --levels 'word=red|blue' --unit x=1 --eps 1 --ledger no.db --out bad 2>err &&
+"$tacet" curate --values-unprotected --data "$url" --table odd --order id --inputs x,word --bounds x=0:100 --levels 'word=red|blue' --unit x=1 --eps 1 --ledger no.db --out bad 2>err &&
     fail "a word that is no level"
 grep -q "odd: line 2:.*'word'" err || fail "the cell is not named: $(cat err)"
-"$tacet" curate --data "$url" --table odd --order id --seed 3 --ledger odd.db --inputs id,x --bounds id=0:100,x=0:100 --unit id=0.001,x=0.001 --eps 1 \
+"$tacet" curate --values-unprotected --data "$url" --table odd --order id --seed 3 --ledger odd.db --inputs id,x --bounds id=0:100,x=0:100 --unit id=0.001,x=0.001 --eps 1 \
     --out ordered >said 2>err || fail "ordered: $(cat err)"
 [ "$(tail -n +2 ordered/release.csv | cut -d, -f3 | sort -g -c 2>&1)" = "" ] || fail "not in the order of the column"
 
@@ -109,7 +109,7 @@ await_rows() { # until the server sends the rows of the table
     done
 }
 curate 0 before --data "$url" --table moving --seed 9 --ledger m1.db
-"$tacet" curate --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --seed 9 --ledger m2.db --out during >said 2>err &
+"$tacet" curate --values-unprotected --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --seed 9 --ledger m2.db --out during >said 2>err &
 reader=$!
 await_rows
 sql "UPDATE moving SET x = 90, y = 90; INSERT INTO moving SELECT g, 50, 50 FROM generate_series(1000, 1050) g"
@@ -118,7 +118,7 @@ wait $reader || fail "the reader of a table that changes: $(cat err)"
 cmp -s before/release.csv during/release.csv || fail "the release mixes two states of the table"
 
 # --- the database of the records goes away while they are read
-"$tacet" curate --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --ledger m3.db --out gone >said 2>err &
+"$tacet" curate --values-unprotected --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --ledger m3.db --out gone >said 2>err &
 reader=$!
 await_rows
 "$TACET_SOURCE/tests/support/pgcluster.sh" kill "$TACET_TEST_CLUSTER"
@@ -129,7 +129,7 @@ grep -q 'slowly: reading it: the database went away' err || fail "not named: $(c
 
 # --- the database of the ledger goes away between reservation and commit
 awk 'BEGIN { srand(8); print "x,y"; for (i = 0; i < 400000; i++) printf "%.3f,%.3f\n", 100 * rand(), 100 * rand() }' >large.csv
-large() { "$tacet" curate --data large.csv --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --threads 1 --ledger "$url#away" --out large; }
+large() { "$tacet" curate --values-unprotected --data large.csv --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --threads 1 --ledger "$url#away" --out large; }
 (large >said 2>err) &
 writer=$!
 until [ "$(sql "SELECT count(*) FROM away.record" 2>/dev/null || echo 0)" -ge 2 ]; do

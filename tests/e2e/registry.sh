@@ -12,7 +12,7 @@ curate() { # curate CODE DATA FOLDER OPTIONS...: must exit with CODE; messages i
     out=$3
     shift 3
     code=0
-    "$tacet" curate --data "$data" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --mechanism gaussian --out "$out" "$@" >said 2>err || code=$?
+    "$tacet" curate --values-unprotected --data "$data" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --mechanism gaussian --out "$out" "$@" >said 2>err || code=$?
     [ "$code" = "$want" ] || fail "curate $data: exit code $code, expected $want: $(cat err)"
 }
 refused() { # refused PERCENT: by the registry, naming the first release
@@ -78,7 +78,7 @@ mkdir torn
 head -c 200 first/manifest.json >torn/manifest.json
 printf 'age\n61\n62\n63\n' >strangers.csv
 code=0
-"$tacet" curate --data strangers.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out torn >said 2>err || code=$?
+"$tacet" curate --values-unprotected --data strangers.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out torn >said 2>err || code=$?
 [ "$code" = 1 ] && grep -q 'torn/manifest.json is there and cannot be read' err || fail "a torn manifest: exit code $code: $(cat err)"
 # A reason begins another one, and stands in the manifest; from then on that ledger is the table's.
 curate 2 people.csv fourth --new-budget ''
@@ -91,7 +91,7 @@ awk 'BEGIN { srand(7); print "x,y"; for (i = 0; i < 400; i++) { x = rand(); prin
 learn="$tacet learn --data log.csv --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1"
 $learn --budget-eps 2 --out model.json >/dev/null
 cp log.csv.ledger.db before.db
-"$tacet" curate --data log.csv --inputs x --bounds x=0:1 --unit x=1 --eps 1 --mechanism laplace --out log >/dev/null || fail "learn and curate have two ledgers"
+"$tacet" curate --values-unprotected --data log.csv --inputs x --bounds x=0:1 --unit x=1 --eps 1 --mechanism laplace --out log >/dev/null || fail "learn and curate have two ledgers"
 code=0
 $learn --out more.json --ticket more >said 2>err || code=$?
 [ "$code" = 3 ] || fail "learn and curate together do not add up: exit code $code"
@@ -125,20 +125,20 @@ $learn --out more.json --ticket more >said 2>err || code=$?
 mv state/key kept.key
 cp people.csv stranger.csv
 code=0
-"$tacet" curate --data stranger.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out stranger >said 2>err || code=$?
+"$tacet" curate --values-unprotected --data stranger.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out stranger >said 2>err || code=$?
 [ "$code" = 1 ] && grep -q 'key is gone' err && [ ! -e state/key ] || fail "a registry without its key: exit code $code: $(cat err)"
 mv kept.key state/key
 # Without a place to keep it nothing is released.
 TACET_STATE=/proc/none
 code=0
-"$tacet" curate --data other.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out o3 >said 2>err || code=$?
+"$tacet" curate --values-unprotected --data other.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out o3 >said 2>err || code=$?
 [ "$code" = 1 ] && grep -q TACET_STATE err || fail "without a registry: exit code $code: $(cat err)"
 # Where it lies when nothing is named.
 unset TACET_STATE
 mkdir home
 head -n 300 people.csv >mine.csv
-HOME=$work/home "$tacet" curate --data mine.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out m1 >/dev/null
+HOME=$work/home "$tacet" curate --values-unprotected --data mine.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out m1 >/dev/null
 [ -e home/.local/state/tacet/key ] || fail "not in ~/.local/state/tacet"
-XDG_STATE_HOME=$work/xdg "$tacet" curate --data mine.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out m2 --ticket b >/dev/null 2>&1 || true
+XDG_STATE_HOME=$work/xdg "$tacet" curate --values-unprotected --data mine.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out m2 --ticket b >/dev/null 2>&1 || true
 [ -e xdg/tacet/key ] || fail "not in \$XDG_STATE_HOME/tacet"
 echo "registry: links, copies, renames, exports and lost ledgers are refused"

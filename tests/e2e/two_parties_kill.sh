@@ -11,7 +11,7 @@ RANDOM=7
 
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 225; i++) { a = i % 15; b = int(i / 15)
     printf "%d,%d,%.6f\n", a, b, exp(-((a - 10) ^ 2 + (b - 4) ^ 2) / 30) } }' >"$work/data.csv"
-"$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a,b --bounds a=0:14,b=0:14 --unit a=2,b=2 --eps 3 \
+"$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data.csv" --inputs a,b --bounds a=0:14,b=0:14 --unit a=2,b=2 --eps 3 \
     --queries $queries --out "$work/release" --ledger "$work/release/ledger.db" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
 cp -r "$work/release" "$work/calm"

@@ -19,7 +19,7 @@ cat >space.json <<'JSON'
 JSON
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --out dry --dry-run >out 2>err
 [ ! -e dry ] && [ ! -e t.csv.ledger.db ] || fail "a dry run left something"
-"$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --queries 38 --out r >out 2>err || fail "no release: $(cat err)"
+"$bin/tacet" curate --values-unprotected --data t.csv --space space.json --eps 3 --mechanism laplace --queries 38 --out r >out 2>err || fail "no release: $(cat err)"
 for words in 'at distance 2 it is eps = 6' 'at distance 3 it is eps = 9' 'becoming any other' 'a factor of 1.2 in dose' '30 days in seen' \
     'group kept with probability 0.87' 'not protected'; do grep -q "$words" out || fail "it does not say '$words': $(cat out)"; done
 [ "$(head -n 1 r/release.csv)" = "row,group,dose,reading,reading missing,seen" ] || fail "the header: $(head -n 1 r/release.csv)"
@@ -29,7 +29,7 @@ for words in 'at distance 2 it is eps = 6' 'at distance 3 it is eps = 9' 'becomi
 "$bin/tacet" ledger verify --ledger r/ledger.db >/dev/null || fail "the ledger does not verify"
 
 # The same in short options makes the same manifest, but for what was drawn.
-"$bin/tacet" curate --data t.csv --inputs group,dose,reading,seen --levels 'group=A|B|C|D' --log dose=10:1000 --integer reading=60:160 \
+"$bin/tacet" curate --values-unprotected --data t.csv --inputs group,dose,reading,seen --levels 'group=A|B|C|D' --log dose=10:1000 --integer reading=60:160 \
     --date seen=2021-01-01:2021-12-31 --missing reading=flag:100 --unit 'dose=20%,reading=10,seen=30 days' --eps 3 --mechanism laplace \
     --out dry --dry-run --json 2>/dev/null | sed 's/"seconds.*//' >short
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --out dry --dry-run --json 2>/dev/null |
@@ -43,12 +43,12 @@ grep -q 'eps = 20 is above 10' err && grep -q 'delta = 0.01 is above 1/(10 n)' e
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --lengthscale dose=1.01,reading=99 --out dry --dry-run >/dev/null 2>err
 grep -q "'dose' the value varies over a factor of 1.01" err && ! grep -q "'reading' the value" err || fail "lengthscales below the noise: $(cat err)"
 # They come before the ledger is asked, which has nothing left here.
-code=0; "$bin/tacet" curate --data t.csv --space space.json --eps 20 --ticket second --out r2 >/dev/null 2>err || code=$?
+code=0; "$bin/tacet" curate --values-unprotected --data t.csv --space space.json --eps 20 --ticket second --out r2 >/dev/null 2>err || code=$?
 [ $code -eq 3 ] && grep -q 'eps = 20 is above 10' err && [ ! -e r2/release.csv ] || fail "warned after it was spent, or spent: $code $(cat err)"
 
 # A cell that does not fit: named by line, nothing charged.
 sed '5s/,[ABCD],/,secret,/' t.csv >bad.csv
-code=0; "$bin/tacet" curate --data bad.csv --space space.json --eps 3 --mechanism laplace --out rb >/dev/null 2>err || code=$?
+code=0; "$bin/tacet" curate --values-unprotected --data bad.csv --space space.json --eps 3 --mechanism laplace --out rb >/dev/null 2>err || code=$?
 [ $code -eq 1 ] && grep -q "line 5.*'group'" err && ! grep -q secret err && [ ! -e rb ] && [ ! -e bad.csv.ledger.db ] || fail "a bad cell: $(cat err)"
 
 # Searched over TLS, with two more queries than the release was made for. Rows at random have a mean response of -0.1; the last ten that the model chose must be far above: in

@@ -11,10 +11,11 @@ modeler=$keys/modeler
 
 printf 'a,b,y\n' >"$work/data.csv"
 for i in $(seq 0 19); do echo "$i,$((i * i % 7)),$i.25" >>"$work/data.csv"; done
+values=--values-unprotected
 make_release() { # make_release FOLDER OPTIONS...
     local out=$1
     shift
-    "$curator" curate --data "$work/data.csv" --inputs a,b --bounds a=0:20,b=0:7 --unit a=2,b=1 --eps 3 --out "$out" "$@"
+    "$curator" curate $values --data "$work/data.csv" --inputs a,b --bounds a=0:20,b=0:7 --unit a=2,b=1 --eps 3 --out "$out" "$@"
 }
 make_release "$work/release" --queries 6 >/dev/null
 "$curator" init --dir "$keys" >/dev/null
@@ -213,7 +214,7 @@ stop
 
 # With private outputs an evaluator that fails for one record and not for the other: the same status, the same header fields,
 # the same members of the body, the same kind of entry. The curator's own log tells them apart.
-make_release "$work/private" --new-budget "a test" --ledger "$work/private/ledger.db" --queries 3 --eps-output 1 --output-range 0:20 >/dev/null
+values= make_release "$work/private" --new-budget "a test" --ledger "$work/private/ledger.db" --queries 3 --eps-output 1 --output-range 0:20 >/dev/null
 serve --release "$work/private" --data "$work/data.csv" --evaluate 'awk -F, "NR==2 {if (\$1 == 2) exit 43; print \$3}"'
 for row in 1 2; do
     got=$(request -D "$work/head" -H "Authorization: Bearer $token" -d "{\"ticket\":\"q$row\",\"row\":$row}" "$url/v1/queries")

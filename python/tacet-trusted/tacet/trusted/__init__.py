@@ -2,7 +2,7 @@
 """tacet.trusted: for whoever holds the records. Linked to libtacet-trusted; everything here may see private data.
 
 >>> from tacet import trusted
->>> release = trusted.curate(df, space=space, eps=3, out="release/")        # doctest: +SKIP
+>>> release = trusted.curate(df, space=space, eps=3, values_unprotected=True, out="release/")        # doctest: +SKIP
 """
 from __future__ import annotations
 

@@ -123,6 +123,7 @@ def curate(
     new_budget: str | None = None,
     eps_output: float | None = None,
     output_range: tuple[float, float] = (0.0, 1.0),
+    values_unprotected: bool = False,
     threads: int = 0,
     progress: Callable[[float], object] | None = None,
 ) -> Release:
@@ -130,7 +131,8 @@ def curate(
     drawn, into the folder `out`.
 
     `table` is a frame, a mapping of columns, or an array in the order of the space. Without a `delta` the noise has pure
-    eps. With `eps_output` measured values are randomised, too, within `output_range`. The ledger fixes the budget of
+    eps. With `eps_output` measured values are randomised, too, within `output_range`; otherwise `values_unprotected`
+    says that a person's value leaves as it is when their row is asked about: one of the two is needed. The ledger fixes the budget of
     these records with its first release; without a name it lies in the registry of this machine, where the same records
     find it again. Ctrl-C ends it early: what was charged by then is drawn, the same, by the next call with this ticket.
 
@@ -140,10 +142,14 @@ def curate(
     With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are released and
     the charge is for all of them: the claim is then about persons. The column itself never leaves.
 
-    >>> release = curate(df, space=space, eps=3, out="release/")      # doctest: +SKIP
+    >>> release = curate(df, space=space, eps=3, values_unprotected=True, out="release/")      # doctest: +SKIP
     >>> release.manifest.noise                                          # doctest: +SKIP
     'age 7.1, sex is kept with probability 0.95'
     """
+    if (eps_output is None) != values_unprotected:
+        raise InvalidValue(
+            "measured values: eps_output randomises them, values_unprotected=True lets them leave as they are; give one of the two"
+        )
     watch = _Watch(progress)
     user = ffi.new_handle(watch)
     elsewhere = None
