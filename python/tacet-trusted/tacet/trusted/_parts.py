@@ -17,10 +17,10 @@ def is_dask(table: Any) -> bool:
 
 
 def _dask() -> tuple[Any, Any]:
-    import dask.base
-    import dask.delayed
+    from dask import base
+    from dask.delayed import delayed
 
-    return dask.base.compute, dask.delayed.delayed
+    return base.compute, delayed
 
 
 class Parts:
