@@ -78,9 +78,9 @@ export function reports(module, kind, eps) {
 }
 
 /** Every randomiser, and each again with half its noise under the same claim. There are cards of eps 1 alone. */
-export function auditAll(module, eps, runs) {
+export function auditAll(module, eps, runs, rarer = 2) {
   const cells = (kind) => (kind === 'sphere' ? 256 : 0);
-  const of = (kind) => (kind === 'sphere' ? runs / 2 : runs); // each draws 256 directions
+  const of = (kind) => (kind === 'sphere' ? runs / rarer : runs); // each draws 256 directions
   return Object.keys(KINDS).filter((kind) => eps === 1 || kind !== 'sphere').flatMap((kind) => [
     { name: kind, control: false, found: audit(reports(module, kind, eps), 0, 1, of(kind), cells(kind)) },
     { name: `${kind} with half the noise`, control: true, found: audit(reports(module, kind, 2 * eps), 0, 1, of(kind), cells(kind)) },
