@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_contextual.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features
- * of the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
- * compute. */
+/* bench_contextual.c - logs: learning from rows; contextual models: certificates, predictions. */
 #include "bench.h"
 
 #include "gp/quadrature.h"
@@ -9,36 +7,19 @@
 #include "contextual/open/internal.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/contextual/trusted/learn.h>
-#include <tacet/contextual/trusted/log.h>
+#include <tacet/ab/trusted/log.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
-enum { ROUNDS = 100000, ACTIONS = 101, TILE = 32 };
+enum { ROUNDS = 100000, ACTIONS = 101 };
 
 /* Of the processor, not of the wall: others may be at work beside. */
 static void stop(const tacet_error *err) {
     fprintf(stderr, "bench_contextual: %s\n", err->message);
     exit(1);
-}
-
-/* The features of all records and nothing else. */
-static double features_alone(const tacet_contextual_basis *basis, const double *W, size_t m) {
-    tacet__contextual_view view;
-    double *phi = malloc(m * TILE * sizeof *phi);
-    double sum = 0;
-    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    tacet__contextual_view_init(&view, basis, m);
-    for (size_t i = 0; i + TILE <= ROUNDS && phi != NULL; i += TILE) {
-        tacet_features_eval(&view.features, phi, W + i * basis->d, basis->d, TILE);
-        sum += phi[0];
-    }
-    free(phi);
-    return isfinite(sum) ? bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start : -1;
 }
 
 /* The shortest of many predictions over ACTIONS actions in one context. */
@@ -116,18 +97,6 @@ static void all_predictions(void) {
     }
 }
 
-/* At tau = 100, within 1 %. */
-static void certificates(const tacet_contextual_basis *basis) {
-    tacet_error err = {0};
-    tacet_contextual_certificate certificate;
-    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (tacet_contextual_certify(&certificate, basis, ROUNDS, 100, 0, 0.01, &err) != TACET_OK) {
-        stop(&err);
-    }
-    printf("  certificate at tau = 100: %zu cells, upper/found = %.4f, %.2f s\n", certificate.cells,
-           certificate.upper / certificate.found, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
-}
-
 /* The paper's mechanism at tau = 1, where the bound takes the most cells. */
 static void published(tacet_kernel_kind kind, unsigned p, size_t action_dim) {
     static const char *const NAMES[] = {"SE", "Matern 3/2", "Matern 5/2"};
@@ -167,68 +136,6 @@ static void all_published(void) {
     }
 }
 
-static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, double lengthscale) {
-    tacet_error err = {0};
-    tacet_contextual_space space;
-    tacet_contextual_settings settings;
-    tacet_contextual_basis *basis = NULL;
-    tacet_contextual_learner *learner = NULL;
-    tacet_contextual_model *model = NULL;
-    tacet_noise *noise = NULL;
-    tacet_simrng rng;
-    const double zero[4] = {0, 0, 0, 0};
-    const double one[4] = {1, 1, 1, 1};
-    const size_t d = action_dim + 1;
-    tacet_contextual_space_defaults(&space);
-    space.kind = kind;
-    space.action_dim = action_dim;
-    space.lower = zero;
-    space.upper = one;
-    space.lengthscales = &lengthscale;
-    tacet_contextual_settings_defaults(&settings);
-    tacet_simrng_init(&rng, 1, 1);
-    double *W = malloc(ROUNDS * d * sizeof *W);
-    if (W == NULL) {
-        exit(1);
-    }
-    for (size_t i = 0; i < ROUNDS * d; i++) {
-        W[i] = tacet_simrng_uniform(&rng);
-    }
-    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (tacet_contextual_basis_create(&basis, &space, 0, &err) != TACET_OK ||
-        tacet_contextual_learner_create(&learner, basis, &settings, &err) != TACET_OK ||
-        tacet_noise_open_seeded(&noise, 1, 1, &err) != TACET_OK) {
-        stop(&err);
-    }
-    const double made = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    for (size_t i = 0; i < ROUNDS; i++) {
-        if (tacet_contextual_learner_add(learner, W + i * d, sin(5 * W[i * d]) * W[i * d + d - 1], &err) != TACET_OK) {
-            stop(&err);
-        }
-    }
-    const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "model", .to_whom = "bench"};
-    if (tacet_contextual_release(learner, &model, &ask, &err) != TACET_OK) {
-        stop(&err);
-    }
-    const double learnt = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    const size_t m = (size_t)tacet_contextual_model_parts(model)->receipts[0].count;
-    const double limit = features_alone(basis, W, m);
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    printf("%s, T = %d, %zu features:\n  learn %.2f s of the processor (basis %.2f s, plan and release %.2f s), %.2f "
-           "times its features "
-           "alone; peak %.0f MiB\n",
-           title, (int)ROUNDS, m, learnt - start, made - start, learnt - made, (learnt - start) / limit,
-           (double)usage.ru_maxrss / 1024);
-    certificates(basis);
-    printf("  prediction over %d actions: %.1f us\n", (int)ACTIONS, 1e6 * predict(model));
-    tacet_contextual_model_free(model);
-    tacet_contextual_learner_free(learner);
-    tacet_contextual_basis_free(basis);
-    tacet_noise_close(noise);
-    free(W);
-}
-
 /* What a row of a log costs: one category and two numbers, learnt whole. It should not grow with the rows. */
 static void log_rows(size_t rows) {
     static const char SPACE[] = "{\"columns\":[{\"name\":\"x\",\"bounds\":[0,1]},"
@@ -236,8 +143,8 @@ static void log_rows(size_t rows) {
     const tacet_contextual_entry entry = {.ticket = "model", .to_whom = "anyone", .seeded = true, .seed = 3};
     tacet_error err = {0};
     tacet_space space;
-    tacet_contextual_log *log = NULL;
-    tacet_contextual_model *model = NULL;
+    tacet_ab_log *log = NULL;
+    tacet_ab_model *model = NULL;
     tacet_simrng rng;
     double *values = malloc(rows * 4 * sizeof *values);
     if (values == NULL || tacet_space_decode(&space, SPACE, sizeof SPACE - 1, &err) != TACET_OK) {
@@ -251,21 +158,18 @@ static void log_rows(size_t rows) {
         row[2] = tacet_simrng_uniform(&rng);
         row[3] = tacet_simrng_uniform(&rng) < row[0] ? 1 : 0;
     }
-    tacet_contextual_question question = {.space = &space, .action_columns = 1, .reward = "y", .kind = TACET_KERNEL_SE};
-    tacet_contextual_settings_defaults(&question.settings);
-    question.settings.reward_lower = 0;
-    question.settings.reward_upper = 1;
-    question.settings.eps = 1;
+    const tacet_ab_question question = {
+        .space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
     const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (tacet_contextual_log_open_rows(&log, values, rows, &question, &err) != TACET_OK ||
-        tacet_contextual_log_release(log, &model, &entry, &err) != TACET_OK) {
+    if (tacet_ab_log_open_rows(&log, values, rows, &question, &err) != TACET_OK ||
+        tacet_ab_log_release(log, &model, &entry, &err) != TACET_OK) {
         stop(&err);
     }
     const double took = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     printf("log of %zu rows, a category and two numbers: %.2f s, %.1f us a row\n", rows, took,
            1e6 * took / (double)rows);
-    tacet_contextual_model_free(model);
-    tacet_contextual_log_free(log);
+    tacet_ab_model_free(model);
+    tacet_ab_log_free(log);
     tacet_space_clear(&space);
     free(values);
 }
@@ -273,10 +177,6 @@ static void log_rows(size_t rows) {
 int main(void) {
     log_rows(50000);
     log_rows(500000);
-    run("SE, 1 + 1 coordinates", TACET_KERNEL_SE, 1, 0.3);
-    run("Matern 5/2, 1 + 1 coordinates", TACET_KERNEL_MATERN, 1, 0.3);
-    run("SE, 2 + 1 coordinates", TACET_KERNEL_SE, 2, 0.5);
-    run("Matern 5/2, 2 + 1 coordinates", TACET_KERNEL_MATERN, 2, 0.5);
     all_published();
     all_predictions();
     return 0;

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdio.h>
+#include <tacet/ab/trusted/log.h>
 #include <tacet/core/simrng.h>
 
 enum { CENTRES = 20, STREAMS = 4 };
@@ -303,6 +305,79 @@ static tacet_status uniform_error(const contextual_simulation *s, const problem 
     return TACET_OK;
 }
 
+/* A column of numbers in the unit box for each coordinate. */
+static tacet_status unit_space(tacet_space *space, size_t d, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    tacet_space_init(space);
+    for (size_t c = 0; c < d && status == TACET_OK; c++) {
+        tacet_space_column column;
+        tacet_space_column_init(&column);
+        (void)snprintf(column.name, sizeof column.name, "x%zu", c);
+        column.kind = TACET_SPACE_REAL;
+        column.lo = 0;
+        column.hi = 1;
+        column.unit = 1;
+        status = tacet_space_add(space, &column, err);
+    }
+    return status;
+}
+
+/* As tacet learn does it, with seeded noise. */
+static tacet_status table_model(const contextual_simulation *s, const tacet_contextual_learner *l, size_t trial,
+                                tacet_ab_model **out, tacet_error *err) {
+    tacet_space space;
+    tacet_ab_log *log = NULL;
+    double *rows = TACET__ZALLOC(double, l->count *(s->d + 1));
+    tacet_status status = rows == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log") : TACET_OK;
+    for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
+        memcpy(rows + i * (s->d + 1), l->records + i * l->stride, (s->d + 1) * sizeof *rows);
+    }
+    const tacet_status made = unit_space(&space, s->d, err);
+    status = status == TACET_OK ? made : status;
+    const tacet_ab_question question = {.space = &space,
+                                        .action_columns = s->dim_action,
+                                        .reward = "reward",
+                                        .lo = -1,
+                                        .hi = 1,
+                                        .eps = s->settings.eps};
+    const tacet_contextual_entry entry = {
+        .ticket = "t", .to_whom = "nobody", .seeded = true, .seed = s->seed * 1000003 + trial};
+    if (status == TACET_OK) {
+        status = tacet_ab_log_open_rows(&log, rows, l->count, &question, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_ab_log_release(log, out, &entry, err);
+    }
+    tacet_ab_log_free(log);
+    tacet_space_clear(&space);
+    free(rows);
+    return status;
+}
+
+/* As model_error, of the release of one table. */
+static tacet_status table_error(const contextual_simulation *s, const problem *p, const tacet_ab_model *model,
+                                double *loss, double *rms, double *stated, double *f, tacet_error *err) {
+    double best[TACET_AB_ACTION_COLUMNS_MOST], w[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    double mean = 0, sd = 0, sum = 0, spread = 0;
+    tacet_status status = TACET_OK;
+    for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
+        const double top = values_in(s, p, f, k);
+        memcpy(w + s->dim_action, s->context + k * s->dim_context, s->dim_context * sizeof *w);
+        status = tacet_ab_model_predict(model, &mean, &sd, best, w, 1, err);
+        memcpy(w, best, s->dim_action * sizeof *w);
+        *loss += (fmax(top, f_at(s, p, w)) - f_at(s, p, w)) / (double)s->contexts;
+        for (size_t i = 0; i < s->actions && status == TACET_OK; i++) {
+            memcpy(w, s->action + i * s->dim_action, s->dim_action * sizeof *w);
+            status = tacet_ab_model_predict(model, &mean, &sd, NULL, w, 1, err);
+            sum += (mean - f[i]) * (mean - f[i]) / (double)(s->actions * s->contexts);
+            spread += sd * sd / (double)(s->actions * s->contexts);
+        }
+    }
+    *rms = sqrt(sum);
+    *stated = sqrt(spread);
+    return status;
+}
+
 tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
     contextual_simulation *s = user;
     if (s->policy != CONTEXTUAL_POLICY_NONE) {
@@ -341,14 +416,18 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
         status = faithful_error(s, &p, l, &ask, &loss, f, trial, err);
         goto done;
     }
-    status = s->algorithm == CONTEXTUAL_NONPRIVATE ? ridge(s, l, &model, err)
-                                                   : tacet_contextual_release(l, &model, &ask, err);
+    if (s->algorithm == CONTEXTUAL_TABLE) {
+        tacet_ab_model *table = NULL;
+        status = table_model(s, l, trial, &table, err);
+        if (status == TACET_OK) {
+            status = table_error(s, &p, table, &loss, &s->rms[trial], &s->stated[trial], f, err);
+        }
+        tacet_ab_model_free(table);
+        goto done;
+    }
+    status = ridge(s, l, &model, err);
     if (status == TACET_OK) {
         status = model_error(s, &p, model, &loss, &s->rms[trial], f, f + s->actions, err);
-        const tacet_contextual_parts *parts = tacet_contextual_model_parts(model);
-        s->stated[trial] = parts->predicted_error;
-        s->outcome[trial] = parts->outcome_error;
-        s->bound[trial] = parts->outcome_bound;
     }
 done:
     s->error[trial] = loss;

@@ -18,7 +18,7 @@ typedef enum contextual_algorithm {
     CONTEXTUAL_FAITHFUL,
     CONTEXTUAL_NONPRIVATE,
     CONTEXTUAL_UNIFORM,
-    CONTEXTUAL_ROBUST
+    CONTEXTUAL_TABLE
 } contextual_algorithm;
 enum { CONTEXTUAL_ALGORITHM_COUNT = 5 };
 
@@ -73,7 +73,7 @@ typedef struct contextual_simulation {
     contextual_law law;
     contextual_policy policy;
     bool waves; /* 0.7 cos(4 (x - a - b c)) + 0.25 sin(3 x c + p) instead of kernel functions of norm 1 */
-    double *rms, *stated, *outcome, *bound; /* trials: true error of predictions, what the model states of it; choosers:
+    double *rms, *stated; /* trials: true error of predictions, what the model states of it; choosers:
                                                rms is the largest error of the estimate at actions and contexts */
 } contextual_simulation;
 

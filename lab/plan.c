@@ -49,7 +49,6 @@ typedef struct point {
     closeness close;
     bool better;
     bool hopeless; /* clearly no gain worth having */
-    bool refused;  /* too few records: nothing is released */
 } point;
 
 typedef struct planning {
@@ -105,11 +104,6 @@ static tacet_status run_point(planning *p, point *at, plan_player player, size_t
     tacet_status status = plan_request(&request, &p->problem, player, at->eps, err);
     if (status == TACET_OK) {
         status = lab_run(&at->outcome, &request, err);
-    }
-    at->refused = status == TACET_STATE && player == PLAN_PRIVATE && p->problem.model == LAB_CONTEXTUAL;
-    if (at->refused) { /* by their number alone, as `tacet learn` does: what is left is to choose at random */
-        tacet_error_clear(err);
-        status = lab_outcome_set(&at->outcome, p->random.outcome.value, p->random.outcome.trials, NULL, NULL, err);
     }
     const bool cumulative = p->problem.model != LAB_OUTSOURCED && p->problem.model != LAB_CONTEXTUAL;
     for (size_t i = 0; status == TACET_OK && cumulative && i < at->outcome.trials; i++) {
@@ -334,9 +328,6 @@ static const char *verdict(const planning *p, const point *at) {
     if (at == &p->random || at == &p->plain) {
         return "";
     }
-    if (at->refused) {
-        return "refused: too few records";
-    }
     return !at->better          ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
            : at->close == CLOSE ? "close to non-private"
            : at->close == NOT_CLOSE ? "better than random"
@@ -375,11 +366,11 @@ static void print(const planning *p) {
 
 static json_t *point_json(const point *at) {
     json_t *close = at->close == OPEN ? json_null() : json_boolean(at->close == CLOSE);
-    return json_pack("{so so so so so sb so so so sb}", "eps",
+    return json_pack("{so so so so so sb so so so}", "eps",
                      isfinite(at->eps) && at->eps > 0 ? cli_real(at->eps) : json_null(), "mean", cli_real(at->mean),
                      "se", cli_real(at->se), "gain", cli_real(at->gain), "gain_se", cli_real(at->gain_se),
                      "better_than_random", at->better, "close_to_nonprivate", close, "beyond_90_percent",
-                     cli_real(at->spare), "beyond_90_percent_se", cli_real(at->spare_se), "refused", at->refused);
+                     cli_real(at->spare), "beyond_90_percent_se", cli_real(at->spare_se));
 }
 
 /* The eps from which on 90 % are kept lies from low to high; null: above all that were tried. */

@@ -180,7 +180,7 @@ static lab_local_request local(const plan_problem *p, plan_player player, double
 }
 
 static lab_contextual_request contextual_request(const plan_problem *p, plan_player player, double eps) {
-    return (lab_contextual_request){.algorithm = player == PLAN_PRIVATE  ? "robust"
+    return (lab_contextual_request){.algorithm = player == PLAN_PRIVATE  ? "table"
                                                  : player == PLAN_RANDOM ? "uniform"
                                                                          : "nonprivate",
                                     .kernel = "se",

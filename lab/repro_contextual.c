@@ -11,7 +11,7 @@
 enum { FULL = 40, QUICK = 10, ROUND_COUNT = 3, EPS_COUNT = 3, DRAWS = 8 };
 static const size_t ROUNDS[ROUND_COUNT] = {1000, 10000, 100000};
 static const double EPS[EPS_COUNT] = {0.1, 1, 10};
-static const char *const ALGORITHM[] = {"published", "robust"};
+static const char *const ALGORITHM[] = {"published", "table"};
 
 static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options *o, const char *algorithm,
                              size_t rounds, double eps, tacet_error *err) {

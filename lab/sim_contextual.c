@@ -18,7 +18,7 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-static const char *const ALGORITHMS[] = {"published", "faithful", "nonprivate", "uniform", "robust"};
+static const char *const ALGORITHMS[] = {"published", "faithful", "nonprivate", "uniform", "table"};
 static const char *const POLICIES[CONTEXTUAL_POLICY_COUNT] = {"none", "epochs", "random"};
 static const char *const LAWS[CONTEXTUAL_LAW_COUNT] = {"uniform", "skew", "two", "one", "clusters", "levels"};
 enum { POINTS_MOST = 20000000 };
@@ -71,8 +71,6 @@ static tacet_status make_grids(contextual_simulation *s, tacet_error *err) {
     s->rms = TACET__ZALLOC(double, 4 * s->trials);
     if (s->rms != NULL) {
         s->stated = s->rms + s->trials;
-        s->outcome = s->stated + s->trials;
-        s->bound = s->outcome + s->trials;
     }
     if (s->rms == NULL || s->action == NULL || s->context == NULL || s->error == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
@@ -129,7 +127,7 @@ static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
     if (s->groups != NULL && (certified || s->policy != CONTEXTUAL_POLICY_NONE || s->waves)) {
         return tacet__fail(
             err, TACET_UNSUPPORTED,
-            "groups go with logs and kernel functions, and the algorithms robust, nonprivate and uniform");
+            "groups go with logs and kernel functions, and the algorithms table, nonprivate and uniform");
     }
     tacet_status status = make_basis(s, err);
     if (status == TACET_OK) {
@@ -156,9 +154,8 @@ static const char *protection(const contextual_simulation *s) {
     case CONTEXTUAL_PUBLISHED:
     case CONTEXTUAL_FAITHFUL:
         return "eps-DP for one record's context and reward, each choice";
-    case CONTEXTUAL_ROBUST:
-        return s->settings.gaussian ? "(eps, delta)-DP for one record's context and reward, any number of predictions"
-                                    : "eps-DP for one record's context and reward, any number of predictions";
+    case CONTEXTUAL_TABLE:
+        return "eps-DP for one record's action, context and reward, any number of predictions";
     case CONTEXTUAL_NONPRIVATE:
     case CONTEXTUAL_UNIFORM:
         break;
@@ -171,12 +168,8 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     double mean = 0;
     double se = 0;
     double stated = 0;
-    double held = 0;
     for (size_t i = 0; i < s->trials; i++) {
-        /* Clipping and the rewards' law are left aside, but for two-valued ones: there the mean tells the variance. */
-        const double outcome = hypot(s->rms[i], s->reward == LAB_REWARD_BINARY ? 0 : s->noise);
         stated += TACET_CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
-        held += s->bound[i] >= outcome ? 1 : 0;
     }
     lab_mean_se(&mean, &se, s->rms, s->trials);
     const double n = (double)s->trials;
@@ -187,13 +180,11 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     lab_mean_se(&mean, &se, s->stated, s->trials);
     (void)json_object_set_new(object, "stated_rms", cli_real(mean));
     (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
-    (void)json_object_set_new(object, "held_out_covers", cli_real(held / n));
     if (!cli_json_wanted()) {
         printf(
-            "%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%, the "
-            "held-out bound in %.0f %%\n",
+            "%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%\n",
             LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
-            lab_largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
+            lab_largest(s->rms, s->trials), mean, 100 * stated / n);
     }
 }
 
@@ -269,7 +260,7 @@ static void report(const contextual_simulation *s, double seconds) {
     if (object != NULL && s->algorithm == CONTEXTUAL_FAITHFUL) {
         (void)json_object_set_new(object, "approximating_points", json_integer((json_int_t)s->points));
     }
-    if (object != NULL && s->algorithm == CONTEXTUAL_ROBUST) {
+    if (object != NULL && s->algorithm == CONTEXTUAL_TABLE) {
         add_statements(s, object);
     }
     cli_json_print(object);
@@ -367,7 +358,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
                                .lengthscale = 0.3,
                                .noise = 0.1,
                                .seed = 1};
-    const char *name = "robust";
+    const char *name = "table";
     const char *law = "uniform";
     const char *policy = "none";
     const char *rewards = "skewed";
@@ -379,8 +370,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
          "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
-         "robust (the law measured, as 'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default "
-         "robust.",
+         "table (as 'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default table.",
          false},
         {"law", CLI_STRING, &law, "NAME",
          "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or, with "
@@ -388,7 +378,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          false},
         {"policy", CLI_STRING, &policy, "NAME",
          "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random.", false},
-        {"rewards", CLI_STRING, &rewards, "KIND", "robust: declared skewed or symmetric. Default skewed.", false},
+        {"rewards", CLI_STRING, &rewards, "KIND", "policy: declared skewed or symmetric. Default skewed.", false},
         {"function", CLI_STRING, &function, "NAME",
          "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
          "kernel.",
@@ -403,7 +393,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
         {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
-        {"mechanism", CLI_STRING, &mechanism, "NAME", "robust: k-norm (pure), l2 or gaussian. Default k-norm.", false},
+        {"mechanism", CLI_STRING, &mechanism, "NAME", "policy: k-norm (pure), l2 or gaussian. Default k-norm.", false},
         {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
         {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful: the regulariser. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
@@ -452,7 +442,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     }
     s.law = chosen_law < CONTEXTUAL_LAW_COUNT ? (contextual_law)chosen_law : CONTEXTUAL_LAW_UNIFORM;
     if (!choose(&s, name)) {
-        return cli_usage(self, "--algorithm is robust, published, faithful, nonprivate or uniform");
+        return cli_usage(self, "--algorithm is table, published, faithful, nonprivate or uniform");
     }
     if (chosen_law == CONTEXTUAL_LAW_COUNT || (!s.waves && strcmp(function, "kernel") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0) ||

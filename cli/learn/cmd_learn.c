@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_learn.c - tacet learn: a log in, a released model out.
+/* cmd_learn.c - tacet learn: a log in, one released table and what its posterior claims out.
  * Ring: programs (trusted). The model leaves through the gate; the file is written beside its final name and then
  * moved, so that a reader never sees half of one. Asking again under the same ticket writes the same model again, and
  * costs nothing. */
@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/file.h>
-
-enum { WORDS_MOST = 256 };
-static const double NOT_UNIFORM = 1e-6; /* p-value below which actions were plainly not drawn uniformly */
-
-static tacet_status write_model(const tacet_contextual_model *model, const char *path, tacet_error *err) {
-    char *text = NULL;
-    tacet_status status = tacet_contextual_model_encode(model, &text, err);
-    if (status == TACET_OK && tacet_file_write(path, text, false, NULL) != TACET_OK) {
-        status = tacet_error_set(
-            err, TACET_IO, "%.100s cannot be written; the release is in the ledger, and the same ticket repeats it",
-            path);
-    }
-    free(text);
-    return status;
-}
 
 /* Before anything is spent. */
 static tacet_status try_path(const char *path, tacet_error *err) {
@@ -39,182 +24,136 @@ static tacet_status try_path(const char *path, tacet_error *err) {
     return TACET_OK;
 }
 
-static json_t *value_json(const tacet_contextual_value *v) {
-    return cli_object("estimate lower upper", J(v->estimate), J(v->lower), J(v->upper));
+static json_t *estimate_json(const tacet_ab_estimate *e) {
+    return cli_object("estimate lower upper", J(e->mean), J(e->lower), J(e->upper));
 }
 
-/* Whether the difference of the two values excludes 0: both intervals are independent, from disjoint rows. */
-static const char *compare(const tacet_contextual_parts *p) {
-    const double difference = p->recommended.estimate - p->logged.estimate;
-    const double half =
-        hypot(0.5 * (p->recommended.upper - p->recommended.lower), 0.5 * (p->logged.upper - p->logged.lower));
-    return difference > half ? "better" : difference < -half ? "worse" : "not told apart";
+/* The levels of an action, as people read them. */
+static json_t *action_json(const tacet_ab_facts *f, size_t action) {
+    json_t *list = json_array();
+    for (size_t j = 0; j < f->plan.action_columns; j++) {
+        char text[TACET_SPACE_NAME];
+        tacet_space_text(&f->space->columns[j], text, tacet_ab_plan_value(&f->plan, action, j));
+        (void)json_array_append_new(list, J(text));
+    }
+    return list;
 }
 
-static const char *protection_of(char out[WORDS_MOST], const tacet_contextual_parts *p) {
-    const char *kind = p->delta > 0 ? "(eps, delta)-DP" : "eps-DP";
-    if (!p->is_private) {
+static const char WORDS[] =
+    "{model}: learnt from {rows} rows, eps = {eps:^6}, delta = 0\n"
+    "{?_cut|rewards are counted up to {counted_to:.4g}, which a part of the rows told; all values below are of rewards "
+    "counted so\n}"
+    "the rule earns between {rule.lower:_4} and {rule.upper:^4} a row (about {rule.estimate:.4g})\n"
+    "showing{*single_action| {.}} to all earns between {single.lower:_4} and {single.upper:^4}; the log earned between "
+    "{logged.lower:_4} and {logged.upper:^4}; even play earns between {uniform.lower:_4} and {uniform.upper:^4}\n"
+    "{?_same|the rule shows{*single_action| {.}} to all: no gain over that is claimed\n}"
+    "{!_same|the rule earns {over_single.lower:_4} to {over_single.upper:^4} more than showing{*single_action| {.}} to "
+    "all: {over_single_is}\n}"
+    "it earns {over_logged.lower:_4} to {over_logged.upper:^4} more than the log did: {over_logged_is}\n"
+    "(95 % intervals; a gain is called better when its interval is above 0)\n"
+    "protection: {protection}\nnot protected: that a row is in the log, the number of rows\n";
+
+static const char *told(const tacet_ab_estimate *e) {
+    return e->lower > 0 ? "better" : e->upper < 0 ? "worse" : "not told apart";
+}
+
+enum { WORDS_MOST = 256 };
+
+static const char *protection_of(char out[WORDS_MOST], const tacet_ab_facts *f) {
+    static const char ROW[] = "eps-DP for one row: its action, its contexts and its reward";
+    if (!f->is_private) {
         return "none: seeded noise";
     }
-    if (p->person_rows == 0) {
-        (void)snprintf(out, WORDS_MOST, "%s for one row's context and reward; any number of predictions", kind);
+    if (f->person_rows == 0) {
+        (void)snprintf(out, WORDS_MOST, "%s; any number of predictions", ROW);
     } else {
         (void)snprintf(out, WORDS_MOST,
-                       "%s for one row's context and reward; for those of a person, who has at most %zu row%s, eps = "
-                       "%.6g, delta = %.6g; any number of predictions",
-                       kind, p->person_rows, p->person_rows > 1 ? "s" : "", nextafter(p->person_eps, INFINITY),
-                       p->person_delta);
+                       "%s; for those of a person, who has at most %zu row%s, eps = %.6g; any number of predictions",
+                       ROW, f->person_rows, f->person_rows > 1 ? "s" : "", nextafter(f->person_eps, INFINITY));
     }
     return out;
 }
 
-/* What is spent, and what is said to be at most so much, is rounded up; the lower end of an interval down. */
-static const char WORDS[] =
-    "{model}: learnt from {rounds} rows, eps = {eps:^6}, delta = {delta:^6}\n"
-    "{?errors|error of the mean reward: about {errors.model:.3g}, likely at most {errors.likely_at_most:^3} (root mean "
-    "square)\noutcomes differ from predictions by {errors.outcome:.3g}, with probability 95 % at most "
-    "{errors.outcome_at_most:^3}: measured on rows that were held out\n}"
-    "{!errors|error of the mean reward: {predicted_error:.4g} (root mean square), if law, noise and prior are as "
-    "believed\n}"
-    "{?values|the recommended rule is worth {values.recommended.estimate:.4g} (95 %: {values.recommended.lower:_4} to "
-    "{values.recommended.upper:^4}), the logged one {values.logged.estimate:.4g} ({values.logged.lower:_4} to "
-    "{values.logged.upper:^4}): {values.recommended_is}\n}"
-    "protection: {protection}\nnot protected: that a row is in the log, its action, the number of rows\n";
-
-static void report(const tacet_contextual_log *log, const tacet_contextual_model *model, const char *out,
-                   double seconds) {
-    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
-    const char *column = NULL;
+static void report(const tacet_ab_model *model, const char *out, double seconds) {
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
     char words[WORDS_MOST];
-    json_t *object =
-        cli_object("model rounds parts eps delta predicted_error private protection actions_uniform_p ledger_entry "
-                   "seconds",
-                   J(out), J(p->rounds), J(p->receipt_count), J(p->eps), J(p->delta), J(p->predicted_error),
-                   J(p->is_private), J(protection_of(words, p)), J(tacet_contextual_log_uniform_p(log, &column)),
-                   J(p->receipts[0].entry), J(seconds));
-    if (p->person_rows > 0) {
-        cli_add(object, "person",
-                J(cli_object("rows eps delta", J(p->person_rows), J(p->person_eps), J(p->person_delta))));
+    json_t *object = cli_object(
+        "model rows cells eps delta private protection counted_to rule single logged uniform over_single over_logged "
+        "over_uniform over_single_is over_logged_is over_uniform_is single_action rule_is_single ledger_entry seconds",
+        J(out), J(f->plan.rows), J(f->plan.cells), J(f->plan.eps), J(0.0), J(f->is_private), J(protection_of(words, f)),
+        J(f->top), J(estimate_json(&p->rule_value)), J(estimate_json(&p->single_value)),
+        J(estimate_json(&p->logged_value)), J(estimate_json(&p->uniform_value)), J(estimate_json(&p->over_single)),
+        J(estimate_json(&p->over_logged)), J(estimate_json(&p->over_uniform)),
+        J(p->rule_is_single ? "no gain claimed" : told(&p->over_single)), J(told(&p->over_logged)),
+        J(told(&p->over_uniform)), J(action_json(f, p->single)), J(p->rule_is_single),
+        J(f->receipts[f->receipt_count - 1].entry), J(seconds));
+    if (f->person_rows > 0) {
+        cli_add(object, "person", J(cli_object("rows eps delta", J(f->person_rows), J(f->person_eps), J(0.0))));
     }
-    if (p->measured) {
-        cli_add(
-            object, "errors",
-            J(cli_object("model likely_at_most outcome outcome_at_most", J(p->predicted_error),
-                         J(TACET_CONTEXTUAL_LIKELY * p->predicted_error), J(p->outcome_error), J(p->outcome_bound))));
-    }
-    if (p->recommended.there) {
-        cli_add(object, "values",
-                J(cli_object("recommended logged recommended_is", J(value_json(&p->recommended)),
-                             J(value_json(&p->logged)), J(compare(p)))));
-    }
+    cli_add(object, "_same _cut", J(p->rule_is_single), J(f->plan.money));
     (void)cli_tell(object, WORDS);
 }
 
-/* What the records say goes to stderr; stdout has what depends on their number alone. */
-static int dry_run(const tacet_contextual_log *log, const cli_command *self) {
-    const tacet_contextual_learner *learner = tacet_contextual_log_learner(log);
-    const size_t rows = tacet_contextual_learner_count(learner);
-    tacet_contextual_finding findings[TACET_CONTEXTUAL_FINDINGS_MOST];
-    tacet_contextual_outlook outlook;
-    tacet_error err = {0};
-    size_t count = 0;
-    tacet_status status = tacet_contextual_outlook_get(&outlook, learner, rows > 0 ? rows : 1, &err);
-    if (status == TACET_OK) {
-        status = tacet_contextual_log_findings(log, findings, &count, &err);
+/* What would be released, by public facts: columns, range, eps and the number of rows. */
+static int dry_run(const tacet_ab_log *log, const cli_command *self) {
+    const tacet_ab_plan *p = tacet_ab_log_plan(log);
+    json_t *bins = json_object();
+    (void)self;
+    for (size_t j = 0; j < p->action_columns + p->columns; j++) {
+        if (p->number[j]) {
+            (void)json_object_set_new(bins, tacet_ab_log_space(log)->columns[j].name,
+                                      json_integer((json_int_t)p->levels[j]));
+        }
     }
-    if (status != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    cli_say(self, "what follows DEPENDS ON THE RECORDS: it is for whoever holds them, and changes nothing");
-    for (size_t i = 0; i < count; i++) {
-        char words[TACET_CONTEXTUAL_WORDS];
-        tacet_contextual_log_words(log, words, &findings[i]);
-        cli_say(self, "%s", words);
-    }
-    if (count == 0) {
-        cli_say(self, "all %zu rows lie within", rows);
-    }
-    return cli_tell(
-        cli_object("dry_run rows refused predicted_error prior_sd features stages", JB(true), J(rows),
-                   J(outlook.refused), J(outlook.predicted_error), J(outlook.prior_sd), J(outlook.features),
-                   J(outlook.stages)),
-        "{rows} rows; nothing was charged, drawn or written\n"
-        "{?refused|too few: a release would be refused}{!refused|enough for a release}\n"
-        "error of the mean reward: about {predicted_error:.3g}, if contexts and rewards are as assumed ({prior_sd:.3g} "
-        "without learning)\n");
+    return cli_tell(cli_object("dry_run rows actions contexts cells bins totals cut eps scale _bins", JB(true),
+                               J(p->rows), J(p->actions), J(p->contexts), J(p->cells), J(bins), J(p->totals),
+                               J(p->money), J(p->eps), J(p->sensitivity / p->eps), JB(json_object_size(bins) > 0)),
+                    "{rows} rows; nothing was charged, drawn or written\n"
+                    "{?cut|about 8 of 100 rows would tell where rewards are cut; the others make the table\n}"
+                    "one table of {cells} cells, {actions} actions in {contexts} contexts{?totals|, and the totals of "
+                    "the actions}: two numbers each, with Laplace noise of scale {scale:.4g} (eps = {eps:^6})\n"
+                    "{?_bins|numbers are in even bins:{*bins| {@} {.}}\n}");
 }
 
-static int check_words(learn_job *job, const char *mechanism, const char *rewards, const cli_command *self) {
-    tacet_contextual_settings *s = &job->question.settings;
-    s->euclidean = strcmp(mechanism, "l2") == 0;
-    s->gaussian = s->euclidean || strcmp(mechanism, "gaussian") == 0;
-    s->rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
-    if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
-        (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0)) {
-        return cli_usage(self, "--mechanism is k-norm, l2 or gaussian, --rewards is skewed or symmetric");
+static tacet_status write_model(const tacet_ab_model *model, const char *path, tacet_error *err) {
+    char *text = NULL;
+    tacet_status status = tacet_ab_model_encode(model, &text, err);
+    if (status == TACET_OK && tacet_file_write(path, text, false, NULL) != TACET_OK) {
+        status = tacet_error_set(
+            err, TACET_IO, "%.100s cannot be written; the release is in the ledger, and the same ticket repeats it",
+            path);
     }
-    if (!(s->delta > 0 && s->delta < 1) || !(s->propensity_least >= 0 && s->propensity_least < 1)) {
-        return cli_usage(self, "--delta and --least-propensity must lie between 0 and 1");
-    }
-    return CLI_EXIT_OK;
-}
-
-/* Actions are public, and so is this warning. */
-static void warn(const tacet_contextual_log *log, const cli_command *self) {
-    const char *column = NULL;
-    const double p = tacet_contextual_log_uniform_p(log, &column);
-    if (p < NOT_UNIFORM) {
-        cli_say(self,
-                "WARNING: column %s was plainly not drawn uniformly within its bounds (p = %.1e): the model will be "
-                "biased, and if actions depended on earlier contexts or rewards, those are not protected",
-                column, p);
-    }
+    free(text);
+    return status;
 }
 
 int learn_learn(int argc, char **argv, const cli_command *self) {
     learn_job job;
     const char *out = NULL;
-    const char *mechanism = "k-norm";
-    const char *rewards = "skewed";
-    bool dry = false, yes = false;
+    bool dry = false, yes = false, few = false;
     cli_option options[JOB_OPTIONS] = {0};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
-    tacet_contextual_model *model = NULL;
-    tacet_contextual_log *log = NULL;
-    tacet_ab_question table;
+    tacet_ab_model *model = NULL;
+    tacet_ab_log *log = NULL;
     learn_job_init(&job);
-    size_t n = learn_job_options(&job, options);
-    tacet_contextual_settings *s = &job.question.settings;
+    const size_t n = learn_job_options(&job, options);
     const cli_option own[] = {
         CLI_OPT("out", &out, "FILE", "Receives the model."),
-        CLI_OPT("propensity", &job.question.propensity, "P",
-                "Column of the probability that each row's action had, where actions are levels."),
-        CLI_OPT("least-propensity", &s->propensity_least, "P",
-                "Smaller ones count as this. Public. Default: a quarter of an even share."),
-        CLI_OPT("rewards", &rewards, "KIND",
-                "skewed (anything within the range, 0/1 included) or symmetric (noise as likely above as below). "
-                "Default skewed."),
-        CLI_OPT("dry-run", &dry, NULL,
-                "Charge, draw and write nothing; tell the holder of the log what its rows would be taken as."),
+        CLI_OPT("dry-run", &dry, NULL, "Charge, draw and write nothing; say what would be released."),
         CLI_YES(&yes),
-        CLI_OPT("mechanism", &mechanism, "NAME",
-                "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm. Counts, "
-                "scales, held-out errors and values, and the whole table where all columns are categories, have "
-                "Laplace noise and pure eps either way."),
-        CLI_OPT("delta", &s->delta, "D", "l2, gaussian: default 1e-6."),
     };
     memcpy(options + n, own, sizeof own);
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
-        (code = learn_job_check(&job, self)) != CLI_EXIT_OK ||
-        (code = check_words(&job, mechanism, rewards, self)) != CLI_EXIT_OK) {
+        (code = learn_job_check(&job, self)) != CLI_EXIT_OK) {
         goto done;
     }
     if (!dry && out == NULL) {
         code = cli_usage(self, "--out FILE receives the model; without it only --dry-run");
         goto done;
     }
-    if (!job.entry.seeded && !cli_sure_of_eps(self, yes || dry, s->eps)) {
+    if (!job.entry.seeded && !cli_sure_of_eps(self, yes || dry, job.question.eps)) {
         code = CLI_EXIT_USAGE;
         goto done;
     }
@@ -222,32 +161,18 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     if (job.entry.seeded && !dry) {
         cli_say(self, "NOT PRIVATE: the noise is seeded");
     }
+    job.entry.few = &few;
+    job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : "model";
     tacet_status status = dry ? TACET_OK : try_path(out, &err);
-    if (status == TACET_OK && !dry && tacet_ab_question_make(&table, &job.question)) {
-        code = learn_table(&job, &table, out, self);
-        goto done;
-    }
-    if (status == TACET_OK) {
-        status = tacet_contextual_log_open(&log, job.data, &job.question, &err);
-    }
-    if (status == TACET_OK) {
-        warn(log, self);
-    }
+    status = status == TACET_OK ? tacet_ab_log_open(&log, job.data, &job.question, &err) : status;
     if (status == TACET_OK && dry) {
         code = dry_run(log, self);
         goto done;
     }
-    bool few = false;
-    job.entry.few = &few;
-    job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : "model";
+    status = status == TACET_OK ? tacet_ab_log_release(log, &model, &job.entry, &err) : status;
+    status = status == TACET_OK ? write_model(model, out, &err) : status;
     if (status == TACET_OK) {
-        status = tacet_contextual_log_release(log, &model, &job.entry, &err);
-    }
-    if (status == TACET_OK) {
-        status = write_model(model, out, &err);
-    }
-    if (status == TACET_OK) {
-        report(log, model, out, cli_seconds() - begin);
+        report(model, out, cli_seconds() - begin);
         if (few) {
             cli_say(self, CLI_FEW_ROWS);
         }
@@ -256,8 +181,8 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         code = cli_fail(self, &err);
     }
 done:
-    tacet_contextual_model_free(model);
-    tacet_contextual_log_free(log);
+    tacet_ab_model_free(model);
+    tacet_ab_log_free(log);
     tacet_space_clear(&job.space);
     return code;
 }

@@ -8,20 +8,17 @@
 #include "common/space.h"
 
 #include <tacet/ab/trusted/log.h>
-#include <tacet/contextual/trusted/log.h>
 
 cli_run learn_learn, learn_actions;
 
-enum { JOB_OPTIONS = 44 }; /* shared ones, with room for those of a command */
+enum { JOB_OPTIONS = 32 }; /* shared ones, with room for those of a command */
 
 /* What learn and choose have in common. */
 typedef struct learn_job {
-    const char *data, *actions, *contexts, *kernel, *lengthscale;
+    const char *data, *actions, *contexts;
     cli_space columns;
     cli_span range;
-    cli_reals lengthscales;
-    cli_wholes groups;
-    tacet_contextual_question question;
+    tacet_ab_question question;
     tacet_contextual_entry entry;
     uint64_t seed;
     tacet_space space;
@@ -32,7 +29,5 @@ void learn_job_init(learn_job *job);
 size_t learn_job_options(learn_job *job, cli_option *options);
 /* Checks the options and makes the space; CLI_EXIT_OK, or the exit code of what was said. */
 int learn_job_check(learn_job *job, const cli_command *self);
-/* Of a log of categories, which gets one table. */
-int learn_table(const learn_job *job, const tacet_ab_question *question, const char *out, const cli_command *self);
 
 #endif

@@ -7,15 +7,13 @@
 
 void learn_job_init(learn_job *job) {
     memset(job, 0, sizeof *job);
-    tacet_contextual_settings_defaults(&job->question.settings);
+    job->question.eps = 1;
     tacet_space_init(&job->space);
-    job->kernel = "se";
     job->entry.to_whom = "anyone";
     job->seed = UINT64_MAX;
 }
 
 size_t learn_job_options(learn_job *job, cli_option *options) {
-    tacet_contextual_settings *settings = &job->question.settings;
     const cli_option shared[] = {
         CLI_NEED("data", &job->data, "FILE", "CSV of logged rounds, with a header."),
         CLI_NEED("actions", &job->actions, "A,B", "Action columns."),
@@ -29,16 +27,7 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
                 "Learns from the first K rows of each person and charges K times; the others are not used."),
         CLI_SPACE_FILE(job->columns),
         CLI_SPACE_SHORT(job->columns),
-        CLI_OPT("kernel", &job->kernel, "NAME", "se, matern32 or matern52. Default se."),
-        CLI_OPT("lengthscale", &job->lengthscale, "L[,L…]",
-                "Of numeric columns, in their units; or one a column. From you or from public data: never fitted on "
-                "these records. Default: 0.3 of the width."),
-        CLI_OPT("groups", &job->groups, "G,G…",
-                "The group of each column, from 0, actions first: the reward is a sum over groups of functions of "
-                "their columns. More than four columns of numbers need it; a public belief, like the lengthscale."),
-        CLI_OPT("public-contexts", &job->question.public_contexts, "FILE",
-                "CSV of contexts that are public, as their law. Default: the law is measured."),
-        CLI_OPT("eps", &settings->eps, "E", "Privacy budget of this release. Default 1."),
+        CLI_OPT("eps", &job->question.eps, "E", "Privacy budget of this release. Default 1."),
         CLI_OPT("ledger", &job->entry.ledger, "FILE",
                 "The ledger; made when missing. Default: DATA.ledger.db, as for tacet curate."),
         CLI_OPT("budget-eps", &job->entry.budget, "E", "Total eps of a ledger that is made. Default: this release's."),
@@ -82,53 +71,18 @@ static int make_space(learn_job *job, const cli_command *self) {
     return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
 }
 
-static bool read_lengthscales(learn_job *job) {
-    bool good =
-        job->lengthscale == NULL || (CLI_READ(&job->lengthscales, job->lengthscale) &&
-                                     (job->lengthscales.count == 1 || job->lengthscales.count == job->space.count));
-    for (size_t i = 0; i < job->lengthscales.count; i++) {
-        good = good && job->lengthscales.at[i] > 0;
-    }
-    return good;
-}
-
 int learn_job_check(learn_job *job, const cli_command *self) {
-    tacet_contextual_question *q = &job->question;
-    tacet_kernel_spec spec;
-    tacet_error err = {0};
-    tacet_kernel_spec_defaults(&spec);
+    tacet_ab_question *q = &job->question;
     job->entry.seeded = job->seed != UINT64_MAX;
     job->entry.seed = job->seed;
-    q->settings.reward_lower = job->range.lo;
-    q->settings.reward_upper = job->range.hi;
-    if (!(q->settings.eps > 0) || !(job->entry.budget >= 0)) {
-        return cli_usage(self, "--%s must be above 0", q->settings.eps > 0 ? "budget-eps" : "eps");
+    q->lo = job->range.lo;
+    q->hi = job->range.hi;
+    q->space = &job->space;
+    if (!(q->eps > 0) || !(job->entry.budget >= 0)) {
+        return cli_usage(self, "--%s must be above 0", q->eps > 0 ? "budget-eps" : "eps");
     }
     if ((q->person != NULL) != (q->rows_per_person > 0)) {
         return cli_usage(self, "--person COLUMN and --rows-per-person K go together");
     }
-    const int code = make_space(job, self);
-    if (code != CLI_EXIT_OK) {
-        return code;
-    }
-    if (!read_lengthscales(job)) {
-        return cli_usage(self,
-                         "--lengthscale is one positive number, or %zu of them. It must come from you or from public "
-                         "data: a lengthscale fitted on these records would void the proof of privacy",
-                         job->space.count);
-    }
-    if (job->groups.at != NULL && job->groups.count != job->space.count) {
-        return cli_usage(self, "--groups is a number from 0 for each of the %zu columns, actions first",
-                         job->space.count);
-    }
-    if (tacet_kernel_parse(&spec, job->kernel, &err) != TACET_OK) {
-        return cli_usage(self, "%s", err.message);
-    }
-    q->space = &job->space;
-    q->lengthscales = job->lengthscales.at;
-    q->lengthscale_count = job->lengthscales.count;
-    q->groups = job->groups.at;
-    q->kind = spec.kind;
-    q->matern_p = spec.kind == TACET_KERNEL_MATERN ? spec.matern_p : 0;
-    return CLI_EXIT_OK;
+    return make_space(job, self);
 }

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - the best action in a context, from a released table of categories. Ring: programs (open). */
+/* table.c - the best action in a context, from a released table. Ring: programs (open). */
 #include "predict/table.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <tacet/io/csv.h>
 
-static json_t *one_json(const tacet_ab_model *model, size_t context, size_t action) {
+/* A record's action, or the best one in its context, and what it earns. */
+static json_t *one_json(const tacet_ab_model *model, const double *record, bool best, tacet_error *err) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
-    const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
-    const size_t cell = context * p->actions + action;
+    double action[TACET_AB_ACTION_COLUMNS_MOST], mean = 0, sd = 0;
+    memcpy(action, record, f->plan.action_columns * sizeof *action);
+    if (tacet_ab_model_predict(model, &mean, &sd, best ? action : NULL, record, 1, err) != TACET_OK) {
+        return NULL;
+    }
     json_t *list = json_array();
     for (size_t j = 0; j < f->plan.action_columns; j++) {
         char text[TACET_SPACE_NAME];
-        tacet_space_text(&f->space->columns[j], text, (double)tacet_ab_plan_level(&f->plan, action, j));
-        (void)json_array_append_new(list, J(text));
+        const bool named = !f->plan.number[j] || tacet_space_traits_of(&f->space->columns[j])->text;
+        tacet_space_text(&f->space->columns[j], text, action[j]);
+        (void)json_array_append_new(list, named ? J(text) : J(action[j]));
     }
-    return cli_object("action mean sd", J(list), J(p->mean[cell]), J(p->sd[cell]));
+    return cli_object("action mean sd", J(list), J(mean), J(sd));
 }
 
 static const char *protection_of(const tacet_ab_facts *f) {
@@ -24,19 +29,12 @@ static const char *protection_of(const tacet_ab_facts *f) {
                          : "none: the model was made with seeded noise";
 }
 
-/* values: the levels of the context columns. */
-static size_t context_of(const tacet_ab_facts *f, const double *values) {
-    double row[TACET_AB_COLUMNS_MOST + TACET_AB_ACTION_COLUMNS_MOST] = {0};
-    memcpy(row + f->plan.action_columns, values, f->plan.columns * sizeof *row);
-    return tacet_ab_plan_context(&f->plan, row);
-}
-
 static int predict_file(const tacet_ab_model *model, const char *path, const cli_command *self) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
-    const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
     const tacet_space_column *contexts = f->space->columns + f->plan.action_columns;
     size_t columns[TACET_AB_COLUMNS_MOST];
-    double values[TACET_AB_COLUMNS_MOST] = {0};
+    double record[TACET_AB_AXES_MOST] = {0};
+    double *values = record + f->plan.action_columns;
     tacet_csv *csv = NULL;
     tacet_error err = {0};
     bool found = true;
@@ -60,8 +58,11 @@ static int predict_file(const tacet_ab_model *model, const char *path, const cli
             (void)tacet_error_set(&err, TACET_PARSE, "%.80s: row %zu: %.120s", path, row, why.message);
             break;
         }
-        const size_t context = context_of(f, values);
-        json_t *one = one_json(model, context, p->rule[context]);
+        json_t *one = one_json(model, record, true, &err);
+        if (one == NULL) {
+            status = err.status;
+            break;
+        }
         if (cli_json_wanted()) {
             (void)json_array_append(list, one);
         } else {
@@ -82,7 +83,8 @@ int predict_table(const tacet_ab_model *model, const char *context_text, const c
                   const cli_command *self) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
     const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
-    double values[TACET_AB_COLUMNS_MOST] = {0};
+    double record[TACET_AB_AXES_MOST] = {0};
+    double *values = record + f->plan.action_columns;
     tacet_error err = {0};
     if (data != NULL && context_text != NULL) {
         return cli_usage(self, "--data or --context");
@@ -94,13 +96,18 @@ int predict_table(const tacet_ab_model *model, const char *context_text, const c
         return cli_usage(self, "--context is %zu values, as the model has context columns%s%s", f->plan.columns,
                          err.message[0] != '\0' ? ": " : "", err.message);
     }
-    const size_t context = context_of(f, values);
-    json_t *object = one_json(model, context, p->rule[context]);
+    json_t *object = one_json(model, record, true, &err);
+    if (object == NULL) {
+        return cli_fail(self, &err);
+    }
     cli_add(object, "eps delta private protection", J(f->plan.eps), J(0.0), J(f->is_private), J(protection_of(f)));
     if (all) {
         json_t *list = json_array();
         for (size_t a = 0; a < p->actions; a++) {
-            (void)json_array_append_new(list, one_json(model, context, a));
+            for (size_t j = 0; j < f->plan.action_columns; j++) {
+                record[j] = tacet_ab_plan_value(&f->plan, a, j);
+            }
+            (void)json_array_append_new(list, one_json(model, record, false, &err));
         }
         cli_add(object, "all", J(list));
     }

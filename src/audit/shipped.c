@@ -109,7 +109,7 @@ const char *tacet_audit_spoils(size_t index, const char **summary) {
     return SPOILS[index].name;
 }
 
-static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table, &tacet__way_numbers,
+static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table,
                                          &tacet__way_study};
 static const char CURATE[] = "curate";
 

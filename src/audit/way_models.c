@@ -101,57 +101,6 @@ static tacet_status ask_table(tacet__shipment *s, tacet_error *err) {
     return status != TACET_OK ? status : tacet__shipment_stored(s, TABLE_TICKET, err);
 }
 
-/* --- a log of numbers -------------------------------------------------------------------------------------------- */
-
-enum { NUMBER_ROWS = 60 };
-static const char SCALE_TICKET[] = "audit/scale";
-static const double VICTIM[] = {0.5, 0}; /* a number, and the first level */
-
-static tacet_status choose_numbers(tacet__shipment *s, const char *mechanism, tacet_error *err) {
-    s->pure = true;
-    return strcmp(mechanism, "k-norm") == 0
-               ? TACET_OK
-               : tacet__fail(err, TACET_INVALID, "a log of numbers is released with k-norm noise");
-}
-
-/* The row that differs is the first, which is dealt to the largest part: the one that the function is learnt from. */
-static tacet_status write_numbers(tacet__shipment *s, tacet_error *err) {
-    tacet_simrng rng;
-    FILE *file = fopen(s->data, "we");
-    const double end = s->worlds[0] == 1 ? 1e9 : -1e9; /* far out of range: it is clipped */
-    bool good = file != NULL && fprintf(file, "a,c,y\n%g,c%g,%g\n", VICTIM[0], VICTIM[1], end) > 0;
-    tacet_simrng_init(&rng, 78, 0);
-    for (size_t i = 1; i < NUMBER_ROWS && good; i++) {
-        const double a = tacet_simrng_uniform(&rng), c = tacet_simrng_uniform(&rng);
-        good = fprintf(file, "%.6f,c%g,%.6f\n", a, floor(2 * c), 2 * tacet_simrng_uniform(&rng) - 1) > 0;
-    }
-    good = file != NULL && fclose(file) == 0 && good;
-    return good ? TACET_OK : tacet__fail(err, TACET_IO, "%.150s: cannot be written", s->data);
-}
-
-/* What `tacet learn` does with a log of numbers unless it is told otherwise. */
-static tacet_status ask_numbers(tacet__shipment *s, tacet_error *err) {
-    static const tacet_space_options COLUMNS = {.bounds = "a=0:1", .levels = "c=c0|c1"};
-    tacet_space space;
-    tacet_contextual_question question = {.space = &space, .action_columns = 1, .reward = "y", .kind = TACET_KERNEL_SE};
-    const tacet_contextual_entry entry = {.ledger = s->ledger, .ticket = "audit", .to_whom = "an auditor"};
-    tacet_contextual_log *log = NULL;
-    tacet_contextual_model *model = NULL;
-    tacet_contextual_settings_defaults(&question.settings);
-    question.settings.eps = s->settings->eps;
-    tacet_status status = tacet_space_short(&space, &COLUMNS, err);
-    status = status != TACET_OK ? status : tacet_contextual_log_open(&log, s->data, &question, err);
-    status = status != TACET_OK ? status : tacet_contextual_log_release(log, &model, &entry, err);
-    if (status == TACET_OK && s->worlds[0] != TACET__WORLD_LAW) {
-        status = tacet_contextual_predict_records(model, s->values, VICTIM, 1, err);
-    }
-    tacet_contextual_model_free(model);
-    tacet_contextual_log_free(log);
-    tacet_space_clear(&space);
-    return status != TACET_OK || s->worlds[0] != TACET__WORLD_LAW ? status
-                                                                  : tacet__shipment_stored(s, SCALE_TICKET, err);
-}
-
 /* A reward moves both numbers of its cell, by 1 and by -1. */
 static double difference(const double *values) {
     return values[0] - values[1];
@@ -173,18 +122,4 @@ const tacet__way tacet__way_table = {
     .choose = choose_table,
     .prepare = write_log,
     .ask = ask_table,
-};
-const tacet__way tacet__way_numbers = {
-    .name = "learn-numbers",
-    .summary = "a log of numbers through tacet learn as it is by default; bound on eps, and tests of the noise's law",
-    .mechanism = "k-norm",
-    .most = 1,
-    .law_numbers = 1,
-    .middle = (double)NAN,
-    .rows = RELEASES,
-    .runs = INTERRUPTED,
-    .ticket = "audit/stage 1",
-    .choose = choose_numbers,
-    .prepare = write_numbers,
-    .ask = ask_numbers,
 };

@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
@@ -227,14 +228,21 @@ static void a_ticket_is_answered_once_and_charged_once(void **state) {
 
 static void logs_that_do_not_fit_are_refused_by_name(void **state) {
     tacet_space space = make_space();
-    const tacet_space_options numeric = {.inputs = "action,age", .levels = "action=A|B", .bounds = "age=0:1"};
+    char names[512] = "";
+    tacet_space_options options = {.inputs = names, .bounds = NULL};
+    char bounds[512] = "";
     tacet_space other;
     tacet_ab_plan plan;
     tacet_ab_log *log = NULL;
     double rows[WIDTH] = {7, 0, 1};
     tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
     (void)state;
-    assert_ok(tacet_space_short(&other, &numeric, NULL));
+    for (size_t i = 0; i < 18; i++) { /* one action, 17 contexts */
+        (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%sc%zu", i > 0 ? "," : "", i);
+        (void)snprintf(bounds + strlen(bounds), sizeof bounds - strlen(bounds), "%s0:1", i > 0 ? "," : "");
+    }
+    options.bounds = bounds;
+    assert_ok(tacet_space_short(&other, &options, NULL));
     assert_int_equal(tacet_ab_plan_make(&plan, &other, 1, 0, 1, 1, 10, NULL), TACET_UNSUPPORTED);
     assert_int_equal(tacet_ab_plan_make(&plan, &space, 1, 0, 1, NAN, 10, NULL), TACET_INVALID);
     assert_int_equal(tacet_ab_plan_make(&plan, &space, 1, 1, 1, 1, 10, NULL), TACET_INVALID);

@@ -231,85 +231,6 @@ static void laws_of_many_contexts_are_measured(void **state) {
     tacet_contextual_basis_free(basis);
 }
 
-static double f(const double *w) {
-    return 0.3 * (cos(4 * (w[0] - 0.4 - 0.3 * w[3])) + cos(4 * (w[1] - 0.7 + 0.4 * w[4])) +
-                  cos(3 * (w[2] - 0.2 - 0.5 * w[5])));
-}
-
-/* 8,000 records of six coordinates at eps = 1: the best actions are found, what is stated covers, and the model that is
- * written and read says what the kernel written out says. tied: the contexts are all the same number. */
-static void learn_six(bool tied) {
-    const tacet_contextual_space space = space_of();
-    tacet_contextual_basis *basis = NULL;
-    tacet_contextual_learner *l = NULL;
-    tacet_contextual_settings settings;
-    tacet_contextual_model *model = NULL, *again = NULL;
-    tacet_noise *noise = NULL;
-    tacet_simrng rng;
-    char *text = NULL;
-    double loss = 0, random = 0, square = 0;
-    tacet_simrng_init(&rng, 74, 0);
-    tacet_contextual_settings_defaults(&settings);
-    assert_ok(tacet_contextual_basis_create(&basis, &space, 0, NULL));
-    assert_ok(tacet_contextual_learner_create(&l, basis, &settings, NULL));
-    for (size_t i = 0; i < 8000; i++) {
-        double w[D];
-        draw(w, &rng);
-        w[4] = tied ? w[3] : w[4];
-        w[5] = tied ? w[3] : w[5];
-        assert_ok(tacet_contextual_learner_add(l, w, f(w) + 0.1 * tacet_simrng_normal(&rng), NULL));
-    }
-    assert_ok(tacet_noise_open_seeded(&noise, 74, 1, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
-    assert_ok(tacet_contextual_release(l, &model, &ask, NULL));
-    assert_ok(tacet_contextual_model_encode(model, &text, NULL));
-    assert_ok(tacet_contextual_model_decode(&again, text, strlen(text), NULL));
-    const tacet_contextual_parts *p = tacet_contextual_model_parts(again);
-    assert_memory_equal(p->groups, GROUP, sizeof GROUP);
-    for (size_t k = 0; k < 10; k++) {
-        enum { TRIED = 200 };
-        double w[D], actions[TRIED * ACTIONS], means[TRIED], top = -INFINITY, sum = 0;
-        size_t best = 0;
-        draw(w, &rng);
-        w[4] = tied ? w[3] : w[4];
-        w[5] = tied ? w[3] : w[5];
-        for (size_t i = 0; i < TRIED; i++) {
-            for (size_t c = 0; c < ACTIONS; c++) {
-                w[c] = actions[i * ACTIONS + c] = tacet_simrng_uniform(&rng);
-            }
-            top = fmax(top, f(w));
-            sum += f(w) / TRIED;
-        }
-        assert_ok(tacet_contextual_predict(again, &best, means, actions, TRIED, w + ACTIONS, NULL));
-        for (size_t i = 0; i < TRIED; i++) {
-            memcpy(w, actions + i * ACTIONS, ACTIONS * sizeof *w);
-            square += (means[i] - f(w)) * (means[i] - f(w)) / (10 * TRIED);
-        }
-        double written = p->offset; /* w is the last one tried */
-        for (size_t j = 0; j < p->count; j++) {
-            written += p->weights[j] * kernel_at(p->nodes + j * D, w);
-        }
-        assert_close(means[TRIED - 1], fmin(fmax(written, -1), 1), 1e-9);
-        memcpy(w, actions + best * ACTIONS, ACTIONS * sizeof *w);
-        loss += (top - f(w)) / 10;
-        random += (top - sum) / 10;
-    }
-    assert_true(random > 0.3 && loss < 0.1 * random);
-    assert_true(sqrt(square) < 0.07 && TACET_CONTEXTUAL_LIKELY * p->predicted_error >= sqrt(square));
-    free(text);
-    tacet_contextual_model_free(model);
-    tacet_contextual_model_free(again);
-    tacet_noise_close(noise);
-    tacet_contextual_learner_free(l);
-    tacet_contextual_basis_free(basis);
-}
-
-/* The seeds are fixed: no false alarms. */
-static void six_coordinates_are_learnt(void **state) {
-    learn_six(false);
-    learn_six(true);
-}
-
 static void what_no_group_allows_is_refused(void **state) {
     static const size_t LARGE[D] = {0, 0, 0, 0, 0, 1}, GAP[D] = {0, 0, 2, 2, 2, 0};
     tacet_contextual_space space = space_of();
@@ -337,7 +258,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_are_those_of_the_sum), cmocka_unit_test(lattices_are_even),
         cmocka_unit_test(sums_of_neighbours_are_near),   cmocka_unit_test(laws_of_many_contexts_are_measured),
-        cmocka_unit_test(six_coordinates_are_learnt),    cmocka_unit_test(what_no_group_allows_is_refused),
+        cmocka_unit_test(what_no_group_allows_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,12 +114,10 @@ wrong 2 'people.csv: line 1' study suggest --store none --study none --decision-
 wrong 1 'none' study status --store none --study none
 wrong 1 'broken.json' predict --model broken.json --context 3
 wrong 1 'array.json' predict --model array.json --context 3
-columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --lengthscale 1.5,25"
+columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90"
 # shellcheck disable=SC2086
 {
     wrong 2 '--eps must be above 0' learn --data log.csv $columns --eps 0 --out m.json
-    # A refusal that spends nothing makes no ledger: its budget would be that of the refused release.
-    wrong 1 'too few' learn --data log.csv $columns --eps 1 --out m.json
     wrong 1 "no column is called 'outcome'" learn --data people.csv $columns --eps 1 --out m.json
 }
 wrong 1 'none.json' report --in none.json --out r.html

@@ -61,10 +61,6 @@ share local --rounds 1000 --eps 0.5,4
 told 'From eps = 4 on it keeps at least 90 % of what can be gained without privacy\."'
 told '"close_from":{"low":4.0,"high":4.0},"settled":true'
 ! grep -q '"trials":10,' "$work/share" || fail "a share that ten functions leave open is called settled"
-# Records that 'tacet learn' refuses, because there are too few for the eps, leave a choice at random.
-share contextual --rounds 300 --eps 0.1,0.5 --trials 10
-told '"eps":0.1[^}]*"better_than_random":false[^}]*"refused":true'
-told '"eps":0.5[^}]*"better_than_random":true[^}]*"refused":false'
 ! grep -q 'From eps = ' "$work/local" || fail "four functions are called enough to tell the share: $(cat "$work/local")"
 # Two functions tell nothing: that is said, and no problem is called too hard.
 "$tacet" plan --model outsourced --candidates 300 --lengthscale 0.02 --queries 5 --eps 1 --trials 2 --json >"$work/few" 2>/dev/null

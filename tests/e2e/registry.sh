@@ -88,7 +88,7 @@ curate 0 people.csv fifth --ticket two
 curate 3 people.csv sixth --ticket three
 # learn and curate share one ledger.
 awk 'BEGIN { srand(7); print "x,y"; for (i = 0; i < 400; i++) { x = rand(); print x "," x * (1 - x) } }' >log.csv
-learn="$tacet learn --data log.csv --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1"
+learn="$tacet learn --data log.csv --actions x --reward y --range 0:1 --bounds 0:1 --eps 1"
 $learn --budget-eps 2 --out model.json >/dev/null
 cp log.csv.ledger.db before.db
 "$tacet" curate --values-unprotected --data log.csv --inputs x --bounds x=0:1 --unit x=1 --eps 1 --mechanism laplace --out log >/dev/null || fail "learn and curate have two ledgers"
@@ -113,7 +113,7 @@ ab copy1.csv || code=$?
 # A pipe is empty when it is read again, and would be known to nobody.
 code=0
 # shellcheck disable=SC2002 # a pipe is what is tried
-cat log.csv | "$tacet" learn --data /dev/stdin --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1 --ledger pipe.db \
+cat log.csv | "$tacet" learn --data /dev/stdin --actions x --reward y --range 0:1 --bounds 0:1 --eps 1 --ledger pipe.db \
     --out piped.json >said 2>err || code=$?
 [ "$code" = 1 ] && grep -q 'must be a file' err && [ ! -e pipe.db ] || fail "a log from a pipe gets a budget of its own: exit code $code: $(cat err)"
 # An older copy of the ledger in its place is seen by the anchor, which lies beside the registry.

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/contextual/trusted/log.h>
+#include <tacet/ab/trusted/log.h>
 #include <tacet/core/simrng.h>
 
 enum { WIDTH_MOST = 8 };
@@ -18,8 +18,6 @@ enum { WIDTH_MOST = 8 };
 typedef struct world {
     const char *name, *space;
     size_t columns, action_columns, rows;
-    bool propensity;
-    bool action_stays; /* the neighbours of a log with numbers differ in context and reward */
     double eps, low, high;
     size_t near; /* how many draws come to .7 of their charge or more; the others are charged for more than they need */
     size_t pairs;
@@ -33,24 +31,21 @@ typedef struct a_log {
 } a_log;
 
 static void release(const a_log *g, recording *into, const recording *replay) {
-    tacet_contextual_log *opened = NULL;
-    tacet_contextual_model *model = NULL;
-    tacet_contextual_question q = {.space = &g->space,
-                                   .action_columns = g->w->action_columns,
-                                   .reward = "reward",
-                                   .propensity = g->w->propensity ? "p" : NULL,
-                                   .kind = TACET_KERNEL_SE};
-    tacet_contextual_settings_defaults(&q.settings);
-    q.settings.eps = g->w->eps;
-    q.settings.reward_lower = g->w->low;
-    q.settings.reward_upper = g->w->high;
+    tacet_ab_log *opened = NULL;
+    tacet_ab_model *model = NULL;
+    const tacet_ab_question q = {.space = &g->space,
+                                 .action_columns = g->w->action_columns,
+                                 .reward = "reward",
+                                 .lo = g->w->low,
+                                 .hi = g->w->high,
+                                 .eps = g->w->eps};
     const tacet_contextual_entry entry = {.ticket = "t", .to_whom = "test", .seeded = true, .seed = 5};
-    assert_ok(tacet_contextual_log_open_rows(&opened, g->rows, g->w->rows, &q, NULL));
+    assert_ok(tacet_ab_log_open_rows(&opened, g->rows, g->w->rows, &q, NULL));
     recorder_begin(into, replay);
-    assert_ok(tacet_contextual_log_release(opened, &model, &entry, NULL));
+    assert_ok(tacet_ab_log_release(opened, &model, &entry, NULL));
     recorder_end();
-    tacet_contextual_model_free(model);
-    tacet_contextual_log_free(opened);
+    tacet_ab_model_free(model);
+    tacet_ab_log_free(opened);
 }
 
 /* A cell of a column: an end, somewhere within; of a private one also outside. */
@@ -69,22 +64,17 @@ static double any_cell(const tacet_space_column *c, bool is_private, tacet_simrn
 
 static void any_row(const a_log *g, double *row, tacet_simrng *rng) {
     for (size_t i = 0; i < g->w->columns; i++) {
-        if (i >= g->w->action_columns || !g->w->action_stays) {
-            row[i] = any_cell(&g->space.columns[i], i >= g->w->action_columns, rng);
-        }
+        row[i] = any_cell(&g->space.columns[i], i >= g->w->action_columns, rng);
     }
     const double u = tacet_simrng_uniform(rng);
     const double within = g->w->low + tacet_simrng_uniform(rng) * (g->w->high - g->w->low);
     row[g->w->columns] = u < 0.4 ? g->w->low : u < 0.8 ? g->w->high : u < 0.85 ? -1e9 : u < 0.9 ? 1e9 : within;
-    if (g->w->propensity) {
-        row[g->w->columns + 1] = u < 0.3 ? 0 : u < 0.6 ? 1 : 0.01;
-    }
 }
 
 static void log_init(a_log *g, const world *w) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, 5, 0);
-    *g = (a_log){.w = w, .width = w->columns + 1 + (w->propensity ? 1 : 0)};
+    *g = (a_log){.w = w, .width = w->columns + 1};
     assert_true(g->width <= WIDTH_MOST);
     tacet_space_init(&g->space);
     assert_ok(tacet_space_decode(&g->space, w->space, strlen(w->space), NULL));
@@ -100,9 +90,6 @@ static void log_init(a_log *g, const world *w) {
             mean += 0.3 * cos(3 * u + (double)j) / (double)w->columns;
         }
         row[w->columns] = w->low + (w->high - w->low) * (tacet_simrng_uniform(&rng) < mean ? 0.9 : 0.1);
-        if (w->propensity) {
-            row[w->columns + 1] = 1 / (double)g->space.columns[0].level_count;
-        }
     }
 }
 
@@ -200,10 +187,27 @@ static void test_a_log_of_numbers(void **state) {
                  "{\"name\":\"c\",\"kind\":\"real\",\"bounds\":[10,12]}]}",
         .columns = 2,
         .action_columns = 1,
-        .rows = 3000,
-        .action_stays = true,
+        .rows = 1000,
         .eps = 1,
         .high = 1,
+        .near = 1,
+        .pairs = 6,
+    };
+    (void)state;
+    check(&W);
+}
+
+/* Where to cut is one draw, of other rows than the table's. */
+static void test_a_log_of_money(void **state) {
+    static const world W = {
+        .name = "money",
+        .space = "{\"columns\":[{\"name\":\"v\",\"kind\":\"category\",\"levels\":[\"A\",\"B\",\"C\"]},"
+                 "{\"name\":\"age\",\"kind\":\"integer\",\"bounds\":[18,90]}]}",
+        .columns = 2,
+        .action_columns = 1,
+        .rows = 1000,
+        .eps = 0.7,
+        .high = 200,
         .near = 2,
         .pairs = 6,
     };
@@ -219,13 +223,11 @@ static void test_a_log_of_levels_and_numbers(void **state) {
                  "{\"name\":\"t\",\"kind\":\"category\",\"levels\":[\"x\",\"y\"]}]}",
         .columns = 3,
         .action_columns = 1,
-        .rows = 3000,
-        .propensity = true,
-        .action_stays = true,
+        .rows = 1000,
         .eps = 0.7,
         .low = -5,
         .high = 20,
-        .near = 4,
+        .near = 1,
         .pairs = 6,
     };
     (void)state;
@@ -236,6 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_log_of_numbers),
         cmocka_unit_test(test_a_log_of_levels_and_numbers),
+        cmocka_unit_test(test_a_log_of_money),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of a log of categories: one released table, the rule it speaks for, and what that rule earns."""
+"""The model of a log: one released table, the rule it speaks for, and what that rule earns."""
 from __future__ import annotations
 
 import json
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 class TableModel(Model):
-    """What `tacet.trusted.learn` releases where all columns are categories. Beside what every model has:
+    """What `tacet.trusted.learn` releases. Numbers are in bins. Beside what every model has:
 
     - `rule`: for each context its columns, the action's columns, `mean` and `sd` of the reward there;
     - `recommended`, `single`, `logged`, `uniform`: what a row earns by the rule, by `single_action` for all, in the log,
@@ -71,26 +71,24 @@ class TableModel(Model):
         self.over_uniform: Estimate = _estimate(found.over_uniform)
         self.rule_is_single: bool = found.rule_is_single
         self.single_action: dict[str, Any] = self._action(found.single)
-        self.rule = self._rules(plan.levels, found.contexts)
+        self.rule = self._rules(found.contexts)
         self.sd = sum(found.share[i] * row["sd"] ** 2 for i, row in enumerate(self.rule)) ** 0.5
 
     def __reduce__(self) -> Any:
         return (TableModel, (self._text,))
 
     def _action(self, number: int) -> dict[str, Any]:
-        plan = ffi.addressof(lib.tacet_ab_model_facts(self._pointer), "plan")
-        levels = [float(lib.tacet_ab_plan_level(plan, number, j)) for j in range(self._actions)]
-        return self.space.only(self.actions).rows([levels])[0]
+        return self.space.only(self.actions).rows([self._at(number, range(self._actions))])[0]
 
-    def _rules(self, levels: Any, contexts: int) -> list[dict[str, Any]]:
+    def _at(self, number: int, columns: range) -> list[float]:
+        """What an action, or a context, has in these columns: levels, and middles of bins."""
+        plan = ffi.addressof(lib.tacet_ab_model_facts(self._pointer), "plan")
+        return [lib.tacet_ab_plan_value(plan, number, j) for j in columns]
+
+    def _rules(self, contexts: int) -> list[dict[str, Any]]:
         """The first context column's level changes fastest, as in the table."""
-        packed, records = Packed(contexts, len(self.contexts)), []
-        for number in range(contexts):
-            record, rest = [], number
-            for j in range(len(self.contexts)):
-                record.append(float(rest % levels[j]))
-                rest //= levels[j]
-            records.append(record)
+        packed = Packed(contexts, len(self.contexts))
+        records = [self._at(number, range(self._actions, len(self.space))) for number in range(contexts)]
         for j in range(len(self.contexts)):
             packed.fill(j, array("d", [record[j] for record in records]))
         said = self._recommend(packed, 0)
@@ -129,7 +127,7 @@ class TableModel(Model):
         return super().best(grid, **context) if self.contexts else dict(self.single_action)
 
     def candidates(self, grid: int = 33) -> list[dict[str, Any]]:
-        """Every combination of levels of the action's columns."""
+        """Every combination of levels, and of middles of bins, of the action's columns."""
         return [self._action(i) for i in range(lib.tacet_ab_model_posterior(self._pointer).actions)]
 
     def _values(self) -> list[tuple[str, Estimate]]:

@@ -17,7 +17,8 @@ enum {
     GRID = 8,   /* scales that a family may have */
     SHAPES = 4, /* of the cells' own effects */
     LAYERS = 5, /* Gaussians that make up a Laplace number */
-    FAMILIES = 2 + 2 * TACET_AB_COLUMNS_MOST,
+    FAMILIES = 2 * (3 + 2 * TACET_AB_COLUMNS_MOST), /* smooth ones twice, with two lengthscales */
+    SMOOTH_DRAWS = 500,
     BURN_IN = 100 /* draws thrown away, at least */
 };
 static const double GRID_LEAST = 0.0125; /* of the unit u = p (1 - p); each further scale is twice the one before */
@@ -27,6 +28,7 @@ static const double OWN_SLOPE = 0.6;
 /* Few successes a cell scatter with long tails of their own (excess kurtosis 1/successes, less where noise covers it),
  * which must not be taken for a few large effects: above this mean, own effects are Gaussian. */
 static const double KURTOSIS_MOST = 0.2;
+static const double SHARE_LEAST = 0.005; /* of p (1 - p), what a reward scatters by within a cell */
 /* Gauss-Laguerre: a Laplace number of scale b is Gaussian with variance 2 b^2 x, x exponential. */
 static const double LAYER_X[LAYERS] = {0.26356031971814, 1.41340305910652, 3.59642577104072, 7.08581000585884,
                                        12.6408008442758};
@@ -44,13 +46,16 @@ typedef struct chain {
     double u;           /* unit of effects */
     size_t families, q; /* family 0: the constant, 1: actions, then columns, then action x column */
     size_t first[FAMILIES + 1], scale[FAMILIES];
-    size_t *at[FAMILIES]; /* which effect of the family each cell has */
+    size_t *at[FAMILIES];  /* which effect of the family each cell has; NULL: it is a smooth one */
+    double *own_features[FAMILIES]; /* of a smooth one: its effects are sums of these */
+    double *X, *Y;         /* where there are smooth ones: q x K features of all families; scratch */
+    double share;          /* variance of a reward within a cell, of p (1 - p) */
     double *V;            /* variance of a cell's contrast but for noise on `up` and its own effect */
     double *omega, *eta;  /* variance of that noise, and the noise */
     unsigned char *large; /* whether a cell's own effect is a large one */
     double *omega_total;  /* of the totals' noise */
     size_t own, shape;    /* scale of the cells' own effects */
-    double *beta, *mean, *L, *h, *fit, *g, *residual;
+    double *beta, *mean, *L, *h, *fit, *g, *residual, *part;
     double noise_var; /* 2 b^2 (1 - p)^2 */
     size_t shapes;    /* that own effects may have: the Gaussian alone, or all */
 } chain;
@@ -86,6 +91,10 @@ static size_t choose(tacet_simrng *rng, double *logs, size_t count) {
 
 /* Adds weight z to the effects that cell i has. */
 static void add_cell(const chain *k, size_t i, double weight, double *h, double z) {
+    if (k->X != NULL) {
+        tacet__axpy(h, weight * z, k->X + i * k->q, k->q);
+        return;
+    }
     for (size_t f = 0; f < k->families; f++) {
         h[k->first[f] + k->at[f][i]] += weight * z;
     }
@@ -140,7 +149,10 @@ static void assemble(chain *k) {
     for (size_t i = 0; i < d->K; i++) {
         const double D = cell_variance(k, i) + k->omega[i];
         const double w = d->n[i] * d->n[i] / D;
-        for (size_t f = 0; f < k->families; f++) {
+        for (size_t j = 0; j < q && k->X != NULL; j++) {
+            k->Y[i * q + j] = sqrt(w) * k->X[i * q + j];
+        }
+        for (size_t f = 0; f < k->families && k->X == NULL; f++) {
             const size_t row = k->first[f] + k->at[f][i];
             for (size_t g = 0; g <= f; g++) { /* families come in order, so this is the lower triangle */
                 k->L[(k->first[g] + k->at[g][i]) * q + row] += w;
@@ -148,8 +160,23 @@ static void assemble(chain *k) {
         }
         add_cell(k, i, d->n[i] / D, k->h, d->z[i]);
     }
+    if (k->X != NULL) {
+        tacet__syrk(false, q, d->K, 1, k->Y, q, 1, k->L, q);
+    }
     for (size_t a = 0; a < d->A && d->totals != NULL; a++) {
         add_total(k, a);
+    }
+}
+
+/* What family f adds to each cell, in `part`. */
+static void effects_of(chain *k, size_t f) {
+    if (k->at[f] == NULL) {
+        const size_t m = k->first[f + 1] - k->first[f];
+        tacet__gemv(true, m, k->d->K, 1, k->X + k->first[f], k->q, k->beta + k->first[f], 0, k->part);
+        return;
+    }
+    for (size_t i = 0; i < k->d->K; i++) {
+        k->part[i] = k->beta[k->first[f] + k->at[f][i]];
     }
 }
 
@@ -168,13 +195,13 @@ static tacet_status draw_effects(chain *k, tacet_error *err) {
     for (size_t j = 0; j < k->q; j++) {
         k->beta[j] += k->mean[j];
     }
+    memset(k->fit, 0, k->d->K * sizeof *k->fit);
+    for (size_t f = 0; f < k->families; f++) {
+        effects_of(k, f);
+        tacet__axpy(k->fit, 1, k->part, k->d->K);
+    }
     for (size_t i = 0; i < k->d->K; i++) {
-        double sum = 0;
-        for (size_t f = 0; f < k->families; f++) {
-            sum += k->beta[k->first[f] + k->at[f][i]];
-        }
-        k->fit[i] = sum;
-        k->residual[i] = k->d->z[i] - k->d->n[i] * sum;
+        k->residual[i] = k->d->z[i] - k->d->n[i] * k->fit[i];
     }
     return TACET_OK;
 }
@@ -262,7 +289,7 @@ static void draw_own(chain *k) {
         }
     }
     for (size_t i = 0; i < GRID * k->shapes; i++) {
-        logs[i] += OWN_SLOPE * (double)(i % GRID);
+        logs[i] += (k->X != NULL ? 0 : OWN_SLOPE) * (double)(i % GRID);
     }
     const size_t chosen = choose(k->rng, logs, GRID * k->shapes);
     k->shape = chosen / GRID;
@@ -297,8 +324,9 @@ static void draw_scale(chain *k, size_t f) {
     }
     const double factor = up ? 2 : 0.5;
     double change = 0;
+    effects_of(k, f);
     for (size_t i = 0; i < d->K; i++) {
-        const double moved = k->g[i] - d->n[i] * (factor - 1) * k->beta[k->first[f] + k->at[f][i]];
+        const double moved = k->g[i] - d->n[i] * (factor - 1) * k->part[i];
         change += 0.5 * (k->g[i] * k->g[i] - moved * moved) / cell_variance(k, i);
     }
     if (log(tacet_simrng_uniform(k->rng) + 1e-300) >= change) {
@@ -306,7 +334,7 @@ static void draw_scale(chain *k, size_t f) {
     }
     k->scale[f] = up ? k->scale[f] + 1 : k->scale[f] - 1;
     for (size_t i = 0; i < d->K; i++) {
-        const double by = (factor - 1) * k->beta[k->first[f] + k->at[f][i]];
+        const double by = (factor - 1) * k->part[i];
         k->fit[i] += by;
         k->g[i] -= d->n[i] * by;
     }
@@ -317,28 +345,128 @@ static void draw_scale(chain *k, size_t f) {
 
 /* --- the chain --------------------------------------------------------------------------------------------------- */
 
-/* Families and the effect of each that a cell has. */
-static bool set_families(chain *k) {
-    const tacet__ab_data *d = k->d;
-    const tacet_ab_table *t = d->table;
-    const size_t crossed = t->columns >= 2 ? t->columns : 0; /* with one column, a cell is action x level */
-    bool good = true;
-    k->families = 2 + t->columns + crossed;
-    for (size_t f = 0; f < k->families; f++) {
-        const size_t j = f < 2 + t->columns ? f - 2 : f - 2 - t->columns;
-        const size_t count = f == 0 ? 1 : f == 1 ? d->A : f < 2 + t->columns ? t->levels[j] : t->levels[j] * d->A;
-        k->at[f] = TACET__ZALLOC(size_t, d->K);
-        good = good && k->at[f] != NULL;
-        for (size_t i = 0; i < d->K && good; i++) {
-            const size_t a = i % d->A, level = f >= 2 ? tacet__ab_level(t, i / d->A, j) : 0;
-            k->at[f][i] = f == 0 ? 0 : f == 1 ? a : f < 2 + t->columns ? level : level * d->A + a;
+/* Which columns a family's effects are of. */
+typedef struct subset {
+    bool actions, all;
+    size_t column; /* of contexts; SIZE_MAX: none */
+} subset;
+
+static bool is_smooth(const tacet_ab_table *t, size_t action_axes, const subset *s, bool varies[TACET_AB_AXES_MOST]) {
+    bool any = false;
+    for (size_t j = 0; j < t->axis_count; j++) {
+        varies[j] = s->all || (j < action_axes ? s->actions : j - action_axes == s->column);
+        any = any || (varies[j] && t->smooth[j]);
+    }
+    return any;
+}
+
+static tacet_status add_smooth(chain *k, const bool *varies, tacet_error *err) {
+    static const double LENGTHSCALE[] = {0.7, 0.35}; /* of the width of a column */
+    for (size_t l = 0; l < sizeof LENGTHSCALE / sizeof *LENGTHSCALE; l++) {
+        const size_t f = k->families++;
+        size_t count = 0;
+        const tacet_status status = tacet__ab_features(&k->own_features[f], &count, k->d, varies, LENGTHSCALE[l], err);
+        if (status != TACET_OK) {
+            return status;
         }
         k->first[f + 1] = k->first[f] + count;
+    }
+    return TACET_OK;
+}
+
+static tacet_status add_family(chain *k, const subset *s, tacet_error *err) {
+    const tacet__ab_data *d = k->d;
+    const tacet_ab_table *t = d->table;
+    bool varies[TACET_AB_AXES_MOST];
+    if (is_smooth(t, t->axis_count - t->columns, s, varies)) {
+        return add_smooth(k, varies, err);
+    }
+    const size_t f = k->families++;
+    k->at[f] = TACET__ZALLOC(size_t, d->K);
+    if (k->at[f] == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu cells", d->K);
+    }
+    const size_t levels = s->column == SIZE_MAX ? 1 : t->levels[s->column];
+    for (size_t i = 0; i < d->K; i++) {
+        const size_t level = s->column == SIZE_MAX ? 0 : tacet__ab_level(t, i / d->A, s->column);
+        k->at[f][i] = s->actions ? level * d->A + i % d->A : level;
+    }
+    k->first[f + 1] = k->first[f] + levels * (s->actions ? d->A : 1);
+    return TACET_OK;
+}
+
+/* The features of all families beside each other, where some are smooth. */
+static tacet_status gather(chain *k, tacet_error *err) {
+    const size_t q = k->q;
+    bool any = false;
+    for (size_t f = 0; f < k->families; f++) {
+        any = any || k->at[f] == NULL;
+    }
+    const tacet__array arrays[] = {{&k->X, q, k->d->K}, {&k->Y, q, k->d->K}};
+    if (any && !tacet__zalloc_arrays(arrays, 2)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu effects", q);
+    }
+    for (size_t f = 0; f < k->families && any; f++) {
+        const size_t m = k->first[f + 1] - k->first[f];
+        for (size_t i = 0; i < k->d->K; i++) {
+            double *to = k->X + i * q + k->first[f];
+            if (k->at[f] != NULL) {
+                to[k->at[f][i]] = 1;
+            } else {
+                memcpy(to, k->own_features[f] + i * m, m * sizeof *to);
+            }
+        }
+    }
+    return TACET_OK;
+}
+
+/* Families: the constant, actions, each column, action x column where there are several, and, where there are numbers,
+ * all columns together. */
+static tacet_status set_families(chain *k, tacet_error *err) {
+    const tacet_ab_table *t = k->d->table;
+    const subset constant = {.column = SIZE_MAX}, actions = {.actions = true, .column = SIZE_MAX};
+    const subset all = {.actions = true, .all = true, .column = SIZE_MAX};
+    tacet_status status = add_family(k, &constant, err);
+    status = status == TACET_OK ? add_family(k, &actions, err) : status;
+    for (size_t crossed = 0; crossed < (t->columns >= 2 ? 2 : 1); crossed++) {
+        for (size_t j = 0; j < t->columns && status == TACET_OK; j++) {
+            const subset s = {.actions = crossed > 0, .column = j};
+            status = add_family(k, &s, err);
+        }
+    }
+    if (status == TACET_OK && t->axis_count > 0 && t->columns > 0) {
+        status = add_family(k, &all, err);
+    }
+    for (size_t f = 0; f < k->families; f++) {
         k->scale[f] = GRID / 2;
     }
     k->q = k->first[k->families];
-    k->own = GRID / 2;
-    return good;
+    k->own = t->axis_count > 0 ? 0 : GRID / 2;
+    return status == TACET_OK ? gather(k, err) : status;
+}
+
+/* What one cell's contrast scatters by, but for the noise on `up` and its own effect. */
+static void set_variances(chain *k) {
+    const tacet__ab_data *d = k->d;
+    const double noise = d->table->scale * d->p;
+    for (size_t i = 0; i < d->K; i++) {
+        k->V[i] = k->share * d->n[i] * k->u + 2 * noise * noise;
+    }
+}
+
+/* Where the variance over the whole log was released, what effects do not explain of it is that within cells. */
+static void set_share(chain *k) {
+    const tacet__ab_data *d = k->d;
+    double between = 0, rows = 0;
+    if (!(d->table->variance > 0)) {
+        return;
+    }
+    for (size_t i = 0; i < d->K; i++) {
+        between += d->n[i] * k->fit[i] * k->fit[i];
+        rows += d->n[i];
+    }
+    k->share = fmin(fmax((d->table->variance - between / rows) / k->u, SHARE_LEAST), 1);
+    set_variances(k);
 }
 
 static tacet_status init(chain *k, const tacet__ab_data *d, tacet_simrng *rng, tacet_error *err) {
@@ -348,18 +476,22 @@ static tacet_status init(chain *k, const tacet__ab_data *d, tacet_simrng *rng, t
     k->rng = rng;
     k->u = d->p * (1 - d->p);
     k->noise_var = 2 * t->scale * t->scale * (1 - d->p) * (1 - d->p);
-    bool good = set_families(k);
+    const tacet_status status = set_families(k, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     const tacet__array arrays[] = {{&k->V, d->K, 1},           {&k->omega, d->K, 1},   {&k->eta, d->K, 1},
                                    {&k->omega_total, d->A, 1}, {&k->beta, k->q, 1},    {&k->mean, k->q, 1},
                                    {&k->h, k->q, 1},           {&k->L, k->q, k->q},    {&k->fit, d->K, 1},
-                                   {&k->g, d->K, 1},           {&k->residual, d->K, 1}};
-    good = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays) && good;
+                                   {&k->g, d->K, 1},           {&k->residual, d->K, 1}, {&k->part, d->K, 1}};
+    const bool good = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays);
     k->large = TACET__ZALLOC(unsigned char, d->K);
     if (!good || k->large == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu effects", k->q);
     }
+    k->share = t->variance > 0 ? fmin(fmax(t->variance / k->u, SHARE_LEAST), 1) : t->variance_share;
+    set_variances(k);
     for (size_t i = 0; i < d->K; i++) {
-        k->V[i] = t->variance_share * d->n[i] * k->u + 2 * t->scale * t->scale * d->p * d->p;
         k->omega[i] = k->noise_var;
     }
     for (size_t a = 0; a < d->A; a++) {
@@ -370,14 +502,18 @@ static tacet_status init(chain *k, const tacet__ab_data *d, tacet_simrng *rng, t
         const double sampling = d->n[i] * k->u, share = sampling / (k->V[i] + k->omega[i]);
         kurtosis += share * share / sampling / (double)d->K;
     }
-    k->shapes = kurtosis > KURTOSIS_MOST ? 1 : SHAPES;
+    k->shapes = kurtosis > KURTOSIS_MOST || k->X != NULL ? 1 : SHAPES;
     return TACET_OK;
 }
 
 static void clear(chain *k) {
     for (size_t f = 0; f < k->families; f++) {
         free(k->at[f]);
+        free(k->own_features[f]);
     }
+    free(k->X);
+    free(k->Y);
+    free(k->part);
     free(k->V);
     free(k->omega);
     free(k->eta);
@@ -405,8 +541,8 @@ static void keep(const chain *k, tacet__ab_draws *out, size_t draw) {
 }
 
 /* Many draws of small tables, fewer of large ones, whose scales are better known and whose draws cost more. */
-static size_t draws_for(size_t cells) {
-    const double most = 2e6 / (double)cells;
+static size_t draws_for(size_t cells, bool smooth) {
+    const double most = smooth ? SMOOTH_DRAWS : 2e6 / (double)cells;
     return most > 2000 ? 2000 : most < 200 ? 200 : (size_t)most;
 }
 
@@ -414,7 +550,7 @@ tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet
     chain k;
     memset(out, 0, sizeof *out);
     tacet_status status = init(&k, d, rng, err);
-    out->count = draws_for(d->K);
+    out->count = draws_for(d->K, d->table->axis_count > 0);
     const size_t burn_in = BURN_IN + out->count / 10;
     out->means = TACET__ZALLOC(float, out->count * d->K);
     out->mean = TACET__ZALLOC(double, d->K);
@@ -424,6 +560,7 @@ tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet
     for (size_t step = 0; step < burn_in + out->count && status == TACET_OK; step++) {
         status = draw_effects(&k, err);
         if (status == TACET_OK) {
+            set_share(&k);
             draw_noise(&k);
             draw_own(&k);
             for (size_t f = 1; f < k.families; f++) {
@@ -431,6 +568,7 @@ tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet
             }
             if (step >= burn_in) {
                 keep(&k, out, step - burn_in);
+                out->variance_share += k.share / (double)out->count;
             }
         }
     }

@@ -22,11 +22,18 @@ void tacet__ab_data_clear(tacet__ab_data *d);
 /* Which level of column j context c has. */
 size_t tacet__ab_level(const tacet_ab_table *table, size_t c, size_t j);
 
+/* Features of smooth effects of the columns that vary: count x K, of unit variance in each cell. */
+tacet_status tacet__ab_features(double **out, size_t *count, const tacet__ab_data *d, const bool *varies,
+                                double lengthscale, tacet_error *err);
+/* A number at `place` (0 … 1) among bins: the weights of their means. */
+tacet_status tacet__ab_blend(double *weights, size_t count, double place, tacet_error *err);
+
 /* Draws of all cells' means, one after the other: draws x K. */
 typedef struct tacet__ab_draws {
     size_t count;
     float *means;
-    double *mean; /* K: smoother than the mean of the draws */
+    double *mean;          /* K: smoother than the mean of the draws */
+    double variance_share; /* of rewards within a cell, as found */
 } tacet__ab_draws;
 
 tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet_simrng *rng, tacet_error *err);

@@ -112,11 +112,11 @@ static void set_spread(tacet_ab_posterior *out, const tacet__ab_data *d, const t
 /* How much wider a cell's draws are than the chain's. The chain takes every cell's sampling variance at the overall
  * mean, which is right for means (as with Poisson counts under a gamma prior); their spread goes with the cell's own
  * mean. */
-static double widening(const tacet__ab_data *d, size_t i, double cell_mean) {
+static double widening(const tacet__ab_data *d, double variance_share, size_t i, double cell_mean) {
     const double b = d->table->scale, p = d->p;
     const double mean = fmin(fmax(cell_mean, 0.1 * p), 1 - 0.1 * (1 - p));
     const double noise = 2 * b * b * ((1 - p) * (1 - p) + p * p);
-    const double per = d->table->variance_share * d->n[i];
+    const double per = variance_share * d->n[i];
     return sqrt((per * mean * (1 - mean) + noise) / (per * p * (1 - p) + noise));
 }
 
@@ -133,7 +133,7 @@ tacet_status tacet__ab_claim(tacet_ab_posterior *out, const tacet__ab_data *d, c
         set_rule(out, d);
         set_spread(out, d, draws);
         for (size_t i = 0; i < d->K; i++) {
-            widen[i] = widening(d, i, out->mean[i]);
+            widen[i] = widening(d, draws->variance_share, i, out->mean[i]);
             out->sd[i] *= widen[i];
         }
         for (size_t s = 0; s < draws->count; s++) {

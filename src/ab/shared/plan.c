@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - which table a log of categories gets. Ring: shared; public arithmetic. Source: src/ab/README.md, "What is
+/* plan.c - which table a log gets. Ring: shared; public arithmetic. Source: src/ab/README.md, "What is
  * released". */
 #include <tacet/ab/shared/plan.h>
 
@@ -12,6 +12,57 @@
  */
 static const double ROWS_A_CELL = 50;
 
+/* Bins of a column of numbers: fewer rows in one are mostly noise, and more bins tell nothing new of a smooth effect. */
+static const double ROWS_A_BIN = 100;
+/* Effects along bins fill whole matrices: a table with them has at most about so many cells. */
+static const double SMOOTH_CELLS = 600;
+enum { BINS_MOST = 16, HALVES = 2 };
+
+/* How many bins each column of numbers gets, `numbers` of them beside categories with so many cells. */
+static size_t bins_for(double rows, double eps, double cells, size_t numbers) {
+    const double least = numbers <= 2 ? 4 : numbers <= 4 ? 3 : HALVES;
+    const double even = pow(rows * eps / (ROWS_A_BIN * cells), 1 / (double)numbers);
+    const double most = fmax(floor(pow(SMOOTH_CELLS / cells, 1 / (double)numbers) + 1e-9), HALVES);
+    return (size_t)fmin(fmin(fmax(floor(even), least), BINS_MOST), most);
+}
+
+static tacet_ab_scale scale_of(const tacet_space_column *c) {
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    const bool whole = kind->whole;
+    return (tacet_ab_scale){.lo = whole ? c->lo - 0.5 : c->lo,
+                            .hi = whole ? c->hi + 0.5 : c->hi,
+                            .log = kind->factor,
+                            .whole = whole};
+}
+
+/* Levels and bins of all columns; false: too many cells. */
+static bool set_axes(tacet_ab_plan *p, const tacet_space *space, double eps, size_t rows) {
+    size_t numbers = 0;
+    double categories = 1;
+    for (size_t i = 0; i < space->count; i++) {
+        p->number[i] = !tacet_space_traits_of(&space->columns[i])->levels;
+        numbers += p->number[i] ? 1 : 0;
+        categories *= p->number[i] ? 1 : (double)space->columns[i].level_count;
+    }
+    const size_t bins = numbers > 0 ? bins_for((double)rows, eps, categories, numbers) : 0;
+    p->actions = p->contexts = 1;
+    for (size_t i = 0; i < space->count; i++) {
+        const tacet_space_column *c = &space->columns[i];
+        p->levels[i] = c->level_count;
+        if (p->number[i]) {
+            p->scale[i] = scale_of(c);
+            const double values = p->scale[i].whole ? c->hi - c->lo + 1 : BINS_MOST;
+            p->levels[i] = values < (double)bins ? (size_t)fmax(values, 1) : bins;
+        }
+        p->smooth = p->smooth || (p->number[i] && p->levels[i] > HALVES);
+        if (p->levels[i] > TACET_AB_CELLS_MOST / (p->actions * p->contexts)) {
+            return false;
+        }
+        *(i < p->action_columns ? &p->actions : &p->contexts) *= p->levels[i];
+    }
+    return true;
+}
+
 tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size_t action_columns, double lo, double hi,
                                 double eps, size_t rows, tacet_error *err) {
     memset(p, 0, sizeof *p);
@@ -19,24 +70,13 @@ tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size
         !isfinite(eps)) {
         return tacet__fail(err, TACET_INVALID, "a table needs an action column, a range of rewards and an eps above 0");
     }
-    p->actions = p->contexts = 1;
     p->action_columns = action_columns;
     p->columns = space->count - action_columns;
-    bool fits = action_columns <= TACET_AB_ACTION_COLUMNS_MOST && p->columns <= TACET_AB_COLUMNS_MOST;
-    for (size_t i = 0; i < space->count && fits; i++) {
-        const tacet_space_column *c = &space->columns[i];
-        fits = tacet_space_traits_of(c)->levels && c->level_count <= TACET_AB_CELLS_MOST / (p->actions * p->contexts);
-        if (fits && i < action_columns) {
-            p->action_levels[i] = c->level_count;
-            p->actions *= c->level_count;
-        } else if (fits) {
-            p->levels[i - action_columns] = c->level_count;
-            p->contexts *= c->level_count;
-        }
-    }
-    if (!fits) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "one table is for columns of categories with at most %d cells",
-                           (int)TACET_AB_CELLS_MOST);
+    if (action_columns > TACET_AB_ACTION_COLUMNS_MOST || p->columns > TACET_AB_COLUMNS_MOST ||
+        !set_axes(p, space, eps, rows)) {
+        return tacet__fail(err, TACET_UNSUPPORTED,
+                           "one table has at most %d action columns, %d context columns and %d cells",
+                           (int)TACET_AB_ACTION_COLUMNS_MOST, (int)TACET_AB_COLUMNS_MOST, (int)TACET_AB_CELLS_MOST);
     }
     p->cells = p->actions * p->contexts;
     p->lo = lo;
@@ -45,34 +85,55 @@ tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size
     p->rows = rows;
     p->money = lo == 0 && hi > 1;
     p->totals = p->contexts > 1 && (double)rows / (double)p->cells * eps < ROWS_A_CELL;
-    p->numbers = 2 * (p->cells + (p->totals ? p->actions : 0));
-    p->sensitivity = p->totals ? 4 : 2;
+    p->spread = p->smooth && !p->money;
+    p->numbers = 2 * (p->cells + (p->totals ? p->actions : 0)) + (p->spread ? 1 : 0);
+    p->sensitivity = (p->totals ? 4 : 2) + (p->spread ? 1.0 / TACET_AB_SPREAD_PARTS : 0);
     return TACET_OK;
 }
 
+double tacet_ab_plan_place(const tacet_ab_plan *p, size_t j, double value) {
+    const tacet_ab_scale *s = &p->scale[j];
+    const double place = s->log ? log(value / s->lo) / log(s->hi / s->lo) : (value - s->lo) / (s->hi - s->lo);
+    return isnan(value) ? 0.5 : isnan(place) ? 0 : fmin(fmax(place, 0), 1);
+}
+
+double tacet_ab_plan_at(const tacet_ab_plan *p, size_t j, double place) {
+    const tacet_ab_scale *s = &p->scale[j];
+    const double value = s->log ? s->lo * pow(s->hi / s->lo, place) : s->lo + place * (s->hi - s->lo);
+    return s->whole ? fmin(fmax(rint(value), s->lo + 0.5), s->hi - 0.5) : value;
+}
+
 /* Levels out of range count as the first. */
-static size_t combine(const size_t *counts, size_t n, const double *levels) {
+static size_t level_of(const tacet_ab_plan *p, size_t j, double value) {
+    const double count = (double)p->levels[j];
+    if (p->number[j]) {
+        return (size_t)fmin(floor(tacet_ab_plan_place(p, j, value) * count), count - 1);
+    }
+    return value >= 0 && value < count ? (size_t)value : 0;
+}
+
+static size_t combine(const tacet_ab_plan *p, size_t begin, size_t end, const double *record) {
     size_t at = 0;
-    for (size_t j = n; j-- > 0;) {
-        const double l = levels[j];
-        at = at * counts[j] + (l >= 0 && l < (double)counts[j] ? (size_t)l : 0);
+    for (size_t j = end; j-- > begin;) {
+        at = at * p->levels[j] + level_of(p, j, record[j]);
     }
     return at;
 }
 
-size_t tacet_ab_plan_action(const tacet_ab_plan *p, const double *levels) {
-    return combine(p->action_levels, p->action_columns, levels);
+size_t tacet_ab_plan_action(const tacet_ab_plan *p, const double *record) {
+    return combine(p, 0, p->action_columns, record);
 }
 
-size_t tacet_ab_plan_context(const tacet_ab_plan *p, const double *levels) {
-    return combine(p->levels, p->columns, levels + p->action_columns);
+size_t tacet_ab_plan_context(const tacet_ab_plan *p, const double *record) {
+    return combine(p, p->action_columns, p->action_columns + p->columns, record);
 }
 
-size_t tacet_ab_plan_level(const tacet_ab_plan *p, size_t action, size_t j) {
-    for (size_t k = 0; k < j; k++) {
-        action /= p->action_levels[k];
+double tacet_ab_plan_value(const tacet_ab_plan *p, size_t number, size_t j) {
+    for (size_t k = j < p->action_columns ? 0 : p->action_columns; k < j; k++) {
+        number /= p->levels[k];
     }
-    return action % p->action_levels[j];
+    const double level = (double)(number % p->levels[j]);
+    return p->number[j] ? tacet_ab_plan_at(p, j, (level + 0.5) / (double)p->levels[j]) : level;
 }
 
 double tacet_ab_knot(const tacet_ab_plan *p, size_t k) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* internal.h - the inside of a log of categories, between log.c, stage.c and release.c. Ring: trusted. */
+/* internal.h - the inside of a log, between log.c, stage.c and release.c. Ring: trusted. */
 #ifndef TACET_SRC_AB_TRUSTED_INTERNAL_H
 #define TACET_SRC_AB_TRUSTED_INTERNAL_H
 
@@ -15,6 +15,7 @@ struct tacet_ab_log {
     tacet_ab_plan plan;
     char person[TACET_SPACE_NAME];        /* column of the file */
     size_t rows_per_person;               /* 0: rows count by themselves */
+    const volatile bool *stop;            /* may be NULL */
     size_t count;                         /* rows in memory */
     tacet_ab_engine engine;               /* NULL: this process reads the rows */
     void *user;
@@ -25,7 +26,7 @@ struct tacet_ab_log {
 /* A log that is not passed over yet; without path and rows, of none. */
 tacet_status tacet__ab_log_make(tacet_ab_log **out, const char *path, const double *rows, size_t count,
                                 const tacet_ab_question *q, tacet_error *err);
-/* A row as levels, then the reward; its number from 0. */
+/* A record of the space, then the reward; its number from 0. */
 typedef tacet_status (*tacet__ab_visitor)(void *user, const double *row, uint64_t number, tacet_error *err);
 tacet_status tacet__ab_visit(const tacet_ab_log *log, tacet__ab_visitor visit, void *user, tacet_error *err);
 

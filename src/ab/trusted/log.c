@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - a log of categories: read row by row, from a file or from memory.
+/* log.c - a log: read row by row, from a file or from memory.
  * Ring: trusted. Source: src/ab/README.md, "What is released". Cost: one pass to count and know the rows, one a stage;
  * memory is that of the table. */
 #include "ab/trusted/internal.h"
@@ -15,40 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_question *q) {
-    const tacet_contextual_settings *s = &q->settings;
-    tacet_ab_plan plan;
-    *out = (tacet_ab_question){.space = q->space,
-                               .action_columns = q->action_columns,
-                               .reward = q->reward,
-                               .lo = s->reward_lower,
-                               .hi = s->reward_upper,
-                               .eps = s->eps,
-                               .person = q->person,
-                               .persons = q->persons,
-                               .rows_per_person = q->rows_per_person};
-    return s->rewards == TACET_CONTEXTUAL_SKEWED && !s->gaussian && q->public_contexts == NULL && q->groups == NULL &&
-           q->lengthscale_count == 0 &&
-           tacet_ab_plan_make(&plan, q->space, q->action_columns, s->reward_lower, s->reward_upper, s->eps, 1, NULL) ==
-               TACET_OK;
-}
-
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* One cell as a level: contexts are private, so what is no level counts as the first without a word. */
-static tacet_status read_level(const tacet_ab_log *l, tacet_csv *csv, double *out, size_t i, size_t column,
-                               tacet_error *err) {
+/* One cell of a record: contexts are private, so what is no level counts as the first, and what is no number as the
+ * middle, without a word. */
+static tacet_status read_cell(const tacet_ab_log *l, tacet_csv *csv, double *out, size_t i, size_t column,
+                              tacet_error *err) {
+    const tacet_space_column *c = &l->space.columns[i];
     size_t length = 0;
     const char *text = tacet_csv_field(csv, column, &length);
-    const tacet_status status = tacet_space_cell(&l->space.columns[i], out, NULL, text, length, NULL);
-    if (status == TACET_OK && !isnan(*out)) {
+    const tacet_status status = tacet_space_cell(c, out, NULL, text, length, NULL);
+    const bool within = status == TACET_OK && (i >= l->plan.action_columns ? !isnan(*out) : tacet_space_holds(c, *out));
+    if (within) {
         return TACET_OK;
     }
-    *out = 0;
+    *out = l->plan.number[i] ? NAN : 0;
     return i >= l->plan.action_columns
                ? TACET_OK
-               : tacet__fail(err, TACET_INVALID, "row %llu: action '%s' is no level of its column",
-                             (unsigned long long)tacet_csv_record(csv) + 1, l->space.columns[i].name);
+               : tacet__fail(err, TACET_INVALID, "row %llu: action '%s' lies outside its bounds, or is none of its levels",
+                             (unsigned long long)tacet_csv_record(csv) + 1, c->name);
 }
 
 static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, void *user, tacet_error *err) {
@@ -71,7 +56,7 @@ static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, v
     while (status == TACET_OK && (status = tacet__persons_next(persons, csv, person, &found, err)) == TACET_OK &&
            found) {
         for (size_t i = 0; i < d && status == TACET_OK; i++) {
-            status = read_level(l, csv, &row[i], i, columns[i], err);
+            status = read_cell(l, csv, &row[i], i, columns[i], err);
         }
         if (status == TACET_OK) {
             status = tacet_csv_numbers(csv, row + d, columns + d, 1, err);
@@ -105,12 +90,11 @@ static tacet_status settle_row(const tacet_ab_log *l, double *row, size_t number
     for (size_t c = 0; c < l->space.count; c++) {
         const tacet_space_column *k = &l->space.columns[c];
         row[c] = isnan(row[c]) && k->missing == TACET_SPACE_STAND_IN ? k->stand_in : row[c];
-        const bool level = row[c] >= 0 && row[c] < (double)k->level_count && row[c] == floor(row[c]);
-        if (!level && c < l->plan.action_columns) {
+        if (c < l->plan.action_columns && (isnan(row[c]) || !tacet_space_holds(k, row[c]))) {
             return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' lies outside its bounds",
                                number, k->name);
         }
-        row[c] = level ? row[c] : 0;
+        row[c] = l->plan.number[c] || tacet_space_holds(k, row[c]) ? row[c] : 0;
     }
     return isfinite(row[l->space.count])
                ? TACET_OK
@@ -171,6 +155,7 @@ tacet_status tacet__ab_log_make(tacet_ab_log **out, const char *path, const doub
     }
     l->plan = plan;
     l->rows_per_person = q->rows_per_person;
+    l->stop = q->stop;
     (void)snprintf(l->person, sizeof l->person, "%s", q->person != NULL ? q->person : "");
     (void)snprintf(l->reward, sizeof l->reward, "%s", q->reward);
     l->path = path != NULL ? strdup(path) : NULL;
@@ -268,4 +253,8 @@ void tacet_ab_log_free(tacet_ab_log *l) {
 
 const tacet_ab_plan *tacet_ab_log_plan(const tacet_ab_log *l) {
     return &l->plan;
+}
+
+const tacet_space *tacet_ab_log_space(const tacet_ab_log *l) {
+    return &l->space;
 }

@@ -3,6 +3,7 @@
  * Ring: trusted. Source: src/ab/README.md, "What is released", "Elsewhere". Cost: a hash and a few additions a row. */
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
+#include "core/stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 /* Behind the numbers of a pass: the rows that were dealt to it, then 128 bits that stand for all rows in their places,
  * as two sums of hashes: a log that changes between two passes is no log, and sums do not mind who added them up. */
 enum { DEALT, KNOWN, WORDS = 3, SHARES = 8 };
+enum { STOP_ROWS = 4096 }; /* how often a pass asks whether it should end */
 static const uint64_t CUT_PER_100 = 8;
 
 bool tacet__ab_dealt(const unsigned char key[TACET_AB_DEAL_KEY], uint64_t number) {
@@ -31,11 +33,16 @@ size_t tacet__ab_table_shares(size_t *at, int64_t *steps, const tacet_ab_plan *p
     const size_t cell = tacet_ab_plan_context(plan, row) * plan->actions + a;
     const int64_t up = tacet_tally_steps(row[plan->action_columns + plan->columns], plan->lo, top);
     /* What a row adds to a cell, and to a total, is 1 in all, exactly: that is the proof's sensitivity. */
+    const int64_t down = TACET_TALLY_ONE - up;
+    const size_t groups = plan->totals ? 4 : 2;
     const size_t to[4] = {cell, plan->cells + cell, 2 * plan->cells + a, 2 * plan->cells + plan->actions + a};
-    const int64_t by[4] = {up, TACET_TALLY_ONE - up, up, TACET_TALLY_ONE - up};
+    const int64_t by[4] = {up, down, up, down};
     memcpy(at, to, sizeof to);
     memcpy(steps, by, sizeof by);
-    return plan->totals ? 4 : 2;
+    at[groups] = plan->numbers - 1;
+    /* s (1 - s) is at most 1/4; it is rounded down, so that what is added is at most the part that is charged. */
+    steps[groups] = up * down / (TACET_TALLY_ONE * (TACET_AB_SPREAD_PARTS / 4));
+    return groups + (plan->spread ? 1 : 0);
 }
 
 /* What a row adds to the law of rewards: two neighbouring knots, 1 in all. */
@@ -69,6 +76,10 @@ static tacet_status plan_stage(tacet_tally_plan *out, const tacet_ab_log *l, con
     }
     (void)snprintf(numbers, sizeof numbers, "tacet-ab-1 %s %zu %d %a %a %a ", passes[stage->pass],
                    l->plan.action_columns, (int)l->plan.totals, l->plan.lo, l->plan.hi, stage->top);
+    for (size_t i = 0; i < l->space.count; i++) {
+        const size_t used = strlen(numbers);
+        (void)snprintf(numbers + used, sizeof numbers - used, "%zu,", l->plan.levels[i]);
+    }
     (void)crypto_generichash_init(&state, NULL, 0, sizeof out->hash);
     (void)crypto_generichash_update(&state, (const unsigned char *)numbers, strlen(numbers) + 1);
     (void)crypto_generichash_update(&state, stage->key, sizeof stage->key);
@@ -97,6 +108,9 @@ static tacet_status add_row(void *user, const double *row, uint64_t i, tacet_err
     static const unsigned char key[crypto_shorthash_siphashx24_KEYBYTES] = "rows of a log";
     const adding *a = user;
     const uint64_t number = a->first + i;
+    if (i % STOP_ROWS == 0 && tacet__stopped(a->log->stop, err) != TACET_OK) {
+        return TACET_STATE;
+    }
     const size_t width = a->log->space.count + 1;
     double numbered[TACET_AB_COLUMNS_MOST + TACET_AB_ACTION_COLUMNS_MOST + 2];
     size_t at[SHARES + WORDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* law.c - the law of contexts from a noisy sum of their features.
- * Ring: open; post-processing of a release. Source: README.md, "The robust release". The sketch is the sum of g(c), the
+ * Ring: open; post-processing of a release. Source: README.md, "Parts". The sketch is the sum of g(c), the
  * leading Mercer features of the contexts' kernel with lengthscales l/sqrt 2: products of two features with lengthscale
  * l lie in its space, so the sum determines the Gram matrix of the records. With groups, and more contexts than a grid
  * has, that takes products of two groups each: the kernel is the mean over pairs of groups. Decoded to the most even

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* belief.c - learning a function's weights from noisy clipped sums, whatever law their records had.
- * Ring: shared; functions of public numbers and of releases. Source: README.md, "The robust release". A release of n
+ * Ring: shared; functions of public numbers and of releases. Source: README.md, "Parts". A release of n
  * records is v = sum omega r u / sqrt n + noise, u = R^-1 phi, Z = E phi phi' + ratio I = R R'. So b = sqrt n R v has
  * mean n H (theta* - theta), H = E omega phi phi', and covariance n s^2 S + sg^2 n Z. Where the law was measured, not
  * given, n^2 dL P dL' is added for other laws it may have been; and the size of P follows the data (a), so that a

@@ -10,23 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which) {
-    static const char *const FIRST[] = {"law", "scale"};
-    (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/%s", ticket, FIRST[which]);
-}
-
-/* Whether the ledger has this ticket. */
-static tacet_status entered(bool *there, const tacet_ask *ask, const char *ticket, tacet_error *err) {
-    tacet_blob texts;
-    tacet_charge charge;
-    tacet_error why = {0};
-    tacet_blob_init(&texts);
-    const tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, ticket, &why);
-    tacet_blob_clear(&texts);
-    *there = status == TACET_OK;
-    return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", why.message);
-}
-
 /* 0: there is no such field. */
 static size_t field_of(const tacet_charge *charge) {
     const double records = tacet__parameter_number(charge->parameters, "records");
@@ -53,26 +36,4 @@ tacet_status tacet__contextual_begun_records(size_t *records, const tacet_ask *a
     }
     tacet_blob_clear(&texts);
     return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", why.message);
-}
-
-tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part, tacet_error *err) {
-    char ticket[TACET_TICKET_MOST + 1];
-    bool there = false;
-    if (ask->ledger == NULL || ask->ticket == NULL) {
-        return TACET_OK;
-    }
-    (void)snprintf(ticket, sizeof ticket, "%.150s/%.40s", ask->ticket, part);
-    tacet_status status = entered(&there, ask, ticket, err);
-    if (status != TACET_OK || there) {
-        return status; /* gone on with: each part is compared with what was entered */
-    }
-    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && status == TACET_OK && !there; i++) {
-        first_ticket(ticket, ask->ticket, i);
-        status = entered(&there, ask, ticket, err);
-    }
-    return status == TACET_OK && there
-               ? tacet__fail(err, TACET_CONFLICT,
-                             "the ledger has a release of another form under this ticket: ask with the same settings, "
-                             "or name another ticket")
-               : status;
 }

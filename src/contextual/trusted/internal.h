@@ -16,10 +16,9 @@ struct tacet_contextual_learner {
     const tacet_space *space; /* what the model will say its coordinates are; NULL: nothing */
     size_t action_columns;
     double noise_sd, decay; /* believed of a reward's noise, and of how fast coefficients fall */
-    double *records;        /* stride numbers each: unit box, the reward less its middle, the propensity */
+    double *records;        /* stride numbers each: unit box, the reward less its middle, -1 where there is none */
     size_t stride;          /* d + 2 */
     size_t count, capacity;
-    unsigned char rows[TACET_HASH_BYTES]; /* a keyed hash of a log's rows in their order; zero: of no log */
 };
 
 /* A bounded sum over the records: omega r u, u = inverse_root * phi. */
@@ -39,15 +38,8 @@ tacet_status tacet__contextual_pass_bound(tacet_bound **out, const tacet__contex
 tacet_status tacet__contextual_sum(const tacet_contextual_learner *learner, tacet_raw *out,
                                    const tacet__contextual_pass *pass, tacet_error *err);
 
-/* What a release enters first, by its form: the law, or the scale where the law is stated. */
-enum { TACET__CONTEXTUAL_FIRSTS = 2 };
-
 /* Of how many records the ledger has this part of a release; 0: it has none, or does not say. */
 tacet_status tacet__contextual_begun_records(size_t *records, const tacet_ask *ask, const char *part, tacet_error *err);
-/* Before a release whose first part this is. CONFLICT: the ledger does not have it, but has another first part under
- * ask->ticket: rows were dealt otherwise then, and would be read twice for one charge. */
-tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part, tacet_error *err);
-
 /* weights = A theta (A: nodes x m): from features to kernel functions at the nodes. */
 tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const tacet_contextual_learner *learner,
                                           const double *A, const double *theta, size_t m,

@@ -108,11 +108,6 @@ static tacet_status make_room(tacet_contextual_learner *l, tacet_error *err) {
 
 tacet_status tacet_contextual_learner_add(tacet_contextual_learner *l, const double *w, double reward,
                                           tacet_error *err) {
-    return tacet_contextual_learner_add_logged(l, w, reward, 1, err);
-}
-
-tacet_status tacet_contextual_learner_add_logged(tacet_contextual_learner *l, const double *w, double reward,
-                                                 double propensity, tacet_error *err) {
     const size_t outside = tacet_contextual_basis_outside(l->basis, w);
     if (outside > 0 && outside <= l->basis->action_dim) {
         return tacet__fail(err, TACET_INVALID, "record %zu: action %zu lies outside its bounds", l->count + 1, outside);
@@ -125,7 +120,7 @@ tacet_status tacet_contextual_learner_add_logged(tacet_contextual_learner *l, co
         double *record = l->records + l->count * l->stride;
         tacet__contextual_unit(l->basis, record, w);
         record[l->basis->d] = isnan(reward) ? 0 : fmin(fmax(reward - l->middle, -l->bound), l->bound);
-        record[l->basis->d + 1] = isnan(propensity) ? 0 : fmin(fmax(propensity, 0), 1);
+        record[l->basis->d + 1] = 1;
         l->count++;
     }
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.c - disjoint parts of a log, each read by one mechanism.
- * Ring: trusted; the only place of the robust release that calls the gate. Source: README.md, "The robust release":
+/* parts.c - disjoint parts of an epoch, each read by one mechanism.
+ * Ring: trusted; the only place of a study with contexts that calls the gate. Source: README.md, "Parts":
  * parallel composition over rows that are dealt by their numbers. The ledger books the parts as one group, whose cost
  * is that of its dearest part. Cost: one pass. */
 #include "contextual/trusted/parts.h"
@@ -9,7 +9,6 @@
 #include "core/memory.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,48 +36,26 @@ tacet_status tacet__parts_deal(tacet__parts *p, tacet_error *err) {
     return TACET_OK;
 }
 
-/* The name of the group of parts that these rows were dealt to, for the ledger. Rows that are dealt otherwise, and
- * other rows, or these in another order, under the same ticket, are another group: parts of the two share rows, and are
- * charged both. part_of: NULL where the parts of all dealings are disjoint. */
-enum { GROUP_MOST = TACET_TICKET_MOST + 64 };
-static void name_group(char out[GROUP_MOST], const char *ticket, const unsigned char *part_of,
-                       const tacet_contextual_learner *learner) {
-    unsigned char hash[crypto_generichash_BYTES_MIN];
-    char hex[2 * sizeof hash + 1];
-    const int n = snprintf(out, GROUP_MOST, "contextual %.150s", ticket);
-    if (part_of != NULL) {
-        const bool log = sodium_is_zero(learner->rows, sizeof learner->rows) == 0;
-        (void)crypto_generichash(hash, sizeof hash, part_of, learner->count, log ? learner->rows : NULL,
-                                 log ? sizeof learner->rows : 0);
-        (void)snprintf(out + n, GROUP_MOST - (size_t)n, ", dealt %s",
-                       sodium_bin2hex(hex, sizeof hex, hash, sizeof hash));
-    }
-}
-
 /* Runs the mechanism under the part's own ticket, within the group. */
 static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, const tacet_mechanism *mechanism,
                         const tacet_bounded *bounded, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
-    char group[GROUP_MOST];
+    char group[TACET_TICKET_MOST + 64];
     char part[64];
     tacet_ask ask = *p->ask;
     *out = NULL;
     if (p->receipt_count == TACET_CONTEXTUAL_RECEIPTS_MOST) {
         return tacet__fail(err, TACET_STATE, "too many parts");
     }
-    const bool whole = p->prefix == NULL || p->prefix[0] == '\0'; /* else: of one epoch, and no row is in two */
-    name_group(group, p->ask->ticket, whole ? p->part_of : NULL, p->learner);
-    (void)snprintf(part, sizeof part, "%.30s%.30s", p->prefix != NULL ? p->prefix : "", name);
+    (void)snprintf(group, sizeof group, "contextual %.150s", p->ask->ticket); /* of all epochs: no round is in two */
+    (void)snprintf(part, sizeof part, "%.30s%.30s", p->prefix, name);
     (void)snprintf(ticket, sizeof ticket, "%.130s/%.60s", p->ask->ticket, part);
     ask.group = group;
     ask.part = part;
     ask.ticket = ticket;
     ask.what = p->what;
     ask.records = p->records;
-    tacet_status status = p->receipt_count == 0 && whole ? tacet__contextual_begun_with(p->ask, name, err) : TACET_OK;
-    if (status == TACET_OK) {
-        status = tacet_mechanism_run(mechanism, out, &ask, bounded, err);
-    }
+    const tacet_status status = tacet_mechanism_run(mechanism, out, &ask, bounded, err);
     if (status == TACET_OK) {
         p->receipts[p->receipt_count++] = *tacet_release_receipt(*out);
     }

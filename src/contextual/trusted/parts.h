@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - disjoint parts of a log, each read by one mechanism: how rows are dealt, and how a part leaves.
+/* parts.h - disjoint parts of an epoch, each read by one mechanism: how rows are dealt, and how a part leaves.
  * Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_PARTS_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_PARTS_H
 
 #include "contextual/trusted/internal.h"
 
-enum { TACET__PARTS_STAGES = 3, TACET__PARTS_MOST = 5 + 3 * TACET__PARTS_STAGES };
+enum { TACET__PARTS_STAGES = 2, TACET__PARTS_MOST = 1 + 3 * TACET__PARTS_STAGES };
 typedef enum tacet__part {
-    TACET__PART_LAW,    /* the law of contexts */
-    TACET__PART_SCALE,  /* how large rewards are */
-    TACET__PART_HELD,   /* how well the model predicts outcomes */
-    TACET__PART_VALUE,  /* what the recommended rule is worth */
-    TACET__PART_LOGGED, /* what the logged rule was worth */
+    TACET__PART_LAW, /* the law of contexts */
     TACET__PART_STAGE /* stage j is TACET__PART_STAGE + 3 j, its scale the one after, what clipping cuts off the next */
 } tacet__part;
 
@@ -27,7 +23,7 @@ typedef struct tacet__parts {
     const tacet_contextual_learner *learner;
     const tacet_ask *ask;
     const char *what;
-    const char *prefix; /* of the names of parts, "" or NULL: none */
+    const char *prefix; /* of the names of parts: the epoch */
     size_t records;
     tacet__parts_sizes sizes;
     unsigned char *part_of; /* of each record */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* robust.h - the inside of the robust release, between its files. Ring: trusted. */
+/* robust.h - the inside of an epoch's release, between its files. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_ROBUST_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_ROBUST_H
 
@@ -8,7 +8,7 @@
 #include "contextual/trusted/parts.h"
 
 enum { TACET__ROBUST_LAWS = 8, TACET__ROBUST_TILE = 32 };
-#define TACET__ROBUST_PROOF "src/contextual/README.md, the robust release"
+#define TACET__ROBUST_PROOF "src/contextual/README.md, parts"
 
 typedef struct tacet__robust {
     const tacet_contextual_learner *learner;
@@ -26,8 +26,6 @@ typedef struct tacet__robust {
     bool grows;
     double scale; /* of a reward about the middle */
     double cut;   /* what clipping may have cut off the function, at most by what was measured */
-    double outcome, outcome_most, held_out;
-    tacet_contextual_value recommended, logged;
 } tacet__robust;
 
 /* A record of a part, with its features under the model so far (M numbers). */
@@ -51,25 +49,16 @@ void tacet__robust_add(int64_t *sums, const double *share, size_t m, double fact
 /* Norm of what one record adds, with rounding: computed norms are good to 1e-12, coordinates to half a step. */
 double tacet__robust_share(double limit, size_t m);
 
-/* How large the residuals of a part are (rewards, while the model is 0), by a mechanism of their own. */
-tacet_status tacet__robust_scale(tacet__robust *r, double *scale, size_t part, const char *name, tacet_error *err);
 /* Believed is never less noise than that of this eps: what the model leaves out (contexts between nodes, say) is then
  * larger, and a belief in less is sure of what is wrong. What is drawn is the noise of eps. */
 #define TACET__ROBUST_TRUSTED_EPS 30.0
-/* The scale by a quantile, whatever the rewards; and the mean of what lies beyond `bound`, with its noise's scale. */
+/* How large the residuals of a part are, by a quantile; and the mean of what lies beyond `bound`, with its noise's scale. */
 tacet_status tacet__robust_quantile_scale(tacet__robust *r, double *scale, size_t part, const char *name,
                                           tacet_error *err);
 tacet_status tacet__robust_excess(tacet__robust *r, double *excess, double *noise, size_t part, const char *name,
                                   double bound, tacet_error *err);
-/* Sets outcome and outcome_most, from the part that was held out. */
-tacet_status tacet__robust_outcome(tacet__robust *r, tacet_error *err);
-/* Sets recommended and logged, where actions are a list and parts have rows for it. */
-tacet_status tacet__robust_values(tacet__robust *r, tacet_error *err);
-
 /* V (tacet__contextual_law_size): the released sum of the features of contexts of the part of the law. */
 tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet_error *err);
-/* Sets law, q and even: as stated, or measured on the part of the law, with laws it might be. */
-tacet_status tacet__robust_find_law(tacet__robust *r, tacet_error *err);
 /* The basis' features, turned so that E phi phi' is diagonal under the law of errors, the leading ones first: belief
  * (with a prior of mean square 1), A and view. */
 tacet_status tacet__robust_adapt(tacet__robust *r, tacet_error *err);
@@ -77,8 +66,5 @@ tacet_status tacet__robust_adapt(tacet__robust *r, tacet_error *err);
 tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief_scaling *scaling, tacet_error *err);
 tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err);
 void tacet__robust_clear(tacet__robust *r);
-
-/* Sizes of the parts: of public numbers alone. */
-void tacet__robust_sizes(const tacet_contextual_learner *learner, size_t count, tacet__parts_sizes *sizes);
 
 #endif

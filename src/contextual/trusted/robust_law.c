@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* robust_law.c - the law of contexts, measured on a part of the records, and features for it.
- * Ring: trusted. Source: README.md, "The robust release". Cost: one pass over its part, and an eigenproblem of the
+ * Ring: trusted. Source: README.md, "Parts". Cost: one pass over its part, and an eigenproblem of the
  * basis' features. */
 #include "contextual/trusted/robust.h"
 
@@ -84,76 +84,6 @@ tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet
     }
     free(sums);
     free(g);
-    return status;
-}
-
-static tacet_status measure_law(tacet__robust *r, tacet_error *err) {
-    const double n = (double)r->parts.sizes.n[TACET__PART_LAW];
-    double sd = 0;
-    double *V = TACET__ZALLOC(double, tacet__contextual_law_size(&r->law));
-    r->laws = TACET__ZALLOC(double, r->law.actions * r->law.contexts * TACET__ROBUST_LAWS);
-    tacet_status status = V == NULL || r->laws == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for laws")
-                                                       : tacet__robust_sketch(r, V, &sd, err);
-    if (status == TACET_OK) {
-        status = tacet__contextual_law_decode(&r->law, r->q, V, n, sd, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__contextual_law_redraw(&r->law, r->laws, TACET__ROBUST_LAWS, r->q, n, sd, err);
-    }
-    free(V);
-    return status;
-}
-
-/* How often each action of a list was taken: actions are public. */
-static void action_shares(const tacet__robust *r, double *share) {
-    const tacet_contextual_learner *l = r->learner;
-    for (size_t i = 0; i < l->basis->node_actions; i++) {
-        share[i] = 0;
-    }
-    for (size_t i = 0; i < l->count; i++) {
-        share[tacet__robust_action(l->basis, l->records + i * l->stride)] += 1.0 / (double)l->count;
-    }
-}
-
-tacet_status tacet__robust_find_law(tacet__robust *r, tacet_error *err) {
-    const tacet_contextual_basis *b = r->learner->basis;
-    const size_t N = b->features->blocks[0].count;
-    const bool discrete = r->learner->settings.discrete;
-    double *share = TACET__ZALLOC(double, b->node_actions);
-    r->q = TACET__ZALLOC(double, N);
-    r->even = TACET__ZALLOC(double, N);
-    r->reach = TACET__ZALLOC(double, N);
-    tacet_status status = share == NULL || r->q == NULL || r->even == NULL || r->reach == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a law")
-                              : TACET_OK;
-    if (status == TACET_OK && discrete) {
-        action_shares(r, share);
-    }
-    if (status == TACET_OK) {
-        status = tacet__contextual_law_init(&r->law, b, discrete ? share : NULL,
-                                            discrete && r->learner->settings.propensities, err);
-    }
-    if (status == TACET_OK) {
-        for (size_t k = 0; k < r->law.contexts; k++) {
-            for (size_t i = 0; i < r->law.actions; i++) {
-                r->q[k * r->law.actions + i] = r->law.even[k] * r->law.share[i];
-            }
-        }
-        if (r->parts.sizes.n[TACET__PART_LAW] > 0 && tacet__contextual_law_size(&r->law) > 0) {
-            status = measure_law(r, err);
-        }
-    }
-    for (size_t k = 0; status == TACET_OK && k < r->law.contexts; k++) {
-        double sum = 0;
-        for (size_t i = 0; i < r->law.actions; i++) {
-            sum += r->q[k * r->law.actions + i];
-        }
-        for (size_t i = 0; i < r->law.actions; i++) {
-            r->even[k * r->law.actions + i] =
-                discrete ? sum / (double)r->law.actions : sum * r->law.share[i]; /* of a box: its own nodes' weights */
-        }
-    }
-    free(share);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h - what was released of a log of categories: the table, its receipts, and what its posterior says of it.
+/* model.h - what was released of a log: the table, its receipts, and what its posterior says of it.
  *
  * Open: the reader never saw the log. Rewards are in their own unit here. One thread at a time to make or free one;
  * any number may read. */
@@ -40,9 +40,9 @@ TACET_API void tacet_ab_model_free(tacet_ab_model *model); /* NULL is allowed */
 TACET_API const tacet_ab_facts *tacet_ab_model_facts(const tacet_ab_model *model);
 /* Values in the unit of rewards, gains and spreads too. */
 TACET_API const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_model *model);
-/* Of n records, the levels of all columns: mean reward and its spread. Where `best` is given actions are not looked at,
- * and it receives the record of the rule's action: plan.action_columns levels a record. INVALID names row and column of
- * what is no level. */
+/* Of n records: mean reward and its spread. Where `best` is given actions are not looked at, and it receives the best
+ * action: plan.action_columns numbers a record; of categories the rule's. INVALID names row and column of what is no
+ * level or outside its bounds. */
 TACET_API tacet_status tacet_ab_model_predict(const tacet_ab_model *model, double *means, double *sds, double *best,
                                               const double *records, size_t n, tacet_error *err);
 /* Where the law of rewards is cut, and their variance as a share of p (1 - p), from the released knots. */

@@ -28,6 +28,12 @@ typedef struct tacet_ab_table {
     double scale;                          /* of the Laplace noise on each number; 0: none, for comparisons */
     double rows;                           /* of the log, public */
     double variance_share; /* variance of a reward with mean p as a share of p (1 - p): 1 for rewards of 0 and 1 */
+    /* Where columns are bins of numbers: levels of all columns, those of actions first, and which of them are bins in
+     * their order, whose effects are smooth. NULL: none. And the variance of a reward over the whole log; 0: not known. */
+    const size_t *axes;
+    const bool *smooth;
+    size_t axis_count;
+    double variance;
 } tacet_ab_table;
 
 typedef struct tacet_ab_estimate {

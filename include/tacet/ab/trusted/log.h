@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - a private log of categories: read in one pass a stage, added up exactly, released as one table.
+/* log.h - a private log: read in one pass a stage, added up exactly, released as one table.
  *
  * Neighbours: one row, in its place, becomes any other: its action, its contexts and its reward. Columns, levels,
  * range, eps and the number of rows are public and must not be fitted on the log. Proofs: src/ab/README.md. Memory is
@@ -24,26 +24,26 @@ typedef struct tacet_ab_question {
     const char *reward;
     double lo, hi; /* rewards outside count as the nearest end */
     double eps;
-    /* Whose rows they are, as tacet_contextual_question has it. */
-    const char *person;
-    const uint64_t *persons;
-    size_t rows_per_person;
+    const char *person;      /* name of a column that says whose row it is, which never leaves; NULL: none */
+    const uint64_t *persons; /* of rows in memory instead: a number for each, equal ones are one person's; NULL: none */
+    size_t rows_per_person;  /* with either: the first so many rows of each are learnt from, and the charge is for all
+                                of them; 0: rows count by themselves */
+    const volatile bool *stop; /* may be NULL; once another thread sets it a release ends with STATE, nothing drawn or
+                                  all of a stage. The next release of this ticket goes on, and is charged once */
 } tacet_ab_question;
 
-/* Whether what is asked of a log is answered by one table, by what is public of it: all columns are categories, nothing
- * is believed of rewards or their law, and the noise is that of pure eps. Then *out is the question to ask. */
-TACET_API bool tacet_ab_question_make(tacet_ab_question *out, const tacet_contextual_question *question);
-
 /* Reads the log once, to count its rows and to know them again. UNSUPPORTED as tacet_ab_plan_make, before the file is
- * opened. INVALID, PARSE: a column is missing, an action is no level, a reward no number; a person without rows, or the
- * other way round. A context that is no level counts as the first. NOT_FOUND, IO, NO_MEMORY; STATE: no rows. */
+ * opened. INVALID, PARSE: a column is missing, an action is no level or outside its bounds, a reward no number; a person
+ * without rows, or the other way round. A context that is no level counts as the first, one that is no number as the
+ * middle. NOT_FOUND, IO, NO_MEMORY; STATE: no rows. */
 TACET_API tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *question,
                                          tacet_error *err);
-/* The same from memory: `count` rows, each the levels of the space's columns, then the reward. Copied. */
+/* The same from memory: `count` rows, each a record of the space, then the reward. Copied. */
 TACET_API tacet_status tacet_ab_log_open_rows(tacet_ab_log **out, const double *rows, size_t count,
                                               const tacet_ab_question *question, tacet_error *err);
 TACET_API void tacet_ab_log_free(tacet_ab_log *log); /* wipes; NULL is allowed */
 TACET_API const tacet_ab_plan *tacet_ab_log_plan(const tacet_ab_log *log);
+TACET_API const tacet_space *tacet_ab_log_space(const tacet_ab_log *log);
 /* Charges, releases and learns. CONFLICT: the ticket was begun with other rows, or another question. Errors otherwise
  * as tacet_mechanism_run. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_ab_log_release(tacet_ab_log *log, tacet_ab_model **out,

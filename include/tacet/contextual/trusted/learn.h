@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn.h - learns which action suits which context, with pure eps (or (eps, delta) by Gaussian noise).
+/* learn.h - records of actions, contexts and rewards, and the published algorithm's choice from them, with pure eps.
  *
- * The learner holds the raw records (action, context, reward) and wipes them when freed. Two ways out, both by the
- * gate: tacet_contextual_release   a model, from which any number of predictions is free
- * (tacet/contextual/open/model.h); tacet_contextual_choose    one action for one context, each choice charged (the
- * published algorithm). Neighbours: one record's context and reward become any others; its action,
+ * The learner holds the raw records and wipes them when freed. tacet_contextual_choose: one action for one context,
+ * each choice charged. For a model of a log see tacet/ab/trusted/log.h. Neighbours: one record's context and reward become any others; its action,
  * drawn uniformly by the caller without looking at either, stays. The number of records and which stage a row is in are
  * public. Space, lengthscales, beliefs and tau must not be fitted on the records. Proofs: src/contextual/README.md. One
  * thread at a time per object. */
@@ -31,10 +29,6 @@ typedef enum tacet_contextual_rewards {
 
 typedef struct tacet_contextual_settings {
     tacet_contextual_rewards rewards;  /* declared, never looked up in the records */
-    bool law_stated;                   /* the law of contexts is that of the space: it is not measured */
-    bool discrete;                     /* the space's list of actions is all there are */
-    bool propensities;                 /* records come with the probability that their action had */
-    double propensity_least;           /* public; smaller ones count as this. 0: a quarter of an even share */
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
     double eps;                        /* of everything released */
     double delta;                      /* Gaussian noise, and Euclidean noise with a delta, only */
@@ -58,33 +52,7 @@ TACET_API void tacet_contextual_learner_free(tacet_contextual_learner *learner);
  * outside its bounds, NaN included; 2^22 records are there already. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_learner_add(tacet_contextual_learner *learner, const double *w, double reward,
                                                     tacet_error *err);
-/* The same, with the probability that the action had in its context: settings.propensities. Private, hence total: what
- * is no probability becomes the nearest one. */
-TACET_API tacet_status tacet_contextual_learner_add_logged(tacet_contextual_learner *learner, const double *w,
-                                                           double reward, double propensity, tacet_error *err);
 TACET_API size_t tacet_contextual_learner_count(const tacet_contextual_learner *learner);
-
-/* What would be released, and how good it is expected to be: no data is looked at. */
-typedef struct tacet_contextual_outlook {
-    size_t features, stages;
-    double predicted_error; /* root mean square over the space, in the unit of rewards */
-    double prior_sd;        /* what it would be without learning anything */
-    bool refused; /* tacet_contextual_release would refuse: too few records for anything to be learnt at this eps */
-} tacet_contextual_outlook;
-/* For `rounds` records. INVALID: rounds = 0. NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_outlook_get(tacet_contextual_outlook *out,
-                                                    const tacet_contextual_learner *learner, size_t rounds,
-                                                    tacet_error *err);
-/* STATE when tacet_contextual_release would refuse: no records, or too few for anything to be learnt at this eps. Looks
- * at their number alone and spends nothing, so it can be asked before there is a ledger. NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_enough(const tacet_contextual_learner *learner, tacet_error *err);
-
-/* Releases a model: several mechanism runs over disjoint records (parallel composition: ask->group is set from the
- * ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/part". STATE as
- * tacet_contextual_enough. Otherwise as tacet_mechanism_run. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_release(const tacet_contextual_learner *learner,
-                                                                 tacet_contextual_model **out, const tacet_ask *ask,
-                                                                 tacet_error *err);
 
 typedef struct tacet_contextual_chooser tacet_contextual_chooser;
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Callable, Sequence
 
 from tacet._native import interruptible
-from tacet.errors import Error, InvalidValue
+from tacet.errors import Error
 from tacet.model import Model, read_model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
@@ -22,9 +22,7 @@ def learn(
     action: str | Sequence[str],
     reward: str,
     eps: float,
-    propensity: str | None = None,
     reward_range: tuple[float, float] = (0.0, 1.0),
-    delta: float = 0.0,
     person: str | None = None,
     rows_per_person: int = 0,
     ledger: str | Path | None = None,
@@ -35,17 +33,15 @@ def learn(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """Learns which action suits which context from the rows of a table, with pure eps (or a delta), and releases the
-    model: charged first, then drawn.
+    """Learns which action suits which context from the rows of a table, with pure eps, and releases one table of all
+    rows: charged first, then drawn. The answer is a `tacet.TableModel`: the rule, what it earns and what it gains, with
+    intervals.
 
-    The space names the action columns and the context columns; `reward` and `propensity` (the probability that the
-    action had) are columns of the table. Nothing of it may be fitted on the rows. Without a `ledger` it lies in the
-    registry of this machine, where the same rows find it again. `out` receives the model as a file. Ctrl-C ends it
-    early: what was charged by then is drawn, the same, by the next call with this ticket.
-
-    Where all columns are categories, and no `delta` is given, one table of all rows is released, with pure eps for the
-    whole row, its action included, and the answer is a `tacet.TableModel`: the rule, what it earns and what it gains,
-    with intervals. Propensities are not needed there, and not read.
+    The space names the action columns and the context columns, categories or numbers, which are put into bins;
+    `reward` is a column of the table. Nothing of it may be fitted on the rows. A whole row is protected, its action
+    included. Propensities are not needed: within a context actions are compared as they are. Without a `ledger` it lies
+    in the registry of this machine, where the same rows find it again. `out` receives the model as a file. Ctrl-C ends
+    it early: what was charged by then is drawn, the same, by the next call with this ticket.
 
     A `dask.dataframe` stays where it is: its workers add up their partitions, and this process charges and draws, with
     the same result as a frame in one process whatever the partitions. Name the `ledger` then: rows that this machine
@@ -54,21 +50,17 @@ def learn(
     With `person`, a column that says whose row it is, the first `rows_per_person` rows of each person are learnt from
     and the charge is for all of them: the claim is then about persons.
 
-    >>> model = learn(df, space=space, action="variant", reward="bought", propensity="p", eps=1)   # doctest: +SKIP
+    >>> model = learn(df, space=space, action="variant", reward="bought", eps=1)   # doctest: +SKIP
     >>> model.best(age=60)                                                                          # doctest: +SKIP
     {'variant': 'B'}
     """
     actions = [action] if isinstance(action, str) else list(action)
     contexts = [name for name in space if name not in actions]
     ordered = space.only([*actions, *contexts])
-    question = ffi.new("tacet_contextual_question *")
-    lib.tacet_contextual_settings_defaults(ffi.addressof(question, "settings"))
-    texts = _texts(reward=reward, propensity=propensity)
-    for name, text in texts.items():
-        setattr(question, name, text)
-    question.action_columns, question.kind = len(actions), lib.TACET_KERNEL_SE
-    question.settings.reward_lower, question.settings.reward_upper = reward_range
-    question.settings.eps, question.settings.delta, question.settings.gaussian = eps, delta, delta > 0
+    question = ffi.new("tacet_ab_question *")
+    texts = _texts(reward=reward)
+    question.reward, question.action_columns, question.eps = texts["reward"], len(actions), eps
+    question.lo, question.hi = reward_range
     tell = progress if progress is not None else lambda fraction: None
     dask = is_dask(table)
     if dask:
@@ -76,7 +68,7 @@ def learn(
     people = ffi.NULL if dask else persons_of(table, person)
     question.persons, question.rows_per_person = people, rows_per_person
     flag = ffi.new("bool *")
-    question.settings.stop = flag
+    question.stop = flag
     entry = ffi.new("tacet_contextual_entry *")
     named = _texts(ledger=ledger, new_budget=new_budget, ticket=ticket, to_whom=to_whom)
     for name, text in named.items():
@@ -86,22 +78,18 @@ def learn(
     entry.few = few
     with _CSpace(ordered) as raw_space:
         question.space = raw_space
-        one_table = ffi.new("tacet_ab_question *")
-        fits = bool(lib.tacet_ab_question_make(one_table, question))
-        if dask and not fits:
-            raise InvalidValue("a dask.dataframe is learnt from as one table: pure eps, and columns that fit into one; use a frame in this process")
         if dask:
             engine = Engine(Parts(table), question_of(space, action, reward, reward_range, eps), progress)
-            text = interruptible(lambda: _released("ab", engine.open, one_table, entry, tell, engine.check), flag)
+            text = interruptible(lambda: _released(engine.open, question, entry, tell, engine.check), flag)
         else:
-            numbers = [reward] if fits or propensity is None else [reward, propensity]
-            rows = rows_of(table, ordered, numbers)
+            rows = rows_of(table, ordered, [reward])
             tell(0.2)
-            room, asked = ("ab", one_table) if fits else ("contextual", question)
-            begin = getattr(lib, f"tacet_{room}_log_open_rows")
             address = ffi.cast("double *", rows.address())
             text = interruptible(
-                lambda: _released(room, lambda log, asked: native.call(begin, log, address, len(rows), asked), asked, entry, tell), flag
+                lambda: _released(
+                    lambda log, asked: native.call(lib.tacet_ab_log_open_rows, log, address, len(rows), asked), question, entry, tell
+                ),
+                flag,
             )
     warn_few(few)
     if out is not None:
@@ -110,20 +98,18 @@ def learn(
     return read_model(text)
 
 
-def _released(room: str, begin: Callable[[Any, Any], None], question: Any, entry: Any, tell: Progress, check: Callable[[], None] = lambda: None) -> str:
-    """Of one of two rooms of the library, which have the same functions."""
-    log, model, text = ffi.new(f"tacet_{room}_log **"), ffi.new(f"tacet_{room}_model **"), ffi.new("char **")
-    call = {name: getattr(lib, f"tacet_{room}_{name}") for name in ("log_release", "model_encode", "model_free", "log_free")}
+def _released(begin: Callable[[Any, Any], None], question: Any, entry: Any, tell: Progress, check: Callable[[], None] = lambda: None) -> str:
+    log, model, text = ffi.new("tacet_ab_log **"), ffi.new("tacet_ab_model **"), ffi.new("char **")
     begin(log, question)
     try:
         tell(0.4)
-        native.call(call["log_release"], log[0], model, entry)
+        native.call(lib.tacet_ab_log_release, log[0], model, entry)
         tell(0.9)
-        native.call(call["model_encode"], model[0], text)
+        native.call(lib.tacet_ab_model_encode, model[0], text)
         return native.take(text[0])
     except Error:
         check()
         raise
     finally:
-        call["model_free"](model[0])
-        call["log_free"](log[0])
+        lib.tacet_ab_model_free(model[0])
+        lib.tacet_ab_log_free(log[0])
