@@ -105,7 +105,7 @@ def test_what_does_not_fit_is_named(tuning: trusted.Study, store: Path) -> None:
 
 def test_an_estimator_fits_once_and_recommends(log: pd.DataFrame) -> None:
     space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
-    estimator = ContextualEstimator(space, action="variant", eps=4, propensity="p")
+    estimator = ContextualEstimator(space, action="variant", eps=4)
     with pytest.raises(NotFittedError):
         estimator.predict(log)
     fresh = clone(estimator)
@@ -122,16 +122,16 @@ def test_an_estimator_fits_once_and_recommends(log: pd.DataFrame) -> None:
 def test_folds_are_refused_at_once_and_nothing_is_charged(log: pd.DataFrame, tmp_path: Path) -> None:
     space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
     book = tmp_path / "l.db"
-    estimator = ContextualEstimator(space, action="variant", eps=4, propensity="p", ledger=book)
+    estimator = ContextualEstimator(space, action="variant", eps=4, ledger=book)
     X, y = log.drop(columns="bought"), log["bought"].astype(float)
     for validate in (lambda: cross_val_score(estimator, X, y), lambda: GridSearchCV(estimator, {"eps": [1, 2]}).fit(X, y)):
         with warnings.catch_warnings(), pytest.raises(ValueError, match="cross-validation and grid search are refused"):
             warnings.simplefilter("ignore")
             validate()
     assert not book.exists()
-    rows = np.column_stack([(log.variant == "B").astype(float), log.age, log.p])
+    rows = np.column_stack([(log.variant == "B").astype(float), log.age])
     plain = clone(estimator).fit(rows, y)  # an array, in the order of the space
-    assert plain.predict(rows[:, :2]).shape == (6000,) and plain.model_.best(age=88) == {"variant": "B"}
-    for wrong in (rows[:, :2], rows + 7):
+    assert plain.predict(rows).shape == (6000,) and plain.model_.best(age=88) == {"variant": "B"}
+    for wrong in (rows[:, :1], rows + 7):
         with pytest.raises(tacet.InvalidValue):
             clone(estimator).set_params(ticket="other").fit(wrong, y)

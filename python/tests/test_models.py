@@ -17,7 +17,7 @@ SHOP = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
 
 @pytest.fixture
 def model(log: pd.DataFrame) -> tacet.Model:
-    return trusted.learn(log, space=SHOP, action="variant", reward="bought", propensity="p", eps=4)
+    return trusted.learn(log, space=SHOP, action="variant", reward="bought", eps=4)
 
 
 def test_a_model_finds_who_wants_what(model: tacet.Model, tmp_path: Path) -> None:
@@ -76,14 +76,14 @@ def test_learning_refuses_by_public_facts(log: pd.DataFrame, tmp_path: Path) -> 
     with pytest.raises(tacet.InvalidValue, match="must be numbers"):
         learn(log.assign(bought="yes"))
     with pytest.raises(tacet.StateError):  # no rows to learn from
-        learn(log[:0], propensity="p")
+        learn(log[:0])
     assert not (tmp_path / "l.db").exists()
 
 
 def test_the_same_log_has_one_budget(log: pd.DataFrame) -> None:
-    trusted.learn(log, space=SHOP, action="variant", reward="bought", propensity="p", eps=1)
+    trusted.learn(log, space=SHOP, action="variant", reward="bought", eps=1)
     with pytest.raises(tacet.BudgetExceeded):
-        trusted.learn(log, space=SHOP, action="variant", reward="bought", propensity="p", eps=1, ticket="more")
+        trusted.learn(log, space=SHOP, action="variant", reward="bought", eps=1, ticket="more")
 
 
 def test_many_rows_of_texts_are_read_alike_and_a_bad_one_is_named(model: tacet.Model) -> None:

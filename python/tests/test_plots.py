@@ -58,7 +58,7 @@ def test_regret_goes_to_zero() -> None:
 
 def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path) -> None:
     space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
-    model = trusted.learn(log, space=space, action="variant", reward="bought", propensity="p", eps=4)
+    model = trusted.learn(log, space=space, action="variant", reward="bought", eps=4)
     ax = model.plot("age", by="variant")
     assert len(ax.lines) == 2 and "predicted reward" in texts(ax)
     at = model.plot("variant", age=88)

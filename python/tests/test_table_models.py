@@ -101,14 +101,10 @@ def test_two_months_are_two_tables_and_one_month_is_one(tmp_path: Path) -> None:
         trusted.learn(month(3), space=SHOP, action="variant", reward="bought", eps=2, ledger=tmp_path / "other.db")
 
 
-def test_the_same_choice_as_the_command_makes() -> None:
+def test_a_reward_that_is_no_number_is_named() -> None:
     frame = month(6)
-    with pytest.warns(UserWarning):
-        gaussian = trusted.learn(frame, space=SHOP, action="variant", reward="bought", eps=2, delta=1e-6)
-    assert not isinstance(gaussian, tacet.TableModel)
-    log = frame.assign(p=0.5, bought=frame.bought.where(frame.index != 0, float("nan")))
     with pytest.raises(tacet.ParseError, match="row 0 .*'bought'"):
-        learn_quietly(log, propensity="p")
+        learn_quietly(frame.assign(bought=frame.bought.where(frame.index != 0, float("nan"))))
 
 
 def learn_quietly(frame: pd.DataFrame, **more: object) -> tacet.Model:

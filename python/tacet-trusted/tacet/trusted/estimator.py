@@ -49,7 +49,6 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         space: Space | None = None,
         action: str | Sequence[str] = "action",
         eps: float = 1.0,
-        propensity: str | None = None,
         reward_range: tuple[float, float] = (0.0, 1.0),
         ledger: str | Path | None = None,
         budget: float = 0.0,
@@ -58,30 +57,27 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.space = space
         self.action = action
         self.eps = eps
-        self.propensity = propensity
         self.reward_range = reward_range
         self.ledger = ledger
         self.budget = budget
         self.ticket = ticket
 
     def fit(self, X: Any, y: Any) -> Self:
-        """X has the columns of the space, and that of propensities if there is one, by name; or, as an array of numbers,
-        in that order, levels by their number. y are the rewards."""
+        """X has the columns of the space by name; or, as an array of numbers, in that order, levels by their number. y are
+        the rewards."""
         if self.space is None:
             raise InvalidValue("the estimator needs a space: public bounds and levels of the columns")
         if any(module.startswith("sklearn.model_selection") for module in _callers()):
             raise InvalidValue(_FOLDS)
         table = columns_of(X)
         if table is None:
-            names = [*self.space, *([] if self.propensity is None else [self.propensity])]
-            table = self._named(np.asarray(X), names)
+            table = self._named(np.asarray(X), [*self.space])
         name = "reward"
         while name in table:
             name += "_"
         self.model_ = learn(
             {**{column: table[column] for column in table}, name: y}, space=self.space, action=self.action, reward=name, eps=self.eps,
-            propensity=self.propensity, reward_range=self.reward_range, ledger=self.ledger, budget=self.budget,
-            ticket=self.ticket,
+            reward_range=self.reward_range, ledger=self.ledger, budget=self.budget, ticket=self.ticket,
         )  # fmt: skip
         self.n_features_in_ = len(self.space)
         return self
