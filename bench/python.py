@@ -40,16 +40,17 @@ def pairs(folder: Path) -> None:
     study = trusted.Study.create(
         folder / "studies", name="dose", space=space, eps=1, delta=1e-6, candidates=16, rounds=20000
     )
-    out, raw = ffi.new("tacet_study_suggestion *"), ffi.new("tacet_study_round *")
+    out, raw = ffi.new("char **"), ffi.new("tacet_study_round *")
     error, taken = ffi.new("tacet_error *"), ffi.new("tacet_study_taken *")
 
     def by_package() -> None:
         study.suggest().observe(0.5)
 
     def by_c() -> None:
-        lib.tacet_study_suggest(study._pointer, out, raw, error)
-        lib.free(out.point)
-        lib.tacet_study_observe(study._pointer, taken, out.ticket, 0.5, error)
+        lib.tacet_study_suggest_text(study._pointer, out, raw, 0, error)
+        ticket = ffi.string(out[0]).split(b'"ticket":"', 1)[1].split(b'"', 1)[0]
+        lib.free(out[0])
+        lib.tacet_study_observe(study._pointer, taken, ticket, 0.5, error)
 
     times: dict[Callable[[], None], list[float]] = {by_package: [], by_c: []}
     for _ in range(400):
