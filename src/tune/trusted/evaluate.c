@@ -111,6 +111,7 @@ static tacet_status start(const pool *p, worker *w, tacet_error *err) {
         return tacet__fail(err, TACET_IO, "the program could not be started");
     }
     (void)setpgid(w->pid, w->pid); /* whoever of the two comes first */
+    (void)fcntl(from[0], F_SETFL, O_NONBLOCK);
     w->from = from[0];
     w->deadline = tacet__now() + p->e->seconds;
     return TACET_OK;
@@ -239,12 +240,13 @@ static tacet_status hand_out(pool *p, size_t *busy, tacet_error *err) {
     return s;
 }
 
-/* What a worker's process printed meanwhile; *ended when it has closed its output. */
-static tacet_status collect(worker *w, bool *ended, tacet_error *err) {
+/* What a worker's process printed meanwhile; *ended when it has closed its output. `last`: it has exited, so when the
+ * pipe is empty there is nothing more, although something it started may hold it. */
+static tacet_status collect(worker *w, bool last, bool *ended, tacet_error *err) {
     static const size_t MOST = (size_t)1 << 36;
     unsigned char piece[PIECE];
     const ssize_t n = read(w->from, piece, sizeof piece);
-    *ended = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+    *ended = n == 0 || (n < 0 && errno != EINTR && (last || errno != EAGAIN));
     tacet_status s = TACET_OK;
     if (n > 0) {
         s = w->output.size < MOST ? tacet_blob_append(&w->output, piece, (size_t)n, err)
@@ -275,14 +277,17 @@ static tacet_status look(pool *p, tacet_error *err) {
         }
         const bool late = tacet__now() >= w->deadline;
         bool ended = w->from < 0;
-        if (!ended && fds[i].revents != 0) {
-            s = collect(w, &ended, err);
-            if (ended) {
+        /* Asked before reading: what it printed is in the pipe by then, also where poll saw nothing yet. */
+        const bool exited = has_exited(w->pid);
+        while (s == TACET_OK && !ended && (exited || fds[i].revents != 0)) {
+            s = collect(w, exited, &ended, err);
+            if (s == TACET_OK && ended) {
                 (void)close(w->from);
                 w->from = -1;
             }
-        } else if (!ended && has_exited(w->pid)) {
-            ended = true; /* something it started holds the pipe, and has nothing to say */
+            if (!exited) {
+                break;
+            }
         }
         if (s == TACET_OK && (late || (ended && has_exited(w->pid)))) {
             s = finish(p, w, !late || has_exited(w->pid), err);
