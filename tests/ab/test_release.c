@@ -105,8 +105,8 @@ static void almost_without_noise_its_numbers_are_plain_counts(void **state) {
     tacet_ab_model_free(model);
 }
 
-/* Where there are totals each row adds 1 to its cell and 1 to its action, shared between a reward and what it lacks; what
- * lies outside of the range counts as its end, and what is no number as the lower one. */
+/* Where there are totals each row adds 1 to its cell and 1 to its action, shared between a reward and what it lacks;
+ * what lies outside of the range counts as its end, and what is no number as the lower one. */
 static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
     static const double GIVEN[] = {0, 0.25, 1, -3, 1e300, INFINITY, -INFINITY, NAN};
     static const double COUNTED[] = {0, 0.25, 1, 0, 1, 1, 0, 0};
@@ -218,12 +218,36 @@ static void a_ticket_is_answered_once_and_charged_once(void **state) {
     assert_memory_equal(f->released, g->released, f->plan.numbers * sizeof *f->released);
     tacet_ab_model_free(again);
     tacet_ab_model_free(model);
+    char longest[102];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    entry.ticket = longest; /* cut off it would be another one's */
+    assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_INVALID);
+    entry.ticket = NULL;
+    assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_INVALID);
     entry.ticket = "another"; /* the budget was this release's */
     assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_BUDGET);
     assert_null(model);
     tacet_ab_log_free(log);
     tacet_space_clear(&space);
     test_rmdir(folder);
+}
+
+/* All rows in one cell, at the end of the range: the longest table there is, and nothing of it is clipped. */
+static void a_table_of_one_cell_is_not_clipped(void **state) {
+    static double rows[1000 * WIDTH];
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        rows[i * WIDTH + 2] = 1;
+    }
+    tacet_ab_model *model = released(rows, 1000, 1, 100, 9);
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    double most = 0;
+    for (size_t i = 0; i < f->plan.numbers; i++) {
+        most = fmax(most, f->released[i]);
+    }
+    assert_true(fabs(most - 1000) < 2); /* forty scales */
+    tacet_ab_model_free(model);
 }
 
 static void logs_that_do_not_fit_are_refused_by_name(void **state) {
@@ -290,6 +314,7 @@ int main(void) {
         cmocka_unit_test(a_row_of_money_is_in_one_part),
         cmocka_unit_test(the_cut_follows_the_released_law),
         cmocka_unit_test(a_ticket_is_answered_once_and_charged_once),
+        cmocka_unit_test(a_table_of_one_cell_is_not_clipped),
         cmocka_unit_test(logs_that_do_not_fit_are_refused_by_name),
         cmocka_unit_test(a_model_reads_back_and_refuses_what_is_not_its_own),
     };

@@ -128,6 +128,9 @@ static void a_scale_is_rounded_to_the_safe_side(void **state) {
         assert_ok(tacet_calibrate_l2(&l2, 1, 1e-5, sensitivity, 1, NULL));
         assert_ok(tacet_l2_delta(&delta, l2.scale, 1, sensitivity, 1, NULL));
         assert_true(delta <= 1e-5 && l2.pure_eps * l2.scale >= sensitivity);
+        const double scale = l2.scale; /* what is remembered is not taken for another sensitivity's */
+        assert_ok(tacet_calibrate_l2(&l2, 1, 1e-5, 0.5 * sensitivity, 1, NULL));
+        assert_close(l2.scale, 0.5 * scale, 1e-6 * scale);
     }
 }
 

@@ -182,6 +182,7 @@ static void once_per_ticket(void **state) {
     assert_ok(tacet_mechanism_run(m, &first, &ask, x, NULL));
     const tacet_receipt *r = tacet_release_receipt(first);
     assert_true(r->is_private && r->in_ledger && r->eps == 0.8 && r->delta == 1e-5 && r->entry == 1);
+    assert_true(r->sensitivity == m->sensitivity && r->scale == m->scale);
     assert_int_equal(tacet_release_count(first), 3);
     /* the same ticket: the same answer, whatever the data are now */
     assert_ok(tacet_mechanism_run(m, &again, &ask, x, NULL));
@@ -414,6 +415,13 @@ static void refusals(void **state) {
                           TACET_INVALID);
             assert_null(m);
         }
+    }
+    static const double EDGES[] = {0.9e-6, 1e-6, 1e15, 1.1e15}; /* of a choice */
+    for (size_t i = 0; i < 4; i++) {
+        assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, EDGES[i], 0, NULL),
+                      i % 3 == 0 ? TACET_INVALID : TACET_OK);
+        tacet_mechanism_free(m);
+        m = NULL;
     }
     assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 1, 1, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)99, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);

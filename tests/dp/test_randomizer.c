@@ -293,6 +293,9 @@ static void reports_are_functions_of_their_key(void **state) {
     tacet__report_digest(a, &ldp, 1);
     tacet__report_digest(b, &ldp, 9); /* clipped: the same report */
     assert_memory_equal(a, b, sizeof a);
+    tacet__report_digest(a, &ldp, ldp.lo);
+    tacet__report_digest(b, &ldp, -9);
+    assert_memory_equal(a, b, sizeof a);
     for (uint32_t i = 0; i < CELLS; i++) {
         order[i] = i;
     }

@@ -154,11 +154,8 @@ typedef struct stage {
     tacet_ask ask;
 } stage;
 
-static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, const tacet_contextual_entry *entry,
-                               const char *part, tacet_error *err) {
-    if (entry->ticket == NULL || strlen(entry->ticket) > 100) {
-        return tacet__fail(err, TACET_INVALID, "a release needs a ticket of up to 100 bytes");
-    }
+static void name_stage(stage *s, const tacet_ab_log *l, entered *e, const tacet_contextual_entry *entry,
+                       const char *part) {
     (void)snprintf(s->what, sizeof s->what, "table of rewards, %zu cells, %zu rows", l->plan.cells, l->plan.rows);
     (void)snprintf(s->ticket, sizeof s->ticket, "%.100s/%.20s", entry->ticket, part);
     (void)snprintf(s->group, sizeof s->group, "ab %.100s, rows %.64s", entry->ticket, e->rows);
@@ -186,7 +183,6 @@ static tacet_status name_stage(stage *s, const tacet_ab_log *l, entered *e, cons
                          .group = l->plan.money ? s->group : NULL,
                          .part = l->plan.money ? part : NULL,
                          .records = l->plan.rows};
-    return TACET_OK;
 }
 
 /* Adds up the rows of one stage and releases them. */
@@ -199,8 +195,8 @@ static tacet_status run_stage(tacet_release **out, size_t *rows, const tacet_ab_
     if (l->plan.money) {
         memcpy(pass.key, e->key, sizeof pass.key);
     }
-    tacet_status status = name_stage(&s, l, e, entry, law ? "knots" : "table", err);
-    status = status == TACET_OK ? tacet__ab_pass(l, &tally, &pass, err) : status;
+    name_stage(&s, l, e, entry, law ? "knots" : "table");
+    tacet_status status = tacet__ab_pass(l, &tally, &pass, err);
     if (status == TACET_OK) {
         const double taken = tacet__ab_taken(&l->plan, tally, pass.pass);
         *rows = (size_t)taken;
@@ -220,6 +216,9 @@ tacet_status tacet_ab_log_release(tacet_ab_log *l, tacet_ab_model **out, const t
     tacet_ab_facts f = {
         .space = &l->space, .plan = l->plan, .reward = l->reward, .top = l->plan.hi, .variance_share = 1};
     *out = NULL;
+    if (entry->ticket == NULL || strlen(entry->ticket) > 100) { /* before anything is entered under it */
+        return tacet__fail(err, TACET_INVALID, "a release needs a ticket of up to 100 bytes");
+    }
     tacet_status status = open_ledger(&e, l, entry, err);
     if (status == TACET_OK && l->plan.money) {
         status = run_stage(&knots, &cut_rows, l, &e, entry, true, l->plan.hi, err);

@@ -114,11 +114,11 @@ static tacet_status draw_epoch(tacet__ab_study *u, tacet_release **out, tacet_er
     status = status == TACET_OK ? tacet_raw_set(raw, sums, u->settings.arms, err) : status;
     if (status == TACET_OK) {
         const tacet__tally_sums s = {.raw = raw,
-                                  .count = u->settings.arms,
-                                  .norm = (double)u->size,
-                                  .sensitivity = SENSITIVITY,
-                                  .eps = u->settings.eps,
-                                  .proof = PROOF};
+                                     .count = u->settings.arms,
+                                     .norm = (double)u->size,
+                                     .sensitivity = SENSITIVITY,
+                                     .eps = u->settings.eps,
+                                     .proof = PROOF};
         status = tacet__tally_release(out, &s, &ask, err);
     }
     tacet_raw_free(raw);
@@ -203,7 +203,7 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     u->reported[ticket - 1] = true;
     if (counts != NULL) {
         const double share = (fmin(fmax(value, s->lower), s->upper) - s->lower) / (s->upper - s->lower);
-        counts->steps[arm_of(u, ticket)] += (uint64_t)llround(fmin(share, 1) * TACET__AB_STUDY_ONE);
+        counts->steps[arm_of(u, ticket)] += (uint64_t)llround(share * TACET__AB_STUDY_ONE);
     }
     return TACET_OK;
 }

@@ -69,7 +69,7 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
         return tacet__fail(err, TACET_INVALID, "the value to report is not a number");
     }
     const double clipped = fmin(fmax(value, ldp->lo), ldp->hi);
-    const double fraction = fmin((clipped - ldp->lo) / (ldp->hi - ldp->lo), 1);
+    const double fraction = (clipped - ldp->lo) / (ldp->hi - ldp->lo); /* at most 1: rounding is monotone */
     switch (ldp->kind) { /* no default: a kind that is not named here draws nothing */
     case TACET_LDP_PIECEWISE:
         *out = piecewise(noise, ldp, fraction);
