@@ -21,6 +21,7 @@ modeler=$!
 # Lines come one by one, as from a person: a word that is no number, a value outside, another, one that cannot be measured.
 (for line in abc 7 0.75 x 0.25 0.5; do sleep 0.4; echo "$line"; done; sleep 20) |
     "$bin/tacet-curator" curator desk --release r --data t.csv --id name --range 0:1 >desk 2>&1 &
+desk=$!
 wait $modeler || fail "the modeler failed: $(cat err) $(cat desk)"
 grep -q 'name: patient' desk && grep -q 'age: ' desk || fail "the record is not shown: $(cat desk)"
 grep -q "'abc' is not a number" desk || fail "a word passes: $(cat desk)"
@@ -33,5 +34,5 @@ kill "$server"; wait "$server" 2>/dev/null || true
 serve address2 --target score
 "$bin/tacet" modeler run --url "$(cat address2)" --keys keys/modeler --state s2 --queries 8 --json >result 2>err || fail "$(cat err)"
 grep -q '"best_value":0\.' result || fail "nothing was measured: $(cat result)"
-kill "$server"; wait "$server" 2>/dev/null || true # it writes until it ends, and the folder goes
+kill "$server" "$desk"; wait "$server" "$desk" 2>/dev/null || true # it writes until it ends, and the folder goes
 echo "the desk shows records, asks twice, and takes what cannot be measured"
