@@ -84,9 +84,11 @@ psql -q "$store" -c "ALTER TABLE tacet_open.audit RENAME TO away"
 ask POST /v1/tokens '{"role":"owner"}' | grep -q '"status":503' || fail "a token is made although that cannot be written down"
 ask POST /v1/studies/dose/archive | grep -q '"status":503' || fail "a study is archived although that cannot be written down"
 psql -q "$store" -c "ALTER TABLE tacet_open.away RENAME TO audit"
-id=$(curl -s --cacert "$keys/ca.pem" -D - -o "$work/body" "$url/v1/live" | sed -n 's/^[Xx]-[Rr]equest-[Ii]d: *\([0-9a-f-]*\).*/\1/p')
-[ -n "$id" ] || fail "an answer has no id"
-grep -q "request ${id%-*}-[0-9a-f]* was answered 503" "$work"/log* || fail "a request that failed is not named in the log"
+for i in 1 2; do
+    curl -s --cacert "$keys/ca.pem" -D - -o "$work/body" "$url/v1/live" | sed -n 's/^[Xx]-[Rr]equest-[Ii]d: *\([0-9a-f]\{16\}\).*/\1/p'
+done | sort -u >"$work/ids"
+[ "$(wc -l <"$work/ids")" = 2 ] || fail "two answers do not have two ids"
+grep -Eq 'request [0-9a-f]{16} was answered 503' "$work"/log* || fail "a request that failed is not named in the log"
 ask GET /v1/studies/dose | grep -q '"state":"active"' || fail "the study was archived"
 psql -q "$store" -c "UPDATE tacet_open.audit SET what = 'nothing' WHERE number = 2"
 expect 1 tacet store audit --store "$store"

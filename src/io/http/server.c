@@ -458,8 +458,10 @@ void *tacet__http_begin(void *user, const char *target, struct MHD_Connection *c
                               .target = target,
                               .target_size = strlen(target),
                               .late = {.file = -1}};
-        (void)snprintf(up->id, sizeof up->id, "%08x-%llx", up->server->series,
-                       atomic_fetch_add(&up->server->requests, 1) + 1);
+        /* At random: numbers in a row would tell a client how many others asked. */
+        unsigned char id[TACET__REQUEST_ID / 2 - 1];
+        randombytes_buf(id, sizeof id);
+        (void)sodium_bin2hex(up->id, sizeof up->id, id, sizeof id);
     }
     return up;
 }
@@ -529,7 +531,6 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     server->client_certificates = settings->client_ca != NULL;
     server->listening = server->wake = -1;
     tacet__buckets_init(&server->addresses);
-    server->series = randombytes_random();
     tacet__buckets_init(&server->tokens);
     tacet__buckets_init(&server->arrivals);
     (void)pthread_mutex_init(&server->lock, NULL);

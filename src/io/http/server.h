@@ -26,7 +26,7 @@ typedef struct tacet__exchange {
     bool known; /* set before the answer: the request's token or certificate is one that the handler knows */
 } tacet__exchange;
 
-enum { TACET__REQUEST_ID = 32 };
+enum { TACET__REQUEST_ID = 18 }; /* 16 digits */
 
 typedef struct tacet__request {
     const char *method;
@@ -42,7 +42,7 @@ typedef struct tacet__request {
     const char *(*cookie)(const void *peer, const char *name);
     const void *peer;
     uint64_t address;           /* a number that stands for the address it came from */
-    char id[TACET__REQUEST_ID]; /* the answer has it, too, in X-Request-Id */
+    char id[TACET__REQUEST_ID]; /* at random; the answer has it, too, in X-Request-Id */
     char from[48];              /* that address as text, IPv6 as its /64; "": not known */
     tacet__exchange *exchange;
 } tacet__request;

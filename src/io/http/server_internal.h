@@ -59,8 +59,6 @@ struct tacet__server {
     atomic_bool quiet, end;
     tacet__peers *peers;
     atomic_size_t held; /* bytes of bodies, over all connections */
-    uint32_t series;    /* of the ids of its requests: another one after each start */
-    atomic_ullong requests;
 
     pthread_mutex_t lock; /* of all that follow */
     tacet__loops generations[TACET__GENERATIONS_MOST];
