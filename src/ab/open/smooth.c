@@ -16,7 +16,7 @@ enum { FEATURES_MOST = 48, BINS_MOST = 32, POINTS = 3 };
 static const double EIGENVALUE_LEAST = 1e-3; /* of the largest */
 /* Values between bins: lengthscale in bins of the function that is laid through their means, and how far it may pass
  * by them, as a share of its variance. */
-static const double BLEND_BINS = 2.5, BLEND_SLACK = 1e-2;
+static const double BLEND_BINS = 2, BLEND_SLACK = 1e-3;
 
 typedef struct axis {
     size_t count;
