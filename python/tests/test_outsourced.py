@@ -158,7 +158,7 @@ try:
     elif sys.argv[1] == "audit":
         trusted.audit("gaussian", runs=10**8, progress=tell)
     else:
-        trusted.learn(log, space=space, action="x", reward="told", eps=1, out=sys.argv[2])
+        trusted.learn(log, space=space, action="x", reward="told", eps=1, out=sys.argv[2], progress=tell)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -169,9 +169,8 @@ def test_ctrl_c_ends_a_long_call_cleanly(call: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPTED, call, str(tmp_path / "out")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     assert process.stdout is not None
-    for _ in range(1 if call == "learn" else 3):  # ready, and well into the drawing
+    for _ in range(2 if call == "learn" else 3):  # ready, and well into the drawing; of learn, into the first pass
         process.stdout.readline()
-    time.sleep(1 if call == "learn" else 0)
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
     assert process.wait(60) == 0
