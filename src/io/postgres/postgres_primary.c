@@ -36,9 +36,13 @@ tacet_status tacet__pg_primary(tacet__pg_store *db, bool *replaced, tacet_error 
     if (tacet__path(path, folder, name, err) != TACET_OK) {
         return TACET_INVALID;
     }
-    const bool known = tacet__file_read(&seen, &length, path, TIMELINE_BYTES, NULL) == TACET_OK;
-    const unsigned long newest = known ? strtoul(seen, NULL, 10) : 0;
+    tacet_status status = tacet__file_read(&seen, &length, path, TIMELINE_BYTES, err);
+    if (status != TACET_OK && status != TACET_NOT_FOUND) {
+        return status; /* what was noted may be that this one was replaced */
+    }
+    const unsigned long newest = status == TACET_OK ? strtoul(seen, NULL, 10) : 0;
     free(seen);
+    tacet_error_clear(err);
     if (newest > timeline) {
         *replaced = true;
         return tacet__fail(err, TACET_IO,
@@ -48,7 +52,7 @@ tacet_status tacet__pg_primary(tacet__pg_store *db, bool *replaced, tacet_error 
     }
     if (newest < timeline && tacet__folders_make(folder)) {
         (void)snprintf(text, sizeof text, "%lu\n", timeline);
-        (void)tacet__file_write(path, folder, text, 0600, NULL); /* otherwise noted at the next connection */
+        status = tacet__file_write(path, folder, text, 0600, NULL);
     }
-    return TACET_OK;
+    return status == TACET_NO_MEMORY ? status : TACET_OK; /* what was not written is noted at the next connection */
 }
