@@ -115,8 +115,7 @@ TACET_API tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest 
  *     curate   tables through tacet_curate_run, read back as text; every row is in one of two worlds one unit apart
  *     desk     measured values through the curator's desk, a ticket a row, private outputs
  *     device   rewards through a device with its ledger, a ticket a report
- *     learn    logs through tacet_contextual_log_release, in stages; what the ledger stores as the answer
- *     learn-robust   the same by the default method, of a log of levels: the table
+ *     learn-table   logs of levels through tacet learn as it is by default; what the ledger stores as the answer
  *     study    rounds of a central study (policy fixed) through the engine and its store; likewise
  * Worlds are chosen by fair coins. Answers to one question are tested, besides, for what no bound on eps sees: too
  * little variance, noise that repeats, rows or columns that are not independent. src/audit/README.md has the tests and
