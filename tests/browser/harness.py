@@ -170,7 +170,7 @@ class Curator:
             for i in range(rows):
                 f.write(f'"{NASTY.replace(chr(34), chr(34) * 2)} {i}",{20 + i},{i}\n')
         env = {"TACET_STATE": at("state")}
-        run("curate", "--values-unprotected", "--data", at("t.csv"), "--inputs", "age", "--bounds", "age=0:100", "--unit", "age=5", "--eps", "3",
+        run("curate", *(() if outputs else ("--values-unprotected",)), "--data", at("t.csv"), "--inputs", "age", "--bounds", "age=0:100", "--unit", "age=5", "--eps", "3",
             "--mechanism", "laplace", "--queries", str(queries), "--out", at("r"), *outputs, env=dict(os.environ, **env))
         run("curator", "init", "--dir", at("keys"))
         port, desk = free_port(), free_port()
