@@ -290,7 +290,7 @@ static tacet_status run_study(const central_domain *d, track *out, size_t *best,
     own.rounds = out->rounds;
     own.coin_seed = seed + 1000003 * trial;
     tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
-    status = status != TACET_OK ? status : tacet_central_direct_outlook(&outlook, &arms, own.rounds, eps, err);
+    TACET_THEN(status, tacet_central_direct_outlook(&outlook, &arms, own.rounds, eps, err));
     if (status == TACET_OK) {
         const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
         own.each = outlook.each;
@@ -299,15 +299,15 @@ static tacet_status run_study(const central_domain *d, track *out, size_t *best,
     for (uint64_t t = 0; status == TACET_OK && t < out->rounds; t++) {
         tacet_suggestion got;
         status = tacet_policy_suggest(policy, &got, NULL, err);
-        status = status != TACET_OK ? status : choices_of(d, policy, arm, got.index, err);
+        TACET_THEN(status, choices_of(d, policy, arm, got.index, err));
         if (status == TACET_OK) {
             const double mean = mean_of(d, out, arm);
             lose(out, mean);
             status = tacet_policy_observe(policy, got.ticket, reward(d, mean, rng), err);
         }
     }
-    status = status != TACET_OK ? status : tacet_policy_recommend(policy, &found, err);
-    status = status != TACET_OK ? status : choices_of(d, policy, best, found.index, err);
+    TACET_THEN(status, tacet_policy_recommend(policy, &found, err));
+    TACET_THEN(status, choices_of(d, policy, best, found.index, err));
     tacet_policy_free(policy);
     tacet_noise_close(noise);
     return status;
@@ -361,7 +361,7 @@ static tacet_status run_published(const central_domain *d, track *out, const tac
     offer o = {0};
     tacet_simrng_init(&coin, seed, (uint64_t)1 << 33 | trial);
     tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
-    status = status != TACET_OK ? status : tacet_central_published_create(&policy, d->features, settings, noise, err);
+    TACET_THEN(status, tacet_central_published_create(&policy, d->features, settings, noise, err));
     if (status == TACET_OK && s->groups > 1) {
         o.choices = calloc(s->groups * OFFERED_MOST, sizeof *o.choices);
         o.points = calloc(s->groups * OFFERED_MOST, sizeof *o.points);

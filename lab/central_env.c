@@ -88,7 +88,7 @@ tacet_status central_world_qff(tacet_features **out, const central_world *world,
     tacet_kernel *kernel = NULL;
     *out = NULL;
     tacet_status status = world_kernel(&kernel, world, err);
-    status = status != TACET_OK ? status : tacet_features_create_qff_product(out, kernel, order, err);
+    TACET_THEN(status, tacet_features_create_qff_product(out, kernel, order, err));
     tacet_kernel_free(kernel);
     return status;
 }

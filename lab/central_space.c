@@ -125,11 +125,11 @@ static tacet_status run_study(const simulation *s, const world *w, player p, siz
     tacet_policy *policy = NULL;
     double record[COLUMNS], lost = 0;
     tacet_status status = tacet_noise_open_seeded(&noise, s->request->seed, k, err);
-    status = status != TACET_OK ? status : make_policy(s, &policy, eps, noise, k + 1, err);
+    TACET_THEN(status, make_policy(s, &policy, eps, noise, k + 1, err));
     for (size_t t = 0; status == TACET_OK && t < s->request->rounds; t++) {
         tacet_suggestion got;
         status = tacet_policy_suggest(policy, &got, NULL, err);
-        status = status != TACET_OK ? status : tacet_central_direct_record(policy, record, got.index, err);
+        TACET_THEN(status, tacet_central_direct_record(policy, record, got.index, err));
         if (status == TACET_OK) {
             const double mean = mean_of(w, record);
             lost += TOP - mean;
@@ -137,8 +137,8 @@ static tacet_status run_study(const simulation *s, const world *w, player p, siz
         }
     }
     tacet_recommendation best;
-    status = status != TACET_OK ? status : tacet_policy_recommend(policy, &best, err);
-    status = status != TACET_OK ? status : tacet_central_direct_record(policy, record, best.index, err);
+    TACET_THEN(status, tacet_policy_recommend(policy, &best, err));
+    TACET_THEN(status, tacet_central_direct_record(policy, record, best.index, err));
     if (status == TACET_OK) {
         s->gap[p][k] = TOP - mean_of(w, record);
         s->played[p][k] = lost / (double)s->request->rounds;
@@ -275,9 +275,7 @@ static tacet_status prepare(simulation *s, tacet_error *err) {
         status = s->gap[p] == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a simulation") : status;
     }
     const tacet_central_arms arms = {.space = &s->space};
-    status = status != TACET_OK
-                 ? status
-                 : tacet_central_direct_outlook(&s->outlook, &arms, s->request->rounds, s->request->eps, err);
+    TACET_THEN(status, tacet_central_direct_outlook(&s->outlook, &arms, s->request->rounds, s->request->eps, err));
     return status != TACET_OK ? status
                               : tacet_central_direct_outlook(&s->plain, &arms, s->request->rounds, NO_NOISE, err);
 }
@@ -319,7 +317,7 @@ tacet_status central_space_print(const central_space_request *request, tacet_err
     simulation s = {.request = request};
     tacet_space_init(&s.space);
     tacet_status status = prepare(&s, err);
-    status = status != TACET_OK ? status : lab_trials_run(request->trials, request->threads, trial, &s, err);
+    TACET_THEN(status, lab_trials_run(request->trials, request->threads, trial, &s, err));
     if (status == TACET_OK) {
         print(&s);
     }

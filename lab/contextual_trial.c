@@ -333,7 +333,7 @@ static tacet_status table_model(const contextual_simulation *s, const tacet_cont
         memcpy(rows + i * (s->d + 1), l->records + i * l->stride, (s->d + 1) * sizeof *rows);
     }
     const tacet_status made = unit_space(&space, s->d, err);
-    status = status == TACET_OK ? made : status;
+    TACET_THEN(status, made);
     const tacet_ab_question question = {.space = &space,
                                         .action_columns = s->dim_action,
                                         .reward = "reward",

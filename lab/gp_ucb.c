@@ -102,7 +102,7 @@ static int search(run *r) {
     cli_say(r->self, "UNPROTECTED: every record is read as it is; nothing here is private");
     tacet_status status = lab_search_open(&plain, &r->s, &err);
     const double start = cli_seconds();
-    status = status != TACET_OK ? status : lab_search_run(plain, &result, &err);
+    TACET_THEN(status, lab_search_run(plain, &result, &err));
     cli_progress_end();
     if (status == TACET_OK) {
         print(r, &result, cli_seconds() - start);

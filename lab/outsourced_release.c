@@ -123,9 +123,9 @@ tacet_status lab_curator_release(const lab_curator *c, lab_release *out, tacet_c
     s.noise_seed = seed * 1000003 + trial;
     s.threads = 1;
     tacet_status status = tacet_curate_run(&out->manifest, &s, err);
-    status = status != TACET_OK ? status : tacet_manifest_encode(&out->manifest, &out->text, err);
+    TACET_THEN(status, tacet_manifest_encode(&out->manifest, &out->text, err));
     (void)snprintf(data, sizeof data, "%.200s/release.csv", folder);
-    status = status != TACET_OK ? status : tacet_manifest_rows(&out->manifest, &out->rows, data, err);
+    TACET_THEN(status, tacet_manifest_rows(&out->manifest, &out->rows, data, err));
     remove_release(folder);
     if (status != TACET_OK) {
         lab_release_clear(out);

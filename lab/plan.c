@@ -285,7 +285,7 @@ static tacet_status play(planning *p, tacet_error *err) {
     for (size_t i = 0; i <= p->count && status == TACET_OK; i++) {
         point *at = i < p->count ? &p->at[i] : &p->plain;
         status = gain_beyond(&at->gain, &at->gain_se, p, 0, at, err);
-        status = status != TACET_OK ? status : gain_beyond(&at->spare, &at->spare_se, p, CLOSE_SHARE, at, err);
+        TACET_THEN(status, gain_beyond(&at->spare, &at->spare_se, p, CLOSE_SHARE, at, err));
         at->better = at->gain > SIGNIFICANT * at->gain_se && at->gain > 0;
         at->hopeless = at->gain + SIGNIFICANT * at->gain_se < HARDLY * p->random.mean;
         p->settled = p->settled && is_settled(at);

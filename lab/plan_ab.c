@@ -117,7 +117,7 @@ int lab_plan_ab(int argc, char **argv, const cli_command *self) {
                          (int)TACET_AB_ARMS_MOST);
     }
     tacet_status status = summarise(&with, &q, 1 / q.eps, &err);
-    status = status == TACET_OK ? summarise(&without, &q, 0, &err) : status;
+    TACET_THEN(status, summarise(&without, &q, 0, &err));
     if (status != TACET_OK) {
         json_decref(with);
         return cli_refuse(self, &err);

@@ -538,7 +538,7 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         status = make_plan(&plans[i], entries[i], o, &err);
     }
-    status = status == TACET_OK ? check_kept(&w, plans, count, o, &err) : status;
+    TACET_THEN(status, check_kept(&w, plans, count, o, &err));
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         status = run_plan(&w, plans[i], o, &err);
     }

@@ -177,8 +177,8 @@ static tacet_status gains(bounds *b, const char *name, size_t T, tacet_error *er
     }
     tacet_simrng_init(&rng, 2, T);
     tacet_status status = kernel_of(&kernel, name, 1, err);
-    status = status != TACET_OK ? status : process_init(&design, kernel, X, 1, LINE, 1, err);
-    status = status != TACET_OK ? status : process_init(&run, kernel, X, 1, LINE, 1, err);
+    TACET_THEN(status, process_init(&design, kernel, X, 1, LINE, 1, err));
+    TACET_THEN(status, process_init(&run, kernel, X, 1, LINE, 1, err));
     if (status == TACET_OK) {
         draw_function(f, &norm, &most, kernel, X, 1, LINE, 1);
     }
@@ -186,7 +186,7 @@ static tacet_status gains(bounds *b, const char *name, size_t T, tacet_error *er
         const size_t j = best(&run, 2, false);
         regret += largest_of(f, LINE) - f[j];
         status = play(&design, best(&design, 1, true), 0, err);
-        status = status != TACET_OK ? status : play(&run, j, f[j] + tacet_simrng_normal(&rng), err);
+        TACET_THEN(status, play(&run, j, f[j] + tacet_simrng_normal(&rng), err));
     }
     b->gamma = design.gain / GREEDY;
     if (status == TACET_OK) {
@@ -275,7 +275,7 @@ static tacet_status central_regret(bounds *b, bool local, double eps, tacet_erro
     /* of the tree over the T - 1 sums before rounds 2 to T: nodes with one record at most, and nodes in one sum */
     const double nodes = ceil(log2(T));
     tacet_status status = tacet_calibrate_gaussian(&sigma, eps, 0.1, sqrt(4.5) * (local ? 1 : sqrt(nodes)), err);
-    status = status != TACET_OK ? status : mean_of(&measured, &request, err);
+    TACET_THEN(status, mean_of(&measured, &request, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -295,7 +295,7 @@ static tacet_status feature_error(double *out, size_t order, tacet_error *err) {
     double phi[2][64];
     *out = 0;
     tacet_status status = kernel_of(&kernel, "se", 1, err);
-    status = status != TACET_OK ? status : tacet_features_create_qff(&features, kernel, order, err);
+    TACET_THEN(status, tacet_features_create_qff(&features, kernel, order, err));
     for (int i = 0; status == TACET_OK && i <= 100; i++) {
         const double x = i / 100.0, zero = 0;
         double dot = 0;
@@ -497,7 +497,7 @@ static tacet_status outsourced(bounds *b, tacet_error *err) {
     process design = {0};
     tacet_status status = X == NULL || Z == NULL || f == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory")
                                                               : kernel_of(&kernel, "se", 2, err);
-    status = status != TACET_OK ? status : kernel_of(&seen, "se", REDUCED, err);
+    TACET_THEN(status, kernel_of(&seen, "se", REDUCED, err));
     for (size_t i = 0; i < GRID && status == TACET_OK; i++) {
         const size_t row = i / SIDE;
         X[2 * i] = (double)row / (SIDE - 1);
@@ -603,14 +603,14 @@ static void print_rows(FILE *file, const json_t *rows) {
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
     bounds b = {.all = {.rows = json_array()}, .trials = trials > 0 && trials < DRAWS ? trials : 3};
     tacet_status status = outsourced(&b, err);
-    status = status != TACET_OK ? status : choices_of_m(&b, err);
+    TACET_THEN(status, choices_of_m(&b, err));
     for (int eps = 1; eps <= 10 && status == TACET_OK; eps *= 10) {
         status = central_regret(&b, false, eps, err);
-        status = status != TACET_OK ? status : central_regret(&b, true, eps, err);
+        TACET_THEN(status, central_regret(&b, true, eps, err));
     }
     for (size_t T = 100; T <= 1000 && status == TACET_OK; T *= 10) {
         status = gains(&b, "se", T, err);
-        status = status != TACET_OK ? status : gains(&b, "matern52", T, err);
+        TACET_THEN(status, gains(&b, "matern52", T, err));
     }
     for (int eps = 1; eps <= 4 && status == TACET_OK; eps *= 4) {
         status = lower_bounds(&b, eps, 5000, err);

@@ -44,13 +44,13 @@ static tacet_status branin_fit(double *sigma_min, tacet_error *err) {
     s.kernel.d = s.kernel.lengthscale_count = 2;
     s.kernel.lengthscales = l;
     s.starts = 2;
-    status = status != TACET_OK ? status : lab_fit(&fitted, out, &s, X, 2, n, y, err);
+    TACET_THEN(status, lab_fit(&fitted, out, &s, X, 2, n, y, err));
     for (size_t i = 0; status == TACET_OK && i < p.n; i++) {
         p.X[2 * i] /= out[0];
         p.X[2 * i + 1] /= out[1];
         largest = fmax(largest, hypot(p.X[2 * i], p.X[2 * i + 1]));
     }
-    status = status != TACET_OK ? status : tacet_published_sigma_min(sigma_min, p.X, p.d, p.d, p.n, err);
+    TACET_THEN(status, tacet_published_sigma_min(sigma_min, p.X, p.d, p.d, p.n, err));
     *sigma_min *= 25 / fmax(largest, 1e-300);
     lab_problem_clear(&p);
     return status;
@@ -162,7 +162,7 @@ static tacet_status small_lemmas(repro_rows *b, tacet_error *err) {
     double exact = 0, half = 0, classic = 0;
     const double c = sqrt(2 * log(1.25 / 0.1));
     tacet_status status = tacet_calibrate_gaussian(&exact, 1, 0.1, 1, err);
-    status = status != TACET_OK ? status : tacet_gdp_delta(&classic, 10 / c, 10, err);
+    TACET_THEN(status, tacet_gdp_delta(&classic, 10 / c, 10, err));
     repro_rows_add(b, "central", "Lemma 8: sigma >= c Delta/eps / what is needed", "eps = 1, delta = 0.1, Delta = 1", c,
                    exact, "proven below eps = 1 only");
     repro_rows_add(b, "central", "Lemma 8 at eps = 10: delta claimed / what its sigma gives", "delta = 0.1", 0.1,
@@ -269,8 +269,8 @@ static tacet_status contextual_lemmas(repro_rows *b, const char *name, double de
     tacet_status status = tacet_kernel_parse(&spec, name, err);
     spec.d = 2;
     spec.lengthscales = &l;
-    status = status != TACET_OK ? status : tacet_kernel_create(&kernel, &spec, err);
-    status = status != TACET_OK ? status : tacet_features_create_mercer(&f, kernel, &box, SPAN, 0, err);
+    TACET_THEN(status, tacet_kernel_create(&kernel, &spec, err));
+    TACET_THEN(status, tacet_features_create_mercer(&f, kernel, &box, SPAN, 0, err));
     const size_t m = status == TACET_OK ? tacet_features_dim(f) : 0;
     double *work = calloc(3 * m * m + 2 * m + 1, sizeof *work);
     status = status == TACET_OK && work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : status;
@@ -364,7 +364,7 @@ static tacet_status dictionary(repro_rows *b, size_t plays, tacet_error *err) {
         X[i] = (double)i / (ARMS - 1);
     }
     tacet_status status = tacet_kernel_parse(&spec, "matern52", err);
-    status = status != TACET_OK ? status : tacet_kernel_create(&kernel, &spec, err);
+    TACET_THEN(status, tacet_kernel_create(&kernel, &spec, err));
     if (status == TACET_OK) {
         tacet_kernel_matrix(kernel, K, ARMS, X, 1, ARMS, X, 1, ARMS);
         status = tacet__eigh(K, ARMS, ARMS, w, err); /* K^1/2 is the eigenvectors times sqrt w */
@@ -391,7 +391,7 @@ static tacet_status dictionary(repro_rows *b, size_t plays, tacet_error *err) {
         }
         D[j] = sum / sqrt(((double)plays * fmax(w[r], 0) + lambda) * ((double)plays * fmax(w[c], 0) + lambda));
     }
-    status = status != TACET_OK ? status : tacet__eigh(D, ARMS, ARMS, V, err);
+    TACET_THEN(status, tacet__eigh(D, ARMS, ARMS, V, err));
     if (status == TACET_OK) {
         (void)snprintf(setting, sizeof setting, "matern52, 60 arms, %zu plays each, accuracy 1/2, q of Lemma 8", plays);
         (void)snprintf(b->words, sizeof b->words, "%.0f of %.0f plays are in the dictionary", kept, T);
@@ -444,13 +444,13 @@ tacet_status repro_theorems(repro_rows *b, double gamma, tacet_error *err) {
     covariance_change(b);
     width_and_regret(b, 10, 6.87);
     width_and_regret(b, 42, 6.87);
-    status = status != TACET_OK ? status : noise_readings(b, err);
-    status = status != TACET_OK ? status : small_lemmas(b, err);
-    status = status != TACET_OK ? status : contextual_lemmas(b, "se", 4, err);
-    status = status != TACET_OK ? status : contextual_lemmas(b, "matern52", 3.5, err);
+    TACET_THEN(status, noise_readings(b, err));
+    TACET_THEN(status, small_lemmas(b, err));
+    TACET_THEN(status, contextual_lemmas(b, "se", 4, err));
+    TACET_THEN(status, contextual_lemmas(b, "matern52", 3.5, err));
     volume(b);
     local_regrets(b, gamma);
-    status = status != TACET_OK ? status : dictionary(b, 50, err);
-    status = status != TACET_OK ? status : dictionary(b, 5000, err);
+    TACET_THEN(status, dictionary(b, 50, err));
+    TACET_THEN(status, dictionary(b, 5000, err));
     return status != TACET_OK ? status : lazy(b, err);
 }

@@ -129,9 +129,9 @@ static tacet_status run_doubling(simulation *s, size_t k, central_env *env, doub
         tacet_central_published_settings set = s->published;
         set.rounds = length;
         status = central_world_qff(&features, &s->world, period_order(assumed), err);
-        status = status != TACET_OK ? status : tacet_noise_open_seeded(&noise, s->seed + assumed, k, err);
-        status = status != TACET_OK ? status : tacet_central_published_create(&policy, features, &set, noise, err);
-        status = status != TACET_OK ? status : run_policy(s, k, env, policy, arms, first, end, err);
+        TACET_THEN(status, tacet_noise_open_seeded(&noise, s->seed + assumed, k, err));
+        TACET_THEN(status, tacet_central_published_create(&policy, features, &set, noise, err));
+        TACET_THEN(status, run_policy(s, k, env, policy, arms, first, end, err));
         tacet_policy_free(policy);
         tacet_noise_close(noise);
         tacet_features_free(features);

@@ -181,10 +181,9 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     (void)json_object_set_new(object, "stated_rms", cli_real(mean));
     (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
     if (!cli_json_wanted()) {
-        printf(
-            "%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%\n",
-            LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
-            lab_largest(s->rms, s->trials), mean, 100 * stated / n);
+        printf("%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%\n",
+               LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
+               lab_largest(s->rms, s->trials), mean, 100 * stated / n);
     }
 }
 
@@ -326,7 +325,7 @@ tacet_status lab_contextual_theory(double bound[2], double measured[2], const la
     double se = 0;
     s.algorithm = CONTEXTUAL_PUBLISHED;
     tacet_status status = simulate(&s, err);
-    status = status != TACET_OK ? status : contextual_theory_of(&t, &s, err);
+    TACET_THEN(status, contextual_theory_of(&t, &s, err));
     if (status == TACET_OK) {
         lab_mean_se(&measured[0], &se, s.rms, s.trials);
         lab_mean_se(&measured[1], &se, s.error, s.trials);

@@ -301,7 +301,7 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     if (status == TACET_OK) {
         status = tacet_local_parameters_parse(&s->local.parameters, w->parameters, err);
     }
-    status = status != TACET_OK ? status : parse_pending(&s->local.pending, w->pending, err);
+    TACET_THEN(status, parse_pending(&s->local.pending, w->pending, err));
     s->private = strcmp(w->mechanism, "none") != 0;
     if (status == TACET_OK && s->private) {
         status = parse_mechanism(&s->mechanism, w->mechanism, err);

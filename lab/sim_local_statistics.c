@@ -77,9 +77,7 @@ static tacet_status make_sides(sides *b, const simulation *s, tacet_error *err) 
         tacet_ldp ldp;
         const size_t dim = tacet_central_map_dim(s->map);
         tacet_status status = tacet_ldp_init(&ldp, TACET_LDP_SPHERE, s->eps, 0, 1, err);
-        status = status != TACET_OK
-                     ? status
-                     : tacet_sphere_init(&b->directions, &ldp, dim, tacet_central_map_print(s->map), err);
+        TACET_THEN(status, tacet_sphere_init(&b->directions, &ldp, dim, tacet_central_map_print(s->map), err));
         b->work = calloc(4 * (dim + 1) + b->m + tacet_central_map_domain(s->map)->d + ldp.cells, sizeof(double));
         if (b->work == NULL) {
             return TACET_NO_MEMORY;
@@ -170,7 +168,7 @@ static tacet_status report_direction(sides *b, const simulation *s, tacet_noise 
     tacet_central_map_record(s->map, record, work, x, y);
     tacet_sphere_order(&b->directions, order, work, t, record);
     tacet_status status = tacet_randomize_among(noise, &report, &b->directions.ldp, order, err);
-    status = status != TACET_OK ? status : tacet_sphere_estimate(&b->directions, estimate, work, t, report, err);
+    TACET_THEN(status, tacet_sphere_estimate(&b->directions, estimate, work, t, report, err));
     return status != TACET_OK ? status : tacet_local_statistics_take(b->server, estimate, dim, err);
 }
 

@@ -286,15 +286,15 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         } else {
             status = project_rows(s, Z, trial, err);
         }
-        status = status != TACET_OK ? status : plain_policy(s, &policy, &kernel, Z, width, order, err);
-        status = status != TACET_OK ? status : play(s, &r, policy, trial, err);
+        TACET_THEN(status, plain_policy(s, &policy, &kernel, Z, width, order, err));
+        TACET_THEN(status, play(s, &r, policy, trial, err));
     } else {
         status = release_rows(s, &release, trial, err);
         if (status == TACET_OK && s->modeler == KNOWN) {
             status = play_known(s, &r, &release, order, trial, err);
         } else if (status == TACET_OK && s->modeler == PLAIN) {
             status = plain_policy(s, &policy, &kernel, release.rows, width, order, err);
-            status = status != TACET_OK ? status : play(s, &r, policy, trial, err);
+            TACET_THEN(status, play(s, &r, policy, trial, err));
         } else if (status == TACET_OK) {
             status = play_session(s, &r, &release, trial, err);
         }

@@ -57,7 +57,7 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     tacet_simrng_init(&rng, j->seed + k, 1);
     tacet_status status = tacet_noise_open_seeded(&noise, j->seed + k, 2, err);
     const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "sums", .to_whom = "nobody"};
-    status = status == TACET_OK ? tacet_ab_study_create(&policy, &s, &ask, err) : status;
+    TACET_THEN(status, tacet_ab_study_create(&policy, &s, &ask, err));
     for (size_t t = 0; t < j->rounds && status == TACET_OK; t++) {
         tacet_suggestion at;
         status = tacet_policy_suggest(policy, &at, &none, err);

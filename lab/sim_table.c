@@ -24,7 +24,7 @@
 
 typedef enum player { PRODUCT, PLAIN, BARE, PLAYERS } player;
 static const char *const NAMES[PLAYERS] = {"share", "plain", "nonprivate"};
-static const double TOO_BAD = 1.2;     /* times chance */
+static const double TOO_BAD = 1.2; /* times chance */
 
 enum { HOLDERS = 16 };
 
@@ -124,7 +124,7 @@ static tacet_status prepare(work *w, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "--units above 0, --noise of at least 0 and a trial are needed");
     }
     tacet_status status = take_table(w, err);
-    status = status != TACET_OK ? status : tacet_chance_exact(&w->band, &mean, w->y, w->n, r->queries, false, err);
+    TACET_THEN(status, tacet_chance_exact(&w->band, &mean, w->y, w->n, r->queries, false, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -288,8 +288,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         w->share[PRODUCT][trial] = share_of(w, values, found.rows, found.count);
         note_knowledge(w, trial, &found, values);
         status = play_plain(w, &w->share[PLAIN][trial], &asker, clipped, found.rows, first, err);
-        status =
-            status != TACET_OK ? status : play_plain(w, &w->share[BARE][trial], &asker, w->X, found.rows, first, err);
+        TACET_THEN(status, play_plain(w, &w->share[BARE][trial], &asker, w->X, found.rows, first, err));
     }
     if (trial == 0 && status == TACET_OK) {
         w->sigma = releases[0].manifest.sigma;
@@ -402,8 +401,8 @@ int lab_sim_table(const lab_table_run *run, const cli_command *self) {
     tacet_error err = {0};
     const double start = cli_seconds();
     tacet_status status = choose_mechanism(&w, &err);
-    status = status != TACET_OK ? status : prepare(&w, &err);
-    status = status != TACET_OK ? status : lab_trials_run(run->trials, 0, one_trial, &w, &err);
+    TACET_THEN(status, prepare(&w, &err));
+    TACET_THEN(status, lab_trials_run(run->trials, 0, one_trial, &w, &err));
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
         report(&w, cli_seconds() - start);

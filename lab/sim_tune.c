@@ -53,8 +53,8 @@ static tacet_status play_product(const tune_sim *sim, const tune_world *w, size_
     s.seed = sim->seed * 1000003 + trial;
     tacet_status status =
         values != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial's values");
-    status = status != TACET_OK ? status : tacet_noise_open_seeded(&ask.noise, sim->seed, trial, err);
-    status = status != TACET_OK ? status : tacet_tune_open(&tune, &s, &ask, err);
+    TACET_THEN(status, tacet_noise_open_seeded(&ask.noise, sim->seed, trial, err));
+    TACET_THEN(status, tacet_tune_open(&tune, &s, &ask, err));
     while (status == TACET_OK && number != TACET_TUNE_NONE) {
         status = tacet_tune_next(tune, &number, record, err);
         if (status == TACET_OK && number != TACET_TUNE_NONE) {
@@ -62,7 +62,7 @@ static tacet_status play_product(const tune_sim *sim, const tune_world *w, size_
             status = tacet_tune_tell(tune, number, values, sim->records, err);
         }
     }
-    status = status != TACET_OK ? status : tacet_tune_winner(tune, tacet_tune_winners(tune) - 1, record, NULL, err);
+    TACET_THEN(status, tacet_tune_winner(tune, tacet_tune_winners(tune) - 1, record, NULL, err));
     *gap = status == TACET_OK ? 100 * (w->top - tune_world_mean(w, record)) : 0;
     tacet_tune_close(tune);
     tacet_noise_close(ask.noise);

@@ -103,7 +103,7 @@ tacet_status lab_search_open(lab_search **out, const lab_search_settings *s, tac
     }
     (*out)->s = s;
     status = lab_search_table_load(&(*out)->table, &wanted, err);
-    status = status == TACET_OK ? check_counts(s, (*out)->table.n, err) : status;
+    TACET_THEN(status, check_counts(s, (*out)->table.n, err));
     if (status != TACET_OK) {
         lab_search_close(*out);
         *out = NULL;
@@ -227,7 +227,7 @@ static tacet_status prepare(lab_search *p, tacet_error *err) {
     p->spec.lengthscale_count = p->result.lengthscale_count;
     p->spec.signal_var = s->signal_var;
     status = status != TACET_OK || !s->fit ? status : fit(p, err);
-    status = status != TACET_OK ? status : tacet_kernel_create(&p->kernel, &p->spec, err);
+    TACET_THEN(status, tacet_kernel_create(&p->kernel, &p->spec, err));
     return status != TACET_OK ? status : make_policy(p, err);
 }
 

@@ -171,8 +171,8 @@ tacet_status lab_report(const char *path, const char *name, json_t *document, ta
     json_decref(document);
     tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
                                        : tacet_report_create(&report, err);
-    status = status != TACET_OK ? status : tacet_report_add(report, name, json, strlen(json), err);
-    status = status != TACET_OK ? status : tacet_report_html(report, &text, &length, err);
+    TACET_THEN(status, tacet_report_add(report, name, json, strlen(json), err));
+    TACET_THEN(status, tacet_report_html(report, &text, &length, err));
     if (status == TACET_OK) {
         FILE *file = fopen(path, "wbe");
         const bool ok = file != NULL && fwrite(text, 1, length, file) == length;

@@ -47,7 +47,7 @@ int cmd_answer(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "a TICKET and a finite VALUE are needed; negative values after '--'");
     }
     tacet_status status = tacet_desk_open(&desk, &settings, &err);
-    status = status != TACET_OK ? status : tacet_desk_answer(desk, words[0], value, &err);
+    TACET_THEN(status, tacet_desk_answer(desk, words[0], value, &err));
     tacet_desk_close(desk);
     return status != TACET_OK ? cli_fail(self, &err)
                               : cli_tell(cli_object("ticket status", J(words[0]), J("answered")), NULL);

@@ -36,7 +36,7 @@ int cmd_space_draft(int argc, char **argv, const cli_command *self) {
         status = wanted.at != NULL ? tacet_csv_find(csv, &at, wanted.at[i], &err) : TACET_OK;
         names[i] = tacet_csv_name(csv, at);
     }
-    status = status != TACET_OK ? status : tacet_space_draft(&text, names, count, &err);
+    TACET_THEN(status, tacet_space_draft(&text, names, count, &err));
     if (status == TACET_OK) {
         (void)fputs(text, stdout);
         cli_say(self, "from the header alone: fill in kinds, bounds or levels, and units, from public knowledge");

@@ -34,9 +34,9 @@ static int run(const cli_command *self, const char *mechanism, cli_span range, d
     tacet_device_answer answer = {0};
     bool drawn = false;
     tacet_status status = errand->point != NULL ? TACET_OK : tacet_ldp_parse(&kind, mechanism, &err);
-    status = status != TACET_OK ? status : tacet_ldp_init(&ldp, kind, eps, range.lo, range.hi, &err);
+    TACET_THEN(status, tacet_ldp_init(&ldp, kind, eps, range.lo, range.hi, &err));
     errand->ldp = &ldp;
-    status = status != TACET_OK ? status : tacet_device_run(errand, &answer, &drawn, reward, &err);
+    TACET_THEN(status, tacet_device_run(errand, &answer, &drawn, reward, &err));
     errand->ldp = NULL;
     if (status != TACET_OK) {
         const int code = drawn ? cli_fail(self, &err) : cli_refuse(self, &err);

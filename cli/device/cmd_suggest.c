@@ -22,7 +22,7 @@ static tacet_status choose_own(tacet_device_service *server, json_t *answer, con
         status = tacet_error_set(err, TACET_INVALID,
                                  "--set needs --columns: the %zu coordinates of an arm, in their order", d);
     }
-    status = status != TACET_OK ? status : tacet_csv_load_file(&arms, set, &wanted, err);
+    TACET_THEN(status, tacet_csv_load_file(&arms, set, &wanted, err));
     if (status == TACET_OK && sodium_init() < 0) {
         status = tacet_error_set(err, TACET_IO, "no entropy");
     }
@@ -58,7 +58,7 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = tacet_device_service_open(&server, &address, &err);
-    status = status != TACET_OK ? status : tacet_device_service_suggest(server, &text, key, &err);
+    TACET_THEN(status, tacet_device_service_suggest(server, &text, key, &err));
     json_t *answer = cli_loads(text);
     if (status == TACET_OK && set != NULL) {
         status = choose_own(server, answer, set, &columns, &err);

@@ -33,18 +33,16 @@ static tacet_status need(bool good, const char *words, tacet_error *err) {
 
 static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
     tacet_status s = need(o->count > 0, "--count must be at least 1", err);
-    s = s != TACET_OK ? s
-                      : need(given(o->eps) + given(o->delta) + given(o->sigma) == 2,
-                             "gaussian needs two of --eps, --delta and --sigma", err);
+    TACET_THEN(s, need(given(o->eps) + given(o->delta) + given(o->sigma) == 2,
+                       "gaussian needs two of --eps, --delta and --sigma", err));
     /* K releases of one sigma are one release of sqrt(K) times the sensitivity. */
     const double sensitivity = o->sensitivity * (o->count > 1 ? nextafter(sqrt((double)o->count), INFINITY) : 1.0);
     double mu = 0.0, classic = NAN, rho = 0.0;
-    s = s != TACET_OK      ? s
-        : !given(o->sigma) ? tacet_calibrate_gaussian(&o->sigma, o->eps, o->delta, sensitivity, err)
-        : given(o->delta)  ? tacet_gaussian_eps(&o->eps, o->sigma, o->delta, sensitivity, err)
-                           : tacet_gaussian_delta(&o->delta, o->sigma, o->eps, sensitivity, err);
-    s = s != TACET_OK ? s : tacet_gdp_compose(&mu, &o->sigma, &sensitivity, 1, err);
-    s = s != TACET_OK ? s : tacet_zcdp_from_gdp(&rho, mu, err);
+    TACET_THEN(s, !given(o->sigma)  ? tacet_calibrate_gaussian(&o->sigma, o->eps, o->delta, sensitivity, err)
+                  : given(o->delta) ? tacet_gaussian_eps(&o->eps, o->sigma, o->delta, sensitivity, err)
+                                    : tacet_gaussian_delta(&o->delta, o->sigma, o->eps, sensitivity, err));
+    TACET_THEN(s, tacet_gdp_compose(&mu, &o->sigma, &sensitivity, 1, err));
+    TACET_THEN(s, tacet_zcdp_from_gdp(&rho, mu, err));
     (void)tacet_calibrate_gaussian_classic(&classic, o->eps, o->delta, sensitivity, NULL); /* none where eps is 0 */
     cli_add(out, "sigma eps delta sensitivity count mu rho classic_sigma", J(o->sigma), J(o->eps), J(o->delta),
             J(o->sensitivity), J(o->count), J(mu), J(rho), J(classic));
@@ -53,11 +51,10 @@ static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
 
 static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
     tacet_status s = need(given(o->eps) + given(o->scale) == 1, "laplace needs one of --eps and --scale", err);
-    s = s != TACET_OK ? s : need(o->dims > 0, "--dims must be at least 1", err);
+    TACET_THEN(s, need(o->dims > 0, "--dims must be at least 1", err));
     /* scale = sensitivity/eps, and the other way round; both rounded up */
-    s = s != TACET_OK   ? s
-        : given(o->eps) ? tacet_calibrate_laplace(&o->scale, o->eps, o->sensitivity, err)
-                        : tacet_calibrate_laplace(&o->eps, o->scale, o->sensitivity, err);
+    TACET_THEN(s, given(o->eps) ? tacet_calibrate_laplace(&o->scale, o->eps, o->sensitivity, err)
+                                : tacet_calibrate_laplace(&o->eps, o->scale, o->sensitivity, err));
     double mu = NAN, rho = NAN;
     (void)tacet_gdp_from_pure(&mu, o->eps, NULL);
     (void)tacet_zcdp_from_pure(&rho, o->eps, NULL);
@@ -92,7 +89,7 @@ static tacet_status enter(json_t *out, const options *o, const tacet_select *law
     settings.create = false;
     settings.use_stored = true;
     tacet_status s = tacet_ledger_open(&ledger, o->ledger, &settings, err);
-    s = s != TACET_OK ? s : tacet_ledger_select(ledger, &entry, o->ticket, o->what, o->to, law, err);
+    TACET_THEN(s, tacet_ledger_select(ledger, &entry, o->ticket, o->what, o->to, law, err));
     tacet_ledger_close(ledger);
     if (s == TACET_OK) {
         cli_add(out, "entry", J(entry.seq));
@@ -107,10 +104,8 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
     tacet_status s =
         need(given(o->eps) + given(o->rho) == 1 && pure != given(o->delta),
              "select needs what one run has: --eps, or --rho and --delta; and --runs, the mean of how many", err);
-    s = s != TACET_OK ? s : tacet_select_law(&law, o->eta, o->runs, err);
-    s = s != TACET_OK ? s
-        : pure        ? tacet_select_pure(&law, o->eps, err)
-                      : tacet_select_zcdp(&law, o->rho, o->delta, err);
+    TACET_THEN(s, tacet_select_law(&law, o->eta, o->runs, err));
+    TACET_THEN(s, pure ? tacet_select_pure(&law, o->eps, err) : tacet_select_zcdp(&law, o->rho, o->delta, err));
     cli_add(out, "runs eta gamma", J(law.runs), J(law.eta), J(law.gamma));
     cli_add(out, pure ? "run_eps eps delta" : "run_rho eps delta", J(pure ? o->eps : o->rho), J(law.eps), J(law.delta));
     return s == TACET_OK && o->ledger != NULL ? enter(out, o, &law, err) : s;
@@ -119,10 +114,9 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
 static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
     tacet_status s =
         need(given(o->eps) + given(o->delta) + given(o->rho) == 2, "zcdp needs two of --eps, --delta and --rho", err);
-    s = s != TACET_OK     ? s
-        : !given(o->rho)  ? tacet_zcdp_rho(&o->rho, o->eps, o->delta, err)
-        : given(o->delta) ? tacet_zcdp_eps(&o->eps, o->rho, o->delta, err)
-                          : tacet_zcdp_delta(&o->delta, o->rho, o->eps, err);
+    TACET_THEN(s, !given(o->rho)    ? tacet_zcdp_rho(&o->rho, o->eps, o->delta, err)
+                  : given(o->delta) ? tacet_zcdp_eps(&o->eps, o->rho, o->delta, err)
+                                    : tacet_zcdp_delta(&o->delta, o->rho, o->eps, err));
     /* sigma of a Gaussian with this rho; for orientation */
     cli_add(out, "rho eps delta sigma", J(o->rho), J(o->eps), J(o->delta), J(o->sensitivity / sqrt(2.0 * o->rho)));
     return s;
@@ -131,8 +125,8 @@ static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
 static tacet_status exponential(json_t *out, options *o, tacet_error *err) {
     double rho = 0.0, range = 0.0;
     tacet_status s = need(given(o->eps), "exponential needs --eps", err);
-    s = s != TACET_OK ? s : tacet_zcdp_from_range(&rho, o->eps, err);
-    s = s != TACET_OK ? s : tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err);
+    TACET_THEN(s, tacet_zcdp_from_range(&rho, o->eps, err));
+    TACET_THEN(s, tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err));
     cli_add(out, "rate eps sensitivity rho", J(0.5 / range), J(o->eps), J(o->sensitivity), J(rho));
     return s;
 }
@@ -142,9 +136,7 @@ static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     tacet_ldp ldp;
     tacet_status s = need(given(o->eps), "randomizer needs --eps", err);
     s = s != TACET_OK || o->kind == NULL ? s : tacet_ldp_parse(&kind, o->kind, err);
-    s = s != TACET_OK
-            ? s
-            : tacet_ldp_init(&ldp, kind, o->eps, given(o->lo) ? o->lo : -1.0, given(o->hi) ? o->hi : 1.0, err);
+    TACET_THEN(s, tacet_ldp_init(&ldp, kind, o->eps, given(o->lo) ? o->lo : -1.0, given(o->hi) ? o->hi : 1.0, err));
     if (s == TACET_OK) {
         cli_add(out, "kind eps lo hi variance bound proxy", J(tacet_ldp_name(kind)), J(ldp.eps), J(ldp.lo), J(ldp.hi),
                 J(tacet_ldp_variance(&ldp)), J(tacet_ldp_bound(&ldp)), J(tacet_ldp_proxy(&ldp)));
@@ -158,7 +150,7 @@ static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     const double delta = given(o->delta) ? o->delta : 1e-5;
     tacet_status s = need(o->eps > 0 && o->count >= 2 && o->count <= TACET_LEVELS_MOST,
                           "levels needs --eps above 0 and --count, 2 to 1024 levels", err);
-    s = s != TACET_OK ? s : tacet_calibrate_gaussian(&sigma, o->eps, delta, 1, err);
+    TACET_THEN(s, tacet_calibrate_gaussian(&sigma, o->eps, delta, 1, err));
     if (s == TACET_OK) {
         cli_add(out, "levels eps keep told told_laplace delta_gaussian told_gaussian better", J(o->count), J(o->eps),
                 J(tacet_levels_keep(o->count, o->eps)), J(tacet_levels_told(o->count, o->eps)),
@@ -177,9 +169,9 @@ static tacet_status sphere(json_t *out, options *o, tacet_error *err) {
     double sigma = NAN;
     const double delta = given(o->delta) ? o->delta : 1e-5;
     tacet_status s = need(given(o->eps) && o->dims > 0, "sphere needs --eps, and --dims of at least 1", err);
-    s = s != TACET_OK ? s : tacet_ldp_init(&ldp, TACET_LDP_SPHERE, o->eps, 0, 1, err);
-    s = s != TACET_OK ? s : tacet_sphere_init(&design, &ldp, o->dims, 0, err);
-    s = s != TACET_OK ? s : tacet_calibrate_gaussian(&sigma, o->eps, delta, sqrt(2.0), err);
+    TACET_THEN(s, tacet_ldp_init(&ldp, TACET_LDP_SPHERE, o->eps, 0, 1, err));
+    TACET_THEN(s, tacet_sphere_init(&design, &ldp, o->dims, 0, err));
+    TACET_THEN(s, tacet_calibrate_gaussian(&sigma, o->eps, delta, sqrt(2.0), err));
     if (s == TACET_OK) {
         const double duchi = tacet_ldp_duchi_constant(o->eps); /* its variance is pi/2 times the square, as dims grow */
         cli_add(out, "eps dims directions likely gain variance variance_duchi delta_gaussian variance_gaussian",

@@ -164,13 +164,13 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     job.entry.few = &few;
     job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : "model";
     tacet_status status = dry ? TACET_OK : try_path(out, &err);
-    status = status == TACET_OK ? tacet_ab_log_open(&log, job.data, &job.question, &err) : status;
+    TACET_THEN(status, tacet_ab_log_open(&log, job.data, &job.question, &err));
     if (status == TACET_OK && dry) {
         code = dry_run(log, self);
         goto done;
     }
-    status = status == TACET_OK ? tacet_ab_log_release(log, &model, &job.entry, &err) : status;
-    status = status == TACET_OK ? write_model(model, out, &err) : status;
+    TACET_THEN(status, tacet_ab_log_release(log, &model, &job.entry, &err));
+    TACET_THEN(status, write_model(model, out, &err));
     if (status == TACET_OK) {
         report(model, out, cli_seconds() - begin);
         if (few) {

@@ -66,7 +66,7 @@ static int make_space(learn_job *job, const cli_command *self) {
         return code;
     }
     tacet_status status = tacet_space_pick(&job->space, &all, actions.at, actions.count, &err);
-    status = status != TACET_OK ? status : tacet_space_pick(&job->space, &all, contexts.at, contexts.count, &err);
+    TACET_THEN(status, tacet_space_pick(&job->space, &all, contexts.at, contexts.count, &err));
     tacet_space_clear(&all);
     return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
 }

@@ -70,7 +70,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
                           .tuned = tuned_path != NULL ? text : NULL,
                           .facts = facts,
                           .date = date};
-    status = status != TACET_OK ? status : add_ledger(&d, folder, ledger, &err);
+    TACET_THEN(status, add_ledger(&d, folder, ledger, &err));
     if (status == TACET_OK) {
         status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);
     }

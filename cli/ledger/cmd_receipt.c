@@ -45,7 +45,7 @@ int cmd_keys(int argc, char **argv, const cli_command *self) {
 /* What a key signed, written where it was asked for. */
 static int write_signed(tacet_status status, char *text, const char *kind, const char *out, tacet_error *err,
                         const cli_command *self) {
-    status = status != TACET_OK ? status : tacet_file_write(out, text, false, err);
+    TACET_THEN(status, tacet_file_write(out, text, false, err));
     free(text);
     return status != TACET_OK ? cli_fail(self, err) : cli_tell(cli_object(kind, J(out)), NULL);
 }
@@ -75,7 +75,7 @@ int cmd_sign(int argc, char **argv, const cli_command *self) {
         request.release =
             request.release != NULL ? request.release : ledger_beside(beside, manifest_path, "release.csv");
     }
-    status = status != TACET_OK ? status : tacet_receipt_sign(&receipt, &request, secret, &err);
+    TACET_THEN(status, tacet_receipt_sign(&receipt, &request, secret, &err));
     free(secret);
     free(manifest);
     return write_signed(status, receipt, "receipt", out, &err, self);
@@ -97,8 +97,8 @@ int cmd_prove(int argc, char **argv, const cli_command *self) {
     char *secret = NULL, *receipt = NULL, *proof = NULL;
     size_t length = 0;
     tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);
-    status = status != TACET_OK ? status : tacet_file_read(&receipt, &length, receipt_path, LEDGER_TEXT_MOST, &err);
-    status = status != TACET_OK ? status : tacet_receipt_prove(&proof, receipt, length, path, seq, secret, &err);
+    TACET_THEN(status, tacet_file_read(&receipt, &length, receipt_path, LEDGER_TEXT_MOST, &err));
+    TACET_THEN(status, tacet_receipt_prove(&proof, receipt, length, path, seq, secret, &err));
     free(secret);
     free(receipt);
     return write_signed(status, proof, "proof", out, &err, self);

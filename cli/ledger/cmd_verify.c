@@ -16,7 +16,7 @@ static tacet_status add_record(json_t *object, const char *path, const tacet_rec
     char *proof = NULL, *text = NULL;
     size_t length = 0;
     tacet_status status = tacet_file_read(&proof, &length, path, LEDGER_TEXT_MOST, err);
-    status = status != TACET_OK ? status : tacet_receipt_check(&text, proof, length, facts, err);
+    TACET_THEN(status, tacet_receipt_check(&text, proof, length, facts, err));
     if (status == TACET_OK) {
         cli_add(object, "record _record", J(json_loads(text, 0, NULL)), J(text));
     }

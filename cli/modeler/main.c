@@ -321,7 +321,7 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
     heed_interrupts();
     tacet_status status = open_table(&t, a, s->state, self, &err);
     const tacet_session_asker asker = {.ask = tacet_remote_ask, .user = t.links};
-    status = status != TACET_OK ? status : tacet_session_run(&result, s, &asker, t.holders, t.count, &err);
+    TACET_THEN(status, tacet_session_run(&result, s, &asker, t.holders, t.count, &err));
     cli_progress_end();
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {

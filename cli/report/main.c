@@ -33,7 +33,7 @@ static tacet_status draw_svgs(const tacet_report *report, const char *folder, ta
         size_t length = 0;
         (void)snprintf(path, sizeof path, "%.4000s/chart-%zu.svg", folder, i + 1);
         status = tacet_report_svg(report, i, &text, &length, err);
-        status = status != TACET_OK ? status : spill(path, text, length, err);
+        TACET_THEN(status, spill(path, text, length, err));
         free(text);
     }
     return status;
@@ -48,15 +48,13 @@ static tacet_status draw(tacet_report *report, const cli_names *inputs, const ch
         const char *slash = strrchr(inputs->at[i], '/');
         status = tacet_file_read(&text, &length, strcmp(inputs->at[i], "-") == 0 ? "/dev/stdin" : inputs->at[i],
                                  MOST_BYTES, err);
-        status = status != TACET_OK
-                     ? status
-                     : tacet_report_add(report, slash != NULL ? slash + 1 : inputs->at[i], text, length, err);
+        TACET_THEN(status, tacet_report_add(report, slash != NULL ? slash + 1 : inputs->at[i], text, length, err));
         free(text);
     }
     char *page = NULL;
     size_t length = 0;
-    status = status != TACET_OK ? status : tacet_report_html(report, &page, &length, err);
-    status = status != TACET_OK ? status : spill(out, page, length, err);
+    TACET_THEN(status, tacet_report_html(report, &page, &length, err));
+    TACET_THEN(status, spill(out, page, length, err));
     free(page);
     return status != TACET_OK || folder == NULL ? status : draw_svgs(report, folder, err);
 }
@@ -75,7 +73,7 @@ static int cmd_report(int argc, char **argv, const cli_command *self) {
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = tacet_report_create(&report, &err);
-    status = status != TACET_OK ? status : draw(report, &inputs, out, folder, &err);
+    TACET_THEN(status, draw(report, &inputs, out, folder, &err));
     const int code = status != TACET_OK ? cli_fail(self, &err)
                                         : cli_tell(cli_object("out charts", J(out), J(tacet_report_charts(report))),
                                                    "{out}: {charts} charts\n");

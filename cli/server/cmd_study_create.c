@@ -127,8 +127,7 @@ static int create(const cli_command *self, const request *r, const tacet_space *
         return outlook != NULL ? cli_tell(cli_object("outlook", J(outlook)), OUTLOOK)
                                : cli_usage(self, "--plan is of a central study over a space, without contexts");
     }
-    status =
-        status != TACET_OK ? status : tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err);
+    TACET_THEN(status, tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err));
     if (status != TACET_OK) {
         free(text);
         return status == TACET_PARSE ? cli_usage(self, "%s", err.message) : cli_refuse(self, &err);

@@ -70,8 +70,8 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     round.context = context.at;
     round.context_dim = context.count;
     tacet_status status = set != NULL ? tacet_study_set_read(&points, &round, set, &a.err) : TACET_OK;
-    status = status != TACET_OK ? status : open_study(&a);
-    status = status != TACET_OK ? status : tacet_study_suggest_text(a.study, &text, &round, count, &a.err);
+    TACET_THEN(status, open_study(&a));
+    TACET_THEN(status, tacet_study_suggest_text(a.study, &text, &round, count, &a.err));
     tacet_study_set_free(points, &round);
     if (status == TACET_OK) {
         show_suggestions(text);
@@ -98,9 +98,8 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "either --reward, a finite number, or --failed");
     }
     tacet_status status = open_study(&a);
-    status = status != TACET_OK ? status
-             : failed           ? tacet_study_fail(a.study, &taken, ticket, &a.err)
-                                : tacet_study_observe(a.study, &taken, ticket, reward, &a.err);
+    TACET_THEN(status, failed ? tacet_study_fail(a.study, &taken, ticket, &a.err)
+                              : tacet_study_observe(a.study, &taken, ticket, reward, &a.err));
     if (status == TACET_OK) {
         (void)cli_tell(
             cli_object("ticket taken repeated clipped", J(ticket), JB(true), J(taken.repeated), J(taken.clipped)),
@@ -116,7 +115,7 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
         STUDY_OPTIONS(a), CLI_NEED("rounds", &rounds, "T", "How many rounds it is to have in all."), {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
-    status = status != TACET_OK ? status : tacet_study_extend(a.study, rounds, &a.err);
+    TACET_THEN(status, tacet_study_extend(a.study, rounds, &a.err));
     if (status == TACET_OK) {
         (void)cli_tell(cli_object("study rounds", J(a.name), J(rounds)), "study {study}: {rounds} rounds in all\n");
     }
@@ -129,7 +128,7 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {STUDY_OPTIONS(a), {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
-    status = status != TACET_OK ? status : tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err);
+    TACET_THEN(status, tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err));
     if (status == TACET_OK) {
         json_t *body = cli_loads(text);
         cli_add(body, "_name", J(a.name));
@@ -155,7 +154,7 @@ int cmd_study_best(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {STUDY_OPTIONS(a), {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
-    status = status != TACET_OK ? status : tacet_study_text(a.study, &text, TACET_STUDY_BEST, &a.err);
+    TACET_THEN(status, tacet_study_text(a.study, &text, TACET_STUDY_BEST, &a.err));
     if (status == TACET_OK) {
         (void)cli_tell(cli_loads(text),
                        "best so far: {?point|{*point:, |{@} = {.:.10g}}}{!point|{*action:, |{.:.10g}}}\n"
@@ -188,9 +187,9 @@ int cmd_study_release(int argc, char **argv, const cli_command *self) {
         STUDY_OPTIONS(a), CLI_NEED("out", &out, "FILE", "Receives the model that 'tacet predict' reads."), {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
-    status = status != TACET_OK ? status : tacet_study_release(a.study, &text, &number, &a.err);
+    TACET_THEN(status, tacet_study_release(a.study, &text, &number, &a.err));
     json_t *body = cli_loads(text);
-    status = status != TACET_OK ? status : write_release(body, out, &a.err);
+    TACET_THEN(status, write_release(body, out, &a.err));
     if (status == TACET_OK) {
         (void)cli_tell(cli_object("model study number rounds?", J(out), J(a.name), J(number),
                                   J(json_incref(json_object_get(json_object_get(body, "model"), "rounds")))),

@@ -61,7 +61,7 @@ static tacet_status run_block(job *j, void *state, tacet_noise *noise, size_t bl
         const int world = (int)(coins >> (i % 64) & 1);
         double statistic = 0;
         tacet_status status = tacet__stopped(j->settings->stop, err);
-        status = status != TACET_OK ? status : j->target->run(state, noise, world, &statistic, err);
+        TACET_THEN(status, j->target->run(state, noise, world, &statistic, err));
         if (status != TACET_OK) {
             return status;
         }

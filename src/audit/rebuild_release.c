@@ -30,7 +30,7 @@ static tacet_status load_manifest(material *m, const char *folder, tacet_error *
     char *text = NULL;
     size_t length = 0;
     tacet_status status = tacet_file_read_in(&text, &length, folder, "manifest.json", MANIFEST_BYTES, err);
-    status = status != TACET_OK ? status : tacet_manifest_decode(m->manifest, text, length, err);
+    TACET_THEN(status, tacet_manifest_decode(m->manifest, text, length, err));
     free(text);
     return status;
 }
@@ -101,13 +101,12 @@ tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest *manifest,
     material m = {.manifest = manifest};
     tacet_manifest_init(manifest);
     tacet_status status = load_manifest(&m, folder, err);
-    status = status != TACET_OK ? status : load_release(&m, folder, err);
-    status = status != TACET_OK ? status : load_records(&m, data, err);
-    status = status != TACET_OK ? status : choose(&m, known, seed, err);
-    status = status != TACET_OK ? status
-                                : tacet_rebuild_records(out, NULL, m.release.values, manifest->dims, manifest->dims,
-                                                        m.records.values, manifest->column_count,
-                                                        manifest->column_count, m.records.n, m.known, known, err);
+    TACET_THEN(status, load_release(&m, folder, err));
+    TACET_THEN(status, load_records(&m, data, err));
+    TACET_THEN(status, choose(&m, known, seed, err));
+    TACET_THEN(status,
+               tacet_rebuild_records(out, NULL, m.release.values, manifest->dims, manifest->dims, m.records.values,
+                                     manifest->column_count, manifest->column_count, m.records.n, m.known, known, err));
     drop(&m);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);

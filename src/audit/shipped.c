@@ -109,8 +109,7 @@ const char *tacet_audit_spoils(size_t index, const char **summary) {
     return SPOILS[index].name;
 }
 
-static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table,
-                                         &tacet__way_study};
+static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table, &tacet__way_study};
 static const char CURATE[] = "curate";
 
 const char *tacet_audit_ways(size_t index, const char **summary) {
@@ -174,7 +173,7 @@ static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *setti
     if (status == TACET_OK && s->mechanism != TACET_CURATE_GAUSSIAN && !is_euclidean(s->mechanism)) {
         status = tacet__fail(err, TACET_INVALID, "a release is audited with gaussian, laplace or l2 noise");
     }
-    status = status != TACET_OK ? status : tacet__scratch_make(s->folder, ROOM, err);
+    TACET_THEN(status, tacet__scratch_make(s->folder, ROOM, err));
     for (size_t i = 0; i < COLUMNS_MOST; i++) {
         tacet_manifest_column *c = &s->columns[i];
         (void)snprintf(c->name, sizeof c->name, "c%zu", i);
@@ -182,7 +181,7 @@ static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *setti
         c->hi = WIDTH / 2.0;
         c->unit = 1;
     }
-    status = status != TACET_OK ? status : tacet__path(s->data, s->folder, "table.csv", err);
+    TACET_THEN(status, tacet__path(s->data, s->folder, "table.csv", err));
     return status != TACET_OK ? status : own_state(s->folder, err);
 }
 
@@ -271,8 +270,8 @@ static tacet_status read_manifest(shipping *s, tacet_error *err) {
     char *text = NULL;
     size_t length = 0;
     tacet_status status = tacet__path(path, s->out, "manifest.json", err);
-    status = status != TACET_OK ? status : tacet__file_read(&text, &length, path, ROOM, err);
-    status = status != TACET_OK ? status : tacet_manifest_decode(&s->made, text, length, err);
+    TACET_THEN(status, tacet__file_read(&text, &length, path, ROOM, err));
+    TACET_THEN(status, tacet_manifest_decode(&s->made, text, length, err));
     free(text);
     return status;
 }
@@ -286,8 +285,8 @@ static tacet_status repeat(shipping *s, const tacet_curate_settings *c, tacet_er
     size_t length = 0;
     tacet_status status = find_draft(s, path) > 0 ? tacet__file_read(&draft, &drawn, path, ROOM, err) : TACET_OK;
     status = status == TACET_OK && forgets(s->settings) ? forget(s, err) : status;
-    status = status != TACET_OK ? status : tacet_curate_run(&s->made, c, err);
-    status = status != TACET_OK ? status : tacet__file_read(&released, &length, s->release, ROOM, err);
+    TACET_THEN(status, tacet_curate_run(&s->made, c, err));
+    TACET_THEN(status, tacet__file_read(&released, &length, s->release, ROOM, err));
     if (status == TACET_OK && drawn > 0) {
         s->redrawn += drawn > length || memcmp(draft, released, drawn) != 0;
     }
@@ -303,7 +302,7 @@ static tacet_status release(shipping *s, size_t columns, const char *ticket, con
     tacet_curate_settings c;
     tacet_curate_defaults(&c);
     tacet_status status = tacet__path(s->out, s->folder, out, err);
-    status = status != TACET_OK ? status : tacet__path(s->release, s->out, "release.csv", err);
+    TACET_THEN(status, tacet__path(s->release, s->out, "release.csv", err));
     c.data = s->data;
     c.folder = s->out;
     c.columns = s->columns;
@@ -404,7 +403,7 @@ static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet
     for (size_t k = 0; k < 2 && status == TACET_OK; k++) {
         status =
             release(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2", s->settings->interrupted, err);
-        status = status != TACET_OK ? status : read_release(s, noise + k * numbers, rows, LAW_COLUMNS, err);
+        TACET_THEN(status, read_release(s, noise + k * numbers, rows, LAW_COLUMNS, err));
         tell(s, 0.5 + 0.2 * (double)(k + 1));
     }
     if (status == TACET_OK) {
@@ -468,8 +467,8 @@ static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, 
         worlds[i] &= 1;
     }
     status = write_table(s, worlds, rows, d, 0, err);
-    status = status != TACET_OK ? status : release(s, d, "bound", "bound", false, err);
-    status = status != TACET_OK ? status : read_release(s, values, rows, d, err);
+    TACET_THEN(status, release(s, d, "bound", "bound", false, err));
+    TACET_THEN(status, read_release(s, values, rows, d, err));
     if (status != TACET_OK) {
         goto done;
     }
@@ -481,7 +480,7 @@ static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, 
     subtract_records(values, worlds, rows, d, 0);
     status = tacet__law_test(&law, values, rows, d, &claim, err);
     note(out, &law);
-    status = status != TACET_OK ? status : tacet__shipped_judge(s->settings, out, statistics, worlds, rows, err);
+    TACET_THEN(status, tacet__shipped_judge(s->settings, out, statistics, worlds, rows, err));
 done:
     free(worlds);
     free(values);
@@ -502,10 +501,10 @@ static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, 
         worlds[i] = (unsigned char)randombytes_uniform(2);
         tell(s, 0.5 * (double)i / (double)runs);
         status = tacet__scratch_empty(s->folder, err);
-        status = status != TACET_OK ? status : write_table(s, &worlds[i], 1, 1, NEAR, err);
+        TACET_THEN(status, write_table(s, &worlds[i], 1, 1, NEAR, err));
         /* the first one comes through, and tells what a row looks like: units are 1 about 0 */
-        status = status != TACET_OK ? status : release(s, 1, "bound", "bound", i > 0, err);
-        status = status != TACET_OK ? status : read_release(s, &values[i], 1, 1, err);
+        TACET_THEN(status, release(s, 1, "bound", "bound", i > 0, err));
+        TACET_THEN(status, read_release(s, &values[i], 1, 1, err));
         if (i == 0) {
             tacet__release_cell cell;
             tacet__release_cells(&cell, &s->made);
@@ -514,8 +513,8 @@ static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, 
         }
     }
     s->kill_above = 0;
-    status = status != TACET_OK ? status : tacet__scratch_empty(s->folder, err);
-    status = status != TACET_OK ? status : tacet__shipped_judge(s->settings, out, values, worlds, runs, err);
+    TACET_THEN(status, tacet__scratch_empty(s->folder, err));
+    TACET_THEN(status, tacet__shipped_judge(s->settings, out, values, worlds, runs, err));
     free(worlds);
     free(values);
     return status;
@@ -533,7 +532,7 @@ static tacet_status audit_curate(tacet_audit_shipped_result *out, tacet_audit_sh
     if (status == TACET_OK) {
         settings->delta = s->mechanism == TACET_CURATE_LAPLACE ? 0 : settings->delta;
         status = settings->interrupted ? bound_by_runs(s, out, err) : bound_by_rows(s, out, err);
-        status = status != TACET_OK ? status : test_law(s, out, err);
+        TACET_THEN(status, test_law(s, out, err));
         out->redrawn = s->redrawn;
         if (s->redrawn > 0) {
             tacet__shipped_complain(out, "a release that was interrupted and asked for again was another one");
@@ -559,13 +558,13 @@ static tacet_status audit_way(const tacet__way *way, tacet_audit_shipped_result 
     settings->runs = settings->runs > 0 ? settings->runs : way->runs;
     tacet_status status = way->choose(s, settings->mechanism != NULL ? settings->mechanism : way->mechanism, err);
     settings->delta = s->pure ? 0 : settings->delta;
-    status = status != TACET_OK ? status : tacet__scratch_make(around, ROOM, err);
-    status = status != TACET_OK ? status : tacet__path(s->folder, around, "work", err);
-    status = status != TACET_OK ? status : tacet__path(s->kept, around, "kept", err);
-    status = status != TACET_OK ? status : tacet__path(s->data, s->folder, "table.csv", err);
-    status = status != TACET_OK ? status : tacet__path(s->ledger, s->folder, "ledger-audit.db", err);
-    status = status != TACET_OK ? status : own_state(s->folder, err);
-    status = status != TACET_OK ? status : tacet__way_audit(s, out, err);
+    TACET_THEN(status, tacet__scratch_make(around, ROOM, err));
+    TACET_THEN(status, tacet__path(s->folder, around, "work", err));
+    TACET_THEN(status, tacet__path(s->kept, around, "kept", err));
+    TACET_THEN(status, tacet__path(s->data, s->folder, "table.csv", err));
+    TACET_THEN(status, tacet__path(s->ledger, s->folder, "ledger-audit.db", err));
+    TACET_THEN(status, own_state(s->folder, err));
+    TACET_THEN(status, tacet__way_audit(s, out, err));
     tacet__scratch_remove(around);
     free(s);
     return status;

@@ -61,8 +61,8 @@ static tacet_status make_map(central_state *s, tacet_error *err) {
     spec.d = 2;
     tacet_kernel *kernel = NULL;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    status = status != TACET_OK ? status : tacet_features_create_mercer(&s->features, kernel, &BALL, 12, FEATURES, err);
-    status = status != TACET_OK ? status : tacet_central_map_create(&s->map, s->features, &BALL, RELEASED, 0, 1, err);
+    TACET_THEN(status, tacet_features_create_mercer(&s->features, kernel, &BALL, 12, FEATURES, err));
+    TACET_THEN(status, tacet_central_map_create(&s->map, s->features, &BALL, RELEASED, 0, 1, err));
     tacet_kernel_free(kernel);
     return status;
 }
@@ -165,9 +165,8 @@ static tacet_status release_batch(central_state *s, tacet_noise *noise, int worl
     const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
     tacet_status status = tacet_noise_open_seeded(&seeded, a, b, err);
     const tacet_ask ask = {.noise = seeded, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
-    status = status != TACET_OK ? status
-                                : tacet__batch_gate_run(s->gate, &release, &var, &ask, 1, "each of its rounds", sum,
-                                                        BATCH_NUMBERS, err);
+    TACET_THEN(status,
+               tacet__batch_gate_run(s->gate, &release, &var, &ask, 1, "each of its rounds", sum, BATCH_NUMBERS, err));
     if (status == TACET_OK) {
         memcpy(released, tacet_release_values(release), BATCH_NUMBERS * sizeof(double));
     }
@@ -207,9 +206,8 @@ static tacet_status run_local(void *state, tacet_noise *noise, int world, double
     const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
     tacet_status status = tacet_noise_open_seeded(&seeded, a, b, err);
     const tacet_ask ask = {.noise = seeded, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
-    status = status != TACET_OK
-                 ? status
-                 : tacet_statistics_device_report(s->device, &release, &ask, s->point[world], s->reward[world], err);
+    TACET_THEN(status,
+               tacet_statistics_device_report(s->device, &release, &ask, s->point[world], s->reward[world], err));
     *statistic = status == TACET_OK ? tacet__dot(tacet_release_values(release), s->direction, NUMBERS) : 0;
     tacet_release_free(release);
     tacet_noise_close(seeded);

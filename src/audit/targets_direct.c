@@ -54,9 +54,10 @@ static tacet_status run(void *state, tacet_noise *noise, int world, double *stat
     const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
     tacet_status status = tacet_noise_open_seeded(&seeded, a, b, err);
     const tacet_ask ask = {.noise = seeded, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
-    status = status != TACET_OK ? status : tacet_central_direct_policy(&policy, &(tacet_central_arms){.space = &s->space}, &s->settings, &ask, err);
-    status = status != TACET_OK ? status : tacet_policy_suggest(policy, &got, NULL, err);
-    status = status != TACET_OK ? status : tacet_policy_observe(policy, got.ticket, world == 1 ? 1e9 : -1e9, err);
+    TACET_THEN(status, tacet_central_direct_policy(&policy, &(tacet_central_arms){.space = &s->space}, &s->settings,
+                                                   &ask, err));
+    TACET_THEN(status, tacet_policy_suggest(policy, &got, NULL, err));
+    TACET_THEN(status, tacet_policy_observe(policy, got.ticket, world == 1 ? 1e9 : -1e9, err));
     *statistic = status == TACET_OK ? tacet__direct_released(policy, got.ticket) : 0;
     tacet_policy_free(policy);
     tacet_noise_close(seeded);

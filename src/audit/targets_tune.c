@@ -94,7 +94,7 @@ static tacet_status run_as(void *state, tacet_noise *noise, int world, double *s
     *statistic = 0;
     /* A run has no ledger here: its noise is seeded, by a secret of the audit's own source. */
     tacet_status status = tacet_noise_open_seeded(&ask.noise, tacet__noise_u64(noise), 0, err);
-    status = status != TACET_OK ? status : tacet_tune_open(&tune, &t->settings, &ask, err);
+    TACET_THEN(status, tacet_tune_open(&tune, &t->settings, &ask, err));
     while (status == TACET_OK && number != TACET_TUNE_NONE) {
         status = tacet_tune_next(tune, &number, &record, err);
         if (status == TACET_OK && number != TACET_TUNE_NONE) {

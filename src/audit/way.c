@@ -132,7 +132,7 @@ static tacet_status answer(tacet__shipment *s, tally *t, tacet_error *err) {
     if (status == TACET_OK && !redraws(s)) {
         status = keep(s, err);
     }
-    status = status != TACET_OK ? status : ask(s, err);
+    TACET_THEN(status, ask(s, err));
     if (s->questions > 1) {
         return status; /* most of them were not begun when it died: they have no draw to be repeated */
     }
@@ -143,7 +143,7 @@ static tacet_status answer(tacet__shipment *s, tally *t, tacet_error *err) {
         memcpy(first, s->values, s->questions * s->numbers * sizeof *first);
         status = put_back(s, err);
     }
-    status = status != TACET_OK ? status : ask(s, err);
+    TACET_THEN(status, ask(s, err));
     if (status == TACET_OK) {
         select_answers(s, t, first);
     }
@@ -163,7 +163,7 @@ static tacet_status answer_all(tacet__shipment *s, tally *t, double *values, con
         if (s->settings->interrupted && (at == 0 || s->questions < together)) {
             status = find_commit(s, &t->commit, err);
         }
-        status = status != TACET_OK ? status : answer(s, t, err);
+        TACET_THEN(status, answer(s, t, err));
         tell(s, from + (to - from) * (double)at / (double)count);
     }
     return status;

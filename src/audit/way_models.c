@@ -44,9 +44,9 @@ tacet_status tacet__shipment_stored(tacet__shipment *s, const char *ticket, tace
     l.create = false;
     l.use_stored = true;
     tacet_status status = tacet_ledger_open(&ledger, s->ledger, &l, err);
-    status = status != TACET_OK ? status : tacet_ledger_lookup(ledger, &entry, &memo, ticket, err);
-    status = status != TACET_OK ? status : tacet_release_decode(&release, memo.data, memo.size, err);
-    status = status != TACET_OK ? status : tacet__shipment_take(s, release, err);
+    TACET_THEN(status, tacet_ledger_lookup(ledger, &entry, &memo, ticket, err));
+    TACET_THEN(status, tacet_release_decode(&release, memo.data, memo.size, err));
+    TACET_THEN(status, tacet__shipment_take(s, release, err));
     tacet_release_free(release);
     tacet_blob_clear(&memo);
     tacet_ledger_close(ledger);
@@ -93,8 +93,8 @@ static tacet_status ask_table(tacet__shipment *s, tacet_error *err) {
     tacet_ab_log *log = NULL;
     tacet_ab_model *model = NULL;
     tacet_status status = tacet_space_short(&space, &FOUR_CELLS, err);
-    status = status != TACET_OK ? status : tacet_ab_log_open(&log, s->data, &question, err);
-    status = status != TACET_OK ? status : tacet_ab_log_release(log, &model, &entry, err);
+    TACET_THEN(status, tacet_ab_log_open(&log, s->data, &question, err));
+    TACET_THEN(status, tacet_ab_log_release(log, &model, &entry, err));
     tacet_ab_model_free(model);
     tacet_ab_log_free(log);
     tacet_space_clear(&space);

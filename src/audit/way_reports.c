@@ -66,7 +66,7 @@ static tacet_status prepare_desk(tacet__shipment *s, tacet_error *err) {
     const tacet_manifest_column column = {.name = "c", .lo = 0, .hi = (double)s->questions, .unit = 1};
     tacet_curate_defaults(&c);
     tacet_status status = release_folder(folder, s, err);
-    status = status != TACET_OK ? status : write_table(s, err);
+    TACET_THEN(status, write_table(s, err));
     if (status == TACET_OK) {
         c.data = s->data;
         c.folder = folder;
@@ -96,7 +96,7 @@ static tacet_status ask_desk(tacet__shipment *s, tacet_error *err) {
     d.folder = folder;
     d.data = s->data;
     d.values = "y";
-    status = status != TACET_OK ? status : tacet_desk_open(&desk, &d, err);
+    TACET_THEN(status, tacet_desk_open(&desk, &d, err));
     for (size_t i = 0; i < s->questions && status == TACET_OK; i++) {
         tacet_desk_reply reply;
         (void)snprintf(ticket, sizeof ticket, "t%zu", i);
@@ -138,7 +138,7 @@ static tacet_status ask_device(tacet__shipment *s, tacet_error *err) {
     char ticket[TICKET];
     tacet_status status = open_memory(s, &ledger, false, err);
     tacet_device_ledger_init(&memory, &store, ledger, "an auditor");
-    status = status != TACET_OK ? status : tacet_device_open(&device, &s->ldp, &store, err);
+    TACET_THEN(status, tacet_device_open(&device, &s->ldp, &store, err));
     for (size_t i = 0; i < s->questions && status == TACET_OK; i++) {
         tacet_device_answer answer;
         (void)snprintf(ticket, sizeof ticket, "t%zu", i);

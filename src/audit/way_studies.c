@@ -77,7 +77,7 @@ static tacet_status do_many(tacet__engine *engine, tacet__job_kind kind, char ti
             jobs[i]->value = rewards[i];
         }
     }
-    status = status != TACET_OK ? status : do_jobs(engine, jobs, count, err);
+    TACET_THEN(status, do_jobs(engine, jobs, count, err));
     for (size_t i = 0; i < count; i++) {
         if (status == TACET_OK && kind == TACET__JOB_SUGGEST) {
             (void)snprintf(tickets[i], TACET__TICKET_TEXT, "%s", jobs[i]->ticket);
@@ -140,10 +140,10 @@ static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
         rewards[i] = i != STUDY_VICTIM ? 0.5 : s->worlds[0] == 1 ? 1e9 : -1e9; /* it is clipped */
     }
     tacet_status status = rounds_of(s, &rounds, err);
-    status = status != TACET_OK ? status : add_study(s, &settings, err);
-    status = status != TACET_OK ? status : tacet__engine_open(&engine, &settings, err);
-    status = status != TACET_OK ? status : do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, rounds, err);
-    status = status != TACET_OK ? status : do_many(engine, TACET__JOB_OBSERVE, tickets, rewards, rounds, err);
+    TACET_THEN(status, add_study(s, &settings, err));
+    TACET_THEN(status, tacet__engine_open(&engine, &settings, err));
+    TACET_THEN(status, do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, rounds, err));
+    TACET_THEN(status, do_many(engine, TACET__JOB_OBSERVE, tickets, rewards, rounds, err));
     tacet__engine_close(engine);
     return status;
 }
@@ -154,7 +154,7 @@ static tacet_status suggest_one(tacet__shipment *s, tacet_error *err) {
     tacet__engine *engine = NULL;
     const tacet__engine_settings settings = engine_settings(s, &metrics);
     tacet_status status = tacet__engine_open(&engine, &settings, err);
-    status = status != TACET_OK ? status : do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, 1, err); /* releases */
+    TACET_THEN(status, do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, 1, err)); /* releases */
     tacet__engine_close(engine);
     return status;
 }

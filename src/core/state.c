@@ -294,7 +294,7 @@ tacet_status tacet__state_load(const void *bytes, size_t size, const char *name,
     bool touched = false;
     tacet_blob_init(&before);
     tacet_status status = tacet__state_save(&before, name, visit, self, err);
-    status = status == TACET_OK ? take(bytes, size, name, visit, self, &touched, err) : status;
+    TACET_THEN(status, take(bytes, size, name, visit, self, &touched, err));
     if (status != TACET_OK && touched) {
         /* What this object wrote a moment ago, it can read. */
         (void)take(before.data, before.size, name, visit, self, &touched, NULL);

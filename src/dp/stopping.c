@@ -57,7 +57,7 @@ tacet_status tacet_ledger_select(tacet_ledger *ledger, tacet_entry *entry, const
     tacet_blob memo;
     tacet_blob_init(&memo);
     tacet_status status = price(&charge, parameters, what, to_whom, law, err);
-    status = status == TACET_OK ? tacet_ledger_reserve(ledger, entry, &memo, ticket, &charge, err) : status;
+    TACET_THEN(status, tacet_ledger_reserve(ledger, entry, &memo, ticket, &charge, err));
     if (status == TACET_OK && !entry->answered) {
         status = tacet_ledger_commit(ledger, entry, "", 0, NULL, err);
     }
@@ -79,8 +79,8 @@ tacet_status tacet__stopping_reserve(tacet_ledger *ledger, tacet_entry *entry, t
     /* Coins are drawn before any data are seen, and are bound to the question alone. */
     (void)crypto_generichash(data, sizeof data, (const unsigned char *)parameters, strlen(parameters), NULL, 0);
     s = tacet__mint_fresh(&mint, err);
-    s = s != TACET_OK ? s : tacet__mint_bind(&mint, data, err);
-    s = s != TACET_OK ? s : tacet__ledger_reserve(ledger, entry, memo, &mint, ticket, &charge, 0, err);
+    TACET_THEN(s, tacet__mint_bind(&mint, data, err));
+    TACET_THEN(s, tacet__ledger_reserve(ledger, entry, memo, &mint, ticket, &charge, 0, err));
     if (s == TACET_OK && !entry->answered) {
         s = tacet__mint_bind(&mint, data, err);
         tacet__mint_noise(&mint, key);

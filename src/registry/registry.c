@@ -82,7 +82,7 @@ static bool has_tables(const registry *r) {
 static tacet_status read_key(registry *r, tacet_error *err) {
     char path[TACET__PATH], beside[TACET__PATH];
     tacet_status status = tacet__path(path, r->folder, "key", err);
-    status = status != TACET_OK ? status : tacet__path(beside, r->folder, "key.new", err);
+    TACET_THEN(status, tacet__path(beside, r->folder, "key.new", err));
     if (status != TACET_OK) {
         return status;
     }
@@ -122,11 +122,11 @@ static tacet_status open_registry(registry *r, tacet_error *err) {
     char path[TACET__PATH];
     r->lock = -1;
     tacet_status status = tacet__registry_folder(r->folder, err);
-    status = status != TACET_OK ? status : tacet__path(r->tables, r->folder, "tables", err);
-    status = status != TACET_OK ? status : tacet__path(r->anchors, r->folder, "anchors", err);
-    status = status != TACET_OK ? status : tacet__path(path, r->folder, "lock", err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, r->tables, err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, r->anchors, err);
+    TACET_THEN(status, tacet__path(r->tables, r->folder, "tables", err));
+    TACET_THEN(status, tacet__path(r->anchors, r->folder, "anchors", err));
+    TACET_THEN(status, tacet__path(path, r->folder, "lock", err));
+    TACET_THEN(status, tacet__folder_make(NULL, r->tables, err));
+    TACET_THEN(status, tacet__folder_make(NULL, r->anchors, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -205,7 +205,7 @@ static tacet_status read_earlier(earlier *e, tacet__sketch *sketch, const char *
     size_t length = 0;
     tacet__reader r;
     tacet_status status = tacet__file_read(&bytes, &length, path, RECORD_MOST, err);
-    status = status != TACET_OK ? status : tacet__read_begin(&r, bytes, length, NAME, VERSION, err);
+    TACET_THEN(status, tacet__read_begin(&r, bytes, length, NAME, VERSION, err));
     if (status == TACET_OK) {
         tacet__sketch_read(&r, sketch);
         read_hash(&r, e->ledger_id);
@@ -266,8 +266,7 @@ static tacet_status read_past(past *p, const registry *r, tacet_error *err) {
         }
         p->tables[p->count] = (tacet__shared){.share = 0};
         status = tacet__path(path, r->tables, name, err);
-        status =
-            status != TACET_OK ? status : read_earlier(&p->releases[p->count], &p->tables[p->count].sketch, path, err);
+        TACET_THEN(status, read_earlier(&p->releases[p->count], &p->tables[p->count].sketch, path, err));
         p->count++;
     }
     if (status == TACET_OK && wrong != 0) {
@@ -353,7 +352,7 @@ static tacet_status enter(const registry *r, const tacet__sketch *sketch, const 
     tacet__write_u64(&w, (uint64_t)time(NULL) / 86400);
     tacet__write_u64(&w, release->new_budget != NULL ? ANEW : 0);
     tacet_status status = tacet__write_end(&w, err);
-    status = status != TACET_OK ? status : tacet__path(path, r->tables, name, err);
+    TACET_THEN(status, tacet__path(path, r->tables, name, err));
     if (status == TACET_OK && (release->new_budget != NULL || access(path, F_OK) != 0)) { /* the first one stays */
         status = write_record(r, path, &blob, err);
     }
@@ -374,9 +373,9 @@ static tacet_status open_anchored(tacet_ledger **out, const registry *r, unsigne
         tacet_ledger_close(*out);
         *out = NULL;
     }
-    status = status != TACET_OK ? status : hash_of(id, ledger, 0, err);
+    TACET_THEN(status, hash_of(id, ledger, 0, err));
     (void)sodium_bin2hex(name, sizeof name, id, NAME_BYTES);
-    status = status != TACET_OK ? status : tacet__path(anchor, r->anchors, name, err);
+    TACET_THEN(status, tacet__path(anchor, r->anchors, name, err));
     own.anchor = anchor;
     return status != TACET_OK ? status : tacet_ledger_open(out, ledger, &own, err);
 }
@@ -390,7 +389,7 @@ tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, cons
         return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
     }
     tacet_status status = open_registry(&r, err);
-    status = status != TACET_OK ? status : open_anchored(out, &r, id, ledger, settings, err);
+    TACET_THEN(status, open_anchored(out, &r, id, ledger, settings, err));
     close_registry(&r);
     return status;
 }
@@ -408,14 +407,12 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
     }
     tacet_status status = open_registry(&r, err);
     if (release->new_budget == NULL) {
-        status = status != TACET_OK ? status : read_past(&before, &r, err);
+        TACET_THEN(status, read_past(&before, &r, err));
     }
-    status = status != TACET_OK
-                 ? status
-                 : tacet__sketch_table(&sketch, &few, before.tables, before.count, &release->rows, r.key, err);
-    status = status != TACET_OK ? status : check_past(&before, release->ledger, err);
-    status = status != TACET_OK ? status : open_anchored(out, &r, id, release->ledger, settings, err);
-    status = status != TACET_OK ? status : enter(&r, &sketch, release, id, err);
+    TACET_THEN(status, tacet__sketch_table(&sketch, &few, before.tables, before.count, &release->rows, r.key, err));
+    TACET_THEN(status, check_past(&before, release->ledger, err));
+    TACET_THEN(status, open_anchored(out, &r, id, release->ledger, settings, err));
+    TACET_THEN(status, enter(&r, &sketch, release, id, err));
     if (status != TACET_OK) {
         tacet_ledger_close(*out);
         *out = NULL;
@@ -437,9 +434,9 @@ tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *ro
     char folder[TACET__PATH];
     char name[2 * NAME_BYTES + sizeof SUFFIX];
     tacet_status status = open_registry(&r, err);
-    status = status != TACET_OK ? status : tacet__path(folder, r.folder, LEDGERS, err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
-    status = status != TACET_OK ? status : tacet__sketch_table(&sketch, &few, NULL, 0, rows, r.key, err);
+    TACET_THEN(status, tacet__path(folder, r.folder, LEDGERS, err));
+    TACET_THEN(status, tacet__folder_make(NULL, folder, err));
+    TACET_THEN(status, tacet__sketch_table(&sketch, &few, NULL, 0, rows, r.key, err));
     if (status == TACET_OK) {
         (void)sodium_bin2hex(name, sizeof name, sketch.identity, NAME_BYTES);
         memcpy(name + 2 * (size_t)NAME_BYTES, SUFFIX, sizeof SUFFIX);

@@ -74,7 +74,7 @@ static tacet_status load_facts(json_t **out, const char *text, tacet_error *err)
         return tacet__fail(err, TACET_INVALID, "the facts are not a JSON object");
     }
     json_object_foreach(*out, name, value) {
-        status = status != TACET_OK ? status : check_fact(name, value, err);
+        TACET_THEN(status, check_fact(name, value, err));
     }
     return status;
 }
@@ -225,7 +225,7 @@ tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tace
     size_t at = 0;
     *out = NULL;
     tacet_status status = load_facts(&facts, d->facts, err);
-    status = status != TACET_OK ? status : tacet__disclose_known(&known, d, err);
+    TACET_THEN(status, tacet__disclose_known(&known, d, err));
     if (status == TACET_OK && strcmp(tacet__known(known, "variant"), "none") == 0) {
         status =
             tacet__fail(err, TACET_INVALID, "nothing is guaranteed here: a registry of guarantees has no entry for it");

@@ -161,11 +161,11 @@ static tacet_status read_column(tacet_space *space, const json_t *object, tacet_
     }
     memcpy(r.column.name, json_string_value(name), json_string_length(name) + 1);
     tacet_status status = check_fields(object, FIELDS, r.column.name, err);
-    status = status != TACET_OK ? status : read_kind(&r, object);
-    status = status != TACET_OK ? status : read_levels(&r, object);
-    status = status != TACET_OK ? status : read_bounds(&r, object);
-    status = status != TACET_OK ? status : read_unit(&r, object);
-    status = status != TACET_OK ? status : read_missing(&r, object);
+    TACET_THEN(status, read_kind(&r, object));
+    TACET_THEN(status, read_levels(&r, object));
+    TACET_THEN(status, read_bounds(&r, object));
+    TACET_THEN(status, read_unit(&r, object));
+    TACET_THEN(status, read_missing(&r, object));
     if (status == TACET_OK) {
         status = tacet_space_add(space, &r.column, &why);
         if (status != TACET_OK) {

@@ -273,13 +273,13 @@ static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
 static tacet_status read_options(draft *d, const tacet_space_options *o) {
     tacet_status status = each(d, "inputs", o->inputs, take_input, TACET_SPACE_REAL);
     d->fixed = o->inputs != NULL;
-    status = status != TACET_OK ? status : each(d, "bounds", o->bounds, take_range, TACET_SPACE_REAL);
-    status = status != TACET_OK ? status : each(d, "log", o->log, take_range, TACET_SPACE_LOG);
-    status = status != TACET_OK ? status : each(d, "integer", o->integer, take_range, TACET_SPACE_INTEGER);
-    status = status != TACET_OK ? status : each(d, "date", o->date, take_range, TACET_SPACE_DATE);
-    status = status != TACET_OK ? status : each(d, "levels", o->levels, take_levels, TACET_SPACE_CATEGORY);
-    status = status != TACET_OK ? status : each(d, "others", o->others, take_others, TACET_SPACE_CATEGORY);
-    status = status != TACET_OK ? status : each(d, "missing", o->missing, take_missing, TACET_SPACE_REAL);
+    TACET_THEN(status, each(d, "bounds", o->bounds, take_range, TACET_SPACE_REAL));
+    TACET_THEN(status, each(d, "log", o->log, take_range, TACET_SPACE_LOG));
+    TACET_THEN(status, each(d, "integer", o->integer, take_range, TACET_SPACE_INTEGER));
+    TACET_THEN(status, each(d, "date", o->date, take_range, TACET_SPACE_DATE));
+    TACET_THEN(status, each(d, "levels", o->levels, take_levels, TACET_SPACE_CATEGORY));
+    TACET_THEN(status, each(d, "others", o->others, take_others, TACET_SPACE_CATEGORY));
+    TACET_THEN(status, each(d, "missing", o->missing, take_missing, TACET_SPACE_REAL));
     return status != TACET_OK ? status : each(d, "unit", o->unit, take_unit, TACET_SPACE_REAL);
 }
 

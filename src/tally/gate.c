@@ -10,9 +10,9 @@ static tacet_status run(tacet_release **out, const tacet__tally_sums *s, tacet_m
     tacet_bounded *bounded = NULL;
     tacet_mechanism *mechanism = NULL;
     tacet_status status = tacet_mechanism_create(&mechanism, kind, bound, &replace, s->eps, 0, err);
-    status = status == TACET_OK ? tacet_bounded_create(&bounded, bound, err) : status;
-    status = status == TACET_OK ? tacet_bounded_set(bounded, s->raw, err) : status;
-    status = status == TACET_OK ? tacet_mechanism_run(mechanism, out, ask, bounded, err) : status;
+    TACET_THEN(status, tacet_bounded_create(&bounded, bound, err));
+    TACET_THEN(status, tacet_bounded_set(bounded, s->raw, err));
+    TACET_THEN(status, tacet_mechanism_run(mechanism, out, ask, bounded, err));
     tacet_bounded_free(bounded);
     tacet_mechanism_free(mechanism);
     return status;
@@ -23,8 +23,8 @@ tacet_status tacet__tally_release(tacet_release **out, const tacet__tally_sums *
     tacet_bound *norm = NULL, *bound = NULL;
     *out = NULL;
     tacet_status status = tacet_bound_norm(&norm, s->count, 1.001 * (s->norm + 1), err);
-    status = status == TACET_OK ? tacet_bound_narrow_1(&bound, norm, s->sensitivity, s->proof, err) : status;
-    status = status == TACET_OK ? run(out, s, TACET_MECHANISM_LAPLACE, bound, ask, err) : status;
+    TACET_THEN(status, tacet_bound_narrow_1(&bound, norm, s->sensitivity, s->proof, err));
+    TACET_THEN(status, run(out, s, TACET_MECHANISM_LAPLACE, bound, ask, err));
     tacet_bound_free(bound);
     tacet_bound_free(norm);
     return status;
@@ -38,9 +38,7 @@ tacet_status tacet__tally_choose(tacet_release **out, const tacet__tally_sums *s
     if (status == TACET_OK && s->norm > s->sensitivity) { /* of one row the range itself is as narrow */
         status = tacet_bound_narrow_scores(&bound, range, s->sensitivity, s->proof, err);
     }
-    status = status == TACET_OK
-                 ? run(out, s, TACET_MECHANISM_PERMUTE_AND_FLIP, bound != NULL ? bound : range, ask, err)
-                 : status;
+    TACET_THEN(status, run(out, s, TACET_MECHANISM_PERMUTE_AND_FLIP, bound != NULL ? bound : range, ask, err));
     tacet_bound_free(bound);
     tacet_bound_free(range);
     return status;

@@ -56,8 +56,7 @@ static tacet_status make(tacet_tally **out, const tacet_tally_plan *plan, size_t
     return TACET_OK;
 }
 
-tacet_status tacet_tally_create(tacet_tally **out, const tacet_tally_plan *plan, const char *part,
-                                   tacet_error *err) {
+tacet_status tacet_tally_create(tacet_tally **out, const tacet_tally_plan *plan, const char *part, tacet_error *err) {
     const size_t length = part != NULL ? strlen(part) : 0;
     *out = NULL;
     if (length == 0 || length > TACET_TALLY_PART_MOST) {
@@ -97,8 +96,7 @@ int64_t tacet_tally_steps(double value, double lower, double upper) {
     return (int64_t)nearbyint(share * (double)TACET_TALLY_ONE);
 }
 
-tacet_status tacet_tally_add(tacet_tally *t, const size_t *at, const int64_t *steps, size_t count,
-                                tacet_error *err) {
+tacet_status tacet_tally_add(tacet_tally *t, const size_t *at, const int64_t *steps, size_t count, tacet_error *err) {
     for (size_t i = 0; i < count; i++) {
         if (at[i] >= t->plan.numbers) {
             return tacet__fail(err, TACET_INVALID, "a row adds to number %zu of a tally of %zu", at[i],
@@ -196,8 +194,8 @@ tacet_status tacet_tally_raw(const tacet_tally *t, tacet_raw **out, size_t count
         }
         values[i] = tacet_tally_number(t, i);
     }
-    status = status == TACET_OK ? tacet_raw_create(out, count, err) : status;
-    status = status == TACET_OK ? tacet_raw_set(*out, values, count, err) : status;
+    TACET_THEN(status, tacet_raw_create(out, count, err));
+    TACET_THEN(status, tacet_raw_set(*out, values, count, err));
     sodium_memzero(values, count * sizeof *values);
     free(values);
     return status;
@@ -286,8 +284,8 @@ static tacet_status read_body(tacet_tally *t, tacet__reader *r, uint64_t rows, t
     return good ? tacet__read_end(r, err) : tacet__fail(err, TACET_CORRUPT, "not a tally: a field is malformed");
 }
 
-tacet_status tacet_tally_load(tacet_tally **out, const tacet_tally_plan *plan, const void *bytes,
-                                 size_t length, tacet_error *err) {
+tacet_status tacet_tally_load(tacet_tally **out, const tacet_tally_plan *plan, const void *bytes, size_t length,
+                              tacet_error *err) {
     tacet__reader r;
     tacet_tally_plan found = {0};
     *out = NULL;
@@ -308,7 +306,7 @@ tacet_status tacet_tally_load(tacet_tally **out, const tacet_tally_plan *plan, c
                            "stages");
     }
     status = make(out, &found, parts, err);
-    status = status == TACET_OK ? read_body(*out, &r, rows, err) : status;
+    TACET_THEN(status, read_body(*out, &r, rows, err));
     if (status != TACET_OK) {
         tacet_tally_free(*out);
         *out = NULL;

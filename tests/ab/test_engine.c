@@ -79,7 +79,7 @@ static char *model_of(const tacet_ab_question *q, engine *e, tacet_status expect
     char *text = NULL;
     tacet_status status = e != NULL ? tacet_ab_log_open_engine(&log, ROWS, add_up, e, q, NULL)
                                     : tacet_ab_log_open_rows(&log, rows, ROWS, q, NULL);
-    status = status == TACET_OK ? tacet_ab_log_release(log, &model, &entry, NULL) : status;
+    TACET_THEN(status, tacet_ab_log_release(log, &model, &entry, NULL));
     assert_int_equal(status, expected);
     if (status == TACET_OK) {
         assert_ok(tacet_ab_model_encode(model, &text, NULL));

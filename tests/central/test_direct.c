@@ -244,7 +244,7 @@ static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
     s.each = *each;
     tacet_status status = tacet_noise_open_seeded(&noise, 7, 0, err);
     const tacet_ask ask = {.noise = noise, .ticket = "study", .what = "rewards", .to_whom = "all"};
-    status = status != TACET_OK ? status : tacet_central_direct_policy(out, &all, &s, &ask, err);
+    TACET_THEN(status, tacet_central_direct_policy(out, &all, &s, &ask, err));
     tacet_noise_close(noise);
     return status;
 }

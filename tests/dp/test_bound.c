@@ -280,11 +280,11 @@ static void out_of_memory(void **state) {
         tacet_bounded *b = NULL;
         fail_alloc_after(n);
         tacet_status s = tacet_raw_create(&raw, 2, NULL);
-        s = s == TACET_OK ? tacet_bound_range(&box, 2, 0, 1, NULL) : s;
-        s = s == TACET_OK ? tacet_bound_norm(&ball, 2, 1, NULL) : s;
-        s = s == TACET_OK ? tacet_bound_narrow(&narrow, box, 0.5, "x", NULL) : s;
-        s = s == TACET_OK ? tacet_bound_narrow(&second, ball, 0.5, "x", NULL) : s;
-        s = s == TACET_OK ? tacet_bounded_create(&b, box, NULL) : s;
+        TACET_THEN(s, tacet_bound_range(&box, 2, 0, 1, NULL));
+        TACET_THEN(s, tacet_bound_norm(&ball, 2, 1, NULL));
+        TACET_THEN(s, tacet_bound_narrow(&narrow, box, 0.5, "x", NULL));
+        TACET_THEN(s, tacet_bound_narrow(&second, ball, 0.5, "x", NULL));
+        TACET_THEN(s, tacet_bounded_create(&b, box, NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         tacet_bounded_free(b);

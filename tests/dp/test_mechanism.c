@@ -455,7 +455,7 @@ static void out_of_memory(void **state) {
             fail_alloc_after(n);
             tacet_status s = tacet_mechanism_create(&m, kind ? TACET_MECHANISM_EXPONENTIAL : TACET_MECHANISM_GAUSSIAN,
                                                     bound, &REPLACE, 0.1, 1e-7, NULL);
-            s = s == TACET_OK ? tacet_mechanism_run(m, &release, &ask, x, NULL) : s;
+            TACET_THEN(s, tacet_mechanism_run(m, &release, &ask, x, NULL));
             const int hit = fail_alloc_hit();
             fail_alloc_after(0);
             tacet_mechanism_free(m);
@@ -482,8 +482,8 @@ static void out_of_memory(void **state) {
         assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_LAPLACE, bound, &REPLACE, 0.1, 0, NULL));
         fail_alloc_after(n);
         tacet_status s = tacet_table_open(&table, &answered, m, &ask, 1, NULL);
-        s = s == TACET_OK ? tacet_table_row(table, row, x, NULL) : s;
-        s = s == TACET_OK ? tacet_table_close(table, &release, NULL) : s;
+        TACET_THEN(s, tacet_table_row(table, row, x, NULL));
+        TACET_THEN(s, tacet_table_close(table, &release, NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         if (hit && table != NULL) { /* closing can be tried again */

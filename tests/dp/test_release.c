@@ -134,8 +134,8 @@ static void out_of_memory(void **state) {
         tacet_blob_init(&blob);
         fail_alloc_after(n);
         tacet_status s = tacet__release_mint(&release, &r, values, 3, NULL);
-        s = s == TACET_OK ? tacet_release_encode(release, &blob, NULL) : s;
-        s = s == TACET_OK ? tacet_release_decode(&back, blob.data, blob.size, NULL) : s;
+        TACET_THEN(s, tacet_release_encode(release, &blob, NULL));
+        TACET_THEN(s, tacet_release_decode(&back, blob.data, blob.size, NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         tacet_release_free(release);

@@ -99,7 +99,7 @@ static uint64_t numbers(const uint8_t *data, size_t size, int how, bool values) 
     for (size_t j = 0; j < d; j++) {
         columns[j] = j;
     }
-    status = status != TACET_OK ? status : tacet__csv_block_open(&block, csv, &err);
+    TACET_THEN(status, tacet__csv_block_open(&block, csv, &err));
     bool found = status == TACET_OK;
     while (status == TACET_OK && found) {
         size_t got = 0;

@@ -421,7 +421,7 @@ static void test_no_memory(void **state) {
         const size_t column = 1;
         fail_alloc_after(n);
         tacet_status status = tacet__csv_block_open(&block, csv, NULL);
-        status = status != TACET_OK ? status : tacet__csv_block_take(block, csv, &found, NULL);
+        TACET_THEN(status, tacet__csv_block_take(block, csv, &found, NULL));
         status = status != TACET_OK || !found ? status : tacet_csv_rows(block, &x, &got, &column, 1, 1, NULL);
         more = fail_alloc_hit() != 0;
         fail_alloc_after(0);

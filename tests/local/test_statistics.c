@@ -174,7 +174,7 @@ static void no_memory(void **state) {
         fail_alloc_after(n);
         tacet_status s = tacet_local_statistics_create(&server, map, &settings, 1, 5, 1.5, NULL);
         assert_true((s == TACET_OK) == (server != NULL));
-        s = s == TACET_OK ? tacet__state_save(&blob, "statistics", tacet__local_statistics_state, server, NULL) : s;
+        TACET_THEN(s, tacet__state_save(&blob, "statistics", tacet__local_statistics_state, server, NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         if (!hit) {

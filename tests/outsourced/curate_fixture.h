@@ -114,7 +114,7 @@ static inline double *released(const fixture *f, size_t dims) {
     tacet_manifest m;
     char *text = slurp(f->manifest);
     tacet_status status = tacet_manifest_decode(&m, text, strlen(text), &err);
-    status = status != TACET_OK ? status : tacet_manifest_rows(&m, &Z, f->release, &err);
+    TACET_THEN(status, tacet_manifest_rows(&m, &Z, f->release, &err));
     test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
     assert_true(m.rows == f->n && m.dims == dims);
     tacet_manifest_clear(&m);

@@ -327,8 +327,8 @@ static void test_allocation(void **state) {
         size_t length = 0;
         fail_alloc_after(n);
         tacet_status status = tacet_report_create(&r, NULL);
-        status = status != TACET_OK ? status : tacet_report_add(r, "f", json, strlen(json), NULL);
-        status = status != TACET_OK ? status : tacet_report_html(r, &html, &length, NULL);
+        TACET_THEN(status, tacet_report_add(r, "f", json, strlen(json), NULL));
+        TACET_THEN(status, tacet_report_html(r, &html, &length, NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         assert_int_equal(status, hit ? TACET_NO_MEMORY : TACET_OK);

@@ -38,8 +38,8 @@ static tacet_status round_of_all(tacet__studies *s, tacet__study *studies) {
         static const unsigned char large[40000]; /* so that the log takes several writes for all of them */
         tacet__event event = {.kind = TACET__EVENT_SUGGEST, .number = 1, .body = large, .body_size = sizeof large};
         status = tacet__studies_begin(s, &studies[i], NULL);
-        status = status != TACET_OK ? status : tacet__studies_append(s, &studies[i], &event, NULL);
-        status = status != TACET_OK ? status : tacet__studies_commit(s, NULL);
+        TACET_THEN(status, tacet__studies_append(s, &studies[i], &event, NULL));
+        TACET_THEN(status, tacet__studies_commit(s, NULL));
     }
     tacet__studies_rollback(s);
     const tacet_status end = tacet__studies_gathered(s, NULL);

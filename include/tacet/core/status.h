@@ -46,6 +46,9 @@ typedef struct tacet_error {
     char message[240];   /* one sentence, no newline; empty while nothing failed */
 } tacet_error;
 
+/* The next of several steps: done, and its outcome kept in `status`, unless an earlier step failed. */
+#define TACET_THEN(status, step) ((status) = (status) != TACET_OK ? (status) : (step))
+
 /* The text of a status; "unknown status" for a number outside the list. Never NULL. */
 TACET_API const char *tacet_status_text(tacet_status status);
 /* The name of a status as in the list, for example "BUDGET". Never NULL. */

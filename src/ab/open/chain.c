@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    GRID = 8,   /* scales that a family may have */
-    SHAPES = 4, /* of the cells' own effects */
-    LAYERS = 5, /* Gaussians that make up a Laplace number */
+    GRID = 8,                                       /* scales that a family may have */
+    SHAPES = 4,                                     /* of the cells' own effects */
+    LAYERS = 5,                                     /* Gaussians that make up a Laplace number */
     FAMILIES = 2 * (3 + 2 * TACET_AB_COLUMNS_MOST), /* smooth ones twice, with two lengthscales */
     SMOOTH_DRAWS = 500,
     BURN_IN = 100 /* draws thrown away, at least */
@@ -46,15 +46,15 @@ typedef struct chain {
     double u;           /* unit of effects */
     size_t families, q; /* family 0: the constant, 1: actions, then columns, then action x column */
     size_t first[FAMILIES + 1], scale[FAMILIES];
-    size_t *at[FAMILIES];  /* which effect of the family each cell has; NULL: it is a smooth one */
+    size_t *at[FAMILIES];           /* which effect of the family each cell has; NULL: it is a smooth one */
     double *own_features[FAMILIES]; /* of a smooth one: its effects are sums of these */
-    double *X, *Y;         /* where there are smooth ones: q x K features of all families; scratch */
-    double share;          /* variance of a reward within a cell, of p (1 - p) */
-    double *V;            /* variance of a cell's contrast but for noise on `up` and its own effect */
-    double *omega, *eta;  /* variance of that noise, and the noise */
-    unsigned char *large; /* whether a cell's own effect is a large one */
-    double *omega_total;  /* of the totals' noise */
-    size_t own, shape;    /* scale of the cells' own effects */
+    double *X, *Y;                  /* where there are smooth ones: q x K features of all families; scratch */
+    double share;                   /* variance of a reward within a cell, of p (1 - p) */
+    double *V;                      /* variance of a cell's contrast but for noise on `up` and its own effect */
+    double *omega, *eta;            /* variance of that noise, and the noise */
+    unsigned char *large;           /* whether a cell's own effect is a large one */
+    double *omega_total;            /* of the totals' noise */
+    size_t own, shape;              /* scale of the cells' own effects */
     double *beta, *mean, *L, *h, *fit, *g, *residual, *part;
     double noise_var; /* 2 b^2 (1 - p)^2 */
     size_t shapes;    /* that own effects may have: the Gaussian alone, or all */
@@ -427,7 +427,7 @@ static tacet_status set_families(chain *k, tacet_error *err) {
     const subset constant = {.column = SIZE_MAX}, actions = {.actions = true, .column = SIZE_MAX};
     const subset all = {.actions = true, .all = true, .column = SIZE_MAX};
     tacet_status status = add_family(k, &constant, err);
-    status = status == TACET_OK ? add_family(k, &actions, err) : status;
+    TACET_THEN(status, add_family(k, &actions, err));
     for (size_t crossed = 0; crossed < (t->columns >= 2 ? 2 : 1); crossed++) {
         for (size_t j = 0; j < t->columns && status == TACET_OK; j++) {
             const subset s = {.actions = crossed > 0, .column = j};
@@ -480,9 +480,9 @@ static tacet_status init(chain *k, const tacet__ab_data *d, tacet_simrng *rng, t
     if (status != TACET_OK) {
         return status;
     }
-    const tacet__array arrays[] = {{&k->V, d->K, 1},           {&k->omega, d->K, 1},   {&k->eta, d->K, 1},
-                                   {&k->omega_total, d->A, 1}, {&k->beta, k->q, 1},    {&k->mean, k->q, 1},
-                                   {&k->h, k->q, 1},           {&k->L, k->q, k->q},    {&k->fit, d->K, 1},
+    const tacet__array arrays[] = {{&k->V, d->K, 1},           {&k->omega, d->K, 1},    {&k->eta, d->K, 1},
+                                   {&k->omega_total, d->A, 1}, {&k->beta, k->q, 1},     {&k->mean, k->q, 1},
+                                   {&k->h, k->q, 1},           {&k->L, k->q, k->q},     {&k->fit, d->K, 1},
                                    {&k->g, d->K, 1},           {&k->residual, d->K, 1}, {&k->part, d->K, 1}};
     const bool good = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays);
     k->large = TACET__ZALLOC(unsigned char, d->K);

@@ -229,7 +229,8 @@ static tacet_status ask_action(asking *q, double *mean, double *sd, const double
 }
 
 /* Of all levels, and of numbers at some places a bin, the action of the largest mean; in a tie the first. */
-static tacet_status ask_best(asking *q, double *best, double *mean, double *sd, const double *context, tacet_error *err) {
+static tacet_status ask_best(asking *q, double *best, double *mean, double *sd, const double *context,
+                             tacet_error *err) {
     const tacet_ab_plan *plan = &q->m->facts.plan;
     double record[TACET_AB_ACTION_COLUMNS_MOST];
     size_t all = 1;
@@ -285,7 +286,7 @@ tacet_status tacet_ab_model_predict(const tacet_ab_model *m, double *means, doub
                                      plan->number[c] ? "lies outside its bounds" : "is none of its levels");
             }
         }
-        status = status == TACET_OK ? ask_context(&q, record, err) : status;
+        TACET_THEN(status, ask_context(&q, record, err));
         if (status == TACET_OK) {
             status = best != NULL ? ask_best(&q, best + i * plan->action_columns, &means[i], &sds[i], record, err)
                                   : ask_action(&q, &means[i], &sds[i], record, err);

@@ -32,7 +32,8 @@ static tacet_status read_cell(const tacet_ab_log *l, tacet_csv *csv, double *out
     *out = l->plan.number[i] ? NAN : 0;
     return i >= l->plan.action_columns
                ? TACET_OK
-               : tacet__fail(err, TACET_INVALID, "row %llu: action '%s' lies outside its bounds, or is none of its levels",
+               : tacet__fail(err, TACET_INVALID,
+                             "row %llu: action '%s' lies outside its bounds, or is none of its levels",
                              (unsigned long long)tacet_csv_record(csv) + 1, c->name);
 }
 
@@ -48,7 +49,7 @@ static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, v
     tacet_status status = tacet_csv_open_file(&csv, l->path, NULL, err);
     if (status == TACET_OK && l->rows_per_person > 0) {
         status = tacet_csv_find(csv, &person, l->person, err);
-        status = status == TACET_OK ? tacet__persons_open(&persons, l->rows_per_person, err) : status;
+        TACET_THEN(status, tacet__persons_open(&persons, l->rows_per_person, err));
     }
     for (size_t i = 0; i <= d && status == TACET_OK; i++) {
         status = tacet_csv_find(csv, &columns[i], i < d ? l->space.columns[i].name : l->reward, err);
@@ -145,7 +146,7 @@ tacet_status tacet__ab_log_make(tacet_ab_log **out, const char *path, const doub
     tacet_ab_plan plan;
     *out = NULL;
     tacet_status status = tacet_ab_plan_make(&plan, q->space, q->action_columns, q->lo, q->hi, q->eps, 1, err);
-    status = status == TACET_OK ? check_persons(q, path != NULL, err) : status;
+    TACET_THEN(status, check_persons(q, path != NULL, err));
     if (status != TACET_OK) {
         return status;
     }

@@ -98,7 +98,7 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
                           : entry->ledger == NULL ? tacet__registry_ledger(beside, &rows, err)
                                                   : TACET_OK;
     double price = 0;
-    status = status == TACET_OK ? price_of(&price, l, err) : status;
+    TACET_THEN(status, price_of(&price, l, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -120,7 +120,7 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
     if (status == TACET_OK && l->path != NULL) {
         tacet__beside_note(beside, path);
     }
-    status = status == TACET_OK ? tacet__seal_derive(key, path, "ab     1", err) : status;
+    TACET_THEN(status, tacet__seal_derive(key, path, "ab     1", err));
     derive(e, l, key);
     sodium_memzero(key, sizeof key);
     return status;

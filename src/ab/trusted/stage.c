@@ -140,7 +140,7 @@ static tacet_status add_up(const tacet_ab_log *l, tacet_tally **out, const tacet
     char part[64];
     (void)snprintf(part, sizeof part, "rows from %llu on", (unsigned long long)first);
     tacet_status status = plan_stage(&plan, l, stage, err);
-    status = status == TACET_OK ? tacet_tally_create(out, &plan, part, err) : status;
+    TACET_THEN(status, tacet_tally_create(out, &plan, part, err));
     if (status == TACET_OK) {
         adding a = {.log = l, .stage = stage, .tally = *out, .numbers = plan.numbers - WORDS, .first = first};
         status = tacet__ab_visit(l, add_row, &a, err);
@@ -153,7 +153,7 @@ tacet_status tacet__ab_pass(const tacet_ab_log *l, tacet_tally **out, const tace
     tacet_tally_plan plan;
     *out = NULL;
     tacet_status status = l->engine != NULL ? l->engine(l->user, out, stage, err) : add_up(l, out, stage, 0, err);
-    status = status == TACET_OK ? plan_stage(&plan, l, stage, err) : status;
+    TACET_THEN(status, plan_stage(&plan, l, stage, err));
     if (status == TACET_OK && (*out == NULL || !tacet_tally_is_of(*out, &plan))) {
         status = tacet__fail(err, TACET_CONFLICT, "the tally of a pass is of another plan than was asked for");
     }
@@ -187,10 +187,9 @@ tacet_status tacet_ab_stage_plan(tacet_tally_plan *out, const tacet_ab_question 
                                  tacet_error *err) {
     tacet_ab_log *l = NULL;
     tacet_status status = tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
-    status = status == TACET_OK ? tacet_ab_plan_make(&l->plan, q->space, q->action_columns, q->lo, q->hi, q->eps,
-                                                     stage->rows > 0 ? stage->rows : 1, err)
-                                : status;
-    status = status == TACET_OK ? plan_stage(out, l, stage, err) : status;
+    TACET_THEN(status, tacet_ab_plan_make(&l->plan, q->space, q->action_columns, q->lo, q->hi, q->eps,
+                                          stage->rows > 0 ? stage->rows : 1, err));
+    TACET_THEN(status, plan_stage(out, l, stage, err));
     tacet_ab_log_free(l);
     return status;
 }
@@ -209,10 +208,9 @@ tacet_status tacet_ab_part_tally(tacet_tally **out, const tacet_ab_question *q, 
         return tacet__ab_no_persons(err);
     }
     tacet_status status = tacet__ab_log_make(&l, NULL, rows, count, q, err);
-    status = status == TACET_OK ? tacet_ab_plan_make(&l->plan, q->space, q->action_columns, q->lo, q->hi, q->eps,
-                                                     stage->rows > 0 ? stage->rows : 1, err)
-                                : status;
-    status = status == TACET_OK ? add_up(l, out, stage, first, err) : status;
+    TACET_THEN(status, tacet_ab_plan_make(&l->plan, q->space, q->action_columns, q->lo, q->hi, q->eps,
+                                          stage->rows > 0 ? stage->rows : 1, err));
+    TACET_THEN(status, add_up(l, out, stage, first, err));
     if (status != TACET_OK) {
         tacet_tally_free(*out);
         *out = NULL;

@@ -82,7 +82,7 @@ tacet_status tacet__ab_study_test(tacet_ab_test **out, const tacet__ab_study *u,
     tacet_status status =
         tacet_mechanism_scale_for(&t.scale, TACET_MECHANISM_LAPLACE, s->eps, 0, SENSITIVITY, s->arms, err);
     t.scale *= SCALE_MARGIN;
-    status = status == TACET_OK ? tacet_ab_test_create(out, &t, err) : status;
+    TACET_THEN(status, tacet_ab_test_create(out, &t, err));
     for (size_t e = 0; e < epochs && status == TACET_OK; e++) {
         const tacet_ab_epoch epoch = {released[e].sums, released[e].tickets, released[e].scale, released[e].grid};
         status = tacet_ab_test_add(*out, &epoch, err);
@@ -111,7 +111,7 @@ static tacet_status draw_epoch(tacet__ab_study *u, tacet_release **out, tacet_er
         sums[i] = (double)u->now.steps[i] / TACET__AB_STUDY_ONE; /* exact: below 2^44 steps */
     }
     tacet_status status = tacet_raw_create(&raw, u->settings.arms, err);
-    status = status == TACET_OK ? tacet_raw_set(raw, sums, u->settings.arms, err) : status;
+    TACET_THEN(status, tacet_raw_set(raw, sums, u->settings.arms, err));
     if (status == TACET_OK) {
         const tacet__tally_sums s = {.raw = raw,
                                      .count = u->settings.arms,
@@ -306,7 +306,7 @@ tacet_status tacet_ab_study_create(tacet_policy **out, const tacet_ab_study_sett
     u->reported = TACET__ZALLOC(bool, settings->rounds);
     status = u->reported != NULL ? tacet__ab_study_test(&u->test, u, NULL, 0, err)
                                  : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds", settings->rounds);
-    status = status == TACET_OK ? tacet__ab_study_plan(u, err) : status;
+    TACET_THEN(status, tacet__ab_study_plan(u, err));
     if (status != TACET_OK) {
         study_free(u);
         return status;

@@ -25,8 +25,8 @@ enum {
     BEST = 3,       /* of which there are so many */
     WAITING = 64,   /* open points that are taken into account */
     CANDIDATES = ANYWHERE + AROUND + WAITING,
-    JUDGED = 150,       /* points by which the models are judged */
-    PLANS = 40,         /* of a study, about */
+    JUDGED = 150,    /* points by which the models are judged */
+    PLANS = 40,      /* of a study, about */
     PLANS_FEW = 400, /* where there are few points, and a plan costs little */
     FEW_POINTS = 100,
     EARLIER = 256, /* of more an even sample counts */
@@ -138,7 +138,7 @@ tacet_status tacet__direct_learner_create(tacet__direct_learner **out, const tac
     }
     l->set = *settings;
     tacet_status status = tacet__arms_init(&l->arms, arms, err);
-    status = status != TACET_OK ? status : take_earlier(l, settings, err);
+    TACET_THEN(status, take_earlier(l, settings, err));
     if (status != TACET_OK) {
         tacet__direct_learner_free(l);
         return status;
@@ -429,9 +429,9 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
         status = tacet__cholesky(l->cov, n, n, l->spare, NULL, err);
     }
     for (size_t i = 0; status == TACET_OK && i < count; i++) {
-        const size_t at = !improving                  ? largest_drawn(l, l->cov, eligible, n, coin)
+        const size_t at = !improving                 ? largest_drawn(l, l->cov, eligible, n, coin)
                           : (given + i) % LOOKS == 0 ? highest_bound(l, eligible, n)
-                                                      : most_improving(l, known, eligible, n);
+                                                     : most_improving(l, known, eligible, n);
         next[i] = l->candidates[at];
         if (improving) {
             pretend(l, at, n);

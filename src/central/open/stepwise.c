@@ -468,7 +468,7 @@ tacet_status tacet__stepwise_update(tacet__stepwise *s, const double *sums, size
     memcpy(s->trial, s->belief_mean, p * sizeof(double));
     memcpy(s->prior_precision, s->belief_cov, p * p * sizeof(double));
     tacet_status status = tacet__cholesky(s->prior_precision, p, p, NULL, NULL, err);
-    status = status != TACET_OK ? status : tacet__chol_inverse(p, s->prior_precision, p, err);
+    TACET_THEN(status, tacet__chol_inverse(p, s->prior_precision, p, err));
     bool moving = true;
     for (int i = 0; status == TACET_OK; i++) {
         status = linearise(s, sums, guess, (double)n, noise_var, &value, err);
@@ -477,8 +477,7 @@ tacet_status tacet__stepwise_update(tacet__stepwise *s, const double *sums, size
         }
         moving = descend(s, sums, guess, (double)n, value);
     }
-    status =
-        status != TACET_OK ? status : tacet__chol_inverse(p, s->curvature, p, err); /* of the curvature at the end */
+    TACET_THEN(status, tacet__chol_inverse(p, s->curvature, p, err)); /* of the curvature at the end */
     for (size_t i = 0; status == TACET_OK && i < p; i++) {
         status = isfinite(s->trial[i]) && isfinite(s->curvature[i * (p + 1)])
                      ? TACET_OK

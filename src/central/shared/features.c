@@ -39,14 +39,14 @@ static tacet_status effects(tacet_features **out, const tacet_kernel *kernel, co
             M[i + j * n] = (M[i + j * n] + (double)same) / (double)(columns + 1);
         }
     }
-    status = status == TACET_OK ? tacet__eigh(M, n, n, lam, err) : status;
+    TACET_THEN(status, tacet__eigh(M, n, n, lam, err));
     for (; status == TACET_OK && m < n && (most == 0 || m < most) && lam[n - 1 - m] > CUT_OFF * lam[n - 1]; m++) {
         kept[m] = lam[n - 1 - m] / (double)n;
         for (size_t i = 0; i < n; i++) {
             F[i + m * n] = sqrt(lam[n - 1 - m]) * M[i + (n - 1 - m) * n];
         }
     }
-    status = status == TACET_OK ? tacet__features_create_values(out, kernel, X, n, F, kept, m, err) : status;
+    TACET_THEN(status, tacet__features_create_values(out, kernel, X, n, F, kept, m, err));
     free(M);
     free(F);
     free(lam);

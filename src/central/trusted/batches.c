@@ -87,7 +87,7 @@ static tacet_status copy_ask(tacet__batches *b, const tacet_ask *ask, tacet_erro
     tacet_sampler sampler;
     double draw = 0;
     tacet_status status = tacet_sampler_init(&sampler, "gaussian", 1, 40, err);
-    status = status != TACET_OK ? status : tacet_sampler_draw(&sampler, ask->noise, &draw, 1, err);
+    TACET_THEN(status, tacet_sampler_draw(&sampler, ask->noise, &draw, 1, err));
     memcpy(&b->seed, &draw, sizeof b->seed);
     return status;
 }
@@ -116,7 +116,7 @@ tacet_status tacet__batches_create(tacet__batches **out, const tacet__batches_pl
     status = b->sum == NULL || b->scratch == NULL
                  ? tacet__fail(err, TACET_NO_MEMORY, "no memory for sums of %zu numbers", plan->most)
                  : tacet__batch_gate_create(&b->gate, &terms, err);
-    status = status != TACET_OK ? status : copy_ask(b, ask, err);
+    TACET_THEN(status, copy_ask(b, ask, err));
     if (status != TACET_OK) {
         tacet__batches_free(b);
         return status;
@@ -187,9 +187,7 @@ static tacet_status run_gate(tacet__batches *b, tacet_release **out, double *var
     tacet_noise *noise = NULL;
     tacet_status status = b->seeded ? tacet_noise_open_seeded(&noise, b->seed, b->batch, err) : TACET_OK;
     b->ask.noise = noise;
-    status = status != TACET_OK
-                 ? status
-                 : tacet__batch_gate_run(b->gate, out, var, &b->ask, b->batch + 1, of, b->sum, b->k, err);
+    TACET_THEN(status, tacet__batch_gate_run(b->gate, out, var, &b->ask, b->batch + 1, of, b->sum, b->k, err));
     b->ask.noise = NULL;
     tacet_noise_close(noise);
     return status;
@@ -247,7 +245,7 @@ tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, t
     }
     tacet_blob_init(&bytes);
     tacet_status status = tacet_release_encode(b->last, &bytes, err);
-    status = status != TACET_OK ? status : tacet_release_decode(out, bytes.data, bytes.size, err);
+    TACET_THEN(status, tacet_release_decode(out, bytes.data, bytes.size, err));
     tacet_blob_clear(&bytes);
     return status;
 }

@@ -92,8 +92,7 @@ static tacet_status release_visit(direct *d, double *out, uint64_t visit, tacet_
     (void)snprintf(of, sizeof of, "rounds %llu to %llu", (unsigned long long)first + 1, (unsigned long long)end);
     tacet_status status = d->seeded ? tacet_noise_open_seeded(&noise, d->seed, visit, err) : TACET_OK;
     d->ask.noise = noise;
-    status = status != TACET_OK ? status
-                                : tacet__batch_gate_run(d->gate, &release, &var, &d->ask, visit + 1, of, &sum, 1, err);
+    TACET_THEN(status, tacet__batch_gate_run(d->gate, &release, &var, &d->ask, visit + 1, of, &sum, 1, err));
     d->ask.noise = NULL;
     if (status == TACET_OK) {
         *out = tacet_release_values(release)[0];
@@ -399,7 +398,7 @@ static tacet_status copy_ask(direct *d, const tacet_ask *ask, tacet_error *err) 
     tacet_sampler sampler;
     double draw = 0;
     tacet_status status = tacet_sampler_init(&sampler, "gaussian", 1, 40, err);
-    status = status != TACET_OK ? status : tacet_sampler_draw(&sampler, ask->noise, &draw, 1, err);
+    TACET_THEN(status, tacet_sampler_draw(&sampler, ask->noise, &draw, 1, err));
     memcpy(&d->seed, &draw, sizeof d->seed);
     return status;
 }
@@ -449,7 +448,7 @@ static tacet_status build(direct *d, const tacet_central_arms *given, const tace
                                             .range = d->set.reward_hi - d->set.reward_lo};
     const tacet_central_arms arms = {given->space != NULL ? &d->space : NULL, given->points, given->dims, given->count};
     tacet_status status = tacet__batch_gate_create(&d->gate, &terms, err);
-    status = status != TACET_OK ? status : tacet__direct_learner_create(&d->learner, &arms, &learner, err);
+    TACET_THEN(status, tacet__direct_learner_create(&d->learner, &arms, &learner, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -489,7 +488,7 @@ tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central
     d->set = *settings;
     tacet_space_init(&d->space);
     status = arms->space != NULL ? tacet_space_copy(&d->space, arms->space, err) : TACET_OK;
-    status = status != TACET_OK ? status : build(d, arms, ask, err);
+    TACET_THEN(status, build(d, arms, ask, err));
     if (status != TACET_OK) {
         free_direct(d);
         return status;
@@ -522,9 +521,8 @@ static tacet_status fit_nodes(direct *d, double *weights, double *error, const t
         memcpy(own + i * dims, nodes + i * dims, dims * sizeof(double));
         tacet__arms_map(arms, own + i * dims);
     }
-    status = status != TACET_OK
-                 ? status
-                 : tacet__direct_learner_means(d->learner, weights, error, own, n, d->told, d->values, released, err);
+    TACET_THEN(status,
+               tacet__direct_learner_means(d->learner, weights, error, own, n, d->told, d->values, released, err));
     if (status == TACET_OK) {
         tacet_kernel_matrix(kernel, K, n, nodes, dims, n, nodes, dims, n);
         for (size_t i = 0; i < n; i++) {
@@ -564,7 +562,7 @@ tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tace
     for (size_t i = 0; status == TACET_OK && i < n; i++) { /* as even as the points are */
         memcpy(nodes + i * dims, points + i * count / n * dims, dims * sizeof(double));
     }
-    status = status != TACET_OK ? status : fit_nodes(d, weights, &error, kernel, nodes, n, err);
+    TACET_THEN(status, fit_nodes(d, weights, &error, kernel, nodes, n, err));
     for (size_t i = 0; status == TACET_OK && i < n * dims; i++) {
         const size_t c = i % dims;
         nodes[i] = (nodes[i] - about->lower[c]) / (about->upper[c] - about->lower[c]);

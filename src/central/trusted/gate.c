@@ -89,7 +89,7 @@ tacet_status tacet__batch_gate_create(tacet__batch_gate **out, const tacet__batc
     tacet_status status = terms->delta > 0 ? tacet_mechanism_scale_for(&sigma, TACET_MECHANISM_GAUSSIAN, terms->eps,
                                                                        terms->delta, 1, 1, err)
                                            : TACET_OK;
-    status = status != TACET_OK ? status : try_terms(terms, err);
+    TACET_THEN(status, try_terms(terms, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -162,9 +162,9 @@ static tacet_status sized_for(tacet__batch_gate *g, sized **out, size_t k, tacet
     }
     sized s = {.k = k};
     tacet_status status = bound_sums(&s, &g->terms, err);
-    status = status != TACET_OK ? status : choose_mechanism(g, &s, err);
-    status = status != TACET_OK ? status : tacet_raw_create(&s.raw, k, err);
-    status = status != TACET_OK ? status : tacet_bounded_create(&s.bounded, s.bound, err);
+    TACET_THEN(status, choose_mechanism(g, &s, err));
+    TACET_THEN(status, tacet_raw_create(&s.raw, k, err));
+    TACET_THEN(status, tacet_bounded_create(&s.bounded, s.bound, err));
     if (status != TACET_OK) {
         clear_sized(&s);
         return status;
@@ -194,7 +194,7 @@ static tacet_status recall_answer(tacet_release **out, double *var, const tacet_
                                strcmp(charge.to_whom, own->to_whom) != 0 || strcmp(charge.what, own->what) != 0)) {
         status = tacet__fail(err, TACET_CONFLICT, "this batch was released before, of other rounds");
     }
-    status = status != TACET_OK ? status : tacet_release_decode(out, memo.data, memo.size, err);
+    TACET_THEN(status, tacet_release_decode(out, memo.data, memo.size, err));
     if (status == TACET_OK && tacet_release_count(*out) != k) {
         tacet_release_free(*out);
         *out = NULL;
@@ -227,9 +227,9 @@ tacet_status tacet__batch_gate_run(tacet__batch_gate *g, tacet_release **out, do
     }
     tacet_error_clear(err);
     status = sized_for(g, &s, k, err);
-    status = status != TACET_OK ? status : tacet_raw_set(s->raw, sum, k, err);
-    status = status != TACET_OK ? status : tacet_bounded_set(s->bounded, s->raw, err);
-    status = status != TACET_OK ? status : tacet_mechanism_run(s->mechanism, out, &own, s->bounded, err);
+    TACET_THEN(status, tacet_raw_set(s->raw, sum, k, err));
+    TACET_THEN(status, tacet_bounded_set(s->bounded, s->raw, err));
+    TACET_THEN(status, tacet_mechanism_run(s->mechanism, out, &own, s->bounded, err));
     if (status == TACET_OK) {
         *var = s->var;
     }

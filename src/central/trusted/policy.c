@@ -383,8 +383,8 @@ tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *
     b->d = tacet_central_map_domain(map)->d;
     b->numbers = tacet__stepwise_most(features);
     status = allocate(b, features, err);
-    status = status != TACET_OK ? status : open_batches(b, ask, err);
-    status = status != TACET_OK ? status : tacet_central_learner_create(&b->learner, map, &settings->learner, err);
+    TACET_THEN(status, open_batches(b, ask, err));
+    TACET_THEN(status, tacet_central_learner_create(&b->learner, map, &settings->learner, err));
     if (status == TACET_OK && begin) {
         status = plan_batch(b, err);
     }

@@ -79,8 +79,8 @@ tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_ce
         return status;
     }
     status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
-    status = status != TACET_OK ? status : tacet__bandit_refresh(b, err);
-    status = status != TACET_OK ? status : tacet__batches_last(b->batches, &out->release, err);
+    TACET_THEN(status, tacet__bandit_refresh(b, err));
+    TACET_THEN(status, tacet__batches_last(b->batches, &out->release, err));
     if (status == TACET_OK) {
         memcpy(out->theta, tacet_central_learner_theta(b->learner, &out->level),
                tacet_features_dim(tacet_central_map_features(map)) * sizeof(double));

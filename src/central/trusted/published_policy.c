@@ -296,7 +296,7 @@ tacet_status tacet_central_published_create(tacet_policy **out, const tacet_feat
     }
     *out = NULL;
     tacet_status status = check(features, settings, noise, err);
-    status = status != TACET_OK ? status : tacet_central_published_noise(&sigma, &eps, &delta, settings, err);
+    TACET_THEN(status, tacet_central_published_noise(&sigma, &eps, &delta, settings, err));
     if (status != TACET_OK) {
         return status;
     }

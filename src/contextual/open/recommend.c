@@ -158,9 +158,8 @@ tacet_status tacet_contextual_predict_records(const tacet_contextual_model *mode
         const double *record = records + i * columns;
         tacet_error why = {0};
         tacet_status status = action_point(model, action, record, &why);
-        status = status != TACET_OK ? status : tacet_contextual_context_point(model, context, record + actions, &why);
-        status =
-            status != TACET_OK ? status : tacet_contextual_predict(model, &best, means + i, action, 1, context, &why);
+        TACET_THEN(status, tacet_contextual_context_point(model, context, record + actions, &why));
+        TACET_THEN(status, tacet_contextual_predict(model, &best, means + i, action, 1, context, &why));
         if (status != TACET_OK) {
             return at_row(status, i, &why, err);
         }
@@ -179,9 +178,8 @@ tacet_status tacet_contextual_recommend(const tacet_contextual_model *model, siz
     for (size_t i = 0; i < n && status == TACET_OK; i++) {
         tacet_error why = {0};
         status = tacet_contextual_context_point(model, context, contexts + i * columns, &why);
-        status = status != TACET_OK ? status
-                                    : tacet_contextual_predict(model, &best[i], all, candidates->points,
-                                                               candidates->count, context, &why);
+        TACET_THEN(status, tacet_contextual_predict(model, &best[i], all, candidates->points, candidates->count,
+                                                    context, &why));
         if (status != TACET_OK) {
             status = at_row(status, i, &why, err);
         } else {

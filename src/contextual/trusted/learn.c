@@ -204,7 +204,7 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
     for (size_t j = 0; j < m; j++) {
         values[j] = (double)sums[j] * step;
     }
-    status = status != TACET_OK ? status : tacet_raw_set(out, values, m, err);
+    TACET_THEN(status, tacet_raw_set(out, values, m, err));
 done:
     if (sums != NULL && phi != NULL && values != NULL) {
         sodium_memzero(sums, m * sizeof *sums);

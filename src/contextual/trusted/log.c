@@ -25,7 +25,8 @@ static tacet_status check(const tacet_contextual_question *q, tacet_error *err) 
         strlen(q->reward) >= TACET_SPACE_NAME) {
         return tacet__fail(err, TACET_INVALID, "a log has at least one action column, and a reward column");
     }
-    if ((q->person != NULL) != (q->rows_per_person > 0) || (q->person != NULL && strlen(q->person) >= TACET_SPACE_NAME)) {
+    if ((q->person != NULL) != (q->rows_per_person > 0) ||
+        (q->person != NULL && strlen(q->person) >= TACET_SPACE_NAME)) {
         return tacet__fail(err, TACET_INVALID,
                            "a column that says whose row it is (--person) and how many rows each person may have "
                            "(--rows-per-person) go together");
@@ -35,7 +36,8 @@ static tacet_status check(const tacet_contextual_question *q, tacet_error *err) 
                            q->lengthscale_count, q->space->count);
     }
     for (size_t i = 0; i < q->space->count; i++) {
-        if (tacet_space_traits_of(&q->space->columns[i])->levels || tacet_space_column_dims(&q->space->columns[i]) != 1) {
+        if (tacet_space_traits_of(&q->space->columns[i])->levels ||
+            tacet_space_column_dims(&q->space->columns[i]) != 1) {
             return tacet__fail(err, TACET_UNSUPPORTED, "column '%s': a choice needs numeric columns",
                                q->space->columns[i].name);
         }
@@ -147,7 +149,7 @@ static tacet_status read_rows(tacet_contextual_log *l, tacet_error *err) {
     for (size_t i = 0; i < l->space.count && status == TACET_OK; i++) {
         status = tacet_csv_find(csv, &columns[i], l->space.columns[i].name, err);
     }
-    status = status == TACET_OK ? tacet_csv_find(csv, &columns[l->space.count], l->reward, err) : status;
+    TACET_THEN(status, tacet_csv_find(csv, &columns[l->space.count], l->reward, err));
     size_t person = 0;
     if (status == TACET_OK && l->persons != NULL) {
         status = tacet_csv_find(csv, &person, l->person, err);
@@ -198,9 +200,9 @@ tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *p
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log");
     }
     status = adopt(l, path, q, err);
-    status = status == TACET_OK ? make_basis(l, q, err) : status;
-    status = status == TACET_OK ? read_rows(l, err) : status;
-    status = status == TACET_OK ? learn_rows(l, err) : status;
+    TACET_THEN(status, make_basis(l, q, err));
+    TACET_THEN(status, read_rows(l, err));
+    TACET_THEN(status, learn_rows(l, err));
     if (status != TACET_OK) {
         tacet_contextual_log_free(l);
         return status;

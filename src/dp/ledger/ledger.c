@@ -330,8 +330,8 @@ tacet_status tacet__ledger_peek(tacet_ledger *ledger, tacet_mint *mint, const ch
     tacet_blob_init(&memo);
     tacet__request r = {.verb = TACET__ASK_LOOKUP, .ticket = ticket, .entry = &entry, .memo = &memo, .mint = mint};
     tacet_status status = tacet__ticket_check(ticket, err);
-    status = status == TACET_OK ? open_seal(ledger, err) : status;
-    status = status == TACET_OK ? finish(ledger, &r, err) : status;
+    TACET_THEN(status, open_seal(ledger, err));
+    TACET_THEN(status, finish(ledger, &r, err));
     if (status == TACET_OK && entry.answered) {
         status = tacet__fail(err, TACET_NOT_FOUND, "the ticket was answered already");
     }

@@ -199,7 +199,7 @@ static tacet_status do_bind(tacet__books *books, tacet__request *r, tacet_error 
         return tacet__fail(err, TACET_CONFLICT, "ledger entry %llu was answered already",
                            (unsigned long long)r->entry->seq);
     }
-    status = status == TACET_OK ? fetch_mint(books, r, err) : status;
+    TACET_THEN(status, fetch_mint(books, r, err));
     if (status != TACET_OK) {
         return status;
     }

@@ -149,7 +149,7 @@ tacet_status tacet__seal_derive(unsigned char out[TACET__SEAL_KEY], const char *
                                 tacet_error *err) {
     tacet__seal seal;
     tacet_status status = tacet__seal_find(&seal, tacet__db_is_url(ledger) ? NULL : ledger, NULL, err);
-    status = status != TACET_OK ? status : tacet__seal_open(&seal, err);
+    TACET_THEN(status, tacet__seal_open(&seal, err));
     if (status == TACET_OK) {
         (void)crypto_generichash(out, TACET__SEAL_KEY, (const unsigned char *)name, 8, seal.key, sizeof seal.key);
     }

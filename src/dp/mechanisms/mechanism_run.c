@@ -136,7 +136,7 @@ tacet_status tacet_mechanism_run(const tacet_mechanism *m, tacet_release **out, 
     tacet__mechanism_receipt(m, &receipt, 1);
     tacet__mechanism_digest(m, data, value);
     tacet_status s = tacet__charge_rows(&charge, ask->rows_each, false, err);
-    s = s != TACET_OK ? s : tacet__gate_reserve(ask, &charge, &receipt, &entry, data, key, out, err);
+    TACET_THEN(s, tacet__gate_reserve(ask, &charge, &receipt, &entry, data, key, out, err));
     if (s != TACET_OK || *out != NULL) {
         goto done;
     }

@@ -103,9 +103,8 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
         tacet__mechanism_receipt(m, &table->receipt, rows);
         s = tacet__charge_rows(&charge, ask->rows_each, true, err);
     }
-    s = s != TACET_OK ? s
-                      : tacet__gate_reserve(ask, &charge, &table->receipt, &table->entry,
-                                            ask->data != NULL ? ask->data : NONE, table->key, answered, err);
+    TACET_THEN(s, tacet__gate_reserve(ask, &charge, &table->receipt, &table->entry,
+                                      ask->data != NULL ? ask->data : NONE, table->key, answered, err));
     if (s != TACET_OK || *answered != NULL) {
         tacet_table_free(table);
         return s;

@@ -25,8 +25,8 @@ tacet_status tacet_ledger_read(char **out, const char *path, tacet_error *err) {
     json_t *object = NULL;
     *out = NULL;
     tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
-    status = status != TACET_OK ? status : tacet__ledger_show(&object, view, &report, err);
-    status = status != TACET_OK ? status : as_text(out, object, err);
+    TACET_THEN(status, tacet__ledger_show(&object, view, &report, err));
+    TACET_THEN(status, as_text(out, object, err));
     tacet__ledger_view_close(view);
     return status;
 }
@@ -96,7 +96,7 @@ static tacet_status export_row(void *user, const tacet__ledger_row *row, tacet_e
     }
     free(hex);
     tacet_status status = as_text(&text, object, err);
-    status = status != TACET_OK ? status : e->line(e->user, text, err);
+    TACET_THEN(status, e->line(e->user, text, err));
     free(text);
     return status;
 }
@@ -107,7 +107,7 @@ tacet_status tacet_ledger_export(const char *path, tacet_status (*line)(void *us
     tacet__ledger_report report;
     exporting e = {.line = line, .user = user};
     tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
-    status = status != TACET_OK ? status : tacet__ledger_each(view, export_row, &e, err);
+    TACET_THEN(status, tacet__ledger_each(view, export_row, &e, err));
     tacet__ledger_view_close(view);
     return status;
 }

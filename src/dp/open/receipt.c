@@ -191,7 +191,7 @@ tacet_status tacet_receipt_rotate(char **secret, char **public_text, const char 
     json_t *ring = NULL;
     *secret = *public_text = NULL;
     tacet_status status = read_secret(old, old_secret, err);
-    status = status != TACET_OK ? status : parse(&ring, old_ring, strlen(old_ring), RING, err);
+    TACET_THEN(status, parse(&ring, old_ring, strlen(old_ring), RING, err));
     if (status == TACET_OK) {
         const json_t *keys = json_object_get(ring, "keys");
         json_t *last = json_array_get(keys, json_array_size(keys) - 1);
@@ -287,7 +287,7 @@ static tacet_status grow_tree(tree *t, tacet__ledger_report *report, const char 
     static const unsigned char PURPOSE[] = "tacet receipt salts 1";
     tacet__ledger_view *view = NULL;
     tacet_status status = tacet__ledger_view_open(&view, ledger, err);
-    status = status != TACET_OK ? status : tacet__ledger_verify(view, report, noted, err);
+    TACET_THEN(status, tacet__ledger_verify(view, report, noted, err));
     if (status == TACET_OK) {
         t->id = report->id;
         (void)crypto_generichash(t->salt_key, sizeof t->salt_key, PURPOSE, sizeof PURPOSE, secret,
@@ -333,7 +333,7 @@ tacet_status tacet_receipt_sign(char **receipt, const tacet_receipt_request *req
     *receipt = NULL;
     tacet_status status = sodium_init() < 0 ? tacet__fail(err, TACET_IO, "the operating system gives no entropy")
                                             : read_secret(secret, secret_text, err);
-    status = status != TACET_OK ? status : grow_tree(&t, &report, request->ledger, NULL, secret, err);
+    TACET_THEN(status, grow_tree(&t, &report, request->ledger, NULL, secret, err));
     if (status == TACET_OK && request->release != NULL) {
         status = hash_file(release, request->release, err);
     }
@@ -432,7 +432,7 @@ static tacet_status check_ledger(const tacet_receipt_facts *facts, const char *l
     char id[2 * TACET__LEDGER_ID_BYTES + 1];
     (void)tacet__hash_parse(head, facts->head);
     tacet_status status = tacet__ledger_view_open(&view, ledger, err);
-    status = status != TACET_OK ? status : tacet__ledger_verify(view, &report, head, err);
+    TACET_THEN(status, tacet__ledger_verify(view, &report, head, err));
     tacet__ledger_view_close(view);
     if (status == TACET_OK &&
         (report.head_at + 1 != facts->records ||
@@ -483,7 +483,7 @@ tacet_status tacet_receipt_prove(char **proof, const char *receipt, size_t lengt
     merkle_hash path[MERKLE_MOST_PATH], root;
     *proof = NULL;
     tacet_status status = tacet_receipt_verify(&facts, receipt, length, NULL, NULL, 0, NULL, err);
-    status = status != TACET_OK ? status : read_secret(secret, secret_text, err);
+    TACET_THEN(status, read_secret(secret, secret_text, err));
     if (status == TACET_OK && seq >= facts.records) {
         status = tacet__fail(err, TACET_NOT_FOUND, "the receipt covers %llu records, numbered from 0",
                              (unsigned long long)facts.records);
@@ -571,7 +571,7 @@ tacet_status tacet_receipt_check(char **record, const char *proof, size_t length
     tacet__record decoded;
     *record = NULL;
     tacet_status status = follow_proof(&body, &size, &seq, proof, length, receipt, err);
-    status = status != TACET_OK ? status : tacet__record_decode(&decoded, body, size, err);
+    TACET_THEN(status, tacet__record_decode(&decoded, body, size, err));
     if (status == TACET_OK) {
         const tacet__ledger_row row = {
             .record = &decoded, .body = body, .body_size = size, .previous = NONE, .hash = NONE};

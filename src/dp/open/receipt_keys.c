@@ -19,7 +19,7 @@ static tacet_status next_keys(char **secret, char **ring, const char *secret_pat
     char *old = NULL;
     size_t length = 0;
     tacet_status status = tacet__file_read(&old, &length, secret_path, KEY_BYTES, err);
-    status = status != TACET_OK ? status : tacet_receipt_rotate(secret, ring, old, old_ring, err);
+    TACET_THEN(status, tacet_receipt_rotate(secret, ring, old, old_ring, err));
     if (old != NULL) {
         sodium_memzero(old, length);
     }
@@ -34,8 +34,8 @@ tacet_status tacet_receipt_keep(const char *folder, tacet_receipt_change change,
     size_t length = 0;
     const bool first = change == TACET_RECEIPT_KEYS_FIRST;
     tacet_status status = tacet__folder_make(NULL, folder, err);
-    status = status != TACET_OK ? status : tacet__path(secret_path, folder, "receipt.key", err);
-    status = status != TACET_OK ? status : tacet__path(ring_path, folder, "receipt.ring", err);
+    TACET_THEN(status, tacet__path(secret_path, folder, "receipt.key", err));
+    TACET_THEN(status, tacet__path(ring_path, folder, "receipt.ring", err));
     status = status != TACET_OK || first ? status : tacet__file_read(&old_ring, &length, ring_path, RING_BYTES, err);
     if (status == TACET_OK && first) {
         status =
@@ -49,7 +49,7 @@ tacet_status tacet_receipt_keep(const char *folder, tacet_receipt_change change,
     if (status == TACET_OK && secret != NULL) {
         status = tacet__file_write(secret_path, folder, secret, owner, err);
     }
-    status = status != TACET_OK ? status : tacet__file_write(ring_path, folder, ring, owner | S_IRGRP | S_IROTH, err);
+    TACET_THEN(status, tacet__file_write(ring_path, folder, ring, owner | S_IRGRP | S_IROTH, err));
     if (secret != NULL) {
         sodium_memzero(secret, strlen(secret));
     }

@@ -131,7 +131,7 @@ tacet_status tacet__persons_next(tacet__persons *p, tacet_csv *csv, size_t colum
             return status;
         }
         status = tacet__persons_cell(p, &hash, csv, column, err);
-        status = status != TACET_OK ? status : tacet__persons_keep(p, &keep, hash, err);
+        TACET_THEN(status, tacet__persons_keep(p, &keep, hash, err));
         if (status != TACET_OK || keep) {
             return status;
         }

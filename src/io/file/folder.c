@@ -141,7 +141,7 @@ tacet_status tacet__file_write(const char *path, const char *folder, const char 
     (void)fchmod(fd, mode); /* the file may be there from an earlier attempt, with another mode */
     (void)fputs(text, file);
     tacet_status status = tacet__file_finish(file, beside, err);
-    status = status != TACET_OK ? status : tacet__file_publish(beside, path, folder, err);
+    TACET_THEN(status, tacet__file_publish(beside, path, folder, err));
     if (status != TACET_OK) {
         (void)unlink(beside); /* not there any more where only the sync of the folder failed */
     }

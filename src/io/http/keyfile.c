@@ -81,7 +81,7 @@ tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *
     (void)snprintf(file, sizeof file, "%.40s.pem", name);
     tacet_status status = read_pem(&out->certificate, folder, file, false, err);
     (void)snprintf(file, sizeof file, "%.40s.key", name);
-    status = status != TACET_OK ? status : read_pem(&out->key, folder, file, true, err);
+    TACET_THEN(status, read_pem(&out->key, folder, file, true, err));
     if (status != TACET_OK) {
         tacet__pem_free(out);
         return status;

@@ -536,7 +536,7 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     (void)pthread_mutex_init(&server->lock, NULL);
     tacet__cond_init(&server->sent);
     tacet_status status = tacet__porter_listen(server, err);
-    status = status != TACET_OK ? status : tacet__porter_start(server, err);
+    TACET_THEN(status, tacet__porter_start(server, err));
     /* They were the caller's. */
     server->settings.certificate = server->settings.key = NULL;
     if (status != TACET_OK) {

@@ -206,8 +206,8 @@ tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wante
     }
     c->table = table;
     tacet_status status = connect_to(c, wanted->url, err);
-    status = status != TACET_OK ? status : check_types(c, wanted, err);
-    status = status != TACET_OK ? status : begin(c, wanted, err);
+    TACET_THEN(status, check_types(c, wanted, err));
+    TACET_THEN(status, begin(c, wanted, err));
     if (status != TACET_OK) {
         tacet__copy_close(c);
         return status;

@@ -229,7 +229,7 @@ static tacet_status connect_to_primary(tacet__pg_store *db, tacet_error *err) {
     char hosts[2048] = "", ports[256] = "", host[512], port[32];
     bool replaced = false;
     tacet_status status = connect_to(db, NULL, NULL, err);
-    status = status != TACET_OK ? status : tacet__pg_primary(db, &replaced, err);
+    TACET_THEN(status, tacet__pg_primary(db, &replaced, err));
     PQconninfoOption *options = replaced ? PQconninfo(db->connection) : NULL;
     for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
         if (strcmp(o->keyword, "host") == 0 || strcmp(o->keyword, "port") == 0) {

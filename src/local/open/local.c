@@ -339,7 +339,7 @@ static tacet_status make_covariances(tacet_cov **covs, tacet_kernel **kernels, s
         scaled.lengthscales = scales;
         status = tacet_kernel_create(&kernels[k], &scaled, err);
         own.kernel = kernels[k];
-        status = status != TACET_OK ? status : tacet_cov_create(&covs[k], &own, X, ldx, n, err);
+        TACET_THEN(status, tacet_cov_create(&covs[k], &own, X, ldx, n, err));
         free(scales);
     }
     return status;

@@ -69,7 +69,7 @@ static tacet_status least(double *out, const played *s, double lambda, double sl
         low = left <= allowed ? middle : low;
         high = left <= allowed ? high : middle;
     }
-    status = status != TACET_OK ? status : ridge(s, exp(high), &left, &norm, err); /* a little below the least */
+    TACET_THEN(status, ridge(s, exp(high), &left, &norm, err)); /* a little below the least */
     *out = sqrt(norm);
     return status;
 }

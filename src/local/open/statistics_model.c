@@ -87,7 +87,7 @@ static tacet_status make_map(tacet_statistics_model *m, const void *features, si
     spec.d = s->d;
     spec.lengthscales = s->lengthscales;
     spec.lengthscale_count = s->lengthscale_count;
-    status = status != TACET_OK ? status : tacet_kernel_create(&kernel, &spec, err);
+    TACET_THEN(status, tacet_kernel_create(&kernel, &spec, err));
     if (status == TACET_OK) {
         status = features == NULL ? tacet__central_features(&m->features, kernel, &domain, s->features, err)
                                   : tacet__features_load(&m->features, kernel, features, size, err);
@@ -107,7 +107,7 @@ static tacet_status make(tacet_statistics_model **out, const tacet_statistics_sp
     tacet_central_learner_settings learner;
     *out = NULL;
     tacet_status status = check(s, err);
-    status = status != TACET_OK ? status : tacet_ldp_init(&ldp, TACET_LDP_SPHERE, s->eps, s->lo, s->hi, err);
+    TACET_THEN(status, tacet_ldp_init(&ldp, TACET_LDP_SPHERE, s->eps, s->lo, s->hi, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -118,16 +118,15 @@ static tacet_status make(tacet_statistics_model **out, const tacet_statistics_sp
     tacet_central_learner_settings_defaults(&learner);
     learner.set_size = s->set_size;
     status = copy_spec(m, s, err);
-    status = status != TACET_OK ? status : make_map(m, features, size, err);
+    TACET_THEN(status, make_map(m, features, size, err));
     if (status == TACET_OK) {
         const size_t dim = tacet_central_map_dim(m->map);
         status = tacet_sphere_init(&m->sphere, &ldp, dim, tacet_central_map_print(m->map), err);
         m->estimate = TACET__ZALLOC(double, 2 * dim + 1);
         status = m->estimate == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model") : status;
     }
-    status = status != TACET_OK ? status
-                                : tacet_local_statistics_create(&m->sums, m->map, &learner, m->sphere.noise_var,
-                                                                FIRST_REPORTS, GROWTH, err);
+    TACET_THEN(status, tacet_local_statistics_create(&m->sums, m->map, &learner, m->sphere.noise_var, FIRST_REPORTS,
+                                                     GROWTH, err));
     if (status != TACET_OK) {
         tacet_statistics_model_free(m);
         return status;
@@ -147,9 +146,8 @@ tacet_status tacet_statistics_model_save(const tacet_statistics_model *m, tacet_
     tacet_blob_init(&features);
     tacet_blob_init(&sums);
     tacet_status status = tacet__features_save(m->features, &features, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet__state_save(&sums, TACET__LOCAL_STATISTICS_NAME, tacet__local_statistics_state, m->sums, err);
+    TACET_THEN(status,
+               tacet__state_save(&sums, TACET__LOCAL_STATISTICS_NAME, tacet__local_statistics_state, m->sums, err));
     if (status == TACET_OK) {
         tacet__writer w;
         tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
@@ -229,10 +227,9 @@ tacet_status tacet_statistics_model_open(tacet_statistics_model **out, const voi
     parts p = {.kernel = ""};
     *out = NULL;
     tacet_status status = read_parts(&spec, &p, bytes, size, err);
-    status = status != TACET_OK ? status : make(out, &spec, p.features, p.features_size, err);
-    status = status != TACET_OK ? status
-                                : tacet__state_load(p.sums, p.sums_size, TACET__LOCAL_STATISTICS_NAME,
-                                                    tacet__local_statistics_state, (*out)->sums, err);
+    TACET_THEN(status, make(out, &spec, p.features, p.features_size, err));
+    TACET_THEN(status, tacet__state_load(p.sums, p.sums_size, TACET__LOCAL_STATISTICS_NAME,
+                                         tacet__local_statistics_state, (*out)->sums, err));
     if (status != TACET_OK) {
         tacet_statistics_model_free(*out);
         *out = NULL;

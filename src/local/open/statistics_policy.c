@@ -82,7 +82,7 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     tacet_status status = find(s, ticket, err);
     const double report = s->model->spec.minimize ? -value : value;
     const uint64_t round = ticket == s->own_ticket ? s->own_round : ticket;
-    status = status != TACET_OK ? status : tacet_statistics_model_take(s->model, round, report + 0.0, err);
+    TACET_THEN(status, tacet_statistics_model_take(s->model, round, report + 0.0, err));
     if (status == TACET_OK) {
         s->waiting[ticket / CHAR_BIT] &= (unsigned char)~bit_of(ticket);
     }

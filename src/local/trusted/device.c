@@ -99,8 +99,8 @@ static tacet_status answer(const unsigned char fresh[TACET_MINT_BYTES], const ta
     tacet_status status = store->reserve(store->user, ticket, ldp, &mint, &answered, &report, err);
     if (status == TACET_OK && !answered) {
         status = tacet__mint_bind(&mint, data, err); /* compares: what was stored may be of an earlier run */
-        status = status == TACET_OK ? draw(&report, &mint, ldp, reward, order, err) : status;
-        status = status == TACET_OK ? store->commit(store->user, ticket, report, err) : status;
+        TACET_THEN(status, draw(&report, &mint, ldp, reward, order, err));
+        TACET_THEN(status, store->commit(store->user, ticket, report, err));
     } else if (status == TACET_OK && !tacet_ldp_possible(ldp, report)) {
         status = tacet__fail(err, TACET_CORRUPT, "the stored report of the ticket is none this randomiser can give");
     }

@@ -38,10 +38,8 @@ static tacet_status report_point(tacet_device_service *server, const tacet_devic
         status =
             tacet__fail(err, TACET_INVALID, "--point needs %zu numbers with commas", tacet_statistics_card_dim(card));
     }
-    status = status != TACET_OK ? status : tacet_device_service_round(server, &round, e->ticket, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_statistics_report(card, e->ldp, store, out, e->ticket, round, e->point, reward, err);
+    TACET_THEN(status, tacet_device_service_round(server, &round, e->ticket, err));
+    TACET_THEN(status, tacet_statistics_report(card, e->ldp, store, out, e->ticket, round, e->point, reward, err));
     tacet_statistics_card_free(card);
     return status;
 }
@@ -58,9 +56,9 @@ tacet_status tacet_device_run(const tacet_device_errand *e, tacet_device_answer 
     *drawn = false;
     if (e->address.server != NULL) {
         status = tacet_device_service_open(&server, &e->address, err);
-        status = status != TACET_OK ? status : tacet_device_service_agree(server, e->ldp, err);
+        TACET_THEN(status, tacet_device_service_agree(server, e->ldp, err));
     }
-    status = status != TACET_OK ? status : open_ledger(&ledger, e, err);
+    TACET_THEN(status, open_ledger(&ledger, e, err));
     if (status == TACET_OK) {
         tacet_device_ledger_init(&memory, &store, ledger, e->to_whom);
         status = tacet_device_open(&device, e->ldp, &store, err);

@@ -53,7 +53,7 @@ tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_d
     settings.authority = a->authority;
     settings.token = token;
     tacet_status status = tacet__client_token(token, a->token_file, err);
-    status = status != TACET_OK ? status : tacet__client_open(&s->client, &settings, err);
+    TACET_THEN(status, tacet__client_open(&s->client, &settings, err));
     sodium_memzero(token, sizeof token);
     if (status != TACET_OK) {
         tacet_device_service_close(s);

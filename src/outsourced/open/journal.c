@@ -194,10 +194,10 @@ tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const 
     tacet_status status = flock(out->fd, LOCK_EX | LOCK_NB) == 0
                               ? TACET_OK
                               : tacet__fail(err, TACET_BUSY, "another run uses the state folder %s", folder);
-    status = status != TACET_OK ? status : replay(out, settings, &lines, err);
+    TACET_THEN(status, replay(out, settings, &lines, err));
     if (status == TACET_OK && lines == 0) {
         status = begin(out, settings, err);
-        status = status != TACET_OK ? status : sync_folder(folder, err);
+        TACET_THEN(status, sync_folder(folder, err));
     }
     if (status != TACET_OK) {
         tacet__journal_close(out);

@@ -55,7 +55,7 @@ static tacet_status connect_to(tacet__client **out, const tacet_remote_settings 
     } else {
         settings.token = token;
     }
-    status = status != TACET_OK ? status : tacet__client_open(out, &settings, err);
+    TACET_THEN(status, tacet__client_open(out, &settings, err));
     sodium_memzero(token, sizeof token);
     return status;
 }
@@ -152,7 +152,7 @@ static tacet_status fetch_manifest(tacet_remote *r, tacet_manifest *out, char **
     if (status == TACET_OK && answer.status != 200) {
         status = refused(&answer, err);
     }
-    status = status != TACET_OK ? status : tacet_manifest_decode(out, answer.body, answer.size, err);
+    TACET_THEN(status, tacet_manifest_decode(out, answer.body, answer.size, err));
     if (status == TACET_OK && (*text = strdup(answer.body)) == NULL) {
         tacet_manifest_clear(out);
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the manifest");
@@ -183,7 +183,7 @@ static tacet_status load_kept(tacet_manifest *out, char **text, double **rows, c
                               const char *release_path) {
     size_t length = 0;
     tacet_status status = tacet_file_read(text, &length, manifest_path, MANIFEST_BYTES, NULL);
-    status = status != TACET_OK ? status : tacet_manifest_decode(out, *text, length, NULL);
+    TACET_THEN(status, tacet_manifest_decode(out, *text, length, NULL));
     if (status == TACET_OK) {
         status = tacet_manifest_rows(out, rows, release_path, NULL);
         if (status != TACET_OK) {
@@ -204,7 +204,7 @@ static tacet_status fetch_anew(tacet_remote *r, tacet_manifest *out, char **text
         return status;
     }
     status = fetch_release(r, rows, out, release_path, err);
-    status = status != TACET_OK ? status : tacet_file_write(manifest_path, *text, false, err);
+    TACET_THEN(status, tacet_file_write(manifest_path, *text, false, err));
     if (status != TACET_OK) {
         tacet_manifest_clear(out);
         free(*text);

@@ -236,7 +236,7 @@ static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, ui
     }
     tacet_suggestion suggestion;
     tacet_status status = tacet__session_model(r, err);
-    status = status != TACET_OK ? status : tacet_policy_suggest(r->policy, &suggestion, NULL, err);
+    TACET_THEN(status, tacet_policy_suggest(r->policy, &suggestion, NULL, err));
     if (status == TACET_OK) {
         *row = r->map != NULL ? r->map[suggestion.index] : suggestion.index;
         *how = TACET__ASKED_MODEL;
@@ -304,9 +304,9 @@ static tacet_status step(tacet__session *r, bool *failed, tacet_error *err) {
     uint64_t ticket = 0;
     tacet__asked how = TACET__ASKED_MODEL;
     tacet_status status = choose(r, &row, &how, &ticket, err);
-    status = status != TACET_OK ? status : tacet__journal_ask(&r->book, row, how, err);
+    TACET_THEN(status, tacet__journal_ask(&r->book, row, how, err));
     bool open = false;
-    status = status != TACET_OK ? status : settle(r, r->book.count - 1, failed, &open, err);
+    TACET_THEN(status, settle(r, r->book.count - 1, failed, &open, err));
     if (status == TACET_OK && !*failed && !open && how == TACET__ASKED_MODEL) {
         status = tacet_policy_observe(r->policy, ticket, tacet__session_target(r, r->raw[r->known - 1]), err);
     }
@@ -468,7 +468,7 @@ static tacet_status prepare(tacet__session *r, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->n);
     }
     tacet_status status = reserve(r, s->queries + s->warm_count, err);
-    status = status != TACET_OK ? status : tacet__session_rows(r, err);
+    TACET_THEN(status, tacet__session_rows(r, err));
     return status != TACET_OK ? status : tacet__session_method(r, err);
 }
 
@@ -570,10 +570,10 @@ tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_se
         return tacet__fail(err, TACET_INVALID, "a search needs a holder of rows");
     }
     tacet_status status = prepare(&r, err);
-    status = status != TACET_OK ? status : take_warm(&r, err);
-    status = status != TACET_OK ? status : check_first(&r, err);
-    status = status != TACET_OK ? status : rehearse(&r, err);
-    status = status != TACET_OK ? status : open_journal(&r, err);
+    TACET_THEN(status, take_warm(&r, err));
+    TACET_THEN(status, check_first(&r, err));
+    TACET_THEN(status, rehearse(&r, err));
+    TACET_THEN(status, open_journal(&r, err));
     if (status == TACET_OK) {
         tacet_error why = {0};
         r.initial = initial_of(&r);

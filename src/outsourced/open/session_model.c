@@ -201,7 +201,7 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.seed = r->s->seed;
     settings.beta_scale = r->s->beta_scale;
     settings.delta_ucb = r->s->delta_ucb;
-    status = status != TACET_OK ? status : tacet_modeler_create(&r->policy, &settings, err);
+    TACET_THEN(status, tacet_modeler_create(&r->policy, &settings, err));
     free(initial);
     return status;
 }
@@ -235,15 +235,15 @@ tacet_status tacet__session_model(tacet__session *r, tacet_error *err) {
     r->base = r->base == SIZE_MAX ? r->known : r->base;
     reset_parameters(r);
     tacet_status status = r->base > 0 ? standardize(r, r->base, err) : TACET_OK;
-    status = status != TACET_OK ? status : keep_measurable(r, err);
+    TACET_THEN(status, keep_measurable(r, err));
     /* First as it was: it then chooses what it chose. Where it would not, because the budget is another or the machine
      * is, the rows are taken as they came. To the averaging modeler it is all one. */
-    status = status != TACET_OK ? status : make_policy(r, r->averaging ? r->known : r->base, err);
-    status = status != TACET_OK ? status : teach(r, &other, err);
+    TACET_THEN(status, make_policy(r, r->averaging ? r->known : r->base, err));
+    TACET_THEN(status, teach(r, &other, err));
     if (status == TACET_OK && other) {
         tacet__session_forget(r);
         status = make_policy(r, r->known, err);
-        status = status != TACET_OK ? status : teach(r, &other, err);
+        TACET_THEN(status, teach(r, &other, err));
     }
     if (status != TACET_OK) {
         tacet__session_forget(r);

@@ -187,7 +187,7 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     tacet__curate_columns(job);
     (void)snprintf(job->ticket, sizeof job->ticket, "%s", s->ticket);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
-    status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
+    TACET_THEN(status, tacet__path(job->manifest, s->folder, "manifest.json", err));
     return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
 }
 
@@ -282,10 +282,8 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
         /* and a product of d terms rounds to d + 1 parts in 2^53 of the sum of their sizes, for either record */
         neighbours.move += 0x1p-50 * (double)(job->d + 2) * norm_of(upper, job->dims);
     }
-    status = status != TACET_OK ? status : tacet_bound_box(&job->bound, lower, upper, job->dims, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err);
+    TACET_THEN(status, tacet_bound_box(&job->bound, lower, upper, job->dims, err));
+    TACET_THEN(status, tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err));
     if (status == TACET_OK) {
         note_noise(job, m);
         status = tacet__curate_person_price(job, m, err);
@@ -322,8 +320,7 @@ static tacet_status budget(tacet_ledger_settings *out, const tacet_curate_settin
         return status;
     }
     status = tacet_gdp_from_pure(&measured, answers, err);
-    status = status != TACET_OK ? status
-                                : tacet_gdp_eps(&out->eps, hypot(price.mu, measured) * (1 + ROUNDING), out->delta, err);
+    TACET_THEN(status, tacet_gdp_eps(&out->eps, hypot(price.mu, measured) * (1 + ROUNDING), out->delta, err));
     out->eps *= 1 + ROUNDING;
     return status;
 }
@@ -340,8 +337,8 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     /* How many values may be asked for is the desk's to say, and may grow: none of them is covered, whatever their
      * number. */
     tacet_status status = budget(&settings, s, err);
-    status = status != TACET_OK ? status : tacet__curate_ledger_open(job, &settings, err);
-    status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
+    TACET_THEN(status, tacet__curate_ledger_open(job, &settings, err));
+    TACET_THEN(status, tacet__curate_ledger_link(job, err));
     if (status == TACET_OK && s->seeded) {
         status = tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err);
     }
@@ -405,10 +402,8 @@ static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_r
     m->rows = job->rows;
     tacet__hash_hex(m->entry_hash, receipt->entry_hash);
     tacet_status status = tacet_manifest_encode(m, &text, err);
-    status = status != TACET_OK ? status
-                                : tacet__file_write(job->manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err);
-    status =
-        status != TACET_OK ? status : tacet__file_publish(job->unfinished, job->release, job->settings->folder, err);
+    TACET_THEN(status, tacet__file_write(job->manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err));
+    TACET_THEN(status, tacet__file_publish(job->unfinished, job->release, job->settings->folder, err));
     free(text);
     return status;
 }
@@ -455,7 +450,7 @@ tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_
     const tacet_curate_settings *s = job->settings;
     tacet_manifest_init(m);
     tacet_status status = check_settings(s, err);
-    status = status != TACET_OK ? status : prepare(job, err);
+    TACET_THEN(status, prepare(job, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -477,7 +472,7 @@ tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_
         status = open_there(&book, job, err);
         tacet_ledger_close(book);
     }
-    status = status != TACET_OK ? status : tacet__curate_check(job, err);
+    TACET_THEN(status, tacet__curate_check(job, err));
     if (status == TACET_OK && form_of(s)->law != NULL) {
         status = make_mechanism(job, m, err);
     }
@@ -496,7 +491,7 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
     tacet__curate job = {.settings = &settings, .held = -1, .source = {.spool = -1}};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&settings, err);
-    status = status != TACET_OK ? status : tacet__curate_prepare(&job, manifest, err);
+    TACET_THEN(status, tacet__curate_prepare(&job, manifest, err));
     tacet__curate_others(manifest, asked);
     if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
         status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
@@ -515,20 +510,20 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     tacet_receipt receipt = {0};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&own, err);
-    status = status != TACET_OK ? status : tacet__curate_prepare(&job, manifest, err);
+    TACET_THEN(status, tacet__curate_prepare(&job, manifest, err));
     tacet__curate_others(manifest, asked);
     if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
         status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
     }
-    status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
-    status = status != TACET_OK ? status : open_ledger(&job, err);
+    TACET_THEN(status, tacet__folder_make(&job.made, settings->folder, err));
+    TACET_THEN(status, open_ledger(&job, err));
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
-    status = status != TACET_OK ? status : tacet__curate_hold(&job, err);
+    TACET_THEN(status, tacet__curate_hold(&job, err));
     if (status == TACET_OK) {
         status = form_of(settings)->law == NULL ? tacet__curate_published(&job, &receipt, err)
                                                 : tacet__curate_draw(&job, &receipt, err);
     }
-    status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
+    TACET_THEN(status, publish(&job, manifest, &receipt, err));
     tacet__curate_drop(&job);
     if (status != TACET_OK) {
         tacet__curate_leave(&job);

@@ -33,9 +33,8 @@ tacet_status tacet__curate_spread(double *out, tacet_curate_mechanism mechanism,
         return tacet__fail(err, TACET_UNSUPPORTED, "%s needs a delta", form->name);
     }
     tacet_status status = tacet_mechanism_of_law(&kind, form->law, err);
-    status = status != TACET_OK ? status
-                                : tacet_mechanism_scale_for(&scale, kind, eps, form->law->pure ? 0 : delta, 1,
-                                                            numbers > 0 ? numbers : 1, err);
+    TACET_THEN(status, tacet_mechanism_scale_for(&scale, kind, eps, form->law->pure ? 0 : delta, 1,
+                                                 numbers > 0 ? numbers : 1, err));
     if (status == TACET_OK) {
         *out = form->law->spread(scale, numbers > 0 ? numbers : 1);
     }

@@ -289,7 +289,7 @@ static tacet_status take_text(worker *w, bool *found, tacet_error *err) {
             w->file = l->reached;
             status = tacet__csv_block_open(&w->block, *csv, err);
         }
-        status = status != TACET_OK ? status : tacet__csv_block_take(w->block, *csv, found, err);
+        TACET_THEN(status, tacet__csv_block_take(w->block, *csv, found, err));
         if (status != TACET_OK || *found) {
             break;
         }
@@ -322,7 +322,7 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
     const tacet__curate *job = w->shared->job;
     tacet_status status = make_room(w, err);
     double *out = status != TACET_OK ? NULL : w->records != NULL ? w->records : w->raw->values;
-    status = status != TACET_OK ? status : tacet__curate_number_rows(job, out, w->first, w->count, err);
+    TACET_THEN(status, tacet__curate_number_rows(job, out, w->first, w->count, err));
     if (status == TACET_OK && job->keyed) {
         tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->d * sizeof *out);
     }
@@ -394,7 +394,7 @@ static tacet_status release(worker *w, size_t k, size_t records, tacet_error *er
         records = tacet__curate_keep_rows(job, w->records != NULL ? w->records : w->raw->values, k, records);
     }
     tacet_status status = records > 0 ? draw(w, k, records, err) : TACET_OK;
-    status = status != TACET_OK ? status : await_lines(&s, w, k, err);
+    TACET_THEN(status, await_lines(&s, w, k, err));
     if (s != NULL) {
         s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
         deliver(l, s, k);
@@ -414,7 +414,7 @@ static void *work(void *user) {
         if (status == TACET_OK && !found) {
             break;
         }
-        status = status != TACET_OK ? status : parse(w, k, &records, &err);
+        TACET_THEN(status, parse(w, k, &records, &err));
         if (status == TACET_OK) {
             status = l->table == NULL ? keep_count(w, k, records, &err) : release(w, k, records, &err);
         }
@@ -512,7 +512,7 @@ tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *
     for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
         l.columns[i] = i; /* of numbers */
     }
-    status = status != TACET_OK ? status : run(&l, err);
+    TACET_THEN(status, run(&l, err));
     if (status == TACET_OK && table == NULL) {
         free(job->column_at);
         job->column_at = l.columns;

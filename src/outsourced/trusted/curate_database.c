@@ -127,8 +127,8 @@ tacet_status tacet__source_database(tacet__source *s, const tacet_curate_setting
     }
     c->source = s;
     tacet_status status = make_spool(s, settings->folder, err);
-    status = status != TACET_OK ? status : tacet__copy_open(&copy, &wanted, err);
-    status = status != TACET_OK ? status : fill_spool(c, copy, settings->stop, err);
+    TACET_THEN(status, tacet__copy_open(&copy, &wanted, err));
+    TACET_THEN(status, fill_spool(c, copy, settings->stop, err));
     s->bytes = c->place;
     tacet__copy_close(copy);
     drop_chunk(c);

@@ -39,7 +39,7 @@ static tacet_status beside_first(char out[TACET__PATH], const char *data, tacet_
     char **files = NULL;
     size_t count = 0;
     tacet_status status = tacet__file_names(&files, &count, data, err);
-    status = status != TACET_OK ? status : tacet__beside(out, files[0], ENDING, err);
+    TACET_THEN(status, tacet__beside(out, files[0], ENDING, err));
     tacet__file_names_free(files, count);
     return status;
 }
@@ -108,7 +108,7 @@ static tacet_status check_manifest(const tacet__curate *job, tacet_error *err) {
         return TACET_OK;
     }
     tacet_manifest_init(&before);
-    status = status != TACET_OK ? status : tacet_manifest_decode(&before, text, length, &why);
+    TACET_THEN(status, tacet_manifest_decode(&before, text, length, &why));
     if (status != TACET_OK) {
         (void)tacet__fail(err, status,
                           "%.80s is there and cannot be read (%.80s): move it away, or say why in --new-budget",

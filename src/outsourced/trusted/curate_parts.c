@@ -59,7 +59,7 @@ tacet_status tacet__curate_parts_draw(tacet__curate *job, tacet_table *table, FI
         status = rows > 0 ? tacet_table_lend(table, part.noise, part.first, rows, err) : TACET_OK;
         if (status == TACET_OK && rows > 0) {
             status = s->engine->draw(s->engine->user, k, &part, &lines, err);
-            status = status == TACET_OK ? write_part(job, table, file, &lines, err) : status;
+            TACET_THEN(status, write_part(job, table, file, &lines, err));
         }
         if (status == TACET_OK && s->progress != NULL) {
             s->progress((double)job->starts[k + 1] / (double)job->rows, s->user);
@@ -90,17 +90,17 @@ static tacet_status draw_part(tacet__curate *job, const tacet_curate_part *part,
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    tacet_status status =
-        file != NULL ? tacet_table_borrow(&table, job->mechanism, part->noise, part->first, job->rows, err)
-                     : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of a part");
+    tacet_status status = file != NULL
+                              ? tacet_table_borrow(&table, job->mechanism, part->noise, part->first, job->rows, err)
+                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of a part");
     for (size_t k = 0; k <= job->blocks && status == TACET_OK; k++) {
         job->starts[k] += part->first; /* the row's place in the whole table, by which its noise goes, too */
     }
-    status = status == TACET_OK ? tacet__curate_blocks(job, table, file, err) : status;
+    TACET_THEN(status, tacet__curate_blocks(job, table, file, err));
     if (file != NULL && fclose(file) != 0 && status == TACET_OK) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of a part");
     }
-    status = status == TACET_OK ? tacet_blob_append(lines, text, size, err) : status;
+    TACET_THEN(status, tacet_blob_append(lines, text, size, err));
     free(text);
     tacet_table_free(table);
     return status;
@@ -122,7 +122,7 @@ tacet_status tacet_curate_part_run(const tacet_curate_settings *asked, const tac
     }
     tacet_status status = own.records != NULL ? tacet_curate_resolve(&own, err)
                                               : tacet__fail(err, TACET_INVALID, "a part of a table has records");
-    status = status == TACET_OK ? tacet__curate_prepare(&job, &manifest, err) : status;
+    TACET_THEN(status, tacet__curate_prepare(&job, &manifest, err));
     if (status == TACET_OK) {
         *rows = job.rows;
         tag_part(tag, &job, part->first);

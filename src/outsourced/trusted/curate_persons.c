@@ -31,8 +31,7 @@ tacet_status tacet__curate_person_rows(const tacet__curate *job, tacet_csv *bloc
         double *record = records + (most > 0 ? *got * job->d : 0);
         status = job->settings->space != NULL ? tacet__curate_typed_row(job, block, columns, record, err)
                                               : tacet_csv_numbers(block, record, columns, job->d, err);
-        status = status != TACET_OK ? status
-                                    : tacet__persons_cell(job->persons, &(*people)[*got], block, columns[job->d], err);
+        TACET_THEN(status, tacet__persons_cell(job->persons, &(*people)[*got], block, columns[job->d], err));
         if (status != TACET_OK) {
             return status;
         }

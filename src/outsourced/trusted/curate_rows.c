@@ -117,7 +117,7 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
     if (status == TACET_OK && job->settings->rows_per_person > 0) {
         status = tacet__persons_open(&job->persons, job->settings->rows_per_person, err);
     }
-    status = status != TACET_OK ? status : tacet__curate_blocks(job, NULL, NULL, err);
+    TACET_THEN(status, tacet__curate_blocks(job, NULL, NULL, err));
     if (status == TACET_OK && job->persons != NULL) {
         status = tacet__curate_choose_rows(job, err);
     }
@@ -280,7 +280,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
     (void)setvbuf(file, NULL, _IONBF, 0); /* blocks are large, and go out as they are */
     status = draw_rows(job, table, file, err);
     const tacet_status finished = tacet__curate_whole(job, file, err);
-    status = status != TACET_OK ? status : finished;
+    TACET_THEN(status, finished);
     if (status == TACET_OK) {
         status = tacet_table_close(table, &answered, err);
     }

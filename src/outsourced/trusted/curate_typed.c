@@ -124,11 +124,8 @@ tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err)
         goto done;
     }
     status = tacet_bound_box(&job->bound, lower, upper, job->numbers, err);
-    status =
-        status != TACET_OK ? status : tacet_mechanism_of_law(&kind, tacet__form_at((size_t)s->mechanism)->law, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err);
+    TACET_THEN(status, tacet_mechanism_of_law(&kind, tacet__form_at((size_t)s->mechanism)->law, err));
+    TACET_THEN(status, tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err));
     if (status == TACET_OK && level_count > 0) {
         status = tacet_mechanism_add_levels(job->mechanism, levels, level_count, err);
     }

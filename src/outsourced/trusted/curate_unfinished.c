@@ -30,8 +30,8 @@ static tacet_status shared_path(tacet__curate *job, const char *name, tacet_erro
     char ledger[TACET__TICKET_NAME + 1];
     tacet__ticket_name(ledger, job->ledger);
     tacet_status status = tacet__registry_folder(folder, err);
-    status = status != TACET_OK ? status : tacet__path(place, folder, "unfinished", err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, place, err);
+    TACET_THEN(status, tacet__path(place, folder, "unfinished", err));
+    TACET_THEN(status, tacet__folder_make(NULL, place, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -103,7 +103,7 @@ FILE *tacet__curate_draft(const tacet__curate *job) {
 tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_error *err) {
     char folder[TACET__PATH];
     tacet_status status = tacet__file_finish(file, job->unfinished, err);
-    status = status != TACET_OK ? status : tacet__folder_of(folder, job->unfinished, err);
+    TACET_THEN(status, tacet__folder_of(folder, job->unfinished, err));
     return status != TACET_OK ? status : tacet__folder_sync(folder, err);
 }
 

@@ -145,7 +145,7 @@ static tacet_status randomise(const tacet_desk *desk, const query *q, double *ou
     tacet_mint mint = {{0}, {0}};
     tacet__report_digest(data, ldp, value);
     tacet_status status = tacet__ledger_bind(desk->ledger, &q->entry, &mint, data, err);
-    status = status == TACET_OK ? tacet__report_draw(out, &mint, ldp, value, err) : status;
+    TACET_THEN(status, tacet__report_draw(out, &mint, ldp, value, err));
     tacet__mint_clear(&mint);
     return status;
 }
@@ -226,8 +226,8 @@ static tacet_status load_values(tacet_desk *desk, const char *name, tacet_error 
     tacet_status status = desk->values != NULL
                               ? tacet_csv_open_file(&csv, desk->data, NULL, err)
                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu values", desk->manifest.rows);
-    status = status != TACET_OK ? status : tacet_csv_find(csv, &column, name, err);
-    status = status != TACET_OK ? status : read_values(desk, csv, column, err);
+    TACET_THEN(status, tacet_csv_find(csv, &column, name, err));
+    TACET_THEN(status, read_values(desk, csv, column, err));
     tacet_csv_close(csv);
     return status;
 }
@@ -237,8 +237,8 @@ static tacet_status load_manifest(tacet_desk *desk, const char *folder, tacet_er
     char *text = NULL;
     size_t length = 0;
     tacet_status status = tacet__path(path, folder, "manifest.json", err);
-    status = status != TACET_OK ? status : tacet__file_read(&text, &length, path, MANIFEST_BYTES, err);
-    status = status != TACET_OK ? status : tacet_manifest_decode(&desk->manifest, text, length, err);
+    TACET_THEN(status, tacet__file_read(&text, &length, path, MANIFEST_BYTES, err));
+    TACET_THEN(status, tacet_manifest_decode(&desk->manifest, text, length, err));
     free(text);
     return status;
 }
@@ -312,15 +312,15 @@ static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *set
         status = desk->manifest.is_private ? tacet__registry_reopen(&desk->ledger, path, &stored, err)
                                            : tacet_ledger_open(&desk->ledger, path, &stored, err);
     }
-    status = status != TACET_OK ? status : tacet__ledger_view_open(&view, path, err);
-    status = status != TACET_OK ? status : tacet__ledger_each(view, recall, desk, err);
+    TACET_THEN(status, tacet__ledger_view_open(&view, path, err));
+    TACET_THEN(status, tacet__ledger_each(view, recall, desk, err));
     tacet__ledger_view_close(view);
     if (status == TACET_OK && !desk->released) {
         /* What the release has spent would be missing in every sum. */
         status = tacet__fail(err, TACET_CONFLICT,
                              "%.100s does not have this release: it is another ledger, or an older copy", path);
     }
-    status = status != TACET_OK ? status : tacet_ledger_total(desk->ledger, &totals, err);
+    TACET_THEN(status, tacet_ledger_total(desk->ledger, &totals, err));
     if (status == TACET_OK) {
         desk->others = totals.entries > desk->count ? totals.entries - desk->count : 0;
     }
@@ -359,14 +359,14 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     if ((settings->data != NULL && desk->data == NULL) || (settings->evaluate != NULL && desk->evaluate == NULL)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory opening a desk");
     }
-    status = status != TACET_OK ? status : load_manifest(desk, settings->folder, err);
+    TACET_THEN(status, load_manifest(desk, settings->folder, err));
     if (settings->queries > desk->manifest.queries) {
         desk->manifest.queries = settings->queries;
     }
     if (status == TACET_OK && settings->values != NULL) {
         status = load_values(desk, settings->values, err);
     }
-    status = status != TACET_OK ? status : open_ledger(desk, settings, err);
+    TACET_THEN(status, open_ledger(desk, settings, err));
     if (status == TACET_OK && tacet__desk_works(desk)) {
         desk->worker_started = pthread_create(&desk->worker, NULL, tacet__desk_work, desk) == 0;
         desk->teller_started = pthread_create(&desk->teller, NULL, tacet__desk_tell, desk) == 0;
@@ -512,7 +512,7 @@ static tacet_status ask(tacet_desk *desk, tacet_desk_reply *out, const char *tic
             wait_for(desk, q);
         }
     }
-    status = status != TACET_OK ? status : tacet__desk_say(q, out, err);
+    TACET_THEN(status, tacet__desk_say(q, out, err));
 done:
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
@@ -533,7 +533,7 @@ tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char
     query *q = tacet__desk_find(desk, ticket);
     tacet_status status =
         q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has this ticket") : tacet__desk_refresh(desk, q, err);
-    status = status != TACET_OK ? status : tacet__desk_say(q, out, err);
+    TACET_THEN(status, tacet__desk_say(q, out, err));
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
 }
@@ -546,7 +546,7 @@ static tacet_status give(tacet_desk *desk, const char *ticket, double value, tac
     if (status == TACET_OK && q->state == DONE) {
         status = tacet__fail(err, TACET_CONFLICT, "the query '%s' was answered already", ticket);
     }
-    status = status != TACET_OK ? status : tacet__desk_settle(desk, q, value, err);
+    TACET_THEN(status, tacet__desk_settle(desk, q, value, err));
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
 }

@@ -350,8 +350,8 @@ static void ledger(tacet__desk_page *page, const tacet__request *request, tacet_
     char head[2 * TACET_HASH_BYTES + 1];
     (void)request;
     tacet_status status = tacet__ledger_view_open(&view, page->s.ledger, &err);
-    status = status != TACET_OK ? status : tacet__ledger_verify(view, &r, NULL, &err);
-    status = status != TACET_OK ? status : tacet__ledger_each(view, list_entry, &l, &err);
+    TACET_THEN(status, tacet__ledger_verify(view, &r, NULL, &err));
+    TACET_THEN(status, tacet__ledger_each(view, list_entry, &l, &err));
     tacet__ledger_view_close(view);
     if (status != TACET_OK) {
         json_decref(l.list);
@@ -381,8 +381,8 @@ static void label(tacet__desk_page *page, const tacet__request *request, tacet__
     tacet__ledger_view *view = NULL;
     tacet__ledger_report r;
     tacet_status status = tacet_desk_total(page->s.desk, &t, &err);
-    status = status != TACET_OK ? status : tacet__ledger_view_open(&view, page->s.ledger, &err);
-    status = status != TACET_OK ? status : tacet__ledger_verify(view, &r, NULL, &err);
+    TACET_THEN(status, tacet__ledger_view_open(&view, page->s.ledger, &err));
+    TACET_THEN(status, tacet__ledger_verify(view, &r, NULL, &err));
     tacet__ledger_view_close(view);
     if (status == TACET_OK) {
         d.has_ledger = true;

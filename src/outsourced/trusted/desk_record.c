@@ -39,7 +39,7 @@ tacet_status tacet_desk_record(const tacet_manifest *manifest, const char *data,
     if (status == TACET_OK && id != NULL) {
         status = tacet_csv_find(csv, &first, id, err);
     }
-    status = status != TACET_OK ? status : tacet__release_persons(&persons, &person, csv, manifest, err);
+    TACET_THEN(status, tacet__release_persons(&persons, &person, csv, manifest, err));
     for (size_t i = 0; i <= row && status == TACET_OK && found; i++) {
         status = tacet__persons_next(persons, csv, person, &found, err);
     }

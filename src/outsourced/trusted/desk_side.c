@@ -49,7 +49,7 @@ static tacet_status token_of(char hash[TACET__TOKEN_HASH], const char *keys, tac
         status = tacet__file_write(path, keys, made, S_IRUSR | S_IWUSR, err);
         sodium_memzero(made, sizeof made);
     }
-    status = status != TACET_OK ? status : tacet__file_read(&text, &length, path, KEY_BYTES, err);
+    TACET_THEN(status, tacet__file_read(&text, &length, path, KEY_BYTES, err));
     if (status == TACET_OK) {
         text[strcspn(text, "\r\n")] = '\0';
         tacet__token_hash(hash, text);
@@ -96,12 +96,12 @@ static tacet_status start(tacet__desk_side *side, const tacet_curator_settings *
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the desk's page");
     }
     tacet_status status = tacet__keyfile_read(&side->pem, NULL, s->keys, "server", s->log, err);
-    status = status != TACET_OK ? status : token_of(side->hash, s->keys, err);
-    status = status != TACET_OK ? status : tacet__path(path, s->keys, "receipt.key", err);
+    TACET_THEN(status, token_of(side->hash, s->keys, err));
+    TACET_THEN(status, tacet__path(path, s->keys, "receipt.key", err));
     if (status == TACET_OK) {
         (void)tacet__file_read(&side->receipt_key, &length, path, KEY_BYTES, NULL); /* older folders have none */
     }
-    status = status != TACET_OK ? status : open_page(side, s, desk, ledger, manifest, release, err);
+    TACET_THEN(status, open_page(side, s, desk, ledger, manifest, release, err));
     tacet__server_defaults(&wire);
     wire.listen = s->page.listen;
     wire.certificate = side->pem.certificate;

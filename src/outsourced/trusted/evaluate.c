@@ -50,7 +50,7 @@ tacet_status tacet__record_text(char **out, const tacet_manifest *manifest, cons
     tacet_blob_init(&text);
     tacet_status status = tacet_csv_open_file(&csv, data, NULL, err);
     const size_t columns = status == TACET_OK ? tacet_csv_columns(csv) : 0;
-    status = status != TACET_OK ? status : tacet__release_persons(&persons, &person, csv, manifest, err);
+    TACET_THEN(status, tacet__release_persons(&persons, &person, csv, manifest, err));
     for (size_t i = 0; i < columns && status == TACET_OK; i++) {
         const char *name = tacet_csv_name(csv, i);
         status = append_field(&text, name, strlen(name), i + 1 == columns, err);
@@ -66,7 +66,7 @@ tacet_status tacet__record_text(char **out, const tacet_manifest *manifest, cons
         const char *field = tacet_csv_field(csv, i, &length);
         status = append_field(&text, field, length, i + 1 == columns, err);
     }
-    status = status != TACET_OK ? status : tacet_blob_append(&text, "", 1, err);
+    TACET_THEN(status, tacet_blob_append(&text, "", 1, err));
     if (status == TACET_OK) {
         *out = strdup((const char *)text.data);
         status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a record");

@@ -52,9 +52,8 @@ static tacet_status disclose_sigma_min(tacet__curate *job, double *sigma_min, ta
     charge.uncovered_fields = "a number computed from all records";
     tacet_blob_init(&memo);
     tacet_status status = tacet_ledger_open(&job->book, job->ledger, &settings, err);
-    status = status != TACET_OK ? status
-                                : tacet_ledger_disclose(job->book, &entry, &memo, "suggest-r", &charge, sigma_min,
-                                                        sizeof *sigma_min, err);
+    TACET_THEN(status, tacet_ledger_disclose(job->book, &entry, &memo, "suggest-r", &charge, sigma_min,
+                                             sizeof *sigma_min, err));
     if (status == TACET_OK && entry.answered) {
         if (memo.size == sizeof *sigma_min) {
             memcpy(sigma_min, memo.data, sizeof *sigma_min);
@@ -80,9 +79,9 @@ tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *se
     }
     tacet__curate_columns(&job);
     tacet_status status = tacet__curate_ledger_path(&job, err);
-    status = status != TACET_OK ? status : load(&table, &job, err);
-    status = status != TACET_OK ? status : tacet_published_sigma_min(&found, table.values, job.d, job.d, table.n, err);
-    status = status != TACET_OK ? status : disclose_sigma_min(&job, &found, err);
+    TACET_THEN(status, load(&table, &job, err));
+    TACET_THEN(status, tacet_published_sigma_min(&found, table.values, job.d, job.d, table.n, err));
+    TACET_THEN(status, disclose_sigma_min(&job, &found, err));
     *out = status == TACET_OK ? found : (double)NAN;
     tacet_csv_table_clear(&table);
     return status;
@@ -154,12 +153,11 @@ tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt,
         status = tacet_noise_open_sample(&sample, err);
     }
     tacet_noise *noise = job->noise != NULL ? job->noise : sample;
-    status = status != TACET_OK ? status : tacet__draw_gaussian(noise, M, job->d * job->dims, 1, -DRAW_GRID_BITS, err);
+    TACET_THEN(status, tacet__draw_gaussian(noise, M, job->d * job->dims, 1, -DRAW_GRID_BITS, err));
     tacet_noise_close(sample);
-    status = status != TACET_OK ? status
-                                : tacet_published_project(Z, job->dims, NULL, table.values, job->d, job->d, job->rows,
-                                                          M, job->d, job->dims, s->eps, s->delta, err);
-    status = status != TACET_OK ? status : enter(job, Z, receipt, err);
+    TACET_THEN(status, tacet_published_project(Z, job->dims, NULL, table.values, job->d, job->d, job->rows, M, job->d,
+                                               job->dims, s->eps, s->delta, err));
+    TACET_THEN(status, enter(job, Z, receipt, err));
     if (status == TACET_OK) {
         status = write_rows(job, Z, err);
         if (status != TACET_OK) {

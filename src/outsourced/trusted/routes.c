@@ -204,7 +204,7 @@ static void ready(tacet__curator_service *s, tacet__response *response) {
         tacet__db *db = NULL;
         tacet_error err = {0};
         tacet_status status = tacet__db_open(&db, s->ledger, &settings, &err);
-        status = status != TACET_OK ? status : tacet__db_probe(db, &err);
+        TACET_THEN(status, tacet__db_probe(db, &err));
         tacet__db_close(db);
         s->ready = status == TACET_OK;
         s->ready_at = tacet__now();

@@ -52,11 +52,11 @@ static tacet_status copy_path(char out[TACET__PATH], const char *path, tacet_err
 static tacet_status load(tacet_curator *c, const tacet_curator_settings *s, tacet_error *err) {
     const char *folder = s->desk.folder;
     tacet_status status = copy_path(c->keys, s->keys, err);
-    status = status != TACET_OK ? status : tacet__keyfile_read(&c->pem, NULL, s->keys, "server", c->log, err);
-    status = status != TACET_OK ? status : get(&c->authority, s->keys, "ca.pem", PEM_BYTES, err);
-    status = status != TACET_OK ? status : get(&c->token_hash, s->keys, "token.hash", PEM_BYTES, err);
-    status = status != TACET_OK ? status : get(&c->manifest, folder, "manifest.json", MANIFEST_BYTES, err);
-    status = status != TACET_OK ? status : tacet__path(c->release, folder, "release.csv", err);
+    TACET_THEN(status, tacet__keyfile_read(&c->pem, NULL, s->keys, "server", c->log, err));
+    TACET_THEN(status, get(&c->authority, s->keys, "ca.pem", PEM_BYTES, err));
+    TACET_THEN(status, get(&c->token_hash, s->keys, "token.hash", PEM_BYTES, err));
+    TACET_THEN(status, get(&c->manifest, folder, "manifest.json", MANIFEST_BYTES, err));
+    TACET_THEN(status, tacet__path(c->release, folder, "release.csv", err));
     if (status == TACET_OK && access(c->release, R_OK) != 0) {
         status = tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read; 'tacet curate' makes it", c->release);
     }
@@ -117,8 +117,8 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
         desk.missed = say_missed;
         desk.missed_user = c;
     }
-    status = status != TACET_OK ? status : tacet_desk_open(&c->service.desk, &desk, err);
-    status = status != TACET_OK ? status : start_wire(c, settings, err);
+    TACET_THEN(status, tacet_desk_open(&c->service.desk, &desk, err));
+    TACET_THEN(status, start_wire(c, settings, err));
     if (status == TACET_OK && settings->page.listen != NULL) {
         status = tacet__desk_side_start(&c->side, settings, c->service.desk, c->ledger, c->manifest, c->release, err);
     }
@@ -133,7 +133,7 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
 tacet_status tacet_curator_reload(tacet_curator *curator, tacet_error *err) {
     tacet__pem pem = {0};
     tacet_status status = tacet__keyfile_read(&pem, NULL, curator->keys, "server", curator->log, err);
-    status = status != TACET_OK ? status : tacet__server_renew(curator->server, pem.certificate, pem.key, err);
+    TACET_THEN(status, tacet__server_renew(curator->server, pem.certificate, pem.key, err));
     tacet__pem_free(&pem);
     return status;
 }

@@ -95,7 +95,7 @@ tacet_status tacet_space_table(tacet_space_cells *out, size_t *rows, const tacet
     if (t.columns == NULL || t.readable == NULL || t.levels == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", space->count);
     }
-    status = status != TACET_OK ? status : tacet_csv_open_file(&csv, path, NULL, err);
+    TACET_THEN(status, tacet_csv_open_file(&csv, path, NULL, err));
     for (size_t i = 0; i < space->count && status == TACET_OK; i++) {
         status = tacet_csv_find(csv, &t.columns[i], space->columns[i].name, err);
     }

@@ -54,7 +54,7 @@ static tacet_status find_columns(source *s, const tacet_study_known *known, tace
     for (size_t i = 0; i < s->count && status == TACET_OK; i++) {
         status = tacet_csv_find(s->csv, &s->columns[i], space ? s->def->space.columns[i].name : known->columns[i], err);
     }
-    status = status != TACET_OK ? status : tacet_csv_find(s->csv, &s->columns[s->count], "value", err);
+    TACET_THEN(status, tacet_csv_find(s->csv, &s->columns[s->count], "value", err));
     s->has_sd = status == TACET_OK && tacet_csv_find(s->csv, &s->columns[s->count + 1], "sd", NULL) == TACET_OK;
     return status;
 }
@@ -77,7 +77,7 @@ static tacet_status read_row(const source *s, json_t *out, tacet_error *err) {
     for (size_t i = 0; i < s->count && status == TACET_OK; i++) {
         status = read_cell(s, &record[i], i, def->space.count > 0 ? &def->space.columns[i] : &s->number, err);
     }
-    status = status != TACET_OK ? status : read_cell(s, &value, s->count, &s->number, err);
+    TACET_THEN(status, read_cell(s, &value, s->count, &s->number, err));
     if (status == TACET_OK && s->has_sd) {
         status = read_cell(s, &sd, s->count + 1, &s->number, err);
     }
@@ -103,7 +103,7 @@ static tacet_status from_values(json_t *out, const tacet__definition *def, const
     s.number.hi = 1e300;
     memcpy(s.number.name, "value", sizeof "value");
     tacet_status status = tacet_csv_open_file(&s.csv, path, NULL, err);
-    status = status != TACET_OK ? status : find_columns(&s, known, err);
+    TACET_THEN(status, find_columns(&s, known, err));
     while (status == TACET_OK && (status = tacet_csv_next(s.csv, &found, err)) == TACET_OK && found) {
         tacet_error why = {0};
         line++;
@@ -134,7 +134,7 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
     tacet_status status = means != NULL && points != NULL
                               ? tacet__file_read(&text, &size, path, MODEL_BYTES, err)
                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model");
-    status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, size, err);
+    TACET_THEN(status, tacet_contextual_model_decode(&model, text, size, err));
     const tacet_contextual_parts *p = status == TACET_OK ? tacet_contextual_model_parts(model) : NULL;
     if (status == TACET_OK &&
         (p->context_dim > 0 || p->action_dim != def->d || (p->space != NULL) != (def->space.count > 0) ||
@@ -144,7 +144,7 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
     for (size_t i = 0; status == TACET_OK && i < def->d * def->count; i++) { /* rounding must not leave the box */
         points[i] = fmin(fmax(def->points[i], p->lower[i % def->d]), p->upper[i % def->d]);
     }
-    status = status != TACET_OK ? status : tacet_contextual_predict(model, &best, means, points, def->count, NULL, err);
+    TACET_THEN(status, tacet_contextual_predict(model, &best, means, points, def->count, NULL, err));
     const double share = sqrt((double)def->count / (double)(def->features > 0 ? def->features : 1));
     for (size_t i = 0; status == TACET_OK && i < def->count; i++) {
         (void)json_array_append_new(

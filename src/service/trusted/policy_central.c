@@ -112,7 +112,7 @@ static tacet_status bandit_create(tacet__learner *out, const tacet__definition *
     }
     settings_of(&s, def);
     tacet_status status = make_map(j, def, snapshot, size, err);
-    status = status != TACET_OK ? status : tacet__central_open(&j->c, def, ledger, snapshot == NULL, err);
+    TACET_THEN(status, tacet__central_open(&j->c, def, ledger, snapshot == NULL, err));
     if (status == TACET_OK) {
         const tacet_ask ask = ask_of(j);
         status = snapshot == NULL ? tacet_central_create(&out->policy, j->map, &s, &ask, err)
@@ -137,8 +137,8 @@ static tacet_status bandit_release(const tacet__learner *learner, const tacet__d
     tacet_blob_init(&bytes);
     settings_of(&s, def);
     tacet_status status = tacet_policy_save(learner->policy, &bytes, err);
-    status = status != TACET_OK ? status : tacet_central_model(&model, j->map, &s, &ask, bytes.data, bytes.size, err);
-    status = status != TACET_OK ? status : tacet__central_model_json(out, model, def, err);
+    TACET_THEN(status, tacet_central_model(&model, j->map, &s, &ask, bytes.data, bytes.size, err));
+    TACET_THEN(status, tacet__central_model_json(out, model, def, err));
     tacet_blob_clear(&bytes);
     tacet_contextual_model_free(model);
     return status;

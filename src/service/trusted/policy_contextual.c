@@ -81,7 +81,7 @@ static tacet_status contextual_check(const tacet__definition *def, tacet_error *
     if (status == TACET_OK && def->rounds > (1U << 22)) {
         status = tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
     }
-    status = status != TACET_OK ? status : tacet_contextual_basis_create(&basis, &u.space, 0, err);
+    TACET_THEN(status, tacet_contextual_basis_create(&basis, &u.space, 0, err));
     tacet_contextual_basis_free(basis);
     return status;
 }
@@ -102,7 +102,7 @@ static tacet_status contextual_create(tacet__learner *out, const tacet__definiti
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
     tacet_status status = describe(u, def, err);
-    status = status != TACET_OK ? status : tacet__central_open(&u->c, def, ledger, snapshot == NULL, err);
+    TACET_THEN(status, tacet__central_open(&u->c, def, ledger, snapshot == NULL, err));
     if (status == TACET_OK) {
         const tacet_ask ask = tacet__central_ask(&u->c, "model of a contextual study", "context,reward");
         status =

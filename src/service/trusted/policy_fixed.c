@@ -142,7 +142,7 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
         tacet_error_clear(err);
         return TACET_OK;
     }
-    status = status != TACET_OK ? status : tacet__central_model_json(&with, model, def, err);
+    TACET_THEN(status, tacet__central_model_json(&with, model, def, err));
     tacet_contextual_model_free(model);
     if (status == TACET_OK && json_object_update(*out, with) != 0) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");

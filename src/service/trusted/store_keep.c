@@ -109,9 +109,9 @@ tacet_status tacet_store_restore(char **out, const tacet_store_place *place, boo
     made.create = true;
     tacet__studies *store = NULL;
     tacet_status status = tacet__place_open(&store, &made, err);
-    status = status != TACET_OK ? status : tacet__place_audit(store, err, "store restore");
+    TACET_THEN(status, tacet__place_audit(store, err, "store restore"));
     /* The next server says which key there is from now on. */
-    status = status != TACET_OK ? status : tacet__studies_key_mark(store, "", true, err);
+    TACET_THEN(status, tacet__studies_key_mark(store, "", true, err));
     tacet__studies_close(store);
     if (status != TACET_OK) {
         *out = NULL;
@@ -163,7 +163,7 @@ tacet_status tacet_store_expire(uint64_t *expired, const tacet_store_place *plac
     *expired = 0;
     if (token != 0) {
         status = tacet__place_open(&store, place, err);
-        status = status != TACET_OK ? status : tacet__studies_list_tokens(store, look_for_token, &w, err);
+        TACET_THEN(status, tacet__studies_list_tokens(store, look_for_token, &w, err));
         tacet__studies_close(store);
         if (status == TACET_OK && !w.found) {
             status = tacet__fail(err, TACET_NOT_FOUND, "there is no token of this number");

@@ -57,7 +57,7 @@ tacet_status tacet_store_audit(char **out, const tacet_store_place *place, tacet
     tacet__studies *store = NULL;
     json_t *array = json_array();
     tacet_status status = tacet__place_open(&store, place, err);
-    status = status != TACET_OK ? status : tacet__studies_audited(store, add_line, array, err);
+    TACET_THEN(status, tacet__studies_audited(store, add_line, array, err));
     tacet__studies_close(store);
     return tacet__place_text(out, status, json_pack("{so}", "lines", array), err);
 }
@@ -93,7 +93,7 @@ tacet_status tacet_store_list(char **out, const tacet_store_place *place, tacet_
     tacet__studies *store = NULL;
     json_t *array = json_array();
     tacet_status status = tacet__place_open(&store, place, err);
-    status = status != TACET_OK ? status : tacet__studies_list(store, add_study, array, err);
+    TACET_THEN(status, tacet__studies_list(store, add_study, array, err));
     tacet__studies_close(store);
     return tacet__place_text(out, status, json_pack("{so}", "studies", array), err);
 }
@@ -126,7 +126,7 @@ static tacet_status list_holders(tacet__studies *store, const tacet_store_place 
                                  json_t *array, tacet_error *err) {
     holding h = {.study = study, .array = array};
     tacet_status status = tacet__place_open(&h.reader, place, err);
-    status = status != TACET_OK ? status : tacet__studies_list_tokens(store, hold_one, &h, err);
+    TACET_THEN(status, tacet__studies_list_tokens(store, hold_one, &h, err));
     tacet__studies_close(h.reader);
     return status;
 }
@@ -137,7 +137,7 @@ tacet_status tacet_store_show(char **out, const tacet_store_place *place, const 
     json_t *object = NULL;
     tacet__study_init(&study);
     tacet_status status = tacet__place_open(&store, place, err);
-    status = status != TACET_OK ? status : tacet__studies_get(store, &study, name, err);
+    TACET_THEN(status, tacet__studies_get(store, &study, name, err));
     if (status == TACET_OK) {
         json_t *held = json_array();
         if (study.model == TACET__STUDY_LOCAL || !place->open_only) {
@@ -156,8 +156,8 @@ tacet_status tacet_store_show(char **out, const tacet_store_place *place, const 
 tacet_status tacet_store_archive(const tacet_store_place *place, const char *name, tacet_error *err) {
     tacet__studies *store = NULL;
     tacet_status status = tacet__place_open(&store, place, err);
-    status = status != TACET_OK ? status : tacet__place_audit(store, err, "study archive %.48s", name);
-    status = status != TACET_OK ? status : tacet__studies_archive(store, name, err);
+    TACET_THEN(status, tacet__place_audit(store, err, "study archive %.48s", name));
+    TACET_THEN(status, tacet__studies_archive(store, name, err));
     tacet__studies_close(store);
     return status;
 }
@@ -188,7 +188,7 @@ tacet_status tacet_store_token(char text[TACET_TOKEN_TEXT], const tacet_store_pl
     }
     tacet__study_init(&study);
     tacet_status status = end_of(&end, r->days, err);
-    status = status != TACET_OK ? status : tacet__place_open(&store, place, err);
+    TACET_THEN(status, tacet__place_open(&store, place, err));
     if (status == TACET_OK && r->study != NULL) {
         status = tacet__studies_get(store, &study, r->study, err);
     }
@@ -196,10 +196,8 @@ tacet_status tacet_store_token(char text[TACET_TOKEN_TEXT], const tacet_store_pl
         status = tacet__place_audit(store, err, "study token --role %s --study %.48s", r->role,
                                     r->study != NULL ? r->study : "(all)");
     }
-    status = status != TACET_OK
-                 ? status
-                 : tacet__studies_add_token_with(store, text, role, r->study, r->label != NULL ? r->label : "", end,
-                                                 r->open_most, r->rounds_most, err);
+    TACET_THEN(status, tacet__studies_add_token_with(store, text, role, r->study, r->label != NULL ? r->label : "", end,
+                                                     r->open_most, r->rounds_most, err));
     tacet__study_clear(&study);
     tacet__studies_close(store);
     return status;
@@ -215,11 +213,11 @@ tacet_status tacet_store_token_renew(char text[TACET_TOKEN_TEXT], const tacet_st
         return tacet__fail(err, TACET_INVALID, "an old token is good for a year still, at most");
     }
     tacet_status status = end_of(&end, days, err);
-    status = status != TACET_OK ? status : tacet__place_open(&store, place, err);
+    TACET_THEN(status, tacet__place_open(&store, place, err));
     if (status == TACET_OK) {
         status = tacet__place_audit(store, err, "study token --renew %llu", (unsigned long long)number);
     }
-    status = status != TACET_OK ? status : tacet__studies_renew_token(store, text, number, end, old, err);
+    TACET_THEN(status, tacet__studies_renew_token(store, text, number, end, old, err));
     tacet__studies_close(store);
     return status;
 }
@@ -230,7 +228,7 @@ tacet_status tacet_store_token_drop(const tacet_store_place *place, uint64_t num
     if (status == TACET_OK) {
         status = tacet__place_audit(store, err, "study token --drop %llu", (unsigned long long)number);
     }
-    status = status != TACET_OK ? status : tacet__studies_drop_token(store, number, err);
+    TACET_THEN(status, tacet__studies_drop_token(store, number, err));
     tacet__studies_close(store);
     return status;
 }
@@ -249,7 +247,7 @@ tacet_status tacet_store_tokens(char **out, const tacet_store_place *place, tace
     tacet__studies *store = NULL;
     json_t *array = json_array();
     tacet_status status = tacet__place_open(&store, place, err);
-    status = status != TACET_OK ? status : tacet__studies_list_tokens(store, add_token, array, err);
+    TACET_THEN(status, tacet__studies_list_tokens(store, add_token, array, err));
     tacet__studies_close(store);
     return tacet__place_text(out, status, json_pack("{so}", "tokens", array), err);
 }

@@ -129,8 +129,8 @@ tacet_status tacet_study_open_at(tacet_study **out, const tacet_store_place *pla
         (void)snprintf(study->name, sizeof study->name, "%s", name);
         status = tacet__engine_open(&study->engine, &settings, err);
     }
-    status = status != TACET_OK ? status : make_job(&job, TACET__JOB_STATUS, err);
-    status = status != TACET_OK ? status : ask(study, job, err); /* that there is such a study */
+    TACET_THEN(status, make_job(&job, TACET__JOB_STATUS, err));
+    TACET_THEN(status, ask(study, job, err)); /* that there is such a study */
     tacet__job_free(job);
     if (status != TACET_OK) {
         tacet_study_close(study);
@@ -193,8 +193,8 @@ tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out
     tacet__job *job = NULL;
     *out = (tacet_study_suggestion){.index = 0};
     tacet_status status = make_job(&job, TACET__JOB_SUGGEST, err);
-    status = status != TACET_OK ? status : put_round(job, round, err);
-    status = status != TACET_OK ? status : ask(study, job, err);
+    TACET_THEN(status, put_round(job, round, err));
+    TACET_THEN(status, ask(study, job, err));
     if (status == TACET_OK) {
         memcpy(out->ticket, job->ticket, sizeof out->ticket);
         out->index = job->index;
@@ -231,7 +231,7 @@ tacet_status tacet_study_suggest_text(tacet_study *study, char **out, const tace
         return tacet__fail(err, TACET_INVALID, "1 to %d suggestions at once", (int)TACET__SUGGEST_MOST);
     }
     tacet_status status = make_job(&job, TACET__JOB_SUGGEST, err);
-    status = status != TACET_OK ? status : put_round(job, round, err);
+    TACET_THEN(status, put_round(job, round, err));
     if (status == TACET_OK) {
         job->many = many;
         status = ask(study, job, err);
@@ -300,7 +300,7 @@ static tacet_status ask_text(tacet_study *study, char **out, uint64_t *number, t
         job->number = after;
         status = ask(study, job, err);
     }
-    status = status != TACET_OK ? status : as_text(out, json_incref(job->body), err);
+    TACET_THEN(status, as_text(out, json_incref(job->body), err));
     if (number != NULL) {
         *number = status == TACET_OK ? job->number : 0;
     }

@@ -355,7 +355,7 @@ tacet_status tacet_tune_evaluate(tacet_tune *tune, const tacet_tune_evaluator *e
         w->record = TACET__ZALLOC(double, p.space->count);
         s = w->record != NULL || s != TACET_OK ? s : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a worker");
     }
-    s = s == TACET_OK ? work_until_done(&p, err) : s;
+    TACET_THEN(s, work_until_done(&p, err));
     close_pool(&p);
     return s;
 }

@@ -176,7 +176,7 @@ tacet_status tacet__tune_journal_open(tacet__tune_journal **out, const char *pat
     if (s == TACET_OK && fchmod(j->file, 0600) != 0) {
         s = failed_io(j, "cannot protect", err);
     }
-    s = s == TACET_OK ? read_back(j, settings, entry, user, err) : s;
+    TACET_THEN(s, read_back(j, settings, entry, user, err));
     if (s != TACET_OK) {
         tacet__tune_journal_close(j);
         return s;

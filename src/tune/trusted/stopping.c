@@ -144,7 +144,7 @@ tacet_status tacet_stopping_open(tacet_stopping **out, const tacet_stopping_sett
     tacet_space_init(&s->space);
     s->ledger = ask->ledger;
     tacet_status status = tacet_stopping_price(&s->law, settings, err);
-    status = status != TACET_OK ? status : tacet_space_copy(&s->space, settings->space, err);
+    TACET_THEN(status, tacet_space_copy(&s->space, settings->space, err));
     if (status == TACET_OK) {
         s->best = TACET__ZALLOC(double, s->space.count);
         status = s->best != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a setting");
@@ -220,8 +220,7 @@ tacet_status tacet_stopping_result(tacet_stopping *s, double *record, double *sc
         tacet_blob answer;
         tacet_blob_init(&answer);
         tacet_status status = encode_answer(s, &answer, err);
-        status = status != TACET_OK ? status
-                                    : tacet_ledger_commit(s->ledger, &s->entry, answer.data, answer.size, NULL, err);
+        TACET_THEN(status, tacet_ledger_commit(s->ledger, &s->entry, answer.data, answer.size, NULL, err));
         tacet_blob_clear(&answer);
         if (status != TACET_OK) {
             return status;

@@ -19,7 +19,7 @@
 enum { TICKET_MOST = 120, GROUP_BYTES = 256, WHAT_BYTES = 200 };
 static const char PROOF[] = "src/tune/README.md, a round";
 static const double SENSITIVITY = 1; /* of each sum: values are from 0 to 1 in whole steps */
-enum { STREAM_SPLIT = 1000 }; /* of the public seed: which records are kept */
+enum { STREAM_SPLIT = 1000 };        /* of the public seed: which records are kept */
 
 typedef enum place { FREE, OUT, TOLD } place;
 typedef struct sums { /* private */
@@ -166,8 +166,7 @@ static tacet_status make_room(tacet_tune *t, tacet_error *err) {
     if (t->s.contrast > 0) {
         t->reference = TACET__ZALLOC(double, t->s.records);
     }
-    if (t->places == NULL || t->told == NULL || t->is_kept == NULL ||
-        (t->s.contrast > 0 && t->reference == NULL)) {
+    if (t->places == NULL || t->told == NULL || t->is_kept == NULL || (t->s.contrast > 0 && t->reference == NULL)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", t->s.records);
     }
     t->settings.space = &t->space;
@@ -214,16 +213,16 @@ tacet_status tacet_tune_open(tacet_tune **out, const tacet_tune_settings *settin
     t->plan = plan;
     s = tacet_space_copy(&t->space, settings->space, err);
     t->s.space = &t->space;
-    s = s != TACET_OK ? s : copy_ask(t, ask, err);
-    s = s != TACET_OK ? s : make_room(t, err);
-    s = s != TACET_OK ? s : first_settings(t, settings->reference, err);
+    TACET_THEN(s, copy_ask(t, ask, err));
+    TACET_THEN(s, make_room(t, err));
+    TACET_THEN(s, first_settings(t, settings->reference, err));
     if (s == TACET_OK) {
         split_records(t);
         s = t->ask.ledger != NULL ? check_budget(t, err) : TACET_OK;
     }
     if (s == TACET_OK && ask->state != NULL) {
         s = hash_settings(t, key, err);
-        s = s != TACET_OK ? s : tacet__tune_journal_open(&t->journal, ask->state, key, read_back, t, err);
+        TACET_THEN(s, tacet__tune_journal_open(&t->journal, ask->state, key, read_back, t, err));
     }
     t->s.reference = NULL;
     if (s != TACET_OK) {
@@ -306,7 +305,7 @@ static tacet_status note(tacet_tune *t, size_t number, const sums *told, tacet_e
         if (s == TACET_OK && reference) {
             s = tacet_blob_append(&blob, t->reference, t->s.records * sizeof *t->reference, err);
         }
-        s = s != TACET_OK ? s : tacet__tune_journal_append(t->journal, number, blob.data, blob.size, err);
+        TACET_THEN(s, tacet__tune_journal_append(t->journal, number, blob.data, blob.size, err));
         tacet_blob_clear(&blob);
     }
     if (s == TACET_OK) {
@@ -395,14 +394,14 @@ static tacet_status draw(const tacet_tune *t, tacet_release **out, const tacet_a
         s = tacet_tally_add(tally, &i, kept ? &t->told[t->winners[t->plan.rounds - 1]].kept : &t->told[i].search, 1,
                             err);
     }
-    s = s != TACET_OK ? s : tacet_tally_raw(tally, &raw, plan.numbers, err);
+    TACET_THEN(s, tacet_tally_raw(tally, &raw, plan.numbers, err));
     const tacet__tally_sums all = {.raw = raw,
-                                    .count = plan.numbers,
-                                    .norm = (double)(kept ? t->plan.kept : t->plan.searched),
-                                    .sensitivity = SENSITIVITY,
-                                    .eps = eps,
-                                    .proof = PROOF};
-    s = s != TACET_OK ? s : kept ? tacet__tally_release(out, &all, ask, err) : tacet__tally_choose(out, &all, ask, err);
+                                   .count = plan.numbers,
+                                   .norm = (double)(kept ? t->plan.kept : t->plan.searched),
+                                   .sensitivity = SENSITIVITY,
+                                   .eps = eps,
+                                   .proof = PROOF};
+    TACET_THEN(s, kept ? tacet__tally_release(out, &all, ask, err) : tacet__tally_choose(out, &all, ask, err));
     tacet_raw_free(raw);
     tacet_tally_free(tally);
     return s;
@@ -435,8 +434,8 @@ static void read_score(tacet_tune *t, const tacet_release *release) {
     const double width = t->s.upper - t->s.lower;
     const double m = tacet_release_values(release)[0] / n;
     /* Noise, its grid, and the rounding of each value. */
-    const double off = (receipt->scale * log(2 / alpha) + ldexp(1, receipt->grid_exponent)) / n +
-                       0.5 / (double)TACET_TALLY_ONE;
+    const double off =
+        (receipt->scale * log(2 / alpha) + ldexp(1, receipt->grid_exponent)) / n + 0.5 / (double)TACET_TALLY_ONE;
     double lower = 0, upper = 0, oriented = 0, top = 0;
     tacet_tune_interval(&lower, &upper, m, off, t->plan.kept, alpha);
     oriented_range(t, &oriented, &top);

@@ -83,13 +83,13 @@ tacet_status tacet__study_anchor_open(int *anchor, tacet__studies *store, tacet_
             tacet__fail(err, TACET_IO, "how far studies came cannot be noted in %.200s: %s", folder, strerror(errno));
     }
     file_name(name, study);
-    status = status != TACET_OK ? status : tacet__path(path, folder, name, err);
-    status = status != TACET_OK ? status : tacet__anchor_open(anchor, &r.seq, r.hash, path, err);
+    TACET_THEN(status, tacet__path(path, folder, name, err));
+    TACET_THEN(status, tacet__anchor_open(anchor, &r.seq, r.hash, path, err));
     if (status == TACET_OK && r.seq > 0) {
         char name_of[TACET__STUDY_NAME_MOST + 1];
         memcpy(name_of, study->name, sizeof name_of);
         status = tacet__studies_get(store, study, name_of, err);
-        status = status != TACET_OK ? status : check(&r, store, study, err);
+        TACET_THEN(status, check(&r, store, study, err));
     }
     if (status != TACET_OK && *anchor >= 0) {
         (void)close(*anchor);

@@ -160,9 +160,9 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
     (void)pthread_mutex_init(&e->token_lock, NULL);
     (void)pthread_mutex_init(&e->ready_lock, NULL);
     tacet_status status = tacet__office_open(&e->desk, &failure);
-    status = status != TACET_OK ? status : tacet__office_open(&e->probe, &failure);
-    status = status != TACET_OK ? status : tacet__watchdog_open(&e->watchdog, &failure);
-    status = status != TACET_OK ? status : reader(e, &failure);
+    TACET_THEN(status, tacet__office_open(&e->probe, &failure));
+    TACET_THEN(status, tacet__watchdog_open(&e->watchdog, &failure));
+    TACET_THEN(status, reader(e, &failure));
     if (settings->patient && e->watchdog != NULL && (status == TACET_IO || status == TACET_BUSY)) {
         status = wait_for_store(e, &failure);
     }
@@ -226,7 +226,7 @@ static tacet_status exists(tacet__engine *e, const char *name, tacet__study_mode
     tacet__study_init(&study);
     (void)pthread_mutex_lock(&e->reader_lock);
     tacet_status status = reader(e, err);
-    status = status != TACET_OK ? status : tacet__studies_get(e->reader, &study, name, err);
+    TACET_THEN(status, tacet__studies_get(e->reader, &study, name, err));
     drop_reader_on(e, status);
     (void)pthread_mutex_unlock(&e->reader_lock);
     *model = study.model;
@@ -272,7 +272,7 @@ static tacet_status start(tacet__engine *e, tacet__worker **out, const char *nam
                           tacet_error *err) {
     tacet__lane *lane = NULL;
     tacet_status status = lane_for(e, &lane, model, err);
-    status = status != TACET_OK ? status : tacet__lane_add(lane, out, name, err);
+    TACET_THEN(status, tacet__lane_add(lane, out, name, err));
     if (status == TACET_OK) {
         tacet__worker **slot = &e->workers[slot_of(name)];
         (*out)->next = *slot;
@@ -396,7 +396,7 @@ static tacet_status first_state(tacet__studies *store, tacet__study *study, cons
     tacet_blob_init(&bytes);
     const bool central = def->trust == TACET_TRUST_CENTRAL;
     tacet_status status = central ? tacet__studies_ledger(store, &ledger, def->name, err) : TACET_OK;
-    status = status != TACET_OK ? status : tacet__studies_begin(store, study, err);
+    TACET_THEN(status, tacet__studies_begin(store, study, err));
     if (status != TACET_OK) {
         goto done;
     }
@@ -408,9 +408,9 @@ static tacet_status first_state(tacet__studies *store, tacet__study *study, cons
     }
     tacet_blob_clear(&bytes);
     status = tacet__policy_create(kind, &learner, def, (const char *)ledger.data, NULL, 0, err);
-    status = status != TACET_OK ? status : tacet_policy_save(learner.policy, &bytes, err);
-    status = status != TACET_OK ? status : tacet__studies_put_snapshot(store, study, bytes.data, bytes.size, err);
-    status = status != TACET_OK ? status : tacet__studies_commit(store, err);
+    TACET_THEN(status, tacet_policy_save(learner.policy, &bytes, err));
+    TACET_THEN(status, tacet__studies_put_snapshot(store, study, bytes.data, bytes.size, err));
+    TACET_THEN(status, tacet__studies_commit(store, err));
     if (status != TACET_OK) {
         tacet__studies_rollback(store);
     }
@@ -452,8 +452,8 @@ static tacet_status read_definition(const tacet__engine_settings *settings, tace
         return status;
     }
     status = tacet__policy_check(settings->kinds, def, err);
-    status = status != TACET_OK ? status : tacet__policy_try(tacet__policy_find(settings->kinds, def), def, err);
-    status = status != TACET_OK ? status : tacet__definition_encode(def, text, err);
+    TACET_THEN(status, tacet__policy_try(tacet__policy_find(settings->kinds, def), def, err));
+    TACET_THEN(status, tacet__definition_encode(def, text, err));
     if (status != TACET_OK) {
         tacet__definition_clear(def);
     }
@@ -563,7 +563,7 @@ tacet_status tacet__engine_token(tacet__engine *e, tacet__token *out, const char
     }
     (void)pthread_mutex_lock(&e->reader_lock);
     tacet_status status = reader(e, err);
-    status = status != TACET_OK ? status : tacet__studies_check_token(e->reader, out, text, err);
+    TACET_THEN(status, tacet__studies_check_token(e->reader, out, text, err));
     drop_reader_on(e, status);
     (void)pthread_mutex_unlock(&e->reader_lock);
     if (status == TACET_OK) {
@@ -580,7 +580,7 @@ tacet_status tacet__engine_with_store(tacet__engine *e,
                                       void *user, tacet_error *err) {
     (void)pthread_mutex_lock(&e->reader_lock);
     tacet_status status = reader(e, err);
-    status = status != TACET_OK ? status : fn(e->reader, user, err);
+    TACET_THEN(status, fn(e->reader, user, err));
     drop_reader_on(e, status);
     (void)pthread_mutex_unlock(&e->reader_lock);
     return status;
@@ -625,7 +625,7 @@ bool tacet__engine_ready(tacet__engine *e) {
     tacet__studies_settings s = e->settings.store;
     s.create = false;
     tacet_status status = e->probed != NULL ? TACET_OK : tacet__studies_open(&e->probed, &s, &err);
-    status = status != TACET_OK ? status : tacet__studies_probe(e->probed, &err);
+    TACET_THEN(status, tacet__studies_probe(e->probed, &err));
     const char *why = strstr(err.message, "was replaced") != NULL
                           ? "the database that answers was replaced by another: the server's log names it"
                           : "the store cannot be written now";

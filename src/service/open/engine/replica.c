@@ -74,10 +74,8 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         /* A trusted store that was put back to an older state is found here, before anything is drawn from it. */
         status = tacet__studies_project(r->store, &r->study, err);
         /* And both stores, put back together, here. */
-        status = status != TACET_OK
-                     ? status
-                     : tacet__study_anchor_open(&r->anchor, r->store, &r->study, &r->settings->store, err);
-        status = status != TACET_OK ? status : tacet__studies_ledger(r->store, &ledger, r->name, err);
+        TACET_THEN(status, tacet__study_anchor_open(&r->anchor, r->store, &r->study, &r->settings->store, err));
+        TACET_THEN(status, tacet__studies_ledger(r->store, &ledger, r->name, err));
     }
     if (status == TACET_OK) {
         tacet_error none = {0};
@@ -135,9 +133,8 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
         tacet__round round;
         const tacet_suggestion made = {.index = (size_t)e->index, .ticket = e->number};
         status = tacet__round_decode(&round, e->body, e->body_size, &inner);
-        status = status != TACET_OK ? status
-                                    : tacet_policy_repeat(r->learner.policy, &made,
-                                                          round.numbers != NULL ? &round.round : NULL, &inner);
+        TACET_THEN(status,
+                   tacet_policy_repeat(r->learner.policy, &made, round.numbers != NULL ? &round.round : NULL, &inner));
         tacet__round_clear(&round);
     } else if (e->kind == TACET__EVENT_OBSERVE && e->null) {
         status = tacet_policy_drop(r->learner.policy, e->number, &inner);
@@ -218,7 +215,7 @@ tacet_status tacet__replica_keep(tacet__replica *r, tacet__batch *b) {
         return TACET_OK;
     }
     tacet_status status = r->kind->take != NULL ? r->kind->take(&r->learner, &b->err) : TACET_OK;
-    status = status != TACET_OK ? status : tacet__studies_take(r->store, &r->study, &b->err);
+    TACET_THEN(status, tacet__studies_take(r->store, &r->study, &b->err));
     b->broken = status != TACET_OK;
     b->wrote = true;
     r->fence = r->study.fence;

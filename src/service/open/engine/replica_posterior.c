@@ -215,7 +215,7 @@ static tacet_status draw_model(const tacet__replica *r, const tacet_contextual_m
     json_t *points = json_array();
     tacet_status status = choose_record(record, &v, &r->def, job, release, &job->err);
     json_t *through = status == TACET_OK ? tacet__reals_json(record, v.count) : NULL;
-    status = status != TACET_OK ? status : over_grid(model, points, &v, record, job, &job->err);
+    TACET_THEN(status, over_grid(model, points, &v, record, job, &job->err));
     if (status == TACET_OK) {
         job->body =
             json_pack("{ss so sO sO}", "kind", "grid", "columns", columns_json(&v), "at", through, "points", points);
@@ -237,8 +237,8 @@ static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
         status =
             tacet__fail(&job->err, TACET_STATE, "this study releases its best point alone, and no model of the others");
     }
-    status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, strlen(text), &job->err);
-    status = status != TACET_OK ? status : draw_model(r, model, release, job);
+    TACET_THEN(status, tacet_contextual_model_decode(&model, text, strlen(text), &job->err));
+    TACET_THEN(status, draw_model(r, model, release, job));
     free(text);
     json_decref(release);
     tacet_contextual_model_free(model);

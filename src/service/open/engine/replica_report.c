@@ -137,12 +137,11 @@ static tacet_status take_one(tacet__replica *r, tacet__batch *b, tacet__job *job
     /* The policy numbers its rounds as the log does. */
     const tacet_suggestion made = {.index = (size_t)index, .ticket = r->study.suggested + 1};
     status = tacet_policy_repeat(r->learner.policy, &made, NULL, &job->err);
-    status = status != TACET_OK ? status
-                                : tacet_policy_observe(r->learner.policy, made.ticket,
-                                                       tacet__definition_towards(&r->def, value), &job->err);
+    TACET_THEN(status, tacet_policy_observe(r->learner.policy, made.ticket, tacet__definition_towards(&r->def, value),
+                                            &job->err));
     tacet__event event = {
         .kind = TACET__EVENT_SUGGEST, .number = made.ticket, .index = index, .key = key, .key_size = strlen(key)};
-    status = status != TACET_OK ? status : tacet__replica_append(r, b, &event);
+    TACET_THEN(status, tacet__replica_append(r, b, &event));
     if (status == TACET_OK) {
         tacet__event seen = {.kind = TACET__EVENT_OBSERVE,
                              .of = event.seq,
@@ -167,14 +166,13 @@ tacet_status tacet__replica_report(tacet__replica *r, tacet__batch *b, tacet__jo
     if (r->kind->weights == NULL) {
         kind = TACET_LDP_SPHERE;
     } else {
-        status = status != TACET_OK ? status : tacet_ldp_parse(&kind, r->def.randomizer, &job->err);
+        TACET_THEN(status, tacet_ldp_parse(&kind, r->def.randomizer, &job->err));
     }
-    status = status != TACET_OK ? status
-                                : tacet_ldp_init(&ldp, kind, r->def.eps, r->def.reward_lo, r->def.reward_hi, &job->err);
+    TACET_THEN(status, tacet_ldp_init(&ldp, kind, r->def.eps, r->def.reward_lo, r->def.reward_hi, &job->err));
     json_t *results = json_array();
     json_array_foreach(job->reports, i, report) {
         const char *word = NULL;
-        status = status != TACET_OK ? status : take_one(r, b, job, &ldp, report, &word);
+        TACET_THEN(status, take_one(r, b, job, &ldp, report, &word));
         if (status != TACET_OK) {
             break;
         }

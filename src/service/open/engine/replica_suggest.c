@@ -151,9 +151,8 @@ static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
     if (status == TACET_OK && (text == NULL || means == NULL)) {
         status = tacet__fail(&job->err, TACET_STATE, "the rounds are over, and the study released no model");
     }
-    status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, strlen(text), &job->err);
-    status = status != TACET_OK ? status
-                                : tacet_contextual_predict(model, &best, means, actions, n, job->context, &job->err);
+    TACET_THEN(status, tacet_contextual_model_decode(&model, text, strlen(text), &job->err));
+    TACET_THEN(status, tacet_contextual_predict(model, &best, means, actions, n, job->context, &job->err));
     job->index = best;
     tacet_contextual_model_free(model);
     json_decref(release);
@@ -243,7 +242,7 @@ static tacet_status suggest_one(tacet__replica *r, tacet__batch *b, tacet__job *
         tacet_blob_clear(&body);
         return status;
     }
-    status = status != TACET_OK ? status : hold(r, job, &event, &job->err);
+    TACET_THEN(status, hold(r, job, &event, &job->err));
     if (status != TACET_OK) {
         goto done;
     }

@@ -64,8 +64,7 @@ static void snapshot(tacet__worker *w, tacet__batch *b) {
     tacet_blob bytes;
     tacet_blob_init(&bytes);
     tacet_status status = tacet_policy_save(w->r.learner.policy, &bytes, &b->err);
-    status = status != TACET_OK ? status
-                                : tacet__studies_put_snapshot(w->r.store, &w->r.study, bytes.data, bytes.size, &b->err);
+    TACET_THEN(status, tacet__studies_put_snapshot(w->r.store, &w->r.study, bytes.data, bytes.size, &b->err));
     w->r.saved_size = bytes.size;
     tacet_blob_clear(&bytes);
     b->broken = status != TACET_OK;
@@ -251,7 +250,7 @@ static bool act(tacet__turn *t) {
             &w->r, w->r.settings->clock != NULL ? w->r.settings->clock() : (uint64_t)time(NULL), &b->err);
         w->unprojected += w->r.applied > applied;
     }
-    status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b->err);
+    TACET_THEN(status, tacet__replica_begin(&w->r, &b->err));
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
             tacet__metrics_add(&w->r.settings->metrics->failures, 1);

@@ -74,7 +74,7 @@ tacet_status tacet__studies_audit(tacet__studies *studies, uint64_t *number, con
     (void)snprintf(line.who, sizeof line.who, "%s", who);
     (void)snprintf(line.what, sizeof line.what, "%s", what);
     tacet_status status = tacet__half_relax(open, false, err);
-    status = status != TACET_OK ? status : tacet__db_begin(open->db, true, err);
+    TACET_THEN(status, tacet__db_begin(open->db, true, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -103,8 +103,8 @@ tacet_status tacet__studies_audited(tacet__studies *studies, tacet__audit_fn *fn
             status = tacet__fail(err, TACET_CORRUPT, "the audit trail does not hold together at line %llu",
                                  (unsigned long long)number);
         }
-        status = status != TACET_OK ? status : fn(&line, user, err);
-        status = status != TACET_OK ? status : tacet__query_step(query, &row, err);
+        TACET_THEN(status, fn(&line, user, err));
+        TACET_THEN(status, tacet__query_step(query, &row, err));
     }
     tacet__query_reset(query);
     return status;

@@ -177,7 +177,7 @@ static tacet_status copy_key(const char *from, const char *to, const char *name,
     char target[PATH_MOST];
     char bytes[256];
     tacet_status status = join(source, from, name, err);
-    status = status != TACET_OK ? status : join(target, to, name, err);
+    TACET_THEN(status, join(target, to, name, err));
     if (status != TACET_OK) {
         return status;
     }

@@ -350,7 +350,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     memcpy(event->hash, studies->head_hash, sizeof event->hash);
     tacet__chain(event->hash, event);
     status = insert_event(studies, event, err);
-    status = status != TACET_OK ? status : insert_finders(studies, event, key, err);
+    TACET_THEN(status, insert_finders(studies, event, key, err));
     if (status == TACET_OK) {
         status = tacet__count_held(studies, event, err);
     }
@@ -430,7 +430,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     if (studies->changed) {
         studies->touched = true;
         status = write_study(studies, study, err);
-        status = status != TACET_OK ? status : tacet__write_held(studies, err);
+        TACET_THEN(status, tacet__write_held(studies, err));
     }
     if (status == TACET_OK) {
         status = tacet__part_commit(studies, half, err);

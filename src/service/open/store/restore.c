@@ -23,7 +23,7 @@ static tacet_status salt_in(tacet__half *half, tacet__study *study, uint64_t num
         size += TACET__SALT_BYTES;
     }
     tacet_status status = tacet__half_relax(half, false, err);
-    status = status != TACET_OK ? status : tacet__db_begin_rows(half->db, err);
+    TACET_THEN(status, tacet__db_begin_rows(half->db, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -81,7 +81,7 @@ tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, b
             tacet__study copy = study;
             tacet_blob_init(&copy.definition);
             status = tacet_blob_append(&copy.definition, study.definition.data, study.definition.size, err);
-            status = status != TACET_OK ? status : tacet__add_study(&studies->open, &copy, false, err);
+            TACET_THEN(status, tacet__add_study(&studies->open, &copy, false, err));
             study.open_number = copy.number;
             tacet__study_clear(&copy);
         } else {
@@ -104,7 +104,7 @@ tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, b
     if (status == TACET_OK && central) {
         status = unshow(studies, &study, err);
         study.checked = true; /* what it had seen is of another history, and forgotten */
-        status = status != TACET_OK ? status : tacet__studies_project(studies, &study, err);
+        TACET_THEN(status, tacet__studies_project(studies, &study, err));
     }
     tacet__study_clear(&study);
     tacet__study_clear(&shown);

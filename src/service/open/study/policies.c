@@ -76,7 +76,7 @@ tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__defi
     tacet_blob bytes;
     tacet_blob_init(&bytes);
     tacet_status status = kind->create(&learner, def, NULL, NULL, 0, err);
-    status = status != TACET_OK ? status : tacet_policy_save(learner.policy, &bytes, err);
+    TACET_THEN(status, tacet_policy_save(learner.policy, &bytes, err));
     if (status == TACET_OK && def->ticket_seconds > 0 &&
         tacet_policy_drop(learner.policy, 0, NULL) == TACET_UNSUPPORTED) {
         status = tacet__fail(err, TACET_INVALID, "policy '%s' takes no ticket_seconds", kind->name);
@@ -139,9 +139,9 @@ static tacet_status local_settings(tacet_local_settings *s, tacet_ldp *ldp, cons
     tacet__definition_range(def, &lo, &hi);
     tacet_local_settings_defaults(s);
     tacet_status status = tacet_local_algorithm_parse(&s->algorithm, def->policy, err);
-    status = status != TACET_OK ? status : tacet_local_parameters_parse(&s->parameters, def->parameters, err);
-    status = status != TACET_OK ? status : tacet_ldp_parse(&kind, def->randomizer, err);
-    status = status != TACET_OK ? status : tacet_ldp_init(ldp, kind, def->eps, lo, hi, err);
+    TACET_THEN(status, tacet_local_parameters_parse(&s->parameters, def->parameters, err));
+    TACET_THEN(status, tacet_ldp_parse(&kind, def->randomizer, err));
+    TACET_THEN(status, tacet_ldp_init(ldp, kind, def->eps, lo, hi, err));
     s->ldp = ldp;
     s->bound = def->bound;
     s->noise_bound = def->noise;
@@ -170,7 +170,7 @@ static tacet_status local_check(const tacet__definition *def, tacet_error *err) 
         status = tacet__fail(err, TACET_INVALID, "policy 'ucb' needs a bounded randomizer: hybrid");
     }
     tacet_kernel *kernel = NULL;
-    status = status != TACET_OK ? status : tacet__definition_kernel(&kernel, def, def->d, err);
+    TACET_THEN(status, tacet__definition_kernel(&kernel, def, def->d, err));
     tacet_kernel_free(kernel);
     return status;
 }
@@ -183,7 +183,7 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     (void)ledger; /* the devices keep theirs */
     *out = (tacet__learner){0};
     tacet_status status = local_settings(&s, &ldp, def, err);
-    status = status != TACET_OK ? status : tacet__definition_kernel(&kernel, def, def->d, err);
+    TACET_THEN(status, tacet__definition_kernel(&kernel, def, def->d, err));
     tacet_local_earlier *known = local_earlier(def);
     s.earlier = known;
     s.earlier_count = def->earlier_count;
@@ -229,7 +229,7 @@ tacet_status tacet__study_best(const tacet__policy_kind *kind, const tacet__lear
                    : tacet__fail(err, TACET_STATE, "policy '%s' names no best point: see its release", kind->name);
     }
     tacet_status status = kind->best(learner, def, out, err);
-    status = status != TACET_OK ? status : kind->spent(learner, def, &account, err);
+    TACET_THEN(status, kind->spent(learner, def, &account, err));
     for (size_t i = 0; status == TACET_OK && i < sizeof NAMES / sizeof *NAMES; i++) {
         json_t *value = json_object_get(account, NAMES[i]);
         if (value != NULL && json_object_set(*out, NAMES[i], value) != 0) {

@@ -46,7 +46,7 @@ static tacet_status statistics_create(tacet__learner *out, const tacet__definiti
     (void)ledger; /* the devices keep theirs */
     *out = (tacet__learner){0};
     tacet_status status = make_model(&model, def, err);
-    status = status != TACET_OK ? status : tacet_statistics_policy_create(&out->policy, model, def->rounds, err);
+    TACET_THEN(status, tacet_statistics_policy_create(&out->policy, model, def->rounds, err));
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
     }

@@ -152,12 +152,10 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                            .patient = true,
                                            .log = log_line,
                                            .log_user = settings->log};
-    status = status != TACET_OK ? status : open_sessions(host, settings, err);
-    status = status != TACET_OK ? status : read_metrics_token(host, settings->metrics_token_file, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet__page_sites_open(&host->service.sites, settings->pages, settings->page_rate, err);
-    status = status != TACET_OK ? status : tacet__engine_open(&host->engine, &engine, err);
+    TACET_THEN(status, open_sessions(host, settings, err));
+    TACET_THEN(status, read_metrics_token(host, settings->metrics_token_file, err));
+    TACET_THEN(status, tacet__page_sites_open(&host->service.sites, settings->pages, settings->page_rate, err));
+    TACET_THEN(status, tacet__engine_open(&host->engine, &engine, err));
     if (status == TACET_OK) {
         host->service.sessions = host->sessions;
         host->service.engine = host->engine;
@@ -191,7 +189,7 @@ tacet_status tacet_server_reload(tacet_server *host, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
     tacet_status status = tacet__keyfile_read(&pem, &expires, host->keys, "server", host->log, err);
-    status = status != TACET_OK ? status : tacet__server_renew(host->server, pem.certificate, pem.key, err);
+    TACET_THEN(status, tacet__server_renew(host->server, pem.certificate, pem.key, err));
     if (status == TACET_OK) {
         atomic_store(&host->service.certificate_expires, expires);
     }

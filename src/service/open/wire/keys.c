@@ -49,8 +49,8 @@ static tacet_status issue(const tacet_keys_request *r, const tacet__pem *authori
     (void)snprintf(key, sizeof key, "%s.key", file);
     tacet_status status = tacet__pki_issue(&pem, authority, name, use, client ? NULL : r->hosts,
                                            client ? 0 : r->host_count, (int)r->days, err);
-    status = status != TACET_OK ? status : put(folder, certificate, pem.certificate, false, err);
-    status = status != TACET_OK ? status : put(folder, key, pem.key, true, err);
+    TACET_THEN(status, put(folder, certificate, pem.certificate, false, err));
+    TACET_THEN(status, put(folder, key, pem.key, true, err));
     tacet__pem_free(&pem);
     return status;
 }
@@ -63,11 +63,11 @@ static tacet_status make_modeler(const tacet_keys_request *r, const tacet__pem *
     tacet__token_make(token);
     tacet__token_hash(hash, token);
     tacet_status status = put(r->folder, "token.hash", hash, true, err);
-    status = status != TACET_OK ? status : tacet__path(modeler, r->folder, "modeler", err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, modeler, err);
-    status = status != TACET_OK ? status : put(modeler, "ca.pem", authority->certificate, false, err);
-    status = status != TACET_OK ? status : issue(r, authority, modeler, "client", "modeler", TACET__PKI_CLIENT, err);
-    status = status != TACET_OK ? status : put(modeler, "token", token, true, err);
+    TACET_THEN(status, tacet__path(modeler, r->folder, "modeler", err));
+    TACET_THEN(status, tacet__folder_make(NULL, modeler, err));
+    TACET_THEN(status, put(modeler, "ca.pem", authority->certificate, false, err));
+    TACET_THEN(status, issue(r, authority, modeler, "client", "modeler", TACET__PKI_CLIENT, err));
+    TACET_THEN(status, put(modeler, "token", token, true, err));
     sodium_memzero(token, sizeof token);
     return status;
 }
@@ -76,8 +76,8 @@ static tacet_status make_modeler(const tacet_keys_request *r, const tacet__pem *
 static tacet_status make_receipt_keys(const char *folder, tacet_error *err) {
     char *secret = NULL, *ring = NULL;
     tacet_status status = tacet_receipt_keys(&secret, &ring, err);
-    status = status != TACET_OK ? status : put(folder, "receipt.key", secret, true, err);
-    status = status != TACET_OK ? status : put(folder, "receipt.ring", ring, false, err);
+    TACET_THEN(status, put(folder, "receipt.key", secret, true, err));
+    TACET_THEN(status, put(folder, "receipt.ring", ring, false, err));
     free(secret);
     free(ring);
     return status;
@@ -86,17 +86,16 @@ static tacet_status make_receipt_keys(const char *folder, tacet_error *err) {
 static tacet_status make(const tacet_keys_request *r, bool curator, tacet_error *err) {
     tacet__pem authority = {0};
     tacet_status status = check_request(r, err);
-    status = status != TACET_OK ? status : tacet__pki_authority(&authority, r->authority, (unsigned)r->days, err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, r->folder, err);
-    status = status != TACET_OK ? status : put(r->folder, "ca.pem", authority.certificate, false, err);
-    status = status != TACET_OK
-                 ? status
-                 : issue(r, &authority, r->folder, "server", curator ? "curator" : "server", TACET__PKI_SERVER, err);
+    TACET_THEN(status, tacet__pki_authority(&authority, r->authority, (unsigned)r->days, err));
+    TACET_THEN(status, tacet__folder_make(NULL, r->folder, err));
+    TACET_THEN(status, put(r->folder, "ca.pem", authority.certificate, false, err));
+    TACET_THEN(status,
+               issue(r, &authority, r->folder, "server", curator ? "curator" : "server", TACET__PKI_SERVER, err));
     if (curator) {
-        status = status != TACET_OK ? status : make_modeler(r, &authority, err);
-        status = status != TACET_OK ? status : make_receipt_keys(r->folder, err);
+        TACET_THEN(status, make_modeler(r, &authority, err));
+        TACET_THEN(status, make_receipt_keys(r->folder, err));
     }
-    status = status != TACET_OK ? status : put(r->folder, "ca.key", authority.key, true, err);
+    TACET_THEN(status, put(r->folder, "ca.key", authority.key, true, err));
     tacet__pem_free(&authority);
     return status;
 }
