@@ -145,8 +145,9 @@ def test_a_wrong_address_or_keys_say_so(keys: Path, tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
-import sys, numpy as np, tacet
+import signal, sys, numpy as np, tacet
 from tacet import trusted
+signal.signal(signal.SIGINT, signal.default_int_handler)       # a shell's background jobs begin without it
 def tell(fraction): print(fraction, flush=True)
 space = tacet.Space(x=tacet.Real(0, 1, unit=0.01), y=tacet.Real(0, 1, unit=0.01))
 table = np.random.default_rng(1).random((3_000_000 if sys.argv[1] == "curate" else 2_000_000, 2))

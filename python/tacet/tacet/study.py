@@ -86,21 +86,23 @@ class Suggestion:
     >>> s.observe(0.7)                                      # doctest: +SKIP
     """
 
-    def __init__(self, study: BaseStudy, ticket: str, index: int, params: dict[str, Any], context: Any) -> None:
+    __slots__ = ("_study", "ticket", "index", "params", "context", "value", "_chosen", "state", "clipped")
+
+    def __init__(self, study: BaseStudy, answer: dict[str, Any], context: Any) -> None:
         self._study = study
-        self.ticket = ticket
-        self.index = index
-        self.params = params
+        self.ticket: str = answer.get("ticket") or ""
+        self.index: int = answer["index"]
+        self.params = _point(answer)
         self.context = context
         self.value: float | None = None
         self._chosen: Any = None  # what a device chose by itself, and by what
-        self.state = "open" if ticket else "last"
+        self.state = "open" if self.ticket else "last"
         self.clipped = False
 
     def observe(self, value: float) -> None:
         """Reports the outcome. The same value again is harmless; another one is a Conflict."""
         number = float(value)
-        if number != number or number in (float("inf"), float("-inf")):
+        if not math.isfinite(number):
             raise InvalidValue("a value must be finite; an evaluation without one is failed()")
         if self._study.trust == "local":
             raise Unsupported(
@@ -150,7 +152,7 @@ class BaseStudy:
         self._trials: list[Suggestion] = []
         self._persons: dict[str, int] = {}
         self._warned = False
-        self._reported = threading.Condition()  # guards these, and is told of each report
+        self._reported = threading.Condition()  # guards _persons, and is told of each report
 
     # What a subclass does.
     def _ask(self, round: dict[str, Any]) -> dict[str, Any]:
@@ -215,26 +217,27 @@ class BaseStudy:
             round["context"] = _context(context)
         if decision_set is not None:
             round["decision_set"] = _arms(decision_set)
-        for name, value in (("person", person), ("key", key), ("count", count)):
-            if value is not None:
-                round[name] = value
+        if person is not None:
+            round["person"] = person
+        if key is not None:
+            round["key"] = key
+        if count is not None:
+            round["count"] = count
         try:
             answer = self._waited(round, wait)
         except _Waiting as waiting:
             if count is None:
                 raise waiting.error from None
             answer = {"suggestions": []}
-        answers = answer["suggestions"] if count is not None else [answer]
-        made = [Suggestion(self, one.get("ticket") or "", one["index"], _point(one), context) for one in answers]
-        with self._reported:
-            self._trials += made
+        made = [Suggestion(self, one, context) for one in (answer["suggestions"] if count is not None else (answer,))]
+        self._trials.extend(made)
         if person is not None:
             self._warn(person, len(made))
         return made if count is not None else made[0]
 
     def _waited(self, round: dict[str, Any], wait: float) -> dict[str, Any]:
         """Asks until there is an answer; _Waiting: none yet, and there may be one later."""
-        deadline, told, all_reported = time.monotonic() + wait, False, False
+        deadline, told, all_reported = 0.0, False, False
         while True:
             try:
                 return self._ask(round)
@@ -246,6 +249,7 @@ class BaseStudy:
                 if all_reported:  # the last report may have come after the refusal
                     continue
                 waiting = _Waiting(error)
+            deadline = deadline or time.monotonic() + wait
             left = deadline - time.monotonic()
             with self._reported:
                 mine = wait > 0 and any(trial.state == "open" for trial in self._trials)
@@ -356,8 +360,7 @@ class BaseStudy:
     @property
     def trials(self) -> list[Suggestion]:
         """The rounds that were taken through this object. A client sees its own rounds and no others."""
-        with self._reported:
-            return list(self._trials)
+        return list(self._trials)
 
     def trials_dataframe(self, *, everyone: bool = False) -> pd.DataFrame:
         """The rounds that were taken through this object, one's own (of a study in this process: after those that were
@@ -445,7 +448,7 @@ class _Waiting(Exception):
 
 def _point(answer: dict[str, Any]) -> dict[str, Any]:
     """Parameters by name, of a suggestion, an event or a release."""
-    return dict(answer["point"]) if "point" in answer else _by_coordinate(answer.get("action", []))
+    return answer["point"] if "point" in answer else _by_coordinate(answer.get("action", []))
 
 
 def _by_coordinate(action: Sequence[float]) -> dict[str, float]:

@@ -113,28 +113,12 @@ class Study(BaseStudy, Handle):
     def _earlier(self) -> list[dict[str, Any]]:
         return [row for row in self._rounds() if row["number"] <= self._opened_at]
 
-    def _ask(self, round: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, round: dict[str, Any]) -> Any:
         raw = ffi.new("tacet_study_round *")
-        kept: list[Any] = []
-        context = round.get("context")
-        if isinstance(context, dict):
-            kept.append(ffi.new("char[]", json.dumps(context).encode()))
-            raw.named = kept[-1]
-        elif context is not None:
-            kept.append(_numbers(context))
-            raw.context, raw.context_dim = kept[-1], len(context)
-        arms = round.get("decision_set")
-        if arms is not None:
-            kept.append(_numbers([value for arm in arms for value in arm]))
-            raw.points, raw.d, raw.count = kept[-1], len(arms[0]), len(arms)
-        for name in ("person", "key"):
-            if name in round:
-                kept.append(ffi.new("char[]", str(round[name]).encode()))
-                setattr(raw, name, kept[-1])
-        many = round.get("count", 0)
-        if "count" in round and many < 1:
-            raise InvalidValue("a count of suggestions is 1 to 64")
-        return dict(json.loads(native.returned_by(lib.tacet_study_suggest_text, self._pointer, raw, many)))
+        kept = _fill_round(raw, round) if round else None  # lives until the call is over
+        told = native.returned_by(lib.tacet_study_suggest_text, self._pointer, raw, round.get("count", 0))
+        del kept
+        return json.loads(told)
 
     def _observe(self, ticket: str, value: float) -> bool:
         taken = ffi.new("tacet_study_taken *")
@@ -146,6 +130,28 @@ class Study(BaseStudy, Handle):
 
     def __reduce__(self) -> Any:
         return Handle.__reduce__(self)
+
+
+def _fill_round(raw: Any, round: dict[str, Any]) -> list[Any]:
+    """What a round asks for, in the struct; gives the memory that it points to."""
+    kept: list[Any] = []
+    context, arms = round.get("context"), round.get("decision_set")
+    if isinstance(context, dict):
+        kept.append(ffi.new("char[]", json.dumps(context).encode()))
+        raw.named = kept[-1]
+    elif context is not None:
+        kept.append(_numbers(context))
+        raw.context, raw.context_dim = kept[-1], len(context)
+    if arms is not None:
+        kept.append(_numbers([value for arm in arms for value in arm]))
+        raw.points, raw.d, raw.count = kept[-1], len(arms[0]), len(arms)
+    for name in ("person", "key"):
+        if name in round:
+            kept.append(ffi.new("char[]", str(round[name]).encode()))
+            setattr(raw, name, kept[-1])
+    if round.get("count", 1) < 1:
+        raise InvalidValue("a count of suggestions is 1 to 64")
+    return kept
 
 
 def _with_known(definition: Mapping[str, Any], known: Any, model: Model | str | Path | None) -> Mapping[str, Any]:
