@@ -2,6 +2,7 @@
 """Releases of tables in memory: what may leave, what it costs, and what is refused."""
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +140,15 @@ def test_released_rows_have_the_names_and_units_of_the_space(tmp_path: Path) -> 
     assert (abs(frame.visit - table.visit) <= pd.Timedelta(days=1)).all()
     assert np.allclose(frame.rate, table.rate, rtol=0.01) and np.allclose(frame.layers, table.layers, atol=0.1)
     assert list(frame.mg.isna()) == list(table.mg.isna())
+
+
+def test_a_rehearsal_is_had_as_often_as_one_likes_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACET_STATE", str(tmp_path / "registry"))
+    with trusted.Rehearsal(rows=600, seed=1) as r:
+        first, second = r.curate(eps=3), r.curate(eps=3)
+        assert first.manifest.private and first.ledger.eps == second.ledger.eps == 3
+        assert not first.to_frame().equals(second.to_frame())  # real noise, drawn anew
+        assert r.learn(eps=4).best(device="phone") == {"variant": "B"}
+        assert r.measure(0) == r.patients["response"][0]
+    assert not r.folder.exists() and not (tmp_path / "registry").exists()
+    assert os.environ["TACET_STATE"] == str(tmp_path / "registry")

@@ -95,7 +95,7 @@ def test_a_device_reports_for_a_local_study(serve: Serve, tmp_path: Path) -> Non
     s = study.suggest()
     with pytest.raises(tacet.Unsupported, match="must not leave"):
         s.observe(0.4)
-    with trusted.Device(tmp_path / "device.db", eps=2, budget=4) as device:
+    with trusted.Device(tmp_path / "device.db", eps=2, budget_eps=4) as device:
         report = device.observe(s, 0.4)
         assert report != 0.4
         assert device.report(s.ticket, 0.4) == report  # the same bits again
@@ -114,7 +114,7 @@ def test_a_device_reports_for_a_local_study(serve: Serve, tmp_path: Path) -> Non
 def test_owners_see_every_round_and_devices_their_own(serve: Serve, store: Path, tmp_path: Path) -> None:
     url, token, ca = serve("device")
     mine = tacet.Client(url, token=token, ca=ca).study("taste")
-    with trusted.Device(tmp_path / "device.db", eps=2, budget=4) as device:
+    with trusted.Device(tmp_path / "device.db", eps=2, budget_eps=4) as device:
         report = device.observe(mine.suggest(), 0.4)
     mine.suggest()
     with pytest.raises(tacet.Denied):
@@ -153,7 +153,7 @@ def test_a_device_keeps_its_arms_and_reports_a_direction(store: Path, serve: Ser
     trusted.Study.create(store, ROUTES).close()
     url, token, ca = serve("device", "routes")
     study = tacet.Client(url, token=token, ca=ca).study("routes")
-    with trusted.StatisticsDevice(tmp_path / "device.db", eps=4, budget=12) as device:
+    with trusted.StatisticsDevice(tmp_path / "device.db", eps=4, budget_eps=12) as device:
         s = device.suggest(study, ARMS)
         assert list(s.params.values()) in ARMS and s.index == 1
         report = device.observe(s, 0.7)
@@ -247,7 +247,7 @@ def test_a_closed_study_and_a_pickled_one_are_refused(store: Path) -> None:
 
 def test_a_child_opens_its_own_and_noise_does_not_repeat(store: Path, tmp_path: Path) -> None:
     study = trusted.Study(store, "dose")
-    device = trusted.Device(tmp_path / "a.db", eps=0.5, budget=50, randomizer_name="laplace")
+    device = trusted.Device(tmp_path / "a.db", eps=0.5, budget_eps=50, randomizer_name="laplace")
     before = device.report("parent-0", 0.5)
     read, write = os.pipe()
     child = os.fork()
@@ -260,7 +260,7 @@ def test_a_child_opens_its_own_and_noise_does_not_repeat(store: Path, tmp_path: 
                     os._exit(1)
                 except tacet.StateError as error:
                     assert "before the fork" in str(error)
-            with trusted.Device(tmp_path / "b.db", eps=0.5, budget=50, randomizer_name="laplace") as own:
+            with trusted.Device(tmp_path / "b.db", eps=0.5, budget_eps=50, randomizer_name="laplace") as own:
                 words = ",".join(repr(own.report(f"child-{i}", 0.5)) for i in range(20))
             with trusted.Study(store, "dose") as again:
                 again.suggest(context=WHO).observe(0.5)

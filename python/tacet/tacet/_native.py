@@ -36,6 +36,7 @@ def load_backend() -> None:
 def in_python(message: str) -> str:
     """The C library's words speak of options, as its programs have them: here they are keyword arguments."""
     message = re.sub(r"'tacet ([a-z ]+?)(?: --[^']*)?'", lambda found: f"the command tacet {found[1]}", message)
+    message = message.replace("--i-know-this-is-not-private allows it", "only the command tacet curate makes it")
     return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_") + "=", message)
 
 

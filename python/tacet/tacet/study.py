@@ -64,7 +64,7 @@ class Recommendation:
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self.fields = fields
-        self.params = _point(fields)
+        self.params: dict[str, Any] = _point(fields)
         self.value: float = fields["mean"]
         self.sd: float = fields["sd"]
         self.eps: float = fields["spent_eps"] if "spent_eps" in fields else fields["eps_per_report"]
@@ -92,7 +92,7 @@ class Suggestion:
         self._study = study
         self.ticket: str = answer.get("ticket") or ""
         self.index: int = answer["index"]
-        self.params = _point(answer)
+        self.params: dict[str, Any] = _point(answer)
         self.context = context
         self.value: float | None = None
         self._chosen: Any = None  # what a device chose by itself, and by what
@@ -446,7 +446,7 @@ class _Waiting(Exception):
         self.error = error
 
 
-def _point(answer: dict[str, Any]) -> dict[str, Any]:
+def _point(answer: dict[str, Any]) -> Any:
     """Parameters by name, of a suggestion, an event or a release."""
     return answer["point"] if "point" in answer else _by_coordinate(answer.get("action", []))
 

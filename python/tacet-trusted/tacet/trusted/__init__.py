@@ -12,6 +12,7 @@ from tacet.trusted.device import Device, StatisticsDevice
 from tacet.trusted.learning import learn
 from tacet.trusted.outsourced import Desk, Release, curate
 from tacet.trusted.planning import SimulatedPlan, plan
+from tacet.trusted.rehearsing import Rehearsal
 from tacet.trusted.serving import Server, Store, desk_keys, server_keys
 from tacet.trusted.studies import Study
 from tacet.trusted.tallying import Tally, tally
@@ -19,7 +20,7 @@ from tacet.trusted.tuning import Chosen, SettingFailed, Tuned, TuneStudy, tune, 
 
 __version__: str = _native.text(_native.lib.tacet_version())
 __all__ = [
-    "Audit", "Chosen", "Desk", "Device", "Release", "Server", "SettingFailed", "SimulatedPlan", "StatisticsDevice", "Store",
+    "Audit", "Chosen", "Desk", "Device", "Rehearsal", "Release", "Server", "SettingFailed", "SimulatedPlan", "StatisticsDevice", "Store",
     "Study", "Tally", "TuneStudy", "Tuned", "audit", "audit_targets", "curate", "desk_keys", "learn", "plan", "server_keys", "tally", "tune",
     "tune_private",
 ]  # fmt: skip

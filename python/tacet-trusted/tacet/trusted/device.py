@@ -20,7 +20,7 @@ class Device(Handle):
     """Randomises rewards before they leave, and remembers every report in its ledger: the same ticket gives the same
     bits, whoever asks again.
 
-    >>> device = Device("device.ledger.db", eps=1, range=(0, 1), budget=10)         # doctest: +SKIP
+    >>> device = Device("device.ledger.db", eps=1, range=(0, 1), budget_eps=10)         # doctest: +SKIP
     >>> device.report("ticket-1", 0.7)                                               # doctest: +SKIP
     2.16
     >>> device.observe(study.suggest(), 0.7)                                         # doctest: +SKIP
@@ -33,17 +33,17 @@ class Device(Handle):
         eps: float,
         range: tuple[float, float] = (0.0, 1.0),
         randomizer_name: str = "hybrid",
-        budget: float | None = None,
+        budget_eps: float | None = None,
         to_whom: str = "the collector",
     ) -> None:
-        """`eps` is that of one report, `budget` what all reports of this device may cost together (one report's, if
+        """`eps` is that of one report, `budget_eps` what all reports of this device may cost together (one report's, if
         left out)."""
         self.eps, self.range, self.randomizer = eps, range, randomizer_name
         settings = ffi.new("tacet_ledger_settings *")
         lib.tacet_ledger_settings_defaults(settings)
         settings.accounting, settings.delta = lib.TACET_ACCOUNTING_BASIC, 0.0
-        settings.eps = (eps if budget is None else budget) * (1 + 1e-9)
-        settings.use_stored = budget is None and Path(ledger).exists()
+        settings.eps = (eps if budget_eps is None else budget_eps) * (1 + 1e-9)
+        settings.use_stored = budget_eps is None and Path(ledger).exists()
         book = ffi.new("tacet_ledger **")
         self._ldp = ffi.new("tacet_ldp *")
         randomizer(self._ldp, randomizer_name, eps, range)
@@ -115,7 +115,7 @@ class StatisticsDevice(Device):
     """A device of a local study with policy `statistics`: its arms, the one it plays and the reward all stay here. What
     leaves is the number of one of 256 public directions, with pure eps.
 
-    >>> device = StatisticsDevice("device.ledger.db", eps=1, budget=10)              # doctest: +SKIP
+    >>> device = StatisticsDevice("device.ledger.db", eps=1, budget_eps=10)              # doctest: +SKIP
     >>> s = device.suggest(study, arms)                                              # doctest: +SKIP
     >>> device.observe(s, reward(s.params))                                          # doctest: +SKIP
     113.0
@@ -127,10 +127,10 @@ class StatisticsDevice(Device):
         *,
         eps: float,
         range: tuple[float, float] = (0.0, 1.0),
-        budget: float | None = None,
+        budget_eps: float | None = None,
         to_whom: str = "the collector",
     ) -> None:
-        super().__init__(ledger, eps=eps, range=range, randomizer_name="sphere", budget=budget, to_whom=to_whom)
+        super().__init__(ledger, eps=eps, range=range, randomizer_name="sphere", budget_eps=budget_eps, to_whom=to_whom)
 
     def suggest(self, study: BaseStudy, arms: Any) -> Suggestion:
         """Takes a round of the study and chooses, here, among arms (one a row) by the study's public card."""

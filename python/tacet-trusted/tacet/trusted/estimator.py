@@ -51,7 +51,7 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         eps: float = 1.0,
         reward_range: tuple[float, float] = (0.0, 1.0),
         ledger: str | Path | None = None,
-        budget: float = 0.0,
+        budget_eps: float = 0.0,
         ticket: str = "model",
     ) -> None:
         self.space = space
@@ -59,7 +59,7 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.eps = eps
         self.reward_range = reward_range
         self.ledger = ledger
-        self.budget = budget
+        self.budget_eps = budget_eps
         self.ticket = ticket
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -77,7 +77,7 @@ class ContextualEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             name += "_"
         self.model_ = learn(
             {**{column: table[column] for column in table}, name: y}, space=self.space, action=self.action, reward=name, eps=self.eps,
-            reward_range=self.reward_range, ledger=self.ledger, budget=self.budget, ticket=self.ticket,
+            reward_range=self.reward_range, ledger=self.ledger, budget_eps=self.budget_eps, ticket=self.ticket,
         )  # fmt: skip
         self.n_features_in_ = len(self.space)
         return self

@@ -26,7 +26,7 @@ def learn(
     person: str | None = None,
     rows_per_person: int = 0,
     ledger: str | Path | None = None,
-    budget: float = 0.0,
+    budget_eps: float = 0.0,
     ticket: str = "model",
     to_whom: str = "anyone",
     new_budget: str | None = None,
@@ -73,7 +73,7 @@ def learn(
     named = _texts(ledger=ledger, new_budget=new_budget, ticket=ticket, to_whom=to_whom)
     for name, text in named.items():
         setattr(entry, name, text)
-    entry.budget = budget
+    entry.budget = budget_eps
     few = ffi.new("bool *")
     entry.few = few
     with _CSpace(ordered) as raw_space:

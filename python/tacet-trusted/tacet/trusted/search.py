@@ -70,7 +70,7 @@ class TacetSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         workers: int = 1,
         seed: int = 1,
         ledger: str | Path = "tune.ledger.db",
-        budget: float = 0.0,
+        budget_eps: float = 0.0,
         ticket: str = "tune",
         state: str | Path | None = None,
         noise_seed: int | None = None,
@@ -90,7 +90,7 @@ class TacetSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.workers = workers
         self.seed = seed
         self.ledger = ledger
-        self.budget = budget
+        self.budget_eps = budget_eps
         self.ticket = ticket
         self.state = state
         self.noise_seed = noise_seed
@@ -107,7 +107,7 @@ class TacetSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         result = tune(
             lambda params: self._evaluate(params, X, y, X_val, y_val, values), self.space, records=len(y_val),
             range=self.range, eps=self.eps, evaluations=self.evaluations, minimize=minimize, kept=self.kept,
-            contrast=self.contrast, seed=self.seed, workers=self.workers, ledger=self.ledger, budget=self.budget,
+            contrast=self.contrast, seed=self.seed, workers=self.workers, ledger=self.ledger, budget_eps=self.budget_eps,
             ticket=self.ticket, state=self.state, noise_seed=self.noise_seed,
         )  # fmt: skip
         self.result_ = result

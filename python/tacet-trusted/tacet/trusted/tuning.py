@@ -94,7 +94,7 @@ class _Run(Handle):
 
 
 @contextmanager
-def _ledger(path: str | Path, budget: float) -> Iterator[Any]:
+def _ledger(path: str | Path, budget_eps: float) -> Iterator[Any]:
     """The ledger at `path`; one with this budget is made where there is none."""
     settings = ffi.new("tacet_ledger_settings *")
     out = ffi.new("tacet_ledger **")
@@ -102,7 +102,7 @@ def _ledger(path: str | Path, budget: float) -> Iterator[Any]:
     settings.use_stored, settings.create = True, False
     if lib.tacet_ledger_open(out, str(path).encode(), settings, ffi.NULL) == lib.TACET_NOT_FOUND:
         lib.tacet_ledger_settings_defaults(settings)
-        settings.accounting, settings.eps, settings.delta = lib.TACET_ACCOUNTING_BASIC, budget, 0.0
+        settings.accounting, settings.eps, settings.delta = lib.TACET_ACCOUNTING_BASIC, budget_eps, 0.0
     if out[0] == ffi.NULL:
         native.call(lib.tacet_ledger_open, out, str(path).encode(), settings)
     try:
@@ -160,7 +160,7 @@ def tune(
     seed: int = 1,
     workers: int = 1,
     ledger: str | Path = "tune.ledger.db",
-    budget: float = 0.0,
+    budget_eps: float = 0.0,
     ticket: str = "tune",
     to_whom: str = "anyone",
     state: str | Path | None = None,
@@ -192,7 +192,7 @@ def tune(
             texts.append(ffi.new("char[]", os.fsencode(state)))
             ask.state = texts[-1]
         if noise_seed is None:
-            ask.ledger = stack.enter_context(_ledger(ledger, budget or eps))
+            ask.ledger = stack.enter_context(_ledger(ledger, budget_eps or eps))
         else:
             noise = ffi.new("tacet_noise **")
             native.call(lib.tacet_noise_open_seeded, noise, noise_seed, 0)
@@ -306,7 +306,7 @@ def tune_private(
     delta: float = 0.0,
     runs: float = 30.0,
     ledger: str | Path = "tune.ledger.db",
-    budget: float = 0.0,
+    budget_eps: float = 0.0,
     ticket: str = "tune",
     to_whom: str = "anyone",
     state: str | Path | None = None,
@@ -334,7 +334,7 @@ def tune_private(
         native.call(lib.tacet_stopping_price, law, settings)
         if law.delta > 0:
             raise Unsupported("a ledger of pure eps cannot hold this price: state eps of one run, or see calibrate select")
-        ask.ledger = stack.enter_context(_ledger(ledger, budget or law.eps))
+        ask.ledger = stack.enter_context(_ledger(ledger, budget_eps or law.eps))
         if state is not None:
             texts.append(ffi.new("char[]", os.fsencode(state)))
             ask.state = texts[-1]
@@ -450,7 +450,7 @@ class TuneStudy:
         kept: float = 0.2,
         seed: int = 1,
         ledger: str | Path = "tune.ledger.db",
-        budget: float = 0.0,
+        budget_eps: float = 0.0,
         ticket: str = "tune",
         state: str | Path | None = None,
         noise_seed: int | None = None,
@@ -461,7 +461,7 @@ class TuneStudy:
         self.space = space if isinstance(space, Space) else _from_distributions(space)
         self._options: dict[str, Any] = {
             "records": records, "minimize": direction == "minimize", "range": range, "eps": eps, "kept": kept,
-            "seed": seed, "ledger": ledger, "budget": budget, "ticket": ticket, "state": state, "noise_seed": noise_seed,
+            "seed": seed, "ledger": ledger, "budget_eps": budget_eps, "ticket": ticket, "state": state, "noise_seed": noise_seed,
         }  # fmt: skip
         self._tuned: Tuned | None = None
 
