@@ -77,7 +77,7 @@ def main():
                 how = (["--trust", "central", "--delta", "1e-6", "--space", f"{work}/tune.json"] if kind == "tune" else
                        ["--trust", "local", "--bounds", "x=0:10", "--bounds", "y=-1:1"])
                 s.tacet("study", "create", "--store", f"{work}/st", "--name", f"{kind}{i}", "--eps", a.eps, "--rounds", str(a.rounds),
-                        "--reward", "0:1", "--candidates", str(a.candidates), *how)
+                        "--range", "0:1", "--candidates", str(a.candidates), *how)
         s.serve()
         for kind in kinds:
             good, gaps = 0, []
@@ -90,8 +90,8 @@ def main():
                     total += mean
                     value = min(1.0, max(0.0, mean + rng.gauss(0, a.noise)))
                     if kind == "box":
-                        value = json.loads(s.tacet("device", "report", "--ticket", suggestion["ticket"], "--reward", repr(value), "--range", "0:1",
-                                                   "--eps", a.eps, "--ledger", f"{work}/d{i}", "--budget", str(float(a.eps) * a.rounds), "--json"))["report"]
+                        value = json.loads(s.tacet("device", "report", "--ticket", suggestion["ticket"], "--value", repr(value), "--range", "0:1",
+                                                   "--eps", a.eps, "--ledger", f"{work}/d{i}", "--budget-eps", str(float(a.eps) * a.rounds), "--json"))["report"]
                     s.ask(f"{kind}{i}/observations", {"ticket": suggestion["ticket"], "value": value})
                 best = s.ask(f"{kind}{i}/releases", {})["release"]
                 p = best["point"]

@@ -250,8 +250,7 @@ static bool spends(const char *name) {
 /* What other tools call things, and what they are here: the first that the command has. */
 static const char *const ELSEWHERE[][4] = {
     {"epsilon", "eps", "budget-eps"},
-    {"minimise", "minimize", "direction"},
-    {"minimize", "minimize", "direction"},
+    {"minimise", "minimize"},
     {"noise", "noise-sd", "noise-var", "mechanism"},
     {"n-trials", "queries", "rounds", "trials"},
     {"n-iter", "queries", "rounds", "trials"},

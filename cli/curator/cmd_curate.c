@@ -103,7 +103,7 @@ static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_
         return cli_usage(self, "--eps-output protects measured values, --values-unprotected says that nothing does");
     }
     if (!a->output_range.given) {
-        return cli_usage(self, "--eps-output needs --output-range LOWER:UPPER, the public range of measured values");
+        return cli_usage(self, "--eps-output needs --range LO:HI, the public range of measured values");
     }
     if (tacet_ldp_parse(&kind, a->output_mechanism, &err) != TACET_OK ||
         tacet_ldp_init(&s->outputs, kind, a->eps_output, a->output_range.lo, a->output_range.hi, &err) != TACET_OK) {
@@ -358,7 +358,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("eps-output", &a.eps_output, "E", "randomise each measured value with this eps (default: not)"),
         CLI_OPT("values-unprotected", &a.values_unprotected, NULL,
                 "measured values leave as they are; this or --eps-output is needed (on a terminal you are asked)"),
-        CLI_OPT("output-range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
+        CLI_OPT("range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
         CLI_OPT("output-mechanism", &a.output_mechanism, "NAME", "hybrid (default) or laplace"),
         CLI_HEADING("Mechanism:"),
         CLI_OPT("mechanism", &a.mechanism, "NAME",

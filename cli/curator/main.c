@@ -29,7 +29,7 @@ static const cli_command COMMANDS[] = {
      "(src/outsourced/README.md) and is refused unless --i-know-this-is-not-private is given.",
      "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
      "    --unit age=5,bmi=2 --eps 3 --values-unprotected --out release/\n"
-     "tacet curate --data patients.csv --space space.json --eps 3 --eps-output 1 --output-range 0:100 --out release/\n"
+     "tacet curate --data patients.csv --space space.json --eps 3 --eps-output 1 --range 0:100 --out release/\n"
      "tacet ledger show --ledger release/ledger.db",
      cmd_curate},
     {"curator init", "make the certificates and the token of a study", "--dir DIR [--host NAME,…] [--days N]",

@@ -63,13 +63,13 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     bool failed = false;
     const cli_option options[] = {
         CLI_NEED("ticket", &r.ticket, "T", "Names the question: the server's round. At most 200 bytes."),
-        CLI_OPT("reward", &text, "Y", "The reward; - reads it from stdin."),
+        CLI_OPT("value", &text, "Y", "The reward; - reads it from stdin."),
         CLI_OPT("failed", &failed, NULL,
                 "There is no reward: an ordinary report about the middle of the range, so that nothing shows."),
         CLI_NEED("range", &range, "LO:HI", "Public range of the reward; what lies outside is clipped."),
         CLI_NEED("eps", &eps, "E", "Of this report; 2^-10 to 32."),
         CLI_NEED("ledger", &r.ledger, "FILE", "The device's memory and account."),
-        CLI_OPT("budget", &r.budget, "E", "Creates the ledger: eps of all reports together."),
+        CLI_OPT("budget-eps", &r.budget, "E", "Creates the ledger: eps of all reports together."),
         SERVICE_OPTIONS(r.address, false),
         CLI_OPT("point", &point, "X,Y",
                 "A study of decision sets that stay on the devices: the point that was played. With --server; the "
@@ -87,7 +87,7 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--point needs --server: the study's public model says how a report is made");
     }
     if (failed == (text != NULL)) {
-        return cli_usage(self, "either --reward Y or --failed is needed");
+        return cli_usage(self, "either --value Y or --failed is needed");
     }
     if (failed) {
         reward = range.lo / 2 + range.hi / 2;
@@ -95,7 +95,7 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "the reward is not a number");
     }
     if (isnan(r.budget) && access(r.ledger, F_OK) != 0 && errno == ENOENT) {
-        return cli_usage(self, "there is no ledger at %s yet: --budget creates it", r.ledger);
+        return cli_usage(self, "there is no ledger at %s yet: --budget-eps creates it", r.ledger);
     }
     r.point = point.at;
     r.point_count = point.count;

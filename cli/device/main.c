@@ -14,14 +14,14 @@ static const cli_command COMMANDS[] = {
      "tacet device suggest --server https://localhost:8443 --study light --authority ca.pem --token-file token --json",
      cmd_suggest},
     {"device report", "randomise a reward, once per ticket",
-     "--ticket T --reward Y --range LO:HI --eps E --ledger FILE [options]",
+     "--ticket T --value Y --range LO:HI --eps E --ledger FILE [options]",
      "Clips the reward to the range, randomises it with pure eps, stores the report in the device's own ledger, and "
      "prints it. Asking again for the same ticket prints the same report and costs nothing, whatever reward is given: "
      "a device that drew anew on every retry would let the server average its noise away. A ticket asked again with "
      "another range, eps or mechanism is refused.\n\n"
      "What is printed on stdout may be sent. That a reward was clipped is said on stderr only: it tells of the "
-     "reward. '--reward -' reads the reward from stdin, so that it does not show in the list of processes.\n\n"
-     "The ledger is created on first use with --budget, the eps that all reports of this device may cost together; "
+     "reward. '--value -' reads the reward from stdin, so that it does not show in the list of processes.\n\n"
+     "The ledger is created on first use with --budget-eps, the eps that all reports of this device may cost together; "
      "exit code 3 when it is spent. 'tacet ledger show' prints it.\n\n"
      "With --server the report is also sent, under a ticket of 'tacet device suggest'. The study must ask for exactly "
      "the range, eps and mechanism given here: the device decides what it gives, not the server. When the server "
@@ -29,11 +29,11 @@ static const cli_command COMMANDS[] = {
      "With --point (a study with --policy statistics) point and reward are reported together: which of 256 public "
      "directions of the round is sent depends on both, and every other point and reward could have sent it with a "
      "likelihood at most e^eps times less or more.",
-     "tacet device report --ticket round-17 --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --budget 100\n"
-     "echo 0.62 | tacet device report --ticket round-17 --reward - --range 0:1 --eps 1 --ledger phone.ledger --json\n"
-     "tacet device report --ticket \"$ticket\" --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --server "
+     "tacet device report --ticket round-17 --value 0.62 --range 0:1 --eps 1 --ledger phone.ledger --budget-eps 100\n"
+     "echo 0.62 | tacet device report --ticket round-17 --value - --range 0:1 --eps 1 --ledger phone.ledger --json\n"
+     "tacet device report --ticket \"$ticket\" --value 0.62 --range 0:1 --eps 1 --ledger phone.ledger --server "
      "https://localhost:8443 --study light --authority ca.pem --token-file token\n"
-     "tacet device report --ticket \"$ticket\" --point 0.3,0.7 --reward 0.62 --range 0:1 --eps 1 --ledger "
+     "tacet device report --ticket \"$ticket\" --point 0.3,0.7 --value 0.62 --range 0:1 --eps 1 --ledger "
      "phone.ledger --server https://localhost:8443 --study routes --authority ca.pem --token-file token",
      cmd_report},
     {0},

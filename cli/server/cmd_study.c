@@ -18,18 +18,13 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
                                            "{?observed|{observed:10} observed}\n}");
 }
 
-/* The study named on the command line. */
 static int with_study(int argc, char **argv, const cli_command *self, bool archive) {
     tacet_store_place place = {0};
     tacet_error err = {0};
     char *text = NULL;
     const char *name = NULL;
-    size_t names = 1;
-    const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    CLI_PARSE_OR_RETURN(options, &name, &names);
-    if (names != 1) {
-        return cli_usage(self, "which study? Give its name");
-    }
+    const cli_option options[] = {STORE_OPTIONS(place), CLI_NEED("study", &name, "NAME", "The study."), {0}};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if ((archive && tacet_store_archive(&place, name, &err) != TACET_OK) ||
         tacet_store_show(&text, &place, name, &err) != TACET_OK) {
         return cli_fail(self, &err);
@@ -61,10 +56,10 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     char *text = NULL;
     const char *name = NULL;
-    size_t names = 1;
-    const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    CLI_PARSE_OR_RETURN(options, &name, &names);
-    return tacet_store_snapshot(&text, &place, names == 1 ? name : NULL, &err) != TACET_OK
+    const cli_option options[] = {
+        STORE_OPTIONS(place), CLI_OPT("study", &name, "NAME", "The study. Default: all of them."), {0}};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    return tacet_store_snapshot(&text, &place, name, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text),
                           "{*studies|study {name}: saved after event {events}, {replayed} of them replayed\n}");
@@ -74,18 +69,15 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
     const char *name = NULL;
-    size_t names = 1;
     uint64_t seconds = 0, token = 0, expired = 0;
     const cli_option options[] = {
         STORE_OPTIONS(place),
+        CLI_NEED("study", &name, "NAME", "The study."),
         CLI_OPT("token", &token, "N", "Those that token number N asked for. Default: all."),
         CLI_OPT("older", &seconds, "S", "Those that are at least S seconds old. Default 0."),
         {0},
     };
-    CLI_PARSE_OR_RETURN(options, &name, &names);
-    if (names != 1) {
-        return cli_usage(self, "which study? Give its name");
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     return tacet_store_expire(&expired, &place, name, seconds, token, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_object("name expired", J(name), J(expired)),

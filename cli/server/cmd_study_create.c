@@ -16,7 +16,7 @@ enum { DEFINITION_BYTES = 4 << 20, EPS_MOST = 1000 /* as a definition has it */ 
 
 typedef struct request {
     cli_space space;
-    const char *definition, *name, *description, *trust, *policy, *direction, *points, *bounds, *kernel;
+    const char *definition, *name, *description, *trust, *policy, *points, *bounds, *kernel;
     const char *randomizer, *parameters, *earlier, *from;
     cli_names columns;
     cli_spans context;
@@ -25,7 +25,7 @@ typedef struct request {
     cli_span reward;
     double eps, delta, bound, typical_reward;
     size_t rounds, late, ticket_seconds, person_rounds, candidates;
-    bool plan, yes;
+    bool minimize, plan, yes;
 } request;
 
 static json_t *spans_json(const cli_spans *s) {
@@ -91,7 +91,7 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
                    J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds), J(r->person_rounds));
     json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
                               J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
-                              J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->direction));
+                              J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->minimize ? "minimize" : NULL));
     *out = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(root);
     return *out != NULL ? TACET_OK : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");
@@ -169,7 +169,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("policy", &r.policy, "NAME",
                 "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: "
                 "central (default), fixed, contextual; ab: a test of 2 to 16 arms."),
-        CLI_OPT("direction", &r.direction, "WAY", "maximize (default) or minimize."),
+        CLI_OPT("minimize", &r.minimize, NULL, "The smallest value is looked for, not the largest."),
         CLI_OPT("eps", &r.eps, "E", "local: of each report. central: of the whole study, for one round."),
         CLI_OPT("delta", &r.delta, "D", "central only; without it: pure eps."),
         CLI_OPT("rounds", &r.rounds, "T", "Suggestions at the most. Default 10000."),
@@ -205,7 +205,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("typical-reward", &r.typical_reward, "Y",
-                "central, ab: what an arm that nobody knows returns, within --reward. Default: its middle."),
+                "central, ab: what an arm that nobody knows returns, within --range. Default: its middle."),
         CLI_OPT("bound", &r.bound, "B",
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
         CLI_OPT("kernel", &r.kernel, "NAME",
@@ -214,7 +214,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "With --points: coordinates whose effects add up, as the number of each one's group, contexts after "
                 "actions; 0,0,1: f(a, b) + g(c)."),
         CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
-        CLI_OPT("reward", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
+        CLI_OPT("range", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
         CLI_YES(&r.yes),
         CLI_OPT(

@@ -88,14 +88,14 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         STUDY_OPTIONS(a),
         CLI_NEED("ticket", &ticket, "TICKET", "Of the suggestion."),
-        CLI_OPT("reward", &reward, "Y", "What its action returned; local studies: the device's report."),
+        CLI_OPT("value", &reward, "Y", "What its action returned; local studies: the device's report."),
         CLI_OPT("failed", &failed, NULL,
                 "Instead: it could not be evaluated. A central study counts the round as an ordinary one; a device "
                 "reports noise about a stand-in ('tacet device report --failed')."),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (failed ? !isnan(reward) : !isfinite(reward)) {
-        return cli_usage(self, "either --reward, a finite number, or --failed");
+        return cli_usage(self, "either --value, a finite number, or --failed");
     }
     tacet_status status = open_study(&a);
     TACET_THEN(status, failed ? tacet_study_fail(a.study, &taken, ticket, &a.err)

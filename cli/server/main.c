@@ -45,10 +45,10 @@ static const cli_command COMMANDS[] = {
      "the arms of the round from a CSV without a header.",
      "tacet study suggest --store studies --study dose --decision-set arms.csv --json", cmd_study_suggest},
     {"study observe", "report what a suggested action returned",
-     "--store DIR|URL --study NAME --ticket TICKET --reward Y",
+     "--store DIR|URL --study NAME --ticket TICKET --value Y",
      "Once per ticket; repeating it with the same number is harmless. A reward outside the range of a central study "
      "is clipped, never refused.",
-     "tacet study observe --store studies --study dose --ticket T --reward 0.7", cmd_study_observe},
+     "tacet study observe --store studies --study dose --ticket T --value 0.7", cmd_study_observe},
     {"study status", "a study's counts and what it guarantees", "--store DIR|URL --study NAME",
      "Counts, rounds left, and the guarantee in numbers and words. Nothing private is shown.",
      "tacet study status --store studies --study dose", cmd_study_status},
@@ -65,9 +65,9 @@ static const cli_command COMMANDS[] = {
      cmd_study_release},
     {"study list", "the studies of a store", "--store DIR|URL",
      "Lists name, trust model, state and counts of every study.", "tacet study list --store studies", cmd_study_list},
-    {"study show", "one study: its definition and counts", "NAME --store DIR|URL",
+    {"study show", "one study: its definition and counts", "--store DIR|URL --study NAME",
      "Shows the definition and the counts of a study. Nothing private is shown.",
-     "tacet study show dose --store studies", cmd_study_show},
+     "tacet study show --store studies --study dose", cmd_study_show},
     {"study extend", "give a study more rounds", "--store DIR|URL --study NAME --rounds T",
      "Local studies, whose devices pay for each report, and contextual studies in epochs, whose rounds are each in "
      "one release, may have more rounds than they were created with; servers that run follow. What was done stays. The "
@@ -75,22 +75,22 @@ static const cli_command COMMANDS[] = {
      "study from it (tacet study create --from), charged separately.\n\n"
      "After the last round a study goes on answering with the best action it knows, without a ticket.",
      "tacet study extend --store studies --study slides --rounds 20000", cmd_study_extend},
-    {"study archive", "end a study: nothing is suggested or observed any more", "NAME --store DIR|URL",
+    {"study archive", "end a study: nothing is suggested or observed any more", "--store DIR|URL --study NAME",
      "Ends a study for good, also on servers that run. What it has stays readable.",
-     "tacet study archive dose --store studies", cmd_study_archive},
-    {"study snapshot", "save the policies of studies as of their newest events", "[NAME] --store DIR|URL",
+     "tacet study archive --store studies --study dose", cmd_study_archive},
+    {"study snapshot", "save the policies of studies as of their newest events", "--store DIR|URL [--study NAME]",
      "Replays what the newest snapshot of a study does not have yet, and saves the policy; of all studies when none "
      "is named. Servers do this when they are stopped in order. After a crash, run it with the same version of the "
      "program before another one is installed: that one might round otherwise, and could then not replay. Servers may "
      "run meanwhile.",
      "tacet study snapshot --store studies\n"
-     "tacet study snapshot dose --store studies",
+     "tacet study snapshot --store studies --study dose",
      cmd_study_snapshot},
-    {"study expire", "give up open tickets now", "NAME --store DIR|URL [--token N] [--older S]",
+    {"study expire", "give up open tickets now", "--store DIR|URL --study NAME [--token N] [--older S]",
      "Ends tickets that wait for their report, as their age would: their rounds become null records, and late reports "
      "are refused. 'study show' says which token holds how many. Servers may run meanwhile.",
-     "tacet study show dose --store studies\n"
-     "tacet study expire dose --store studies --token 3",
+     "tacet study show --store studies --study dose\n"
+     "tacet study expire --store studies --study dose --token 3",
      cmd_study_expire},
     {"study token", "make, list, renew or withdraw the tokens of clients",
      "--store DIR|URL (--role ROLE [--study NAME] [--days N] [--open-most N] [--rounds-most N] | --list | --renew N "

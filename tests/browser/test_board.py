@@ -33,8 +33,8 @@ def report_ends(eps=4):
         with tempfile.TemporaryDirectory() as folder:
             found = set()
             for i in range(60):
-                said = run("device", "report", "--ticket", str(i), "--reward", str(i % 2), "--range", "0:1", "--eps", str(eps),
-                           "--ledger", os.path.join(folder, "l.db"), *(["--budget", "800"] if i == 0 else []), "--json")
+                said = run("device", "report", "--ticket", str(i), "--value", str(i % 2), "--range", "0:1", "--eps", str(eps),
+                           "--ledger", os.path.join(folder, "l.db"), *(["--budget-eps", "800"] if i == 0 else []), "--json")
                 found.add(json.loads(said)["report"])
                 if len(found) == 2:
                     break

@@ -98,10 +98,10 @@ wrong 2 'delta must be' calibrate gaussian --eps 1 --delta 1
 wrong 2 'scale must be' noise gaussian --scale 0 --count 3
 wrong 1 'none.db' ledger show --ledger none.db
 wrong 1 'not a database' ledger verify --ledger people.csv
-wrong 2 'eps must be' device report --ticket a --reward 1 --range 0:1 --eps 0 --ledger d --budget 1
-wrong 2 'the reward is not a number' device report --ticket a --reward nan --range 0:1 --eps 1 --ledger d --budget 1
-wrong 2 '--ticket has' device report --ticket '' --reward 1 --range 0:1 --eps 1 --ledger d --budget 1
-wrong 2 'LO below HI' device report --ticket a --reward 1 --range 1:0 --eps 1 --ledger d --budget 1
+wrong 2 'eps must be' device report --ticket a --value 1 --range 0:1 --eps 0 --ledger d --budget-eps 1
+wrong 2 'the reward is not a number' device report --ticket a --value nan --range 0:1 --eps 1 --ledger d --budget-eps 1
+wrong 2 '--ticket has' device report --ticket '' --value 1 --range 0:1 --eps 1 --ledger d --budget-eps 1
+wrong 2 'LO below HI' device report --ticket a --value 1 --range 1:0 --eps 1 --ledger d --budget-eps 1
 
 central="--trust central --delta 1e-6 --bounds 0:5,18:90 --lengthscale 1.5,30"
 # shellcheck disable=SC2086

@@ -16,7 +16,7 @@ expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes
     --bounds 0:1 --lengthscale 0.4 --randomizer hybrid
 grep -q "'sphere'" "$work/err" || fail "does not say which randomizer"
 expect 0 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
-    --bounds 0:1,0:1 --lengthscale 0.4 --reward 0:1 --rounds 100
+    --bounds 0:1,0:1 --lengthscale 0.4 --range 0:1 --rounds 100
 "$tacet" study token --store "$work/studies" --open-only --role device --study routes >"$work/token"
 "$tacet" study token --store "$work/studies" --open-only --role owner >"$work/owner"
 "$tacet" server init --dir "$work/keys" >/dev/null
@@ -31,16 +31,16 @@ wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
     chosen=$(field chosen)
     case $chosen in 0 | 1 | 2) ;; *) fail "chose '$chosen' of three arms" ;; esac
     report() { "$tacet" device report --server "$url" $wire --range 0:1 --eps 4 "$@"; }
-    expect 2 "$tacet" device report --range 0:1 --eps 4 --ledger "$work/l" --budget 8 --ticket "$ticket" --point 0.2,0.2 --reward 1
-    expect 1 "$tacet" device report --server "$url" $wire --range 0:1 --eps 3 --ledger "$work/l" --budget 8 --ticket "$ticket" \
-        --point 0.2,0.2 --reward 1
+    expect 2 "$tacet" device report --range 0:1 --eps 4 --ledger "$work/l" --budget-eps 8 --ticket "$ticket" --point 0.2,0.2 --value 1
+    expect 1 "$tacet" device report --server "$url" $wire --range 0:1 --eps 3 --ledger "$work/l" --budget-eps 8 --ticket "$ticket" \
+        --point 0.2,0.2 --value 1
     [ ! -e "$work/l" ] || fail "something was charged"
-    expect 2 report --ledger "$work/l" --budget 8 --ticket "$ticket" --point 0.2 --reward 1
-    expect 0 report --ledger "$work/l" --budget 8 --ticket "$ticket" --point 0.2,0.2 --reward 1 --json
+    expect 2 report --ledger "$work/l" --budget-eps 8 --ticket "$ticket" --point 0.2 --value 1
+    expect 0 report --ledger "$work/l" --budget-eps 8 --ticket "$ticket" --point 0.2,0.2 --value 1 --json
     first=$(field report)
     cell=${first%.0}
     [ "$(field mechanism)" = sphere ] && [ "$cell" -ge 0 ] && [ "$cell" -lt 256 ] || fail "a report of $first"
-    expect 0 report --ledger "$work/l" --ticket "$ticket" --point 0.9,0.9 --reward 0 --json
+    expect 0 report --ledger "$work/l" --ticket "$ticket" --point 0.9,0.9 --value 0 --json
     [ "$(field report)" = "$first" ] || fail "a retry sent other bits"
     expect 0 "$tacet" ledger show --ledger "$work/l" --json
     grep -q 'decision set,action,reward' "$work/out" || fail "the ledger does not say what is covered"
@@ -53,7 +53,7 @@ wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
         ticket=$(field ticket)
         point=$(sed -n 's/.*"action":\[\([^]]*\)\].*/\1/p' "$work/out")
         reward=$(echo "$point" | awk -F, '{ print ($1 > 0.5 && $2 > 0.5) }')
-        expect 0 report --ledger "$work/ledger-$device" --budget 4 --ticket "$ticket" --point "$point" --reward "$reward"
+        expect 0 report --ledger "$work/ledger-$device" --budget-eps 4 --ticket "$ticket" --point "$point" --value "$reward"
     done
 }
 expect 0 "$tacet" study list --store "$work/studies" --open-only

@@ -15,8 +15,8 @@ cp "$TACET_BIN/tacet" "$TACET_BIN/tacet-device" "$work/bin"
 TACET_BIN=$work/bin
 # As another user than root, who owns all of /proc anyway; a program whose memory is closed belongs to root there.
 # shellcheck disable=SC2086
-HOME=$work TACET_STATE=$work/state $as "$TACET_BIN/tacet" device report --ticket t --reward - --range 0:1 --eps 1 --ledger "$work/phone.db" \
-    --budget 5 --json <"$work/value" >"$work/out" 2>"$work/err" &
+HOME=$work TACET_STATE=$work/state $as "$TACET_BIN/tacet" device report --ticket t --value - --range 0:1 --eps 1 --ledger "$work/phone.db" \
+    --budget-eps 5 --json <"$work/value" >"$work/out" 2>"$work/err" &
 server=$!
 exec 3>"$work/value"
 for _ in $(seq 100); do
@@ -36,7 +36,7 @@ grep -q '"report":' "$work/out" || fail "no report: $(cat "$work/out" "$work/err
 may=$(sed -n 's/^CapEff:[^0-9a-f]*//p' /proc/self/status)
 if [ $((0x$may >> 14 & 1)) = 1 ]; then # CAP_IPC_LOCK
     mkfifo "$work/more"
-    TACET_STATE=$work/state2 "$TACET_BIN/tacet" device report --ticket t --reward - --range 0:1 --eps 1 --ledger "$work/root.db" --budget 5 <"$work/more" >/dev/null 2>&1 &
+    TACET_STATE=$work/state2 "$TACET_BIN/tacet" device report --ticket t --value - --range 0:1 --eps 1 --ledger "$work/root.db" --budget-eps 5 <"$work/more" >/dev/null 2>&1 &
     server=$!
     exec 3>"$work/more"
     for _ in $(seq 100); do

@@ -27,7 +27,7 @@ expect 0 "$tacet" curate --values-unprotected --data "$work/odd.csv" --inputs x 
 expect 0 "$tacet" ledger show --ledger "$work/odd.ledger"
 grep -q '^that is eps 0.3, delta 0 of eps 1.00001, delta' "$work/out" || fail "a budget is rounded down: $(cat "$work/out")"
 # A pure eps has a price for everybody, however large it is.
-expect 0 "$tacet" device report --ticket r1 --reward 0.5 --range 0:1 --eps 1 --ledger "$work/large.ledger" --budget 100
+expect 0 "$tacet" device report --ticket r1 --value 0.5 --range 0:1 --eps 1 --ledger "$work/large.ledger" --budget-eps 100
 expect 0 "$tacet" ledger show --ledger "$work/large.ledger"
 grep -q 'k = 50: eps 5000' "$work/out" || fail "no price for fifty records: $(cat "$work/out")"
 # Nor of a delta.

@@ -66,11 +66,11 @@ said 'tacet study token … --open-most N --rounds-most N'
 little=$(tacet study token --store "$store" --role device --study dose --open-most 1 --rounds-most 5 | grep -o 'tacet_[A-Za-z0-9_-]*' | head -n 1)
 ask "$little" POST /v1/studies/dose/suggestions "{\"key\":\"a\",$set}" | grep -q ticket || fail "no suggestion for a small share"
 ask "$little" POST /v1/studies/dose/suggestions "{\"key\":\"b\",$set}" | grep -q '"status":409' || fail "a share is no limit"
-said 'tacet study show NAME --store STUDIES'
-said 'tacet study expire NAME --store STUDIES --token N'
-tacet study show dose --store "$store" | grep -qi open || fail "show does not say who holds what"
+said 'tacet study show --store STUDIES --study NAME'
+said 'tacet study expire --store STUDIES --study NAME --token N'
+tacet study show --store "$store" --study dose | grep -qi open || fail "show does not say who holds what"
 number=$(tacet study token --store "$store" --list | awk '/device/ { n = $1 } END { print n }')
-tacet study expire dose --store "$store" --token "$number" | grep -q 1 || fail "nothing expired"
+tacet study expire --store "$store" --study dose --token "$number" | grep -q 1 || fail "nothing expired"
 ask "$little" POST /v1/studies/dose/suggestions "{\"key\":\"c\",$set}" | grep -q ticket || fail "an expired ticket still counts"
 tacet study token --store "$store" --drop "$number" >/dev/null || fail "drop"
 

@@ -93,7 +93,7 @@ curate 0 l --data t.csv --ledger l.db --new-budget test --person who --rows-per-
 [ "$(spent l.db)" = "4 4e-06" ] || fail "l2: $(spent l.db)"
 
 # The desk answers for the rows that were released, and measured values of a person's rows add up too.
-values= curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --output-range 0:100
+values= curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --range 0:100
 [ "$(field desk/manifest.json rows)" = 43 ] || fail "two rows each: $(field desk/manifest.json rows)"
 
 # What is wrong is said, and nothing is made.

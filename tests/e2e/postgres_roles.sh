@@ -17,7 +17,7 @@ for folder in /usr/lib/postgresql/*/bin; do psql=$folder/psql; done
     --lengthscale 0.3 >/dev/null
 printf 'x\n0\n0.5\n1\n' >"$work/places.csv"
 "$tacet" study create --store "$open" --open-only --name light --trust local --eps 1 --points "$work/places.csv" --columns x \
-    --lengthscale 0.3 --reward 0:10 >/dev/null
+    --lengthscale 0.3 --range 0:10 >/dev/null
 "$tacet" study token --store "$trusted" --open-store "$open" --role device >"$work/token"
 "$tacet" server init --dir "$work/keys" >/dev/null
 "$tacet" server --store "$trusted" --open-store "$open" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/server" \

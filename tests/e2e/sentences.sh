@@ -30,7 +30,7 @@ entries() { "$tacet" ledger show --ledger "$work/st/ledger-trial.db" --json >"$w
 printf '0.1\n0.5\n0.9\n' >"$work/arms.csv"
 for _ in $(seq 15); do
     "$tacet" study suggest --store "$work/st" --study trial --decision-set "$work/arms.csv" --json >"$work/s" 2>/dev/null || fail "no suggestion"
-    "$tacet" study observe --store "$work/st" --study trial --ticket "$(field ticket "$work/s")" --reward 0.5 >/dev/null 2>&1 || fail "no report"
+    "$tacet" study observe --store "$work/st" --study trial --ticket "$(field ticket "$work/s")" --value 0.5 >/dev/null 2>&1 || fail "no report"
 done
 [ "$(entries)" -ge 1 ] || fail "fifteen rounds ended no batch"
 "$tacet" study create --help >"$work/help"

@@ -24,12 +24,12 @@ says '"spent_eps":0' # the first batch has not ended
 if grep 'urn:tacet:problem' output; then fail "a request was refused"; fi
 
 # A store that was used holds what was acknowledged, whoever opens it next; the ledger is whole.
-"$TACET_BIN/tacet" study show dose --store studies | grep -q '1 suggested, 1 observed' || fail "the observation is not stored"
+"$TACET_BIN/tacet" study show --store studies --study dose | grep -q '1 suggested, 1 observed' || fail "the observation is not stored"
 "$TACET_BIN/tacet" ledger verify --ledger studies/ledger-dose.db >/dev/null || fail "the ledger does not hold"
 # The server was stopped in order, so there is nothing left to replay.
 "$TACET_BIN/tacet" study snapshot --store studies | grep -q '^study dose: saved after event 2, 0 of them replayed$' ||
     fail "an orderly stop left events to replay"
-if "$TACET_BIN/tacet" study snapshot nosuch --store studies 2>/dev/null; then fail "a study that is not there was saved"; fi
+if "$TACET_BIN/tacet" study snapshot --store studies --study nosuch 2>/dev/null; then fail "a study that is not there was saved"; fi
 # Repeating the creation is harmless, another study of the name is refused.
 create="$TACET_BIN/tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --lengthscale 0.3"
 $create --bounds 0:1,0:1 >/dev/null || fail "a retry of create is refused"
@@ -43,7 +43,7 @@ if "$TACET_BIN/tacet" study create --store studies --name menu --trust central -
     --points arms.csv --columns x --lengthscale 0.3 --rounds 5000000 >/dev/null 2>&1; then fail "5,000,000 rounds are taken"; fi
 if "$TACET_BIN/tacet" study list --store studies | grep -q menu; then fail "a study that was refused has its name"; fi
 "$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x \
-    --lengthscale 0.3 --direction minimize >/dev/null
+    --lengthscale 0.3 --minimize >/dev/null
 "$TACET_BIN/tacet" study token --store studies --role owner >token2
 "$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0 --ready-file address2 >/dev/null 2>&1 &
 server=$!
@@ -55,7 +55,7 @@ ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
 # A bare reward is not what a randomiser sends.
 ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":0.5}" | grep -q 'urn:tacet:problem:invalid' ||
     fail "the collector took a report that no device sends"
-report=$("$TACET_BIN/tacet" device report --ticket "$ticket" --reward 0.5 --range 0:1 --eps 1 --ledger phone.db --budget 10)
+report=$("$TACET_BIN/tacet" device report --ticket "$ticket" --value 0.5 --range 0:1 --eps 1 --ledger phone.db --budget-eps 10)
 ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":$report}" | grep -q '"observed"' ||
     fail "the collector refused a device's report"
 ask "$url/v1/studies/dose/suggestions" -d '{"decision_set":[[0,0]]}' | grep -q 'urn:tacet:problem' || fail "the collector serves a central study"
@@ -67,7 +67,7 @@ code() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat "$1")" -o
 for _ in $(seq 80); do [ "$(code token2)" != 401 ] || break; sleep 0.1; done
 [ "$(code token2)" = 401 ] || fail "the old text is still taken"
 "$TACET_BIN/tacet" study token --store studies --list | grep -Eq "^ *$number +owner .*[0-9]T[0-9:]*Z" || fail "the list has no end of the token"
-"$TACET_BIN/tacet" study show slides --store studies | grep -q '1 suggested, 1 observed' || fail "the study changed with the token"
+"$TACET_BIN/tacet" study show --store studies --study slides | grep -q '1 suggested, 1 observed' || fail "the study changed with the token"
 if "$TACET_BIN/tacet" study token --store studies --renew 999 2>/dev/null; then fail "a token that is not there was renewed"; fi
 kill "$server"
 wait "$server" || fail "the collector did not stop well"

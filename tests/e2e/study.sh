@@ -12,7 +12,7 @@ awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print 
 study create --name sets --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60
 study create --name levels --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60
 study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
-study create --name least --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --direction minimize
+study create --name least --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --minimize
 study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
 study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2
 grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy tails"
@@ -32,10 +32,10 @@ round() { # NAME OPTIONS...
     ticket=$(text ticket)
     reward=$(sed -n 's/.*"action": *\[\([^]]*\)\].*/\1/p' "$work/out" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; print 1 - sqrt(a * a + b * b) }')
     case $name in
-    device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$work/device.db" --budget 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism hybrid --reward "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
+    device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$work/device.db" --budget-eps 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism hybrid --value "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
     esac
     [ "$name" != own ] || reward=$((i * 40)) # one of 256 directions: its decision set stays on the device
-    study observe --study "$name" --ticket "$ticket" --reward "$reward"
+    study observe --study "$name" --ticket "$ticket" --value "$reward"
 }
 cores="Haswell Nehalem Zen"
 i=0
@@ -77,7 +77,7 @@ unset OPENBLAS_CORETYPE
 sed 's/[][]//g' "$work/sets.Zen" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; exit !(a * a + b * b < 0.2) }' || fail "the model's best is $(cat "$work/sets.Zen")"
 sed 's/[][]//g' "$work/least.Zen" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; exit !(a * a + b * b > 0.2) }' || fail "the least is $(cat "$work/least.Zen")"
 # Refused: a ticket with another value, a file with a header, a set for a list, an unknown study.
-expect 1 "$bin/tacet" study observe --store "$store" --study sets --ticket "$ticket" --reward 0.123
+expect 1 "$bin/tacet" study observe --store "$store" --study sets --ticket "$ticket" --value 0.123
 expect 2 "$bin/tacet" study suggest --store "$store" --study sets --decision-set "$work/points.csv"
 grep -q 'no header' "$work/err" || fail "a header was taken for an arm"
 expect 2 "$bin/tacet" study suggest --store "$store" --study list --decision-set "$work/arms.csv"
@@ -94,7 +94,7 @@ i=0
 until "$bin/tacet" study release --store "$store" --study fixed --out "$work/first.json" >/dev/null 2>&1; do
     [ "$i" -lt 60 ] || fail "no batch was released"
     expect 0 "$bin/tacet" study suggest --store "$store" --study fixed --json
-    expect 0 "$bin/tacet" study observe --store "$store" --study fixed --ticket "$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' "$work/out")" --reward 0.5
+    expect 0 "$bin/tacet" study observe --store "$store" --study fixed --ticket "$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' "$work/out")" --value 0.5
     i=$((i + 1))
 done
 cp "$store/ledger-fixed.db" "$work/newer.db"

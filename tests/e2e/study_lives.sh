@@ -21,7 +21,7 @@ while [ $left -gt 0 ]; do
     [ "$count" -gt 1 ] || fail "one suggestion for a count of 64: $(cat many)"
     left=$((left - count))
     while read -r ticket rate optimizer; do
-        study observe --study tune --ticket "$ticket" --reward "$(score "$rate" "$optimizer")" >/dev/null
+        study observe --study tune --ticket "$ticket" --value "$(score "$rate" "$optimizer")" >/dev/null
     done < <(sed 's/{"ticket"/\n{"ticket"/g' many | sed -n 's/.*"ticket":"\([^"]*\)".*"rate":\([^,]*\),.*"optimizer":"\([a-z]*\)".*/\1 \2 \3/p')
 done
 study suggest --study tune --json >last
@@ -51,9 +51,9 @@ study create --name box --trust local --eps 8 --bounds x=0:10 --rounds 40 --cand
 play() { # STUDY ROUNDS
     for _ in $(seq "$2"); do
         study suggest --study "$1" --json >one
-        "$bin/tacet" device report --ticket "$(tickets <one)" --reward "$(sed 's/.*"x":\([^},]*\).*/\1/' one | awk '{ d = ($1 - 7) / 5; print 1 - d * d }')" \
-            --range 0:1 --eps 8 --ledger device.ledger --budget 10000 >report
-        study observe --study "$1" --ticket "$(tickets <one)" --reward "$(cat report)" >/dev/null
+        "$bin/tacet" device report --ticket "$(tickets <one)" --value "$(sed 's/.*"x":\([^},]*\).*/\1/' one | awk '{ d = ($1 - 7) / 5; print 1 - d * d }')" \
+            --range 0:1 --eps 8 --ledger device.ledger --budget-eps 10000 >report
+        study observe --study "$1" --ticket "$(tickets <one)" --value "$(cat report)" >/dev/null
     done
 }
 play box 40
@@ -83,7 +83,7 @@ code=0; study extend --study moma --rounds 5000 2>err || code=$?
 printf 'x\n0\n0.5\n1\n' >arms.csv
 study create --name visits --trust central --policy contextual --eps 20 --points arms.csv --columns x --lengthscale 0.5,0.5 --context 0:1 --rounds 110 >/dev/null
 while study suggest --study visits --context 0.3 --count 64 --json >many && ! grep -q '"last":true' many; do
-    for ticket in $(tickets <many); do study observe --study visits --ticket "$ticket" --reward 1 >/dev/null; done
+    for ticket in $(tickets <many); do study observe --study visits --ticket "$ticket" --value 1 >/dev/null; done
 done
 grep -q '"last":true' many || fail "no last model in a context: $(cat many)"
 study extend --study visits --rounds 130 >/dev/null 2>err || fail "a contextual study has no more rounds"
@@ -94,7 +94,7 @@ printf 'x,y,z\n0,0,0\n1,0,0\n0,1,0\n0,0,1\n1,1,1\n' >corners.csv
 study create --name six --trust central --policy contextual --eps 100 --yes --points corners.csv --columns x,y,z --groups 0,1,2,0,1,2 --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 >/dev/null
 for round in 1 2; do
     study suggest --study six --context 0.3,0.5,0.7 --count 8 --json >many || fail "no round $round of six coordinates"
-    for ticket in $(tickets <many); do study observe --study six --ticket "$ticket" --reward 1 >/dev/null; done
+    for ticket in $(tickets <many); do study observe --study six --ticket "$ticket" --value 1 >/dev/null; done
 done
 code=0; study create --name no --trust central --policy contextual --eps 100 --yes --points corners.csv --columns x,y,z --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 2>err || code=$?
 [ $code -eq 2 ] && grep -q 'groups' err || fail "six coordinates pass without groups: $code, $(cat err)"
