@@ -33,7 +33,7 @@
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 
-enum { CENTRAL_ENV_POOL = 40000, CENTRAL_ENV_MOST_BUMPS = 32, CENTRAL_ENV_MOST_DIM = 3, CENTRAL_ENV_MOST_COLUMNS = 24 };
+enum { CENTRAL_ENV_POOL = 40000, CENTRAL_ENV_MOST_BUMPS = 32, CENTRAL_ENV_MOST_DIM = 3, CENTRAL_ENV_MOST_COLUMNS = 32 };
 
 /* dim = 0: the paper's. */
 typedef struct central_world {

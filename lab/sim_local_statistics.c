@@ -154,7 +154,7 @@ static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t di
         return tacet_noisy_ucb_choose(b->ucb, NULL, arms, dim, count);
     }
     tacet_central_learner *model = tacet_local_statistics_model(b->server);
-    return tacet_central_learner_informed(model) ? tacet_central_learner_choose(model, NULL, arms, dim, count)
+    return tacet_central_learner_informed(model) ? tacet_central_learner_choose(model, NULL, arms, dim, count, NULL)
                                                  : tacet_simrng_below(coin, count);
 }
 

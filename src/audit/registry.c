@@ -33,6 +33,7 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_contextual_choice,
     &tacet__audit_contextual_grid,
     &tacet__audit_central,
+    &tacet__audit_central_counts,
     &tacet__audit_direct,
     &tacet__audit_direct_unclipped,
     &tacet__audit_local_statistics,

@@ -21,7 +21,7 @@ extern const tacet_audit_target tacet__audit_contextual, tacet__audit_contextual
     tacet__audit_contextual_choice, tacet__audit_contextual_grid;
 /* targets_central.c */
 extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statistics, tacet__audit_central_shared,
-    tacet__audit_central_lemma_5;
+    tacet__audit_central_lemma_5, tacet__audit_central_counts;
 /* targets_redraw.c */
 extern const tacet_audit_target tacet__audit_redraw;
 /* targets_tune.c */

@@ -124,13 +124,31 @@ static tacet_status open_central(central_state *s, const tacet_audit_claim *clai
     return tacet__batch_gate_create(&s->gate, &terms, err);
 }
 
-static tacet_status create(void **state, const tacet_audit_claim *claim, bool local, tacet_error *err) {
+/* Two rounds of counted arms: a reward of 1 at one arm, of 0 at another. */
+static tacet_status open_counts(central_state *s, const tacet_audit_claim *claim, tacet_error *err) {
+    const tacet__batch_terms terms = {.eps = claim->eps,
+                                      .sensitivity = 2,
+                                      .longest = 2 * (OTHERS + 1),
+                                      .few = true,
+                                      .l1 = true,
+                                      .proof = "src/central/README.md"};
+    s->record[0][0] = 1;
+    s->record[1][BATCH_NUMBERS - 1] = 1;
+    return tacet__batch_gate_create(&s->gate, &terms, err);
+}
+
+typedef enum kind { CENTRAL, COUNTS, LOCAL } kind;
+
+static tacet_status create(void **state, const tacet_audit_claim *claim, kind what, tacet_error *err) {
+    const bool local = what == LOCAL;
     *state = NULL;
     central_state *s = TACET__ZALLOC(central_state, 1);
     if (s == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
     }
-    tacet_status status = local ? make_map(s, err) : open_central(s, claim, err);
+    tacet_status status = local            ? make_map(s, err)
+                          : what == COUNTS ? open_counts(s, claim, err)
+                                           : open_central(s, claim, err);
     if (status == TACET_OK && local) {
         status = worst_pair(s, err);
     }
@@ -146,11 +164,15 @@ static tacet_status create(void **state, const tacet_audit_claim *claim, bool lo
 }
 
 static tacet_status create_central(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return create(state, claim, false, err);
+    return create(state, claim, CENTRAL, err);
 }
 
 static tacet_status create_local(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return create(state, claim, true, err);
+    return create(state, claim, LOCAL, err);
+}
+
+static tacet_status create_counts(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create(state, claim, COUNTS, err);
 }
 
 /* A batch of OTHERS records of world 0 and one of `world`: the release, and its exact sum. */
@@ -180,6 +202,19 @@ static tacet_status run_central(void *state, tacet_noise *noise, int world, doub
     double released[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
     const tacet_status status = release_batch(s, noise, world, released, sum, err);
     *statistic = tacet__dot(released, s->direction, BATCH_NUMBERS);
+    return status;
+}
+
+/* The log-likelihood ratio of Laplace noise, but for its scale. */
+static tacet_status run_counts(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    central_state *s = state;
+    double released[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
+    const tacet_status status = release_batch(s, noise, world, released, sum, err);
+    *statistic = 0;
+    for (size_t i = 0; i < BATCH_NUMBERS; i++) {
+        const double others = OTHERS * s->record[0][i];
+        *statistic += fabs(released[i] - others - s->record[0][i]) - fabs(released[i] - others - s->record[1][i]);
+    }
     return status;
 }
 
@@ -260,6 +295,13 @@ const tacet_audit_target tacet__audit_central = {
     .summary = "a batch of a joint-DP bandit; one round's decision set and reward replaced",
     .create = create_central,
     .run = run_central,
+    .free = drop,
+};
+const tacet_audit_target tacet__audit_central_counts = {
+    .name = "central-counts",
+    .summary = "a batch of counted arms; one round's decision set and reward replaced",
+    .create = create_counts,
+    .run = run_counts,
     .free = drop,
 };
 const tacet_audit_target tacet__audit_local_statistics = {

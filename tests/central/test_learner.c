@@ -77,7 +77,7 @@ static void finds_the_peak(void **state) {
     assert_close(mean, 0.9, 0.1);
     const double arms[6] = {-1.5, 0.5, 0.75, -0.5, 1.9, 0.2};
     double score = 0;
-    assert_int_equal(tacet_central_learner_choose(f->learner, &score, arms, 2, 3), 1);
+    assert_int_equal(tacet_central_learner_choose(f->learner, &score, arms, 2, 3, NULL), 1);
     double means[3], sds[3];
     tacet_central_learner_predict(f->learner, means, sds, arms, 2, 3);
     for (size_t j = 0; j < 3; j++) {
@@ -106,7 +106,7 @@ static void it_closes_in(void **state) {
             assert_true(means[j] > 0 && means[j] < 1);
             assert_true(fabs(means[j] - truth(arms + 2 * j)) < 4 * sds[j] + 0.03); /* the grid's share */
         }
-        assert_int_equal(tacet_central_learner_choose(f->learner, NULL, arms, 2, 3), 1);
+        assert_int_equal(tacet_central_learner_choose(f->learner, NULL, arms, 2, 3, NULL), 1);
         tacet_central_learner_best(f->learner, x, &best, &sd);
         assert_true(hypot(x[0] - 0.8, x[1] + 0.6) < (k == 0 ? 0.8 : 0.3));
         const double overall = tacet_central_learner_error(f->learner);

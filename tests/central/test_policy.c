@@ -5,16 +5,24 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
+#include "central/shared/features.h"
 #include "central/trusted/policy.h"
 
 enum { ARMS = 7, ROUNDS = 30 };
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
-static tacet_features *features;
-static tacet_central_map *map, *other_map;
+static tacet_features *features, *level_features;
+static tacet_central_map *map, *other_map, *levels_map;
+static const double LOWER[] = {-1, -1}, UPPER[] = {1, 1};
+static const size_t LEVELS[] = {3, 3};
+static const tacet_domain NINE = {.kind = TACET_DOMAIN_BOX, .d = 2, .lower = LOWER, .upper = UPPER, .levels = LEVELS};
 
 static int setup(void **state) {
     tacet_kernel *kernel = test_kernel("se", 2, 1);
     assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 12, 20, NULL));
+    tacet_kernel_free(kernel);
+    kernel = test_kernel("matern52", 2, 0.4);
+    assert_ok(tacet__central_features(&level_features, kernel, &NINE, 20, NULL));
+    assert_ok(tacet_central_map_create(&levels_map, level_features, &NINE, 9, 0, 1, NULL));
     tacet_kernel_free(kernel);
     assert_ok(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL));
     assert_ok(tacet_central_map_create(&other_map, features, &BALL, 12, 0, 1, NULL));
@@ -24,6 +32,8 @@ static int setup(void **state) {
 static int teardown(void **state) {
     tacet_central_map_free(map);
     tacet_central_map_free(other_map);
+    tacet_central_map_free(levels_map);
+    tacet_features_free(level_features);
     tacet_features_free(features);
     return 0;
 }
@@ -57,6 +67,12 @@ static tacet_status make_central(tacet_policy **out, const tacet_ask *ask, tacet
     tacet_central_settings s;
     settings_for_tests(&s);
     return tacet_central_create(out, map, &s, ask, err);
+}
+
+static tacet_status make_counted(tacet_policy **out, const tacet_ask *ask, tacet_error *err) {
+    tacet_central_settings s;
+    settings_for_tests(&s);
+    return tacet_central_create(out, levels_map, &s, ask, err);
 }
 
 static tacet_status make_other(tacet_policy **out, const tacet_ask *ask, tacet_error *err) {
@@ -123,6 +139,10 @@ static void conformance_known_horizon(void **state) {
 
 static void conformance_unknown_horizon(void **state) {
     conforms(make_unknown_horizon, make_central);
+}
+
+static void conformance_of_counted_arms(void **state) {
+    conforms(make_counted, make_central);
 }
 
 static tacet_status one_round(tacet_policy *policy, size_t k, tacet_suggestion *s) {
@@ -262,6 +282,7 @@ static void refuses_settings(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conformance_known_horizon), cmocka_unit_test(conformance_unknown_horizon),
+        cmocka_unit_test(conformance_of_counted_arms),
         cmocka_unit_test(refuses_bad_rounds),        cmocka_unit_test(a_wild_reward_is_one_record),
         cmocka_unit_test(ends_at_the_horizon),       cmocka_unit_test(limits_open_tickets),
         cmocka_unit_test(refuses_settings)};

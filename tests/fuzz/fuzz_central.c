@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (bytes != NULL && tacet__state_load(bytes, good_learner.size, "learner", tacet__central_learner_state, learner,
                                            NULL) == TACET_OK) {
         const double arms[3] = {-0.5, 0, 0.9};
-        if (tacet_central_learner_choose(learner, NULL, arms, 1, 3) > 2) {
+        if (tacet_central_learner_choose(learner, NULL, arms, 1, 3, NULL) > 2) {
             abort();
         }
     }

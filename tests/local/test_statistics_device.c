@@ -155,7 +155,7 @@ static void server_adds_up(void **state) {
     assert_status(tacet_local_statistics_take(server, report, 30, NULL), TACET_INVALID);
     assert_int_equal(tacet_local_statistics_count(server), 400);
     const double arms[4] = {-0.6, 0, 0.7, 0};
-    assert_int_equal(tacet_central_learner_choose(tacet_local_statistics_model(server), NULL, arms, 2, 2), 1);
+    assert_int_equal(tacet_central_learner_choose(tacet_local_statistics_model(server), NULL, arms, 2, 2, NULL), 1);
     tacet_local_statistics_free(server);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ab/trusted/study.h"
+#include "central/shared/features.h"
 #include "central/trusted/direct.h"
 #include "central/trusted/policy.h"
 #include <tacet/core/simrng.h>
@@ -123,6 +124,21 @@ static void test_a_round_of_decision_sets_moves_one_batch(void **state) {
     tacet_kernel_free(kernel);
 }
 
+/* Nine arms that tell nothing of each other: counted, with Laplace noise. */
+static void test_a_round_of_counted_arms_moves_one_batch(void **state) {
+    static const size_t LEVELS[] = {3, 3};
+    const tacet_domain levels = {.kind = TACET_DOMAIN_BOX, .d = 2, .lower = LOWER, .upper = UPPER, .levels = LEVELS};
+    const study s = {.name = "counted arms", .make = make_sets, .sets = true, .eps = 3};
+    tacet_kernel *kernel = test_kernel("matern52", 2, 0.2);
+    (void)state;
+    assert_ok(tacet__central_features(&features, kernel, &levels, 20, NULL));
+    assert_ok(tacet_central_map_create(&map, features, &levels, 9, 0, 1, NULL));
+    check(&s, 60, 0.99);
+    tacet_central_map_free(map);
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+}
+
 static tacet_policy *make_list(const tacet_ask *ask) {
     static double points[2 * POINTS];
     const tacet_central_arms arms = {NULL, points, 2, POINTS};
@@ -191,6 +207,7 @@ static void test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch(void **state
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_round_of_decision_sets_moves_one_batch),
+        cmocka_unit_test(test_a_round_of_counted_arms_moves_one_batch),
         cmocka_unit_test(test_a_reward_over_a_public_list_moves_one_sum),
         cmocka_unit_test(test_a_reward_that_leaves_at_once_moves_its_own_number),
         cmocka_unit_test(test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch),

@@ -10,17 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "central/open/counts.h"
 #include "central/open/learner_batches.h"
 #include "central/open/stepwise.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/domain.h"
 #include "gp/features_internal.h"
+#include "gp/linalg.h"
 
 enum { BATCH = TACET__STEPWISE_POINTS }; /* arms scored at a time */
 enum { GRID = 640, GRID_LEVELS_MOST = 512, TILTED_MOST = 20 };
 
 static const double WIDTH_NOISE = 3; /* noise of this sd halves the width */
+static const double UNRELATED = 0.2; /* correlation of the nearest arms up to which they are counted one by one */
+static const double FLAT = 1e-8;     /* ridge of the regression that makes a model of counts */
+static const double SURE = 0.005;    /* how near to 0 or 1 a model of counts goes */
 
 typedef struct ranked {
     double score;
@@ -31,7 +36,9 @@ struct tacet_central_learner {
     const tacet_central_map *map; /* borrowed */
     tacet_central_learner_settings set;
     size_t d, m, r, grid;
-    tacet__stepwise *steps; /* the model */
+    tacet__stepwise *steps; /* the model; NULL: arms are counted */
+    tacet__counts *counts;  /* of arms that tell nothing of each other, each a point of the grid; or NULL */
+    double *theta;          /* with counts: m, and m * m of scratch */
     double *points;         /* d x grid */
     double *Phi;            /* m x grid: all features of the grid; the leading r rows are the released ones */
     /* state */
@@ -93,6 +100,30 @@ static bool allocate(tacet_central_learner *l, size_t most) {
     return l->order != NULL;
 }
 
+size_t tacet__central_countable(const tacet_central_map *map) {
+    const tacet_domain *domain = tacet_central_map_domain(map);
+    const size_t d = domain->d, arms = tacet__domain_levels(domain);
+    double X[TACET__COUNTS_MOST * TACET__COUNTS_MOST]; /* a failure here would change what is released */
+    bool unrelated = arms >= 2 && arms <= TACET__COUNTS_MOST && d <= TACET__COUNTS_MOST;
+    if (unrelated) {
+        tacet__domain_spread(domain, X, arms);
+    }
+    for (size_t j = 1; unrelated && j < arms; j++) {
+        for (size_t i = 0; i < j; i++) {
+            const tacet_kernel *kernel = tacet_central_map_features(map)->kernel;
+            unrelated = unrelated && tacet_kernel_eval(kernel, X + i * d, X + j * d) <= UNRELATED;
+        }
+    }
+    return unrelated ? arms : 0;
+}
+
+static tacet_status open_counts(tacet_central_learner *l, tacet_error *err) {
+    size_t room = 0;
+    l->theta = tacet__size_mul(&room, l->m, l->m + 1) ? TACET__ZALLOC(double, room) : NULL;
+    return l->theta != NULL ? tacet__counts_create(&l->counts, l->grid, l->set.set_size, l->set.typical_reward, err)
+                            : tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
+}
+
 tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
                                           const tacet_central_learner_settings *settings, tacet_error *err) {
     if (out == NULL || map == NULL || settings == NULL) {
@@ -114,13 +145,22 @@ tacet_status tacet_central_learner_create(tacet_central_learner **out, const tac
     l->d = domain->d;
     l->m = tacet_features_dim(tacet_central_map_features(map));
     l->r = tacet_central_map_released(map);
-    l->grid = settings->grid > 0 ? settings->grid : corners > 0 && corners <= GRID_LEVELS_MOST ? corners : GRID;
+    l->grid = settings->counted    ? tacet__central_countable(map)
+              : settings->grid > 0 ? settings->grid : corners > 0 && corners <= GRID_LEVELS_MOST ? corners : GRID;
+    if (l->grid == 0) {
+        status = tacet__fail(err, TACET_INVALID, "arms can be counted where there are few, and unrelated");
+        goto done;
+    }
     if (!allocate(l, l->grid)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner of %zu features", l->m);
         goto done;
     }
     tacet__domain_spread(domain, l->points, l->grid);
     tacet_features_eval(tacet_central_map_features(map), l->Phi, l->points, l->d, l->grid);
+    if (settings->counted) {
+        status = open_counts(l, err);
+        goto done;
+    }
     const double typical = settings->typical_reward;
     const tacet__stepwise_prior prior = {.tilt_var = settings->tilt_var,
                                          .level = log(typical / (1 - typical)),
@@ -145,6 +185,8 @@ void tacet_central_learner_free(tacet_central_learner *l) {
         return;
     }
     tacet__stepwise_free(l->steps);
+    tacet__counts_free(l->counts);
+    free(l->theta);
     double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->X, l->phi, l->out, l->halves};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
@@ -177,6 +219,21 @@ void tacet__central_learner_scoring(const tacet_central_learner *l, double *thet
     *width = width_of(l);
 }
 
+/* The point of the grid that is nearest to x, which was clipped to the domain. */
+static size_t arm_at(const tacet_central_learner *l, const double *x) {
+    double least = INFINITY;
+    size_t arm = 0;
+    for (size_t j = 0; j < l->grid; j++) {
+        double d2 = 0;
+        for (size_t c = 0; c < l->d; c++) {
+            d2 += (x[c] - l->points[j * l->d + c]) * (x[c] - l->points[j * l->d + c]);
+        }
+        arm = d2 < least ? j : arm;
+        least = fmin(d2, least);
+    }
+    return arm;
+}
+
 /* Scores of n <= BATCH points, in [0, 1]: what ranks them. */
 static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
     const double width = width_of(l);
@@ -193,6 +250,17 @@ static void posterior(tacet_central_learner *l, double *mean, double *sd, const 
     for (size_t j = 0; j < n; j++) {
         mean[j] = logistic(mean[j]);
         sd[j] = sqrt(sd[j]) * mean[j] * (1 - mean[j]); /* the logistic's slope */
+    }
+}
+
+/* The same at points of the grid, from `first` on. */
+static void posterior_of_grid(tacet_central_learner *l, double *mean, double *sd, size_t first, size_t n) {
+    if (l->counts == NULL) {
+        posterior(l, mean, sd, l->Phi + first * l->m, n);
+        return;
+    }
+    for (size_t j = 0; j < n; j++) {
+        mean[j] = tacet__counts_mean(l->counts, first + j, &sd[j]);
     }
 }
 
@@ -279,6 +347,10 @@ tacet_status tacet_central_learner_update(tacet_central_learner *l, const double
 
 tacet_status tacet__central_learner_plan(tacet_central_learner *l, size_t *k, size_t n, double play,
                                          const tacet__batch_noise *noise, tacet_error *err) {
+    if (l->counts != NULL) {
+        *k = 2 * l->grid;
+        return TACET_OK;
+    }
     return tacet__stepwise_plan(l->steps, k, n, l->law, play, noise, err);
 }
 
@@ -288,19 +360,31 @@ void tacet__central_learner_record(const tacet_central_learner *l, double *out, 
     double *clipped = work + l->m;
     memcpy(clipped, x, l->d * sizeof(double));
     tacet__domain_clip(tacet_central_map_domain(l->map), clipped);
-    tacet__features_eval_exact(tacet_central_map_features(l->map), work, clipped); /* the same bits on every machine */
-    tacet__stepwise_record(l->steps, out, work, isnan(v) ? 0.5 : fmin(fmax(v, 0), 1));
+    const double within = isnan(v) ? 0.5 : fmin(fmax(v, 0), 1);
+    if (l->counts != NULL) {
+        tacet__counts_record(l->counts, out, arm_at(l, clipped), within);
+    } else { /* the same bits on every machine */
+        tacet__features_eval_exact(tacet_central_map_features(l->map), work, clipped);
+        tacet__stepwise_record(l->steps, out, work, within);
+    }
     sodium_memzero(work, (l->m + l->d) * sizeof(double));
 }
 
 tacet_status tacet__central_learner_take(tacet_central_learner *l, const double *sums, double noise_var, uint64_t count,
                                          tacet_error *err) {
-    const size_t k = tacet__stepwise_numbers(l->steps);
+    const size_t k = l->counts != NULL ? 2 * l->grid : tacet__stepwise_numbers(l->steps);
     const tacet_status status = k > 0 ? check_release(sums, k, noise_var, count, err) : TACET_OK;
-    if (status != TACET_OK || k == 0) { /* 0: a batch that could tell nothing */
+    if (l->counts == NULL && (status != TACET_OK || k == 0)) { /* 0: a batch that could tell nothing */
         memset(l->intended, 0, l->grid * sizeof(double));
         tacet__stepwise_end(l->steps);
+    }
+    if (status != TACET_OK || k == 0) {
         return status;
+    }
+    if (l->counts != NULL) {
+        tacet__counts_take(l->counts, sums, noise_var, count);
+        l->informed = true;
+        return TACET_OK;
     }
     return learn(l, sums, noise_var, count, err);
 }
@@ -325,7 +409,12 @@ void tacet_central_learner_predict(tacet_central_learner *l, double *mean, doubl
     for (size_t first = 0; first < n; first += BATCH) {
         const size_t count = n - first < BATCH ? n - first : BATCH;
         features_of(l, X + first * ldx, ldx, count);
-        posterior(l, l->out, l->out + BATCH, l->phi, count);
+        if (l->counts == NULL) {
+            posterior(l, l->out, l->out + BATCH, l->phi, count);
+        }
+        for (size_t j = 0; j < count && l->counts != NULL; j++) {
+            l->out[j] = tacet__counts_mean(l->counts, arm_at(l, l->X + j * l->d), &l->out[BATCH + j]);
+        }
         for (size_t j = 0; j < count; j++) {
             mean[first + j] = in_units(l, l->out[j]);
             if (sd != NULL) {
@@ -335,14 +424,21 @@ void tacet_central_learner_predict(tacet_central_learner *l, double *mean, doubl
     }
 }
 
-size_t tacet_central_learner_choose(tacet_central_learner *l, double *value, const double *X, size_t ldx, size_t n) {
+size_t tacet_central_learner_choose(tacet_central_learner *l, double *value, const double *X, size_t ldx, size_t n,
+                                    tacet_simrng *coin) {
     size_t best = 0;
-    double top = -INFINITY;
+    double top = -INFINITY, draws[TACET__COUNTS_MOST];
+    if (l->counts != NULL) {
+        tacet__counts_draw(l->counts, draws, coin);
+    }
     for (size_t first = 0; first < n; first += BATCH) {
         const size_t count = n - first < BATCH ? n - first : BATCH;
         features_of(l, X + first * ldx, ldx, count);
-        score(l, l->out, l->phi, count);
+        if (l->counts == NULL) {
+            score(l, l->out, l->phi, count);
+        }
         for (size_t j = 0; j < count; j++) {
+            l->out[j] = l->counts != NULL ? draws[arm_at(l, l->X + j * l->d)] : l->out[j];
             if (l->out[j] > top) {
                 top = l->out[j];
                 best = first + j;
@@ -360,7 +456,7 @@ void tacet_central_learner_best(tacet_central_learner *l, double *x, double *mea
     double top = -INFINITY;
     for (size_t first = 0; first < l->grid; first += BATCH) {
         const size_t n = l->grid - first < BATCH ? l->grid - first : BATCH;
-        posterior(l, l->out, l->out + BATCH, l->Phi + first * l->m, n);
+        posterior_of_grid(l, l->out, l->out + BATCH, first, n);
         for (size_t j = 0; j < n; j++) {
             if (l->out[j] > top) {
                 top = l->out[j];
@@ -378,7 +474,7 @@ double tacet_central_learner_error(tacet_central_learner *l) {
     double sum = 0;
     for (size_t first = 0; first < l->grid; first += BATCH) {
         const size_t n = l->grid - first < BATCH ? l->grid - first : BATCH;
-        posterior(l, l->out, l->out + BATCH, l->Phi + first * l->m, n);
+        posterior_of_grid(l, l->out, l->out + BATCH, first, n);
         for (size_t j = 0; j < n; j++) {
             sum += l->out[BATCH + j] * l->out[BATCH + j];
         }
@@ -386,18 +482,45 @@ double tacet_central_learner_error(tacet_central_learner *l) {
     return (tacet_central_map_hi(l->map) - tacet_central_map_lo(l->map)) * sqrt(sum / (double)l->grid);
 }
 
+/* Counts as coefficients of the features: least squares on the logits of the arms' means. */
+static const double *theta_of_counts(const tacet_central_learner *l, double *level) {
+    const size_t m = l->m;
+    double *theta = l->theta, *gram = theta + m, sd = 0;
+    const double typical = l->set.typical_reward;
+    *level = log(typical / (1 - typical));
+    memset(theta, 0, m * sizeof(double));
+    tacet__gemm(false, true, m, m, l->grid, 1, l->Phi, m, l->Phi, m, 0, gram, m);
+    for (size_t j = 0; j < l->grid; j++) {
+        const double mean = fmin(fmax(tacet__counts_mean(l->counts, j, &sd), SURE), 1 - SURE);
+        for (size_t i = 0; i < m; i++) {
+            theta[i] += l->Phi[i + j * m] * (log(mean / (1 - mean)) - *level);
+        }
+    }
+    for (size_t i = 0; i < m; i++) {
+        gram[i * (m + 1)] += FLAT;
+    }
+    if (tacet__cholesky(gram, m, m, NULL, NULL, NULL) == TACET_OK) {
+        tacet__chol_solve(m, gram, m, theta);
+    }
+    return theta;
+}
+
 const double *tacet_central_learner_theta(const tacet_central_learner *l, double *level) {
+    if (l->counts != NULL) {
+        return theta_of_counts(l, level);
+    }
     const double *theta = tacet__stepwise_theta(l->steps);
     *level = theta[0];
     return theta + 1;
 }
 
 /* What a state must agree on with the learner it is loaded into. */
-enum { IDENTITY = 8 };
+enum { IDENTITY = 9 };
 static void identity(const tacet_central_learner *l, double numbers[IDENTITY]) {
     const tacet_central_learner_settings *s = &l->set;
     const double all[IDENTITY] = {(double)l->grid, (double)s->set_size, s->anywhere,  s->typical_reward,
-                                  s->tilt_var,     s->level_var,        s->logit_var, s->logit_width};
+                                  s->tilt_var,     s->level_var,        s->logit_var, s->logit_width,
+                                  s->counted ? 1 : 0};
     memcpy(numbers, all, sizeof all);
 }
 
@@ -415,5 +538,9 @@ void tacet__central_learner_state(void *learner, tacet__state *s) {
     for (size_t j = 0; j < l->grid && tacet__state_taking(s); j++) {
         tacet__state_require(s, "law", l->intended[j] >= 0 && l->law[j] >= 0);
     }
-    tacet__stepwise_state(l->steps, s);
+    if (l->counts != NULL) {
+        tacet__counts_state(l->counts, s);
+    } else {
+        tacet__stepwise_state(l->steps, s);
+    }
 }

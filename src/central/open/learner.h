@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "central/shared/map.h"
 #include <tacet/core/blob.h>
+#include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 
 typedef struct tacet_central_learner_settings {
@@ -26,6 +27,8 @@ typedef struct tacet_central_learner_settings {
     double level_var;      /* of the logit of a typical reward; default 2 */
     double logit_var;      /* of each coefficient of the reward's logit; default 3 */
     double logit_width;    /* arms are scored logit + width sd; less under much noise; default 1.5 */
+    bool counted;          /* arms are counted one by one (counts.h); default false. INVALID where
+                              tacet__central_countable is 0 */
 } tacet_central_learner_settings;
 
 typedef struct tacet_central_learner tacet_central_learner;
@@ -48,9 +51,9 @@ bool tacet_central_learner_informed(const tacet_central_learner *learner); /* an
  * be NULL. */
 void tacet_central_learner_predict(tacet_central_learner *learner, double *mean, double *sd, const double *X,
                                    size_t ldx, size_t n);
-/* The arm of the highest score and that score (in the rewards' units); any n > 0. */
+/* The arm of the highest score and that score (in the rewards' units); any n > 0. coin: of counted arms, else NULL. */
 size_t tacet_central_learner_choose(tacet_central_learner *learner, double *score, const double *X, size_t ldx,
-                                    size_t n);
+                                    size_t n, tacet_simrng *coin);
 /* The best posterior mean over the learner's grid: its point (d numbers, may be NULL), mean and sd. */
 void tacet_central_learner_best(tacet_central_learner *learner, double *x, double *mean, double *sd);
 /* What it predicts with, m coefficients of the features: the mean reward is lo + (hi - lo)/(1 + exp(-s)) with

@@ -9,6 +9,9 @@
 #include "central/open/shape.h"
 #include "core/state.h"
 
+/* How many arms there are, where they are few and tell nothing of each other by the kernel: counted one by one. 0: not
+ * so. Over decision sets alone: the policy says when, tacet_central_learner_settings. */
+size_t tacet__central_countable(const tacet_central_map *map);
 /* The coming batch of n rounds: *k numbers a record, 0 where it can tell nothing. `play` as in stepwise.h. */
 tacet_status tacet__central_learner_plan(tacet_central_learner *learner, size_t *k, size_t n, double play,
                                          const tacet__batch_noise *noise, tacet_error *err);

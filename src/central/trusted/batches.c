@@ -112,6 +112,7 @@ tacet_status tacet__batches_create(tacet__batches **out, const tacet__batches_pl
                                       .sensitivity = plan->sensitivity,
                                       .longest = LONGEST * plan->sensitivity,
                                       .few = !plan->gaussian && tacet__batch_few(ask),
+                                      .l1 = plan->l1,
                                       .proof = plan->proof};
     status = b->sum == NULL || b->scratch == NULL
                  ? tacet__fail(err, TACET_NO_MEMORY, "no memory for sums of %zu numbers", plan->most)
@@ -281,7 +282,8 @@ static void visit_last(tacet__batches *b, tacet__state *s) {
 
 void tacet__batches_state(tacet__batches *b, tacet__state *s) {
     const double plan[] = {(double)b->plan.most, b->plan.sensitivity, (double)b->plan.rounds, b->plan.first_length,
-                           b->plan.growth,       b->plan.eps,         b->plan.delta,          b->seeded ? 1 : 0};
+                           b->plan.growth,       b->plan.eps,         b->plan.delta,          b->seeded ? 1 : 0,
+                           b->plan.l1 ? 1 : 0};
     tacet__state_same(s, "plan", plan, sizeof plan);
     tacet__state_same(s, "ticket", b->ticket, strlen(b->ticket));
     tacet__state_u64(s, "seed", &b->seed, UINT64_MAX);

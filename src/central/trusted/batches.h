@@ -22,6 +22,7 @@ typedef struct tacet__batches_plan {
     double first_length, growth; /* rounds of the first batch; how much longer each is than the one before */
     double eps, delta;           /* delta = 0: pure */
     bool gaussian;               /* Gaussian noise however few numbers there are */
+    bool l1;                     /* the distance is L1: Laplace noise */
 } tacet__batches_plan;
 
 /* `ask` is copied, its noise looked at once. INVALID names what is wrong; NO_MEMORY. Nothing is charged yet. */

@@ -2,7 +2,7 @@
 /* gate.c - a batch's sum through the gate.
  * Ring: trusted. Source: parallel composition: a record is in one batch, so every batch may spend (eps, delta); which
  * mechanism draws a batch's noise depends on how many numbers it has, which is public. Up to TACET__FEW_MOST an l2
- * mechanism has less noise than the Gaussian (src/dp/open/l2.md). Proof: README.md, (c). A ticket is answered
+ * mechanism has less noise than the Gaussian (src/dp/open/l2.md); counts have Laplace noise. Proof: README.md, (c). A ticket is answered
  * once, so a batch that is ended again gets the same numbers. Cost: a calibration for each number of numbers, 0.2 s. */
 #include "central/trusted/gate.h"
 
@@ -54,11 +54,19 @@ static void clear_sized(sized *s) {
 
 /* How far sums of k numbers reach, and a record moves them. */
 static tacet_status bound_sums(sized *s, const tacet__batch_terms *t, tacet_error *err) {
-    const double rounding = sqrt((double)s->k) * TACET__BATCH_QUANTUM;
+    const double rounding = (t->l1 ? (double)s->k : sqrt((double)s->k)) * TACET__BATCH_QUANTUM;
     const tacet_status status = tacet_bound_norm(&s->wide, s->k, t->longest + 1, err);
-    return status != TACET_OK
-               ? status
-               : tacet_bound_narrow(&s->bound, s->wide, t->sensitivity * (1 + 1e-12) + rounding, t->proof, err);
+    return status != TACET_OK ? status
+                              : (t->l1 ? tacet_bound_narrow_1 : tacet_bound_narrow)(
+                                    &s->bound, s->wide, t->sensitivity * (1 + 1e-12) + rounding, t->proof, err);
+}
+
+/* Of each of k numbers. */
+static double variance_of(tacet_mechanism_kind kind, double scale, size_t k) {
+    const double numbers = kind == TACET_MECHANISM_GAUSSIAN  ? 1
+                           : kind == TACET_MECHANISM_LAPLACE ? 2
+                                                             : (double)(k + 1);
+    return numbers * scale * scale;
 }
 
 /* A budget for which no noise can be drawn is refused before anything rests on it. */
@@ -67,8 +75,10 @@ static tacet_status try_terms(const tacet__batch_terms *t, tacet_error *err) {
     sized s = {.k = 1};
     tacet_status status = bound_sums(&s, t, err);
     if (status == TACET_OK) {
-        status = tacet_mechanism_create(&s.mechanism, t->delta > 0 ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_KNORM,
-                                        s.bound, &neighbours, t->eps, t->delta, err);
+        const tacet_mechanism_kind kind = t->l1         ? TACET_MECHANISM_LAPLACE
+                                          : t->delta > 0 ? TACET_MECHANISM_GAUSSIAN
+                                                         : TACET_MECHANISM_KNORM;
+        status = tacet_mechanism_create(&s.mechanism, kind, s.bound, &neighbours, t->eps, t->delta, err);
     }
     clear_sized(&s);
     return status;
@@ -113,12 +123,16 @@ void tacet__batch_gate_free(tacet__batch_gate *g) {
 
 void tacet__batch_gate_noise(const tacet__batch_gate *g, tacet__batch_noise *out) {
     const double scale = g->terms.sensitivity;
+    if (g->terms.l1) {
+        *out = (tacet__batch_noise){.gaussian_var = variance_of(TACET_MECHANISM_LAPLACE, scale / g->terms.eps, 1)};
+        return;
+    }
     *out = (tacet__batch_noise){.gaussian_var = g->sigma * g->sigma * scale * scale,
                                 .unit = g->few ? scale / g->terms.eps : 0};
 }
 
 double tacet__batch_gate_pure(const tacet__batch_gate *g) {
-    return !g->few ? 0 : g->terms.delta == 0 ? g->terms.eps : PURE_MOST * g->terms.eps;
+    return !g->few ? 0 : g->terms.delta == 0 || g->terms.l1 ? g->terms.eps : PURE_MOST * g->terms.eps;
 }
 
 /* The mechanism with less noise for k numbers: l2, pure or with the delta, or Gaussian. */
@@ -127,6 +141,13 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
     const tacet__batch_terms *t = &g->terms;
     const double gaussian = g->sigma * t->sensitivity;
     const tacet_mechanism_kind few = t->delta > 0 ? TACET_MECHANISM_L2 : TACET_MECHANISM_KNORM;
+    if (t->l1) {
+        const tacet_status status =
+            tacet_mechanism_create(&s->mechanism, TACET_MECHANISM_LAPLACE, s->bound, &neighbours, t->eps, 0, err);
+        s->var = status == TACET_OK ? variance_of(TACET_MECHANISM_LAPLACE, tacet_mechanism_scale(s->mechanism), s->k)
+                                    : 0;
+        return status;
+    }
     if (t->delta == 0 || (s->k <= TACET__FEW_MOST && g->few)) {
         const tacet_status status =
             tacet_mechanism_create(&s->mechanism, few, s->bound, &neighbours, t->eps, t->delta, err);
@@ -134,7 +155,7 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
             return status;
         }
         const double scale = tacet_mechanism_scale(s->mechanism);
-        s->var = scale * scale * (double)(s->k + 1);
+        s->var = variance_of(few, scale, s->k);
         const double pure = tacet_mechanism_sensitivity(s->mechanism) / scale;
         if (t->delta == 0 || (s->var < gaussian * gaussian && pure <= PURE_MOST * t->eps)) {
             return TACET_OK;
@@ -144,8 +165,9 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
     }
     const tacet_status status =
         tacet_mechanism_create(&s->mechanism, TACET_MECHANISM_GAUSSIAN, s->bound, &neighbours, t->eps, t->delta, err);
-    const double sigma = status == TACET_OK ? tacet_mechanism_scale(s->mechanism) : 0;
-    s->var = sigma * sigma;
+    s->var = status == TACET_OK
+                 ? variance_of(TACET_MECHANISM_GAUSSIAN, tacet_mechanism_scale(s->mechanism), s->k)
+                 : 0;
     return status;
 }
 
@@ -202,8 +224,10 @@ static tacet_status recall_answer(tacet_release **out, double *var, const tacet_
     }
     if (status == TACET_OK) {
         const tacet_receipt *receipt = tacet_release_receipt(*out);
-        const bool gaussian = strcmp(receipt->mechanism, "gaussian") == 0;
-        *var = receipt->scale * receipt->scale * (gaussian ? 1 : (double)(k + 1));
+        const tacet_mechanism_kind kind = strcmp(receipt->mechanism, "gaussian") == 0  ? TACET_MECHANISM_GAUSSIAN
+                                          : strcmp(receipt->mechanism, "laplace") == 0 ? TACET_MECHANISM_LAPLACE
+                                                                                       : TACET_MECHANISM_KNORM;
+        *var = variance_of(kind, receipt->scale, k);
     }
     tacet_blob_clear(&memo);
     tacet_blob_clear(&texts);

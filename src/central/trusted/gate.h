@@ -18,6 +18,7 @@ typedef struct tacet__batch_terms {
     double sensitivity; /* how far one record moves its batch's sum, before rounding; proof: whose */
     double longest;     /* no sum is longer */
     bool few;           /* few numbers may get l2 noise */
+    bool l1;            /* the sensitivity is an L1 distance: Laplace noise, pure eps, however many numbers */
     const char *proof;
 } tacet__batch_terms;
 

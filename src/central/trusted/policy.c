@@ -26,6 +26,8 @@ static const double SMALL_NOISE = 1, LARGE_NOISE = 2.5;
 static const double FIRST_NOISE = 1.5; /* rounds of the first batch grow by 1 + FIRST_NOISE sd */
 static const double FIRST_MOST = 65536;
 enum { FIRST_NUMBERS = 6 }; /* about as many as the first release has */
+/* Of counted arms: rounds of the first batch for each arm, at eps 1 and below, and at least. */
+static const double FIRST_COUNTED = 10, FIRST_COUNTED_LEAST = 3, COUNTED_APART = 2;
 
 void tacet_central_settings_defaults(tacet_central_settings *settings) {
     *settings = (tacet_central_settings){.open_most = 64, .coin_seed = 1};
@@ -173,13 +175,11 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
         return status;
     }
     tacet_suggestion s = {.ticket = b->given + 1};
-    if (tacet_central_learner_informed(b->learner)) {
-        s.index = tacet_central_learner_choose(b->learner, &s.score, round->points, round->ld, round->count);
-    } else {
-        tacet_simrng coin;
-        tacet_simrng_init(&coin, b->settings.coin_seed, s.ticket);
-        s.index = tacet_simrng_below(&coin, round->count);
-    }
+    tacet_simrng coin;
+    tacet_simrng_init(&coin, b->settings.coin_seed, s.ticket);
+    s.index = tacet_central_learner_informed(b->learner)
+                  ? tacet_central_learner_choose(b->learner, &s.score, round->points, round->ld, round->count, &coin)
+                  : tacet_simrng_below(&coin, round->count);
     give(b, slot, &s, round);
     *out = s;
     return TACET_OK;
@@ -261,7 +261,7 @@ static void guarantee(const void *self, tacet_guarantee *out) {
     if (tacet__batches_is_private(b->batches)) {
         out->proven = true;
         out->eps = b->settings.eps;
-        out->delta = b->settings.delta;
+        out->delta = b->settings.learner.counted ? 0 : b->settings.delta;
         out->pure_eps = tacet__batches_pure(b->batches);
         out->statement = "What all others see hardly changes when one round's decision set and reward are replaced.";
     } else {
@@ -346,6 +346,15 @@ static tacet_status check_settings(const tacet_central_map *map, const tacet_cen
     return TACET_OK;
 }
 
+/* Batches of counts: README.md, (g). */
+static void plan_counts(tacet__batches_plan *plan, const tacet_central_settings *s, size_t arms) {
+    const double each = fmax(FIRST_COUNTED_LEAST, FIRST_COUNTED * fmin(1, 1 / s->eps));
+    plan->l1 = true;
+    plan->sensitivity = COUNTED_APART;
+    plan->first_length = s->first_epoch > 0 ? ceil(s->first_epoch) : ceil(each * (double)arms);
+    plan->growth = s->growth > 0 ? s->growth : GROWTH[1];
+}
+
 static tacet_status open_batches(tacet__bandit *b, const tacet_ask *ask, tacet_error *err) {
     const tacet_central_settings *s = &b->settings;
     tacet__batch_noise unit;
@@ -355,6 +364,10 @@ static tacet_status open_batches(tacet__bandit *b, const tacet_ask *ask, tacet_e
                                 .eps = s->eps,
                                 .delta = s->delta,
                                 .gaussian = s->gaussian};
+    if (s->learner.counted) {
+        plan_counts(&plan, s, b->numbers / 2);
+        return tacet__batches_create(&b->batches, &plan, ask, err);
+    }
     const tacet_status status = unit_noise(&unit, s, ask, err);
     if (status != TACET_OK) {
         return status;
@@ -381,10 +394,12 @@ tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *
     b->map = map;
     b->settings = *settings;
     b->d = tacet_central_map_domain(map)->d;
-    b->numbers = tacet__stepwise_most(features);
+    const size_t counted = !settings->gaussian && tacet__batch_few(ask) ? tacet__central_countable(map) : 0;
+    b->settings.learner.counted = counted > 0;
+    b->numbers = counted > 0 ? 2 * counted : tacet__stepwise_most(features);
     status = allocate(b, features, err);
     TACET_THEN(status, open_batches(b, ask, err));
-    TACET_THEN(status, tacet_central_learner_create(&b->learner, map, &settings->learner, err));
+    TACET_THEN(status, tacet_central_learner_create(&b->learner, map, &b->settings.learner, err));
     if (status == TACET_OK && begin) {
         status = plan_batch(b, err);
     }
