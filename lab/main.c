@@ -25,7 +25,7 @@ static const cli_command COMMANDS[] = {
      "Each round is a user with a decision set of arms (points of the ball of radius 2 in the plane), one of them "
      "good; the algorithm shows one arm and gets a reward of 0 or 1. Both are private towards all other users. Prints "
      "the cumulative regret with its standard error.\n\n"
-     "shipped releases growing batches, each shaped to tell most (decode: two vectors of a stream); published is the "
+     "shipped releases growing batches, each shaped to tell most, or of counted arms; published is the "
      "algorithm of the paper, with its own noise or the proven one; nonprivate and random are the two ends.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"

@@ -281,10 +281,9 @@ static void refuses_settings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conformance_known_horizon), cmocka_unit_test(conformance_unknown_horizon),
-        cmocka_unit_test(conformance_of_counted_arms),
-        cmocka_unit_test(refuses_bad_rounds),        cmocka_unit_test(a_wild_reward_is_one_record),
-        cmocka_unit_test(ends_at_the_horizon),       cmocka_unit_test(limits_open_tickets),
-        cmocka_unit_test(refuses_settings)};
+        cmocka_unit_test(conformance_known_horizon),   cmocka_unit_test(conformance_unknown_horizon),
+        cmocka_unit_test(conformance_of_counted_arms), cmocka_unit_test(refuses_bad_rounds),
+        cmocka_unit_test(a_wild_reward_is_one_record), cmocka_unit_test(ends_at_the_horizon),
+        cmocka_unit_test(limits_open_tickets),         cmocka_unit_test(refuses_settings)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -145,8 +145,10 @@ tacet_status tacet_central_learner_create(tacet_central_learner **out, const tac
     l->d = domain->d;
     l->m = tacet_features_dim(tacet_central_map_features(map));
     l->r = tacet_central_map_released(map);
-    l->grid = settings->counted    ? tacet__central_countable(map)
-              : settings->grid > 0 ? settings->grid : corners > 0 && corners <= GRID_LEVELS_MOST ? corners : GRID;
+    l->grid = settings->counted                            ? tacet__central_countable(map)
+              : settings->grid > 0                         ? settings->grid
+              : corners > 0 && corners <= GRID_LEVELS_MOST ? corners
+                                                           : GRID;
     if (l->grid == 0) {
         status = tacet__fail(err, TACET_INVALID, "arms can be counted where there are few, and unrelated");
         goto done;
@@ -518,9 +520,8 @@ const double *tacet_central_learner_theta(const tacet_central_learner *l, double
 enum { IDENTITY = 9 };
 static void identity(const tacet_central_learner *l, double numbers[IDENTITY]) {
     const tacet_central_learner_settings *s = &l->set;
-    const double all[IDENTITY] = {(double)l->grid, (double)s->set_size, s->anywhere,  s->typical_reward,
-                                  s->tilt_var,     s->level_var,        s->logit_var, s->logit_width,
-                                  s->counted ? 1 : 0};
+    const double all[IDENTITY] = {(double)l->grid, (double)s->set_size, s->anywhere,    s->typical_reward, s->tilt_var,
+                                  s->level_var,    s->logit_var,        s->logit_width, s->counted ? 1 : 0};
     memcpy(numbers, all, sizeof all);
 }
 

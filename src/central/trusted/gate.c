@@ -2,8 +2,9 @@
 /* gate.c - a batch's sum through the gate.
  * Ring: trusted. Source: parallel composition: a record is in one batch, so every batch may spend (eps, delta); which
  * mechanism draws a batch's noise depends on how many numbers it has, which is public. Up to TACET__FEW_MOST an l2
- * mechanism has less noise than the Gaussian (src/dp/open/l2.md); counts have Laplace noise. Proof: README.md, (c). A ticket is answered
- * once, so a batch that is ended again gets the same numbers. Cost: a calibration for each number of numbers, 0.2 s. */
+ * mechanism has less noise than the Gaussian (src/dp/open/l2.md); counts have Laplace noise. Proof: README.md, (c). A
+ * ticket is answered once, so a batch that is ended again gets the same numbers. Cost: a calibration for each number of
+ * numbers, 0.2 s. */
 #include "central/trusted/gate.h"
 
 #include <math.h>
@@ -61,12 +62,11 @@ static tacet_status bound_sums(sized *s, const tacet__batch_terms *t, tacet_erro
                                     &s->bound, s->wide, t->sensitivity * (1 + 1e-12) + rounding, t->proof, err);
 }
 
-/* Of each of k numbers. */
-static double variance_of(tacet_mechanism_kind kind, double scale, size_t k) {
-    const double numbers = kind == TACET_MECHANISM_GAUSSIAN  ? 1
-                           : kind == TACET_MECHANISM_LAPLACE ? 2
-                                                             : (double)(k + 1);
-    return numbers * scale * scale;
+/* Of each of k numbers with the noise of a law; infinite: it has none. */
+static double variance_of(const char *name, double scale, size_t k) {
+    const tacet_law *law = tacet_law_find(name);
+    const double spread = law != NULL && law->spread != NULL ? law->spread(scale, k) : INFINITY;
+    return spread * spread;
 }
 
 /* A budget for which no noise can be drawn is refused before anything rests on it. */
@@ -75,7 +75,7 @@ static tacet_status try_terms(const tacet__batch_terms *t, tacet_error *err) {
     sized s = {.k = 1};
     tacet_status status = bound_sums(&s, t, err);
     if (status == TACET_OK) {
-        const tacet_mechanism_kind kind = t->l1         ? TACET_MECHANISM_LAPLACE
+        const tacet_mechanism_kind kind = t->l1          ? TACET_MECHANISM_LAPLACE
                                           : t->delta > 0 ? TACET_MECHANISM_GAUSSIAN
                                                          : TACET_MECHANISM_KNORM;
         status = tacet_mechanism_create(&s.mechanism, kind, s.bound, &neighbours, t->eps, t->delta, err);
@@ -124,7 +124,7 @@ void tacet__batch_gate_free(tacet__batch_gate *g) {
 void tacet__batch_gate_noise(const tacet__batch_gate *g, tacet__batch_noise *out) {
     const double scale = g->terms.sensitivity;
     if (g->terms.l1) {
-        *out = (tacet__batch_noise){.gaussian_var = variance_of(TACET_MECHANISM_LAPLACE, scale / g->terms.eps, 1)};
+        *out = (tacet__batch_noise){.gaussian_var = variance_of("laplace", scale / g->terms.eps, 1)};
         return;
     }
     *out = (tacet__batch_noise){.gaussian_var = g->sigma * g->sigma * scale * scale,
@@ -144,8 +144,7 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
     if (t->l1) {
         const tacet_status status =
             tacet_mechanism_create(&s->mechanism, TACET_MECHANISM_LAPLACE, s->bound, &neighbours, t->eps, 0, err);
-        s->var = status == TACET_OK ? variance_of(TACET_MECHANISM_LAPLACE, tacet_mechanism_scale(s->mechanism), s->k)
-                                    : 0;
+        s->var = status == TACET_OK ? variance_of("laplace", tacet_mechanism_scale(s->mechanism), s->k) : 0;
         return status;
     }
     if (t->delta == 0 || (s->k <= TACET__FEW_MOST && g->few)) {
@@ -155,7 +154,7 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
             return status;
         }
         const double scale = tacet_mechanism_scale(s->mechanism);
-        s->var = variance_of(few, scale, s->k);
+        s->var = variance_of(t->delta > 0 ? "l2" : "k-norm", scale, s->k);
         const double pure = tacet_mechanism_sensitivity(s->mechanism) / scale;
         if (t->delta == 0 || (s->var < gaussian * gaussian && pure <= PURE_MOST * t->eps)) {
             return TACET_OK;
@@ -165,9 +164,7 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
     }
     const tacet_status status =
         tacet_mechanism_create(&s->mechanism, TACET_MECHANISM_GAUSSIAN, s->bound, &neighbours, t->eps, t->delta, err);
-    s->var = status == TACET_OK
-                 ? variance_of(TACET_MECHANISM_GAUSSIAN, tacet_mechanism_scale(s->mechanism), s->k)
-                 : 0;
+    s->var = status == TACET_OK ? variance_of("gaussian", tacet_mechanism_scale(s->mechanism), s->k) : 0;
     return status;
 }
 
@@ -224,10 +221,7 @@ static tacet_status recall_answer(tacet_release **out, double *var, const tacet_
     }
     if (status == TACET_OK) {
         const tacet_receipt *receipt = tacet_release_receipt(*out);
-        const tacet_mechanism_kind kind = strcmp(receipt->mechanism, "gaussian") == 0  ? TACET_MECHANISM_GAUSSIAN
-                                          : strcmp(receipt->mechanism, "laplace") == 0 ? TACET_MECHANISM_LAPLACE
-                                                                                       : TACET_MECHANISM_KNORM;
-        *var = variance_of(kind, receipt->scale, k);
+        *var = variance_of(receipt->mechanism, receipt->scale, k);
     }
     tacet_blob_clear(&memo);
     tacet_blob_clear(&texts);
