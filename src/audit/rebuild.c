@@ -23,7 +23,7 @@ typedef struct buffers {
     bool *is_known;
 } buffers;
 
-static void drop(buffers *b) {
+static void free_buffers(buffers *b) {
     free(b->A);
     free(b->B);
     free(b->mean);
@@ -117,6 +117,6 @@ tacet_status tacet_rebuild_records(tacet_rebuild *out, double *guesses, const do
     out->recovered = fraction_recovered(&b, ldb, Z, ldz, r, X, ldx, d, n, RECOVERED * out->blind);
     out->succeeded = out->recovered == 1;
 done:
-    drop(&b);
+    free_buffers(&b);
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct material {
     size_t *known;
 } material;
 
-static void drop(material *m) {
+static void free_material(material *m) {
     tacet_csv_table_clear(&m->records);
     tacet_csv_table_clear(&m->release);
     free(m->known);
@@ -107,7 +107,7 @@ tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest *manifest,
     TACET_THEN(status,
                tacet_rebuild_records(out, NULL, m.release.values, manifest->dims, manifest->dims, m.records.values,
                                      manifest->column_count, manifest->column_count, m.records.n, m.known, known, err));
-    drop(&m);
+    free_material(&m);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);
     }

@@ -44,7 +44,7 @@ typedef struct central_state {
     double direction[NUMBERS]; /* of the difference, unit length */
 } central_state;
 
-static void drop(void *state) {
+static void free_target(void *state) {
     central_state *s = state;
     if (s != NULL) {
         tacet__batch_gate_free(s->gate);
@@ -156,7 +156,7 @@ static tacet_status create(void **state, const tacet_audit_claim *claim, kind wh
         status = tacet_statistics_device_create(&s->device, s->map, claim->eps, claim->delta, err);
     }
     if (status != TACET_OK) {
-        drop(s);
+        free_target(s);
         return status;
     }
     *state = s;
@@ -295,7 +295,7 @@ const tacet_audit_target tacet__audit_central = {
     .summary = "a batch of a joint-DP bandit; one round's decision set and reward replaced",
     .create = create_central,
     .run = run_central,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_central_counts = {
     .name = "central-counts",
@@ -309,7 +309,7 @@ const tacet_audit_target tacet__audit_local_statistics = {
     .summary = "one report of a user of the local model; decision set and reward replaced",
     .create = create_local,
     .run = run_local,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_central_shared = {
     .name = "control:central-shared-noise",
@@ -317,7 +317,7 @@ const tacet_audit_target tacet__audit_central_shared = {
     .control = true,
     .create = create_central,
     .run = run_shared,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_central_lemma_5 = {
     .name = "published-lemma-5",

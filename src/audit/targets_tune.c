@@ -29,7 +29,7 @@ typedef struct tuning {
     double eps;
 } tuning;
 
-static void drop(void *state) {
+static void free_target(void *state) {
     tuning *t = state;
     if (t != NULL) {
         tacet_space_clear(&t->space);
@@ -57,7 +57,7 @@ static tacet_status create(void **state, const tacet_audit_claim *claim, tacet_e
     t->settings.kept = 0;
     const tacet_status status = tacet_space_short(&t->space, &columns, err);
     if (status != TACET_OK) {
-        drop(t);
+        free_target(t);
         return status;
     }
     *state = t;
@@ -171,7 +171,7 @@ const tacet_audit_target tacet__audit_tune = {
     .pure = true,
     .create = create,
     .run = run_sound,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_tune_stopping = {
     .name = "tune-stopping",
@@ -179,7 +179,7 @@ const tacet_audit_target tacet__audit_tune_stopping = {
     .pure = true,
     .create = create,
     .run = run_stopping,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_tune_scores = {
     .name = "control:tune-scores",
@@ -188,7 +188,7 @@ const tacet_audit_target tacet__audit_tune_scores = {
     .pure = true,
     .create = create,
     .run = run_shown,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_tune_crossed = {
     .name = "control:tune-cross-validation",
@@ -197,7 +197,7 @@ const tacet_audit_target tacet__audit_tune_crossed = {
     .pure = true,
     .create = create,
     .run = run_crossed,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_tune_failing = {
     .name = "control:tune-failing-record",
@@ -206,7 +206,7 @@ const tacet_audit_target tacet__audit_tune_failing = {
     .pure = true,
     .create = create,
     .run = run_failing,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_tune_ten = {
     .name = "control:tune-best-of-ten",
@@ -215,5 +215,5 @@ const tacet_audit_target tacet__audit_tune_ten = {
     .pure = true,
     .create = create,
     .run = run_ten,
-    .free = drop,
+    .free = free_target,
 };

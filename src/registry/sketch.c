@@ -342,7 +342,7 @@ static bool keep_sketch(tacet__sketch *out, looking *l, const unsigned char key[
     return true;
 }
 
-static void drop(looking *l) {
+static void free_search(looking *l) {
     for (size_t i = 0; i < l->rival_count && l->rivals != NULL; i++) {
         free(l->rivals[i].theirs.entries);
         free(l->rivals[i].here.entries);
@@ -380,7 +380,7 @@ tacet_status tacet__sketch_table(tacet__sketch *out, bool *few, tacet__shared *e
         earlier[i].share = same ? 1 : share_of(&l.rivals[i], &l, &earlier[i].sketch);
     }
     *few = status == TACET_OK && (l.columns < 2 || once(&l.all) < ONCE);
-    drop(&l);
+    free_search(&l);
     if (status != TACET_OK) {
         tacet__sketch_clear(out);
     }

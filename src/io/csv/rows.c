@@ -2,14 +2,14 @@
 /* rows.c - many records of numbers at once.
  * Ring: io. A record of plain numbers is read in one pass, eight bytes at a time: where the digits end is one
  * addition and a count of trailing zeros, their value three multiplications (packed decimal digits, added up in pairs,
- * fours and eights). In a block all delimiters and line ends are found beforehand (marks.c): a processor then works
- * on several numbers at once, since none must be read to know where the next begins; and a block that is only looked at
- * needs no more than the rules between neighbouring characters. Quotes, blanks, exponents, CR alone, or anything wrong
- * go the way of csv.c, which has the rules and the messages; so there is one set of rules. Cost: about 8 ns a number of
- * 7 characters, half of that in a block; half a nanosecond where a block is looked at. */
+ * fours and eights). In a block all delimiters and line ends are found beforehand (delimiters.c): a processor then
+ * works on several numbers at once, since none must be read to know where the next begins; and a block that is only
+ * looked at needs no more than the rules between neighbouring characters. Quotes, blanks, exponents, CR alone, or
+ * anything wrong go the way of csv.c, which has the rules and the messages; so there is one set of rules. Cost: about 8
+ * ns a number of 7 characters, half of that in a block; half a nanosecond where a block is looked at. */
 #include "io/csv/internal.h"
 
-#include "io/csv/marks.h"
+#include "io/csv/delimiters.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/number.h"

@@ -77,7 +77,7 @@ typedef struct objects {
     gnutls_x509_crt_t ca;
 } objects;
 
-static void drop(objects *o) {
+static void free_objects(objects *o) {
     gnutls_x509_privkey_deinit(o->key);
     gnutls_x509_crt_deinit(o->certificate);
     gnutls_x509_privkey_deinit(o->ca_key);
@@ -102,7 +102,7 @@ static tacet_status finish(tacet__pem *out, objects *o, int code, tacet_error *e
     if (code >= 0 && (code = gnutls_x509_privkey_export2(o->key, GNUTLS_X509_FMT_PEM, &datum)) >= 0) {
         out->key = copy_text(&datum);
     }
-    drop(o);
+    free_objects(o);
     if (code < 0) {
         tacet__pem_free(out);
         return tacet__fail(err, TACET_INVALID, "cannot make a certificate: %s", gnutls_strerror(code));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - HTTPS over libmicrohttpd and GnuTLS: requests, their limits, and what becomes of them. Connections:
- * porter.c; what a request may look like: look.c. Ring: io. Differs from a plain MHD server: plain HTTP is refused by
- * the TLS layer; a declared body above the limit is answered before a byte of it is read; client certificates are
- * verified here, since MHD only asks for them; what is ambiguous is refused. Cost: one polling loop per thread; a slow
- * connection costs its buffers, not a thread. */
+ * acceptor.c; what a request may look like: request_check.c. Ring: io. Differs from a plain MHD server: plain HTTP is
+ * refused by the TLS layer; a declared body above the limit is answered before a byte of it is read; client
+ * certificates are verified here, since MHD only asks for them; what is ambiguous is refused. Cost: one polling loop
+ * per thread; a slow connection costs its buffers, not a thread. */
 #include "io/http/server_internal.h"
 
 #include "core/clock.h"
@@ -219,7 +219,7 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
     up->peer = peer_of(connection);
     up->seen = true;
     tacet__peer_body(server->peers, up->peer, tacet__now());
-    up->why = tacet__http_look(up, url, method, version);
+    up->why = tacet__http_check_request(up, url, method, version);
     if (up->why != NULL) {
         up->refused = MHD_HTTP_BAD_REQUEST;
         return refuse_upload(server, up); /* whatever follows is not read */
@@ -535,8 +535,8 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     tacet__buckets_init(&server->arrivals);
     (void)pthread_mutex_init(&server->lock, NULL);
     tacet__cond_init(&server->sent);
-    tacet_status status = tacet__porter_listen(server, err);
-    TACET_THEN(status, tacet__porter_start(server, err));
+    tacet_status status = tacet__acceptor_listen(server, err);
+    TACET_THEN(status, tacet__acceptor_start(server, err));
     /* They were the caller's. */
     server->settings.certificate = server->settings.key = NULL;
     if (status != TACET_OK) {
@@ -576,13 +576,13 @@ void tacet__server_stop(tacet__server *server) {
     if (server != NULL) {
         tacet__server_quiesce(server);
         linger(server);
-        if (server->portered) {
+        if (server->accepting) {
             const uint64_t one = 1;
             (void)pthread_mutex_lock(&server->lock);
             atomic_store(&server->end, true);
             (void)pthread_mutex_unlock(&server->lock);
             (void)!write(server->wake, &one, sizeof one);
-            (void)pthread_join(server->porter, NULL);
+            (void)pthread_join(server->acceptor, NULL);
         }
         tacet__http_release(server, 0, true);
         for (unsigned g = 0; g < server->generation_count; g++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_internal.h - between server.c (requests), look.c (their looks) and porter.c (connections). Ring: io, internal.
+/* server_internal.h - between server.c (requests), request_check.c (what they may look like) and acceptor.c
+ * (connections). Ring: io, internal.
  */
 #ifndef TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
 #define TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
@@ -54,8 +55,8 @@ struct tacet__server {
     unsigned port;
     int listening; /* -1: no more */
     int wake;      /* eventfd */
-    pthread_t porter;
-    bool portered;
+    pthread_t acceptor;
+    bool accepting;
     atomic_bool quiet, end;
     tacet__peers *peers;
     atomic_size_t held; /* bytes of bodies, over all connections */
@@ -81,14 +82,15 @@ void tacet__http_completed(void *user, struct MHD_Connection *connection, void *
 /* Requests that waited for their time, or all of them, go on. */
 void tacet__http_release(tacet__server *server, double now, bool all);
 
-/* look.c */
+/* request_check.c */
 size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text);
 /* NULL, or the rule that is broken. */
-const char *tacet__http_look(const tacet__upload *up, const char *url, const char *method, const char *version);
+const char *tacet__http_check_request(const tacet__upload *up, const char *url, const char *method,
+                                      const char *version);
 
-/* porter.c */
-tacet_status tacet__porter_listen(tacet__server *server, tacet_error *err);
-tacet_status tacet__porter_start(tacet__server *server, tacet_error *err);
+/* acceptor.c */
+tacet_status tacet__acceptor_listen(tacet__server *server, tacet_error *err);
+tacet_status tacet__acceptor_start(tacet__server *server, tacet_error *err);
 tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err);
 
 #endif

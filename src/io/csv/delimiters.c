@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.c - the delimiters and line ends of a block, found sixty-four bytes at a time.
+/* delimiters.c - the delimiters and line ends of a block, found sixty-four bytes at a time.
  * Ring: io. Source: the idea of Langdale and Lemire, "Parsing gigabytes of JSON per second" (2019): classes of
  * characters as words of bits, and rules between neighbours as shifts of them. Differs: the rules are those of plain
  * decimal numbers; whatever does not fit them is left to csv.c, which has the messages. SSE2 where there is, else eight
  * bytes at a time in a word. Cost: half a cycle a byte with SSE2, three without. */
-#include "io/csv/marks.h"
+#include "io/csv/delimiters.h"
 
 #include <endian.h>
 #include <string.h>
@@ -27,9 +27,9 @@ static inline uint64_t zeros(uint64_t x) {
     return ~(((x & SEVENS) + SEVENS) | x | SEVENS);
 }
 
-void tacet__csv_marks_portable(tacet__marks *out, const char *text, char delimiter) {
+void tacet__csv_delimiters_portable(tacet__delimiters *out, const char *text, char delimiter) {
     const uint64_t delimiters = ONES * (unsigned char)delimiter;
-    *out = (tacet__marks){0};
+    *out = (tacet__delimiters){0};
     for (unsigned i = 0; i < TACET__MARKS_BYTES; i += 8) {
         uint64_t word = 0;
         memcpy(&word, text + i, sizeof word);
@@ -51,8 +51,8 @@ static inline uint64_t bits_of(__m128i lanes, unsigned i) {
     return (uint64_t)(unsigned)_mm_movemask_epi8(lanes) << i;
 }
 
-static inline void find(tacet__marks *out, const char *text, char delimiter, bool all) {
-    *out = (tacet__marks){0};
+static inline void find(tacet__delimiters *out, const char *text, char delimiter, bool all) {
+    *out = (tacet__delimiters){0};
     for (unsigned i = 0; i < TACET__MARKS_BYTES; i += LANES) {
         const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(text + i));
         out->delimiters |= bits_of(_mm_cmpeq_epi8(x, _mm_set1_epi8(delimiter)), i);
@@ -66,13 +66,13 @@ static inline void find(tacet__marks *out, const char *text, char delimiter, boo
     }
 }
 #else
-static inline void find(tacet__marks *out, const char *text, char delimiter, bool all) {
+static inline void find(tacet__delimiters *out, const char *text, char delimiter, bool all) {
     (void)all;
-    tacet__csv_marks_portable(out, text, delimiter);
+    tacet__csv_delimiters_portable(out, text, delimiter);
 }
 #endif
 
-void tacet__csv_marks(tacet__marks *out, const char *text, char delimiter) {
+void tacet__csv_delimiters(tacet__delimiters *out, const char *text, char delimiter) {
     find(out, text, delimiter, true);
 }
 
@@ -91,7 +91,7 @@ typedef struct before {
     uint64_t feeds;
 } before;
 
-static inline bool plain_word(before *b, const tacet__marks *m, size_t columns) {
+static inline bool plain_word(before *b, const tacet__delimiters *m, size_t columns) {
     const uint64_t marks = m->delimiters | m->feeds;
     const uint64_t after_digit = m->digits << 1 | b->digit;
     const uint64_t after_mark = marks << 1 | b->mark;
@@ -122,7 +122,7 @@ static inline bool plain_word(before *b, const tacet__marks *m, size_t columns) 
 
 bool tacet__csv_plain(size_t *records, const char *text, size_t size, size_t columns, char delimiter) {
     before b = {.mark = 1, .due = columns - 1};
-    tacet__marks m;
+    tacet__delimiters m;
     size_t at = 0;
     *records = 0;
     if (size == 0 || text[size - 1] != '\n') {
@@ -148,7 +148,7 @@ bool tacet__csv_plain(size_t *records, const char *text, size_t size, size_t col
 }
 
 size_t tacet__csv_places(uint32_t *places, const char *text, size_t size, char delimiter) {
-    tacet__marks m;
+    tacet__delimiters m;
     size_t count = 0;
     size_t at = 0;
     for (; size - at >= TACET__MARKS_BYTES; at += TACET__MARKS_BYTES) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.h - the delimiters and line ends of a block, found sixty-four bytes at a time. Ring: io. */
-#ifndef TACET_SRC_IO_CSV_MARKS_H
-#define TACET_SRC_IO_CSV_MARKS_H
+/* delimiters.h - the delimiters and line ends of a block, found sixty-four bytes at a time. Ring: io. */
+#ifndef TACET_SRC_IO_CSV_DELIMITERS_H
+#define TACET_SRC_IO_CSV_DELIMITERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,14 +9,14 @@
 
 /* One bit a byte, the first byte in the lowest bit. */
 enum { TACET__MARKS_BYTES = 64 };
-typedef struct tacet__marks {
+typedef struct tacet__delimiters {
     uint64_t delimiters, feeds, digits, points, minuses;
-} tacet__marks;
+} tacet__delimiters;
 
 /* Of text[0, 64), all of it readable. */
-void tacet__csv_marks(tacet__marks *out, const char *text, char delimiter);
+void tacet__csv_delimiters(tacet__delimiters *out, const char *text, char delimiter);
 /* The same without vector instructions, which other processors run and tests compare with. */
-void tacet__csv_marks_portable(tacet__marks *out, const char *text, char delimiter);
+void tacet__csv_delimiters_portable(tacet__delimiters *out, const char *text, char delimiter);
 
 /* Is text[0, size) whole records of `columns` numbers in their usual form, [-] digits [. digits], each line ended by
  * LF, and no number longer than 126 characters (so that each is finite)? Then it counts the records. False says only

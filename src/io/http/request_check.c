@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.c - what a request may look like: whatever two readers could understand differently is refused.
+/* request_check.c - what a request may look like: whatever two readers could understand differently is refused.
  * Ring: io. Differs from a plain MHD server: MHD takes what it can make sense of. Cost: one pass over the headers. */
 #include "io/http/server_internal.h"
 
@@ -68,7 +68,8 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-const char *tacet__http_look(const tacet__upload *up, const char *url, const char *method, const char *version) {
+const char *tacet__http_check_request(const tacet__upload *up, const char *url, const char *method,
+                                      const char *version) {
     struct MHD_Connection *connection = up->connection;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     headers h = {.end = method + (info != NULL ? info->header_size : 0)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* begun.c - what a ledger knows of a release of a model that was begun before: of how many records.
+/* interrupted.c - what a ledger knows of a release of a model that was begun before: of how many records.
  * Ring: trusted. Source: none; src/contextual/README.md, "A release that was interrupted". The number is a field of the
  * charge ("records" among its parameters). Cost: one entry read. */
 #include "contextual/trusted/internal.h"

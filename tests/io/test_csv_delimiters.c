@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_csv_marks.c - characters found sixty-four at a time, and rules between neighbours, against a byte at a time. */
-#include "io/csv/marks.h"
+/* test_csv_delimiters.c - characters found sixty-four at a time, and rules between neighbours, against a byte at a
+ * time. */
+#include "io/csv/delimiters.h"
 
 #include "support/test.h"
 
@@ -8,8 +9,8 @@
 
 enum { BYTES = TACET__MARKS_BYTES, TEXT = 4096 };
 
-static void by_bytes(tacet__marks *out, const char *text, char delimiter) {
-    *out = (tacet__marks){0};
+static void by_bytes(tacet__delimiters *out, const char *text, char delimiter) {
+    *out = (tacet__delimiters){0};
     for (unsigned i = 0; i < BYTES; i++) {
         const uint64_t bit = UINT64_C(1) << i;
         out->delimiters |= text[i] == delimiter ? bit : 0;
@@ -26,7 +27,7 @@ static void test_marks(void **state) {
     tacet_simrng rng = test_rng(31, 0);
     for (int k = 0; k < 40000; k++) {
         char text[BYTES];
-        tacet__marks expected, found, portable;
+        tacet__delimiters expected, found, portable;
         const char delimiter = k % 3 == 0 ? ';' : k % 3 == 1 ? ',' : '\xac';
         for (size_t i = 0; i < BYTES; i++) {
             text[i] = tacet_simrng_below(&rng, 2) ? NEAR[tacet_simrng_below(&rng, sizeof NEAR)]
@@ -34,14 +35,14 @@ static void test_marks(void **state) {
         }
         text[k % BYTES] = (char)(k / BYTES % 256);
         by_bytes(&expected, text, delimiter);
-        tacet__csv_marks(&found, text, delimiter);
-        tacet__csv_marks_portable(&portable, text, delimiter);
+        tacet__csv_delimiters(&found, text, delimiter);
+        tacet__csv_delimiters_portable(&portable, text, delimiter);
         assert_memory_equal(&found, &expected, sizeof found);
         assert_memory_equal(&portable, &expected, sizeof portable);
     }
 }
 
-/* The definition of io/csv/marks.h, a character at a time. */
+/* The definition of io/csv/delimiters.h, a character at a time. */
 static bool plain(size_t *records, const char *text, size_t size, size_t columns) {
     size_t field = 1, start = 0;
     *records = 0;

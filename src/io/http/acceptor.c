@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* porter.c - lets connections in, hands them to the polling threads, and shows those out that took too long.
+/* acceptor.c - lets connections in, hands them to the polling threads, and closes those that take too long.
  * Ring: io. MHD could listen by itself; it would share the port with another process, stop accepting when it is full,
  * and count bytes that trickle in as signs of life. Here one thread accepts, and its table of connections (peers.h)
  * decides. Cost: one wake-up in 50 ms when nothing happens. */
@@ -78,7 +78,7 @@ static unsigned port_of(int fd) {
                                              : ((struct sockaddr_in *)&bound)->sin_port);
 }
 
-tacet_status tacet__porter_listen(tacet__server *server, tacet_error *err) {
+tacet_status tacet__acceptor_listen(tacet__server *server, tacet_error *err) {
     struct sockaddr_storage address;
     socklen_t size = 0;
     const int yes = 1;
@@ -253,7 +253,7 @@ static void drop_old(tacet__server *server) {
     }
 }
 
-static void *keep_door(void *user) {
+static void *accept_connections(void *user) {
     tacet__server *server = user;
     double swept = 0;
     while (!atomic_load(&server->end)) {
@@ -298,7 +298,7 @@ static unsigned allow_connections(unsigned wanted) {
     return wanted;
 }
 
-tacet_status tacet__porter_start(tacet__server *server, tacet_error *err) {
+tacet_status tacet__acceptor_start(tacet__server *server, tacet_error *err) {
     server->settings.most_connections = allow_connections(server->settings.most_connections);
     const tacet__peers_limits limits = {.most = server->settings.most_connections,
                                         .most_of_address = server->settings.most_of_address,
@@ -311,9 +311,9 @@ tacet_status tacet__porter_start(tacet__server *server, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the server");
     }
     tacet_status status = tacet__loops_start(server, server->settings.certificate, server->settings.key, err);
-    if (status == TACET_OK && pthread_create(&server->porter, NULL, keep_door, server) != 0) {
+    if (status == TACET_OK && pthread_create(&server->acceptor, NULL, accept_connections, server) != 0) {
         status = tacet__fail(err, TACET_BUSY, "no thread can be started for the server");
     }
-    server->portered = status == TACET_OK;
+    server->accepting = status == TACET_OK;
     return status;
 }
