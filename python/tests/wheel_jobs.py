@@ -50,8 +50,9 @@ shop = tacet.Space(variant=tacet.Category("A", "B"), kind=tacet.Category("new", 
 model = trusted.learn(log, space=shop, action="variant", reward="bought", eps=3, out=work / "model.json")
 print("learnt:", model.best(kind="new"))
 
+names: dict[str, object] = {}
 for block in re.findall(r"```python\n(.*?)```", Path("README.md").read_text(), re.S):
-    exec(block, {})
+    exec(block, names)
 print("the README's Python: done")
 
 loaded = {Path(line.split()[-1]) for line in Path("/proc/self/maps").read_text().splitlines() if ".so" in line}

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # readme.sh - what README.md and docs/faq.md tell a reader to type works as written: every ```sh block, command by command, in a copy of the
-# files of the clone; the C example compiled, as README says, against the installed library. The copy has this build in place of one of its own: `make`
+# files of the clone; the C example of docs/c.md compiled, as it says, against the installed library; README's figures are
+# those of the generated pages, and it has at most 1,000 words. The copy has this build in place of one of its own: `make`
 # targets are then only asked what they would do. All of it twice, in two folders of one machine: a reader tries again. TACET_README_FULL=1 builds the copy from nothing instead.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need curl git
@@ -54,7 +55,29 @@ grep -vxFf "$work/before" "$work/after" | while read -r left; do
 done
 [ -s "$work/clone/release/release.csv" ] || fail "README's commands leave no release"
 
-blocks "$TACET_SOURCE/README.md" c >"$work/example.c"
+words=$(wc -w <"$TACET_SOURCE/README.md")
+[ "$words" -le 1000 ] || fail "README.md has $words words"
+# A row of a generated page, as README says it: the page, its section, the row, the column; then the words around the figure.
+figure() {
+    value=$(awk -F ' *[|] *' -v section="$2" -v row="$3" -v column="$4" '
+        /^##/ { on = index($0, section) } on && $2 == row { print $(column + 1); exit }' "$TACET_SOURCE/docs/$1")
+    [ -n "$value" ] || fail "docs/$1 has no row '$3'"
+    tr '\n' ' ' <"$TACET_SOURCE/README.md" | tr -s ' ' | grep -qF -- "$5$value$6" || fail "README.md: docs/$1 has $value for '$3'"
+}
+figure robustness.md 'Outsourced' 'smooth, two inputs' 5 'at eps = 3 ' ';'
+figure robustness.md 'Contextual: a model' 'contexts uniform' 5 'at eps = 1 ' ';'
+figure robustness.md 'Contextual: a study' 'contexts uniform' 5 '10,000 rounds ' ';'
+figure robustness.md 'Central: decision sets' 'box, 0/1 rewards' 5 '3,000 rounds ' ';'
+figure robustness.md 'Local' 'prompt reports' 5 '20,000 reports ' '.'
+figure robustness.md 'Outsourced' 'heavy-tailed values' 5 'heavy-tailed values ' ' of chance'
+figure robustness.md 'Outsourced' 'best rows in a dense corner' 5 'dense corner ' ';'
+figure robustness.md 'Outsourced' 'values permuted' 5 'unrelated to the rows ' ','
+figure robustness.md 'Contextual: a study' '2,000 reports out' 5 'outstanding ' ';'
+for row in 'as shipped, Laplace' 'non-private GP-UCB' 'random rows'; do
+    figure reproduction.md 'outsourced-table-2' "$row" 3 'at ' ''
+done
+
+blocks "$TACET_SOURCE/docs/c.md" c >"$work/example.c"
 lines=$(grep -c . "$work/example.c")
 { [ "$lines" -ge 15 ] && [ "$lines" -le 30 ]; } || fail "the example has $lines lines"
 cmake --install "$TACET_BUILD" --prefix "$work/prefix" >"$work/output" 2>&1 || fail "cannot be installed"
@@ -68,8 +91,8 @@ case $(sed -n 's/^TACET_SANITIZE:STRING=//p' "$TACET_BUILD/CMakeCache.txt") in
 esac
 ! grep -q '^TACET_COVERAGE:BOOL=ON' "$TACET_BUILD/CMakeCache.txt" || extra=--coverage
 # shellcheck disable=SC2016
-compile=$(grep -o '`cc example\.c [^`]*`' "$TACET_SOURCE/README.md" | tr -d '`')
-[ -n "$compile" ] || fail "README does not say how to compile the example"
+compile=$(grep -o '`cc example\.c [^`]*`' "$TACET_SOURCE/docs/c.md" | tr -d '`')
+[ -n "$compile" ] || fail "docs/c.md does not say how to compile the example"
 (cd "$work" && eval "$compile -o example -Wall -Wextra -Werror $extra") >"$work/output" 2>&1 || fail "the example does not compile"
 said=$(ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH=$(pkg-config --variable=libdir tacet) "$work/example")
 # 3,000 reports at eps 2. In 1,000 runs it was off by 0.75 once and never by more: false alarms well below 1e-3.

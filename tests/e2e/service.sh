@@ -1,20 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# service.sh - the commands of the README's section on the suggestion service, as a reader copies them, in a folder that looks
-# like the clone; then the collector, which serves a local study and no central one.
+# service.sh - a server from nothing to a first observation, by the commands a person types; then the collector, which
+# serves a local study and no central one.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need curl
-mkdir -p "$work/build"
-ln -s "$TACET_BIN" "$work/build/bin"
 cd "$work"
 {
-    # What a failed command leaves running ends with it.
-    # shellcheck disable=SC2016
-    echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
-    sed -n '/^## The suggestion service/,/^## /p' "$TACET_SOURCE/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```'
-} >commands
-[ "$(grep -c '^ask ' commands)" -ge 4 ] || fail "the README has no requests: the check is blind"
-timeout 60 bash -eu commands >output 2>&1 || { cat output >&2; fail "a command of the README failed"; }
+    "$tacet" server init --dir keys
+    "$tacet" study create --store studies --name dose --trust central --eps 1 --delta 1e-6 \
+        --bounds 0:1,0:1 --lengthscale 0.3
+    "$tacet" study token --store studies --study dose --role owner > token
+    "$tacet" server --store studies --keys keys --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
+    server=$!
+    await address
+
+    ask() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat token)" "$@"; echo; }
+    study=$(cat address)/v1/studies/dose
+    ask "$study/suggestions" -d '{"key": "patient-1", "decision_set": [[0.2, 0.4], [0.9, 0.1]]}' | tee suggestion
+    ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
+    ask "$study/observations" -d "{\"ticket\": \"$ticket\", \"value\": 0.7}"
+    ask "$study"
+    ask "$study/ledger"
+    kill $server
+    wait $server || true
+} >output
 says() { grep -q "$1" output || { cat output >&2; fail "the output has no '$1'"; }; }
 says '"ticket":"'
 says '"state":"observed"'
