@@ -21,6 +21,16 @@ for name in $(grep -oE '`((src|cli|tests|include)/[A-Za-z0-9_/.]+|tacet_[a-z0-9_
     *) [ -e "$name" ] ;;
     esac || { echo "docs/architecture.md: there is no $name"; status=1; }
 done
+long=$(awk '
+    function told() { if (files > 60 || rooms > 12) print name ": " rooms " rooms, " files " files" }
+    /^\*\*A / { told(); name = $0; files = rooms = 0; split("", seen) }
+    name != "" { while (match($0, /`(src|cli)\/[a-z0-9_\/]+\.c`/)) {
+        file = substr($0, RSTART + 1, RLENGTH - 2); $0 = substr($0, RSTART + RLENGTH)
+        split(file, part, "/"); room = part[1] "/" part[2]
+        if (!(file in seen)) { seen[file]; files++; lists[name]++ }
+        if (!(room in seen)) { seen[room]; rooms++ } } }
+    END { told(); for (n in lists) count++; if (count < 4) print "only " count + 0 " lists were found" }' docs/architecture.md)
+[ -z "$long" ] || { echo "docs/architecture.md: $long"; status=1; }
 for room in src/*/; do
     grep -qw "$(basename "$room")" docs/architecture.md || { echo "docs/architecture.md does not say what $room is"; status=1; }
 done
