@@ -302,7 +302,7 @@ const tacet_audit_target tacet__audit_central_counts = {
     .summary = "a batch of counted arms; one round's decision set and reward replaced",
     .create = create_counts,
     .run = run_counts,
-    .free = drop,
+    .free = free_target,
 };
 const tacet_audit_target tacet__audit_local_statistics = {
     .name = "local-statistics",
