@@ -25,7 +25,8 @@ static void test_codes(void **state) {
                  {TACET_BUSY, 12, "BUSY"},
                  {TACET_DENIED, 13, "DENIED"},
                  {TACET_TIMEOUT, 14, "TIMEOUT"},
-                 {TACET_UNSUPPORTED, 15, "UNSUPPORTED"}};
+                 {TACET_UNSUPPORTED, 15, "UNSUPPORTED"},
+                 {TACET_REPLACED, 16, "REPLACED"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         assert_int_equal(known[i].status, known[i].code);
         assert_string_equal(tacet_status_name(known[i].status), known[i].name);

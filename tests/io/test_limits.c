@@ -190,6 +190,36 @@ static void refused_with_nul(const fixture *f, const char *request) {
     answered(f, bytes, size, "HTTP/1.1 400");
 }
 
+/* As problem+json, once: MHD's own answer to a missing Host has its header twice. */
+static void test_long_requests_and_a_missing_host_are_problems(void **state) {
+    static const char *const HOSTLESS = "GET /x HTTP/1.1\r\n\r\n";
+    fixture *f = *state;
+    char request[20000], answer[4096];
+    const struct {
+        unsigned status;
+        size_t path, header;
+    } LONG[] = {{400, 0, 0}, {414, 5000, 1}, {431, 1, 14000}};
+    tacet__server_settings settings;
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    for (size_t i = 0; i < sizeof LONG / sizeof LONG[0]; i++) {
+        char begin[32];
+        wire w;
+        (void)snprintf(begin, sizeof begin, "HTTP/1.1 %u ", LONG[i].status);
+        (void)snprintf(request, sizeof request, "GET /%0*d HTTP/1.1\r\nHost: a\r\nX: %0*d\r\n\r\n", (int)LONG[i].path,
+                       0, (int)LONG[i].header, 0);
+        wire_open(&w, f, NULL);
+        assert_true(wire_shake(&w));
+        const char *text = LONG[i].path == 0 ? HOSTLESS : request;
+        assert_true(gnutls_record_send(w.session, text, strlen(text)) > 0);
+        (void)wire_read(&w, answer, sizeof answer);
+        assert_int_equal(strncmp(answer, begin, strlen(begin)), 0);
+        assert_non_null(strstr(answer, "application/problem+json"));
+        assert_null(strstr(answer + 1, "HTTP/1.1 "));
+        wire_close(&w);
+    }
+}
+
 /* Two readers could take each of these for different requests. */
 static void test_ambiguous_requests_are_refused(void **state) {
     fixture *f = *state;
@@ -511,6 +541,7 @@ static void test_a_certificate_is_renewed_without_a_stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_long_requests_and_a_missing_host_are_problems, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ambiguous_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silent_connections_lock_nobody_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_trickling_ends_at_the_deadline, setup, teardown),

@@ -548,6 +548,37 @@ static void test_queue_bytes(void **state) {
     tacet__engine_close(e);
 }
 
+/* More studies than may be in memory: those that rest go on where they were, and none is refused. */
+static void test_studies_that_rest_go_on(void **state) {
+    enum { STUDIES = 6, KEPT = 3, TURNS = 3 };
+    char text[1024], name[16];
+    tacet__engine_settings settings = engine_settings();
+    settings.loaded_most = KEPT;
+    for (size_t i = 0; i < (size_t)2 * STUDIES; i++) {
+        const char *like = i < STUDIES ? TOY_STUDY : LOCAL_STUDY;
+        (void)snprintf(text, sizeof text, "{\"name\":\"s%zu\"%s", i, strchr(like, ','));
+        add_study(text);
+    }
+    tacet__engine *e = NULL;
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    const double set[] = {0.1, 0, 0.6, 0, 0.9, 0};
+    for (size_t turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < (size_t)2 * STUDIES; i++) {
+            (void)snprintf(name, sizeof name, "s%zu", i);
+            const answer a = ask_suggestion(e, name, NULL, i < STUDIES ? set : NULL, i < STUDIES ? 3 : 0);
+            assert_int_equal(a.status, TACET_OK);
+            if (i < STUDIES) {
+                assert_int_equal(a.index, turn == 0 ? 0 : 1); /* what was learnt is still known */
+                assert_int_equal(send_observation(e, name, a.ticket, 0.6).status, TACET_OK);
+            }
+            /* One more while it is decided who rests, in each of the lanes. */
+            assert_in_range(atomic_load(&engine_metrics.studies), 1, 2 * KEPT + KEPT + 1);
+        }
+    }
+    tacet__engine_close(e);
+    assert_int_equal(atomic_load(&engine_metrics.studies), 0);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
@@ -565,6 +596,7 @@ int main(void) {
         TEST(test_crowd),
         TEST(test_queue_bytes),
         TEST(test_events_are_waited_for),
+        TEST(test_studies_that_rest_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ extern "C" {
     X(BUSY, 12, "busy")                                                                                                \
     X(DENIED, 13, "access denied")                                                                                     \
     X(TIMEOUT, 14, "timed out")                                                                                        \
-    X(UNSUPPORTED, 15, "not supported")
+    X(UNSUPPORTED, 15, "not supported")                                                                                \
+    X(REPLACED, 16, "replaced by another")
 
 typedef enum tacet_status {
 #define TACET_STATUS_ENUM(name, code, text) TACET_##name = (code),

@@ -135,7 +135,7 @@ static struct MHD_Daemon *start_loop(tacet__server *server, const char *certific
                             certificate, MHD_OPTION_HTTPS_PRIORITIES, PRIORITIES, MHD_OPTION_CONNECTION_LIMIT,
                             s->most_connections / threads + SPARE + s->most_connections, MHD_OPTION_CONNECTION_TIMEOUT,
                             s->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, trust, MHD_OPTION_END);
+                            MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_ARRAY, trust, MHD_OPTION_END);
 }
 
 tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err) {

@@ -21,7 +21,9 @@ static const known KNOWN[] = {
     {409, "Conflict", "conflict"},
     {410, "Gone", "expired"},
     {413, "Content Too Large", "too-large"},
+    {414, "URI Too Long", "too-large"},
     {429, "Too Many Requests", "too-many-requests"},
+    {431, "Request Header Fields Too Large", "too-large"},
     {500, "Internal Server Error", "failed"},
     {502, "Bad Gateway", "failed"},
     {503, "Service Unavailable", "unavailable"},
@@ -33,7 +35,7 @@ static const known *find(unsigned status) {
             return &KNOWN[i];
         }
     }
-    return &KNOWN[status >= 500 ? 9 : 0];
+    return status >= 500 ? find(500) : &KNOWN[0];
 }
 
 char *tacet__json_quote(char *at, const char *text, size_t most) {

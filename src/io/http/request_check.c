@@ -8,6 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Well below what MHD itself has room for (acceptor.c), beyond which it answers with a page of its own. */
+enum { TARGET_MOST = 4096, HEADER_MOST = 12288 };
+
 /* %00 stays as it is, and is refused later: it would end the text. Everything else is MHD's way. */
 size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text) {
     (void)user;
@@ -68,12 +71,20 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-const char *tacet__http_check_request(const tacet__upload *up, const char *url, const char *method,
-                                      const char *version) {
+const char *tacet__http_check_request(tacet__upload *up, const char *url, const char *method, const char *version) {
     struct MHD_Connection *connection = up->connection;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     headers h = {.end = method + (info != NULL ? info->header_size : 0)};
     const char *encoding = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    up->refused = MHD_HTTP_BAD_REQUEST;
+    if (up->target_size > TARGET_MOST) {
+        up->refused = MHD_HTTP_URI_TOO_LONG;
+        return "the path and its arguments have more than 4096 bytes";
+    }
+    if (info != NULL && info->header_size > HEADER_MOST) {
+        up->refused = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return "the header has more than 12288 bytes";
+    }
     /* MHD hands out texts that end at a NUL, and what follows is nobody's: another reader would see more than we do.
      * They lie in the request as it came, so there must be nothing between two of them. */
     h.seen = method + strlen(method);
@@ -111,5 +122,6 @@ const char *tacet__http_check_request(const tacet__upload *up, const char *url, 
             return "the path has a control character in it";
         }
     }
+    up->refused = 0;
     return NULL;
 }

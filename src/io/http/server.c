@@ -138,6 +138,8 @@ static void count(tacet__server *server, uint64_t *what) {
 static enum MHD_Result refuse_upload(tacet__server *server, const tacet__upload *up) {
     switch (up->refused) {
     case MHD_HTTP_BAD_REQUEST:
+    case MHD_HTTP_URI_TOO_LONG:
+    case MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE:
         count(server, &server->counts.malformed);
         return refuse(up, up->refused, up->why, 0, true);
     case MHD_HTTP_CONTENT_TOO_LARGE:
@@ -221,7 +223,6 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
     tacet__peer_body(server->peers, up->peer, tacet__now());
     up->why = tacet__http_check_request(up, url, method, version);
     if (up->why != NULL) {
-        up->refused = MHD_HTTP_BAD_REQUEST;
         return refuse_upload(server, up); /* whatever follows is not read */
     }
     see_whose(server, up);

@@ -85,8 +85,7 @@ void tacet__http_release(tacet__server *server, double now, bool all);
 /* request_check.c */
 size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text);
 /* NULL, or the rule that is broken. */
-const char *tacet__http_check_request(const tacet__upload *up, const char *url, const char *method,
-                                      const char *version);
+const char *tacet__http_check_request(tacet__upload *up, const char *url, const char *method, const char *version);
 
 /* acceptor.c */
 tacet_status tacet__acceptor_listen(tacet__server *server, tacet_error *err);

@@ -227,9 +227,9 @@ static bool listed(char *out, size_t size, const char *list, size_t i) {
 /* libpq takes the first host that answers. One that was replaced answers, too: then the others are tried. */
 static tacet_status connect_to_primary(tacet__pg_store *db, tacet_error *err) {
     char hosts[2048] = "", ports[256] = "", host[512], port[32];
-    bool replaced = false;
     tacet_status status = connect_to(db, NULL, NULL, err);
-    TACET_THEN(status, tacet__pg_primary(db, &replaced, err));
+    TACET_THEN(status, tacet__pg_primary(db, err));
+    const bool replaced = status == TACET_REPLACED;
     PQconninfoOption *options = replaced ? PQconninfo(db->connection) : NULL;
     for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL; o++) {
         if (strcmp(o->keyword, "host") == 0 || strcmp(o->keyword, "port") == 0) {
@@ -241,10 +241,9 @@ static tacet_status connect_to_primary(tacet__pg_store *db, tacet_error *err) {
     PQconninfoFree(options);
     for (size_t i = 0; replaced && strchr(hosts, ',') != NULL && listed(host, sizeof host, hosts, i); i++) {
         tacet_error other = {0};
-        bool this_too = false;
         const bool own_port = listed(port, sizeof port, ports, strchr(ports, ',') != NULL ? i : 0);
         if (connect_to(db, host, own_port ? port : NULL, &other) == TACET_OK &&
-            tacet__pg_primary(db, &this_too, &other) == TACET_OK) {
+            tacet__pg_primary(db, &other) == TACET_OK) {
             tacet_error_clear(err);
             return TACET_OK;
         }

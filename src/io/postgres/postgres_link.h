@@ -49,8 +49,8 @@ struct tacet__pg_statement {
 
 /* Closes the connection there was, connects, and prepares all statements again. */
 TACET_MUST_CHECK tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err);
-/* IO, and *replaced: the connection is to a primary that another has replaced (postgres_primary.c). */
-tacet_status tacet__pg_primary(tacet__pg_store *db, bool *replaced, tacet_error *err);
+/* REPLACED: the connection is to a primary that another has replaced (postgres_primary.c). */
+tacet_status tacet__pg_primary(tacet__pg_store *db, tacet_error *err);
 /* Connects again when the server hung up. */
 TACET_MUST_CHECK tacet_status tacet__pg_revive(tacet__pg_store *db, tacet_error *err);
 

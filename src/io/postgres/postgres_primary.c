@@ -18,11 +18,10 @@ static const char WHO[] = "SELECT (pg_control_system()).system_identifier, CASE 
                           "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
 enum { TIMELINE_BYTES = 32 };
 
-tacet_status tacet__pg_primary(tacet__pg_store *db, bool *replaced, tacet_error *err) {
+tacet_status tacet__pg_primary(tacet__pg_store *db, tacet_error *err) {
     char folder[TACET__PATH], path[TACET__PATH], text[TIMELINE_BYTES];
     char *seen = NULL;
     size_t length = 0;
-    *replaced = false;
     PGresult *result = tacet__pg_result(db, PQsendQuery(db->connection, WHO));
     const bool told = tacet__pg_good(result) && PQntuples(result) == 1;
     const uintmax_t system = told ? strtoumax(PQgetvalue(result, 0, 0), NULL, 10) : 0;
@@ -44,8 +43,7 @@ tacet_status tacet__pg_primary(tacet__pg_store *db, bool *replaced, tacet_error 
     free(seen);
     tacet_error_clear(err);
     if (newest > timeline) {
-        *replaced = true;
-        return tacet__fail(err, TACET_IO,
+        return tacet__fail(err, TACET_REPLACED,
                            "the database at %.80s is of timeline %lu, and timeline %lu of the same system was seen: it "
                            "was replaced, and is not used",
                            PQhost(db->connection), timeline, newest);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TOKEN_SLOTS = 256, STUDIES_MOST = 1024, NAME_SLOTS = 256 };
+enum { TOKEN_SLOTS = 256, NAME_SLOTS = 1024, LOADED_MOST = 1024, LANES_MOST = 256 };
 static const double OPEN_SECONDS = 1;  /* between two tries to open a store that is not there */
 static const double READY_SECONDS = 1; /* a probe is good for so long */
 static const double TOKEN_SECONDS = 5; /* a dropped token is good for so long at the most */
@@ -25,19 +25,20 @@ typedef struct known_token {
 
 struct tacet__engine {
     tacet__engine_settings settings;
-    pthread_mutex_t lock; /* of the next five */
+    pthread_mutex_t lock; /* of the next six */
     tacet__worker *workers[NAME_SLOTS];
     tacet__lane *lanes;
     tacet__lane *shared; /* the one of the local studies of a folder: two would read each other's pages again, at 1.3
                             times the processor time. NULL: not started yet */
-    size_t worker_count;
+    tacet__lane *turn;   /* whose studies the next one joins, once there are LANES_MOST */
+    size_t lane_count;
     bool stop;
     pthread_mutex_t reader_lock; /* of the next two; held while the store is asked */
     tacet__studies *reader;
     bool opened; /* it was, once: from then on nothing is made */
     pthread_mutex_t token_lock;
     known_token tokens[TOKEN_SLOTS];
-    tacet__office *desk, *probe;
+    tacet__office *desks[TACET__DESKS];
     tacet__watchdog *watchdog;
     tacet__studies *probed;     /* the probe's own */
     pthread_mutex_t ready_lock; /* of the next two */
@@ -86,7 +87,10 @@ static tacet_status reader(tacet__engine *e, tacet_error *err) {
 }
 
 static void drop_reader_on(tacet__engine *e, tacet_status status) {
-    if (status == TACET_IO || status == TACET_CORRUPT) {
+    if (status == TACET_OK) {
+        tacet__metrics_moved(e->settings.metrics);
+    }
+    if (status == TACET_IO || status == TACET_REPLACED || status == TACET_CORRUPT) {
         tacet__studies_close(e->reader);
         e->reader = NULL;
     }
@@ -132,7 +136,7 @@ static void open_again(tacet__errand *errand, bool stopping) {
         stop = e->stop;
         (void)pthread_mutex_unlock(&e->lock);
     }
-    tacet__office_send(e->desk, errand);
+    tacet__office_send(e->desks[TACET__DESK], errand);
 }
 
 static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
@@ -143,7 +147,7 @@ static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
     *o = (opening){.errand = {.run = open_again}, .engine = e};
     tacet__engine_say(e, "the store cannot be reached yet; not ready", err);
     tacet_error_clear(err);
-    tacet__office_send(e->desk, &o->errand);
+    tacet__office_send(e->desks[TACET__DESK], &o->errand);
     return TACET_OK;
 }
 
@@ -159,11 +163,13 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
     (void)pthread_mutex_init(&e->reader_lock, NULL);
     (void)pthread_mutex_init(&e->token_lock, NULL);
     (void)pthread_mutex_init(&e->ready_lock, NULL);
-    tacet_status status = tacet__office_open(&e->desk, &failure);
-    TACET_THEN(status, tacet__office_open(&e->probe, &failure));
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < TACET__DESKS; i++) {
+        TACET_THEN(status, tacet__office_open(&e->desks[i], &failure));
+    }
     TACET_THEN(status, tacet__watchdog_open(&e->watchdog, &failure));
     TACET_THEN(status, reader(e, &failure));
-    if (settings->patient && e->watchdog != NULL && (status == TACET_IO || status == TACET_BUSY)) {
+    if (settings->patient && e->watchdog != NULL && (status == TACET_IO || status == TACET_REPLACED || status == TACET_BUSY)) {
         status = wait_for_store(e, &failure);
     }
     if (status != TACET_OK) {
@@ -181,16 +187,14 @@ void tacet__engine_stop(tacet__engine *e) {
         tacet__lane_stop(l);
     }
     (void)pthread_mutex_unlock(&e->lock);
-    if (e->desk != NULL && e->probe != NULL) {
-        tacet__office_stop(e->desk);
-        tacet__office_stop(e->probe);
+    for (size_t i = 0; i < TACET__DESKS && e->desks[i] != NULL; i++) {
+        tacet__office_stop(e->desks[i]);
     }
 }
 
 void tacet__engine_drain(tacet__engine *e) {
-    if (e->desk != NULL && e->probe != NULL) {
-        tacet__office_join(e->desk); /* it may be starting a worker */
-        tacet__office_join(e->probe);
+    for (size_t i = 0; i < TACET__DESKS && e->desks[i] != NULL; i++) {
+        tacet__office_join(e->desks[i]); /* it may be starting a worker */
     }
     for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
         tacet__lane_join(l);
@@ -208,8 +212,9 @@ void tacet__engine_close(tacet__engine *e) {
         e->lanes = *tacet__lane_next(l);
         tacet__lane_free(l);
     }
-    tacet__office_close(e->desk);
-    tacet__office_close(e->probe);
+    for (size_t i = 0; i < TACET__DESKS; i++) {
+        tacet__office_close(e->desks[i]);
+    }
     tacet__watchdog_close(e->watchdog);
     tacet__studies_close(e->reader);
     tacet__studies_close(e->probed);
@@ -250,19 +255,27 @@ static tacet__worker *find(const tacet__engine *e, const char *name) {
     return w;
 }
 
-/* A lane for one more study. */
+/* A lane for one more study. Those that do not gather share what may be in memory evenly. */
 static tacet_status lane_for(tacet__engine *e, tacet__lane **out, tacet__study_model model, tacet_error *err) {
+    const size_t loaded = e->settings.loaded_most > 0 ? e->settings.loaded_most : LOADED_MOST;
+    const size_t lanes = loaded < LANES_MOST ? loaded : LANES_MOST;
     const bool shares = model == TACET__STUDY_LOCAL && tacet__studies_can_gather(&e->settings.store);
-    tacet__lane **place = shares ? &e->shared : out;
-    *out = shares ? *place : NULL;
+    *out = shares ? e->shared : NULL;
+    if (!shares && e->lane_count >= lanes) {
+        do {
+            e->turn = e->turn != NULL && *tacet__lane_next(e->turn) != NULL ? *tacet__lane_next(e->turn) : e->lanes;
+        } while (e->turn == e->shared);
+        *out = e->turn;
+    }
     if (*out != NULL) {
         return TACET_OK;
     }
-    const tacet_status status = tacet__lane_start(place, &e->settings, shares, err);
-    *out = *place;
+    const tacet_status status = tacet__lane_start(out, &e->settings, shares, shares ? loaded : loaded / lanes, err);
     if (status == TACET_OK) {
         *tacet__lane_next(*out) = e->lanes;
         e->lanes = *out;
+        e->lane_count += !shares;
+        e->shared = shares ? *out : e->shared;
     }
     return status;
 }
@@ -277,7 +290,6 @@ static tacet_status start(tacet__engine *e, tacet__worker **out, const char *nam
         tacet__worker **slot = &e->workers[slot_of(name)];
         (*out)->next = *slot;
         *slot = *out;
-        e->worker_count++;
     }
     return status;
 }
@@ -310,8 +322,6 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
     *out = find(e, name);
     if (e->stop) {
         status = tacet__fail(err, TACET_BUSY, "the server is stopping");
-    } else if (*out == NULL && e->worker_count >= STUDIES_MOST) {
-        status = tacet__fail(err, TACET_BUSY, "too many studies are in use at a time");
     } else if (*out == NULL) {
         status = start(e, out, name, model, err);
     }
@@ -354,7 +364,7 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
         if (f != NULL) {
             *f = (first_job){.errand = {.run = begin_study}, .engine = e, .job = job};
             (void)snprintf(f->study, sizeof f->study, "%s", study);
-            tacet__office_send(e->desk, &f->errand);
+            tacet__office_send(e->desks[TACET__DESK], &f->errand);
             return;
         }
         status = tacet__fail(&err, TACET_NO_MEMORY, "out of memory for a study");
@@ -536,8 +546,8 @@ tacet_status tacet__engine_create(const tacet__engine *e, json_t **out, bool dry
 
 /* --- tokens, lists, whether it is ready --------------------------------------------------------------------------- */
 
-void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, bool probe) {
-    tacet__office_send(probe ? e->probe : e->desk, errand);
+void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, tacet__desk desk) {
+    tacet__office_send(e->desks[desk], errand);
 }
 
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *e) {
@@ -626,7 +636,7 @@ bool tacet__engine_ready(tacet__engine *e) {
     s.create = false;
     tacet_status status = e->probed != NULL ? TACET_OK : tacet__studies_open(&e->probed, &s, &err);
     TACET_THEN(status, tacet__studies_probe(e->probed, &err));
-    const char *why = strstr(err.message, "was replaced") != NULL
+    const char *why = status == TACET_REPLACED
                           ? "the database that answers was replaced by another: the server's log names it"
                           : "the store cannot be written now";
     if (status == TACET_OK) {

@@ -98,6 +98,7 @@ typedef struct tacet__engine_settings {
     void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
     void *log_user;
     bool patient;            /* wait for a store that is not there yet */
+    size_t loaded_most;      /* studies in memory at a time; 0: 1024 */
     uint64_t save_least;     /* at the end a policy is saved when its newest snapshot lacks so many events; 0: any */
     uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */
 } tacet__engine_settings;
@@ -152,9 +153,11 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
 /* Loads and replays a study as a server would, and answers nothing: OK says that a server would serve it. */
 tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err);
 
-/* The store is asked on two threads of the engine's: its desk (tokens, lists, studies that are not in use yet), and its
- * probe. An errand runs there; the wire's own threads never ask the store. Any thread. */
-void tacet__engine_errand(tacet__engine *engine, tacet__errand *errand, bool probe);
+/* The store is asked on threads of the engine's: its desk (tokens, lists, studies that are not in use yet), its probe,
+ * and one that makes studies, which takes longer. An errand runs there; the wire's own threads never ask the store. Any
+ * thread. */
+typedef enum tacet__desk { TACET__DESK, TACET__PROBE, TACET__MAKER, TACET__DESKS } tacet__desk;
+void tacet__engine_errand(tacet__engine *engine, tacet__errand *errand, tacet__desk desk);
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *engine);
 
 /* The token behind a text, where it was looked up in the last few seconds. Any thread; never waits. */

@@ -16,6 +16,8 @@ typedef struct tacet__worker {
     double damaged_until;
     bool alone; /* its last batch ended those of others with it: until one succeeds it has a transaction of its own */
     unsigned unprojected;
+    bool counted;  /* among the lane's studies in memory */
+    uint64_t used; /* the lane's turn that it was last in */
 
     tacet__lane *lane;
     struct tacet__worker *next;   /* the engine's link */
@@ -40,10 +42,10 @@ typedef struct tacet__turn {
     tacet_error failure; /* when not kept */
 } tacet__turn;
 
-/* lane.c: a thread, and the studies it works on. `gathers`: several local studies of a folder, which share a connection
- * and, where they have jobs at the same time, a transaction. */
+/* lane.c: a thread, and the studies it works on, of which `rest_above` stay in memory. `gathers`: several local studies
+ * of a folder, which share a connection and, where they have jobs at the same time, a transaction. */
 tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
-                               tacet_error *err);
+                               size_t rest_above, tacet_error *err);
 void tacet__lane_stop(tacet__lane *lane);          /* jobs are answered BUSY from now on */
 void tacet__lane_join(tacet__lane *lane);          /* once stopped; again is harmless */
 void tacet__lane_free(tacet__lane *lane);          /* once joined; its workers, too. NULL is allowed */
@@ -63,6 +65,7 @@ void tacet__worker_fail(tacet__worker *worker, tacet__job *jobs, const tacet_err
 tacet__job *tacet__worker_leave_out_late(tacet__job *jobs);
 void tacet__worker_project(tacet__worker *worker, bool idle);
 void tacet__worker_poll(tacet__worker *worker); /* for those who wait */
+void tacet__worker_rest(tacet__worker *worker); /* leaves memory until the next job; nobody waits */
 void tacet__worker_end(tacet__worker *worker);  /* no job comes any more */
 
 /* Ends a job with a failure. */

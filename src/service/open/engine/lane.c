@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lane.c - a thread, and the studies that it works on: one, or several that share a transaction.
- * Ring: open. A study in PostgreSQL, and one with a ledger, has a lane of its own. The local studies of a folder share
- * a few: SQLite lets one write at a time anyway, and what a pair costs there is the change of threads, of transactions
+ * Ring: open. Studies in PostgreSQL, and those with a ledger, have a lane each, up to some number of them, then share
+ * these. The local studies of a folder share one: SQLite lets one write at a time anyway, and what a pair costs there is the change of threads, of transactions
  * and of page caches, not the rows. Cost: one wake and one transaction a turn, whatever the number of studies in it. */
 #include "service/open/engine/internal.h"
 
@@ -30,6 +30,8 @@ struct tacet__lane {
     tacet__studies *store; /* of all its studies, where it gathers; the thread's own, as are … */
     tacet__turn turns[TURNS_MOST];
     size_t count;
+    uint64_t turn;           /* the number of this one */
+    size_t loaded, rest_above; /* studies in memory, and how many may be */
 
     pthread_mutex_t lock; /* of the rest, and of its workers' queues */
     pthread_cond_t wake;
@@ -146,7 +148,7 @@ static void run_turns(tacet__lane *l) {
     if (busy == 0 || !connect_all(l)) {
         return;
     }
-    const bool together = busy > 1;
+    const bool together = l->gathers && busy > 1;
     if (together) {
         tacet__worker_run_together(l->turns, l->count, l->store);
     }
@@ -155,6 +157,35 @@ static void run_turns(tacet__lane *l) {
             tacet__worker_run(l->turns[i].worker, l->turns[i].jobs);
         }
         tacet__worker_project(l->turns[i].worker, l->turns[i].idle);
+    }
+}
+
+/* Takes studies out of memory that were not asked for longest, down to as many as may be there. The next request loads
+ * its study again. */
+static void rest_idle(tacet__lane *l) {
+    l->turn++;
+    for (size_t i = 0; i < l->count; i++) {
+        tacet__worker *w = l->turns[i].worker;
+        l->loaded += (size_t)(w->r.loaded && !w->counted);
+        l->loaded -= (size_t)(!w->r.loaded && w->counted);
+        w->counted = w->r.loaded;
+        w->used = l->turn;
+    }
+    while (l->loaded > l->rest_above) {
+        tacet__worker *oldest = NULL;
+        (void)pthread_mutex_lock(&l->lock);
+        for (tacet__worker *w = l->workers; w != NULL; w = w->beside) {
+            if (w->counted && w->r.waiting == NULL && (oldest == NULL || w->used < oldest->used)) {
+                oldest = w;
+            }
+        }
+        (void)pthread_mutex_unlock(&l->lock);
+        if (oldest == NULL) {
+            return;
+        }
+        oldest->counted = false;
+        l->loaded--;
+        tacet__worker_rest(oldest);
     }
 }
 
@@ -176,6 +207,7 @@ static void *work(void *user) {
         stop = take_turns(l);
         if (!stop && l->count > 0) {
             run_turns(l);
+            rest_idle(l);
         } else if (!stop) {
             poll_all(l);
         }
@@ -194,7 +226,7 @@ static void *work(void *user) {
 }
 
 tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
-                               tacet_error *err) {
+                               size_t rest_above, tacet_error *err) {
     tacet__lane *l = TACET__ZALLOC(tacet__lane, 1);
     *out = NULL;
     if (l == NULL) {
@@ -202,6 +234,7 @@ tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *
     }
     l->settings = settings;
     l->gathers = gathers;
+    l->rest_above = rest_above;
     (void)pthread_mutex_init(&l->lock, NULL);
     tacet__cond_init(&l->wake);
     if (pthread_create(&l->thread, NULL, work, l) != 0) {

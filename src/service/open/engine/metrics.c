@@ -2,6 +2,8 @@
 /* metrics.c - Prometheus text (exposition format 0.0.4). Ring: open. */
 #include "service/open/engine/metrics.h"
 
+#include "core/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,6 +33,14 @@ void tacet__metrics_answered(tacet__metrics *m, unsigned route, unsigned status,
 
 void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count) {
     atomic_fetch_add_explicit(what, count, memory_order_relaxed);
+}
+
+void tacet__metrics_moved(tacet__metrics *m) {
+    atomic_store_explicit(&m->moved_ms, (uint64_t)(1e3 * tacet__now()), memory_order_relaxed);
+}
+
+double tacet__metrics_still(const tacet__metrics *m) {
+    return tacet__now() - 1e-3 * (double)atomic_load_explicit(&m->moved_ms, memory_order_relaxed);
 }
 
 static void number(FILE *out, const char *name, const char *kind, const char *help, const _Atomic uint64_t *value) {

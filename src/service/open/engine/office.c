@@ -156,9 +156,11 @@ static void *keep_watch(void *user) {
         const double now = tacet__service_now();
         for (tacet__watch *w = dog->first, *next = NULL; w != NULL; w = next) {
             next = w->next;
-            if (now >= w->until) {
+            const double more = now >= w->until ? w->late(w) : 1;
+            if (now >= w->until && more > 0) {
+                w->until = now + more;
+            } else if (now >= w->until) {
                 unlink_watch(dog, w);
-                w->late(w);
             }
         }
     }
@@ -197,7 +199,7 @@ void tacet__watchdog_close(tacet__watchdog *dog) {
     }
 }
 
-void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *w, double seconds, void (*late)(tacet__watch *self)) {
+void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *w, double seconds, double (*late)(tacet__watch *self)) {
     w->until = tacet__service_now() + seconds;
     w->late = late;
     w->before = NULL;

@@ -28,7 +28,7 @@ void tacet__office_close(tacet__office *office); /* joins, and frees; NULL is al
 
 typedef struct tacet__watch {
     double until;
-    void (*late)(struct tacet__watch *self); /* under the watchdog's lock: short, and without calls of the watchdog */
+    double (*late)(struct tacet__watch *self); /* under the watchdog's lock: short, and without calls of the watchdog */
     struct tacet__watch *before, *next;
     bool on;
 } tacet__watch;
@@ -37,9 +37,10 @@ typedef struct tacet__watchdog tacet__watchdog;
 
 tacet_status tacet__watchdog_open(tacet__watchdog **out, tacet_error *err);
 void tacet__watchdog_close(tacet__watchdog *dog); /* nothing is watched any more; NULL is allowed */
-/* `late` is called once, a tenth of a second after `seconds` at the most, unless the watch ends before. */
-void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *watch, double seconds, void (*late)(tacet__watch *self));
-/* True when it was not late: the caller answers. False: `late` has been called, and has returned. */
+/* `late` is called a tenth of a second after `seconds` at the most, unless the watch ends before: once, or again after
+ * as many seconds as it returns. */
+void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *watch, double seconds, double (*late)(tacet__watch *self));
+/* True when it was not late: the caller answers. False: `late` has been called, and has returned 0. */
 bool tacet__watch_end(tacet__watchdog *dog, tacet__watch *watch);
 bool tacet__watch_on(tacet__watchdog *dog, const tacet__watch *watch); /* it was begun, and is neither late nor ended */
 

@@ -127,6 +127,7 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         }
     }
     if (!b->broken) {
+        tacet__metrics_moved(metrics);
         w->r.unsettled = false;
         w->r.applied = b->wrote ? w->r.study.head : w->r.applied;
         if (b->wrote) {
@@ -419,11 +420,15 @@ void tacet__worker_free(tacet__worker *w) {
     }
 }
 
-void tacet__worker_end(tacet__worker *w) {
-    tacet__waiting_answer(&w->r, true);
+void tacet__worker_rest(tacet__worker *w) {
     save_at_end(w);
     tacet__worker_project(w, true);
     forget(w);
+}
+
+void tacet__worker_end(tacet__worker *w) {
+    tacet__waiting_answer(&w->r, true);
+    tacet__worker_rest(w);
 }
 
 tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,

@@ -45,11 +45,15 @@ static char *join(const char *a, const char *b, const char *c) {
     return out;
 }
 
-static tacet_status make_folder(const char *path, tacet_error *err) {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+/* Whoever may write to the folder may put another store, ledger or key in its place. */
+static tacet_status see_folder(const char *path, bool create, tacet_error *err) {
+    struct stat st;
+    if (create && mkdir(path, 0700) != 0 && errno != EEXIST) {
         return tacet__fail(err, tacet__db_errno(errno), "cannot create %s: %s", path, strerror(errno));
     }
-    return TACET_OK;
+    return stat(path, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) != 0
+               ? tacet__fail(err, TACET_DENIED, "others may write to the folder %s: chmod go-w %s", path, path)
+               : TACET_OK; /* what is not there is told by who opens it */
 }
 
 static tacet_status open_half(tacet__half *half, tacet__side side, const char *place,
@@ -59,7 +63,7 @@ static tacet_status open_half(tacet__half *half, tacet__side side, const char *p
     if (url && strchr(place, '#') != NULL) {
         return tacet__fail(err, TACET_INVALID, "the URL of a store may not have a '#'");
     }
-    tacet_status status = settings->create && !url ? make_folder(place, err) : TACET_OK;
+    tacet_status status = url ? TACET_OK : see_folder(place, settings->create, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -403,7 +403,7 @@ void tacet__board_log_in(tacet__call *c, tacet__response *response) {
         begin_session(c, response);
     } else {
         c->token_status = TACET_NOT_FOUND;
-        (void)tacet__call_to_desk(c, begin_session, response);
+        (void)tacet__call_to(c, TACET__DESK, begin_session, response);
     }
 }
 

@@ -17,6 +17,9 @@
 
 enum { RETRY_SECONDS = 1, WAIT_MOST = 60 };
 static const double ANSWER_SECONDS = 1.6; /* and a tenth for the watchdog: within two, whatever the store does */
+static const double STILL_SECONDS = 1;    /* a store that did nothing for so long hangs */
+static const double AGAIN_SECONDS = 0.5;  /* until it is looked again whether it does */
+static const double QUEUE_SECONDS = 15;   /* nobody waits longer for a store that moves */
 
 /* --- refusals ----------------------------------------------------------------------------------------------------- */
 
@@ -173,7 +176,7 @@ static void note_outcome(const tacet__call *c, unsigned status) {
         o->errand.run = tell_outcome;
         o->engine = c->service->engine;
         (void)snprintf(o->what, sizeof o->what, "line %llu: answered %u", (unsigned long long)c->audited, status);
-        tacet__engine_errand(o->engine, &o->errand, false);
+        tacet__engine_errand(o->engine, &o->errand, TACET__DESK);
     }
 }
 
@@ -205,10 +208,15 @@ void tacet__call_end(tacet__call *c, tacet__response *response) {
     free_call(c);
 }
 
-/* Under the watchdog's lock. The call stays with whoever has it. */
-static void tell_late(tacet__watch *watch) {
+/* Under the watchdog's lock. The call stays with whoever has it. While the store does what others ask, this one has
+ * only to wait for its turn, as after a start, when many studies are loaded at once. */
+static double tell_late(tacet__watch *watch) {
     tacet__call *c = (tacet__call *)(void *)((char *)watch - offsetof(tacet__call, watch));
     tacet__response response = {.file = -1};
+    const double most = QUEUE_SECONDS + (c->job != NULL ? c->job->wait : 0);
+    if (tacet__metrics_still(c->service->metrics) < STILL_SECONDS && tacet__service_now() - c->since < most) {
+        return AGAIN_SECONDS;
+    }
     if (c->job != NULL) {
         atomic_store(&c->job->late, true);
     }
@@ -216,6 +224,7 @@ static void tell_late(tacet__watch *watch) {
     response.origin = c->origin;
     note(c, response.status);
     c->request.exchange->answer(c->request.exchange, &response);
+    return 0;
 }
 
 static char *put(char **at, const char *text, size_t size) {
@@ -303,7 +312,7 @@ static void go_on(tacet__errand *errand, bool stopping) {
     }
 }
 
-static bool send(tacet__call *c, tacet__call_fn handle, tacet__response *response, bool probe) {
+bool tacet__call_to(tacet__call *c, tacet__desk desk, tacet__call_fn handle, tacet__response *response) {
     if (c->texts == NULL && !own_texts(c)) {
         tacet__refuse_failure(response, TACET_NO_MEMORY, "");
         return false;
@@ -314,16 +323,8 @@ static bool send(tacet__call *c, tacet__call_fn handle, tacet__response *respons
     if (!c->suspended) {
         begin_waiting(c, ANSWER_SECONDS);
     }
-    tacet__engine_errand(c->service->engine, &c->errand, probe);
+    tacet__engine_errand(c->service->engine, &c->errand, desk);
     return true;
-}
-
-bool tacet__call_to_desk(tacet__call *c, tacet__call_fn handle, tacet__response *response) {
-    return send(c, handle, response, false);
-}
-
-bool tacet__call_to_probe(tacet__call *c, tacet__call_fn handle, tacet__response *response) {
-    return send(c, handle, response, true);
 }
 
 void tacet__call_submit(tacet__call *c, tacet__response *response, tacet__job *job, void (*done)(tacet__job *job)) {

@@ -46,11 +46,9 @@ void tacet__call_end(tacet__call *call, tacet__response *response);
 /* The answer of a suspended call, from any thread; takes over the body and the call. */
 void tacet__call_answer(tacet__call *call, const tacet__response *response);
 
-/* Goes on with `handle` on the desk's thread, where the store may be asked; the token is looked up there first, when
+/* Goes on with `handle` on one of the threads where the store may be asked; the token is looked up there first, when
  * the call has one that is not known. False: out of memory, and the response says so. */
-bool tacet__call_to_desk(tacet__call *call, tacet__call_fn handle, tacet__response *response);
-/* The same on the thread that probes the store. */
-bool tacet__call_to_probe(tacet__call *call, tacet__call_fn handle, tacet__response *response);
+bool tacet__call_to(tacet__call *call, tacet__desk desk, tacet__call_fn handle, tacet__response *response);
 /* Hands a job to the study; `done` of the job gets the call as its user. NULL: out of memory. */
 void tacet__call_submit(tacet__call *call, tacet__response *response, tacet__job *job, void (*done)(tacet__job *job));
 

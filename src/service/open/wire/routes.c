@@ -385,8 +385,9 @@ static void list(tacet__call *c, tacet__response *response) {
     }
 }
 
-/* On the desk. A repeated request finds the study that the first one made. */
-static void create(tacet__call *c, tacet__response *response) {
+/* On the thread that makes studies: an outlook and a first state take longer than the desk's clients should wait. A
+ * repeated request finds the study that the first one made. */
+static void make_study(tacet__call *c, tacet__response *response) {
     const char *dry = c->request.argument != NULL ? c->request.argument(c->request.peer, "dry_run") : NULL;
     tacet_error err = {0};
     json_t *body = NULL;
@@ -406,6 +407,10 @@ static void create(tacet__call *c, tacet__response *response) {
     } else {
         tacet__refuse_failure(response, status == TACET_UNSUPPORTED ? TACET_INVALID : status, err.message);
     }
+}
+
+static void create(tacet__call *c, tacet__response *response) {
+    (void)tacet__call_to(c, TACET__MAKER, make_study, response);
 }
 
 /* The wire answers it by itself; here it is for the table. */
@@ -432,7 +437,7 @@ static void ready(tacet__call *c, tacet__response *response) {
     if (tacet__engine_ready_known(c->service->engine, &known)) {
         say_ready(c, response, known);
     } else {
-        (void)tacet__call_to_probe(c, try_store, response);
+        (void)tacet__call_to(c, TACET__PROBE, try_store, response);
     }
 }
 
@@ -706,7 +711,7 @@ void tacet__service_handle(void *user, const tacet__request *request, tacet__res
         if (known && !found->asks_store) {
             serve(c, response);
         } else {
-            (void)tacet__call_to_desk(c, serve, response);
+            (void)tacet__call_to(c, TACET__DESK, serve, response);
         }
     }
     if (response->status != 0) {
