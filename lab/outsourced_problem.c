@@ -352,12 +352,14 @@ tacet_status lab_problem_init(lab_problem *p, const char *scenario, const lab_ta
     return status;
 }
 
+static const double MIXED_LENGTH = 0.25; /* the middle one of a mixed problem */
+
 tacet_status lab_problem_init_made_up(lab_problem *p, size_t candidates, size_t dim, double radius, double lengthscale,
                                       double noise, uint64_t seed, tacet_error *err) {
     memset(p, 0, sizeof *p);
     size_t cells = 0;
     if (candidates < 2 || dim == 0 || dim > LAB_MOST_INPUTS || !tacet__size_mul(&cells, candidates, dim) ||
-        !(radius > 0 && lengthscale > 0 && noise >= 0)) {
+        !(radius > 0 && (isnan(lengthscale) || lengthscale > 0) && noise >= 0)) {
         return tacet__fail(err, TACET_INVALID,
                            "two candidates or more, 1 to %d coordinates, a positive lengthscale, no negative noise",
                            LAB_MOST_INPUTS);
@@ -365,10 +367,11 @@ tacet_status lab_problem_init_made_up(lab_problem *p, size_t candidates, size_t 
     const double half = radius / sqrt((double)dim);
     *p = (lab_problem){.d = dim,
                        .n = candidates,
-                       .lengthscale = 2 * half * lengthscale,
+                       .lengthscale = 2 * half * (isnan(lengthscale) ? MIXED_LENGTH : lengthscale),
                        .signal_var = 1,
                        .noise_var = noise * noise,
-                       .made_up = true};
+                       .made_up = true,
+                       .mixed = isnan(lengthscale)};
     p->X = TACET__ZALLOC(double, cells);
     if (p->X == NULL) {
         return no_memory(err);
@@ -385,22 +388,27 @@ tacet_status lab_problem_init_made_up(lab_problem *p, size_t candidates, size_t 
     return TACET_OK;
 }
 
-/* Random Fourier features of the SE kernel. */
+/* Random Fourier features of the SE kernel. Of a mixed problem every function has one of five lengthscales, and every
+ * other one skewed values, of mean 0 and variance 1 as the others. */
 static void draw_cosines(const lab_problem *p, double *f, uint64_t seed, uint64_t k) {
     enum { COSINES = 400 };
+    const double lengthscale = p->lengthscale * (p->mixed ? ldexp(1, (int)(k % 5) - 2) : 1);
     tacet_simrng rng;
     tacet_simrng_init(&rng, seed, k);
     memset(f, 0, p->n * sizeof *f);
     for (size_t c = 0; c < COSINES; c++) {
         double frequency[LAB_MOST_INPUTS];
         for (size_t a = 0; a < p->d; a++) {
-            frequency[a] = tacet_simrng_normal(&rng) / p->lengthscale;
+            frequency[a] = tacet_simrng_normal(&rng) / lengthscale;
         }
         const double weight = sqrt(2 * p->signal_var / COSINES) * tacet_simrng_normal(&rng);
         const double phase = 2 * 3.14159265358979323846 * tacet_simrng_uniform(&rng);
         for (size_t i = 0; i < p->n; i++) {
             f[i] += weight * cos(phase + tacet__dot(frequency, p->X + i * p->d, p->d));
         }
+    }
+    for (size_t i = 0; p->mixed && k % 2 == 1 && i < p->n; i++) {
+        f[i] = (exp(f[i]) - exp(0.5)) / sqrt(exp(1) * (exp(1) - 1));
     }
 }
 

@@ -36,6 +36,7 @@ typedef struct lab_problem {
     double *factor; /* side x side: 1-D Cholesky factor from which grid functions are drawn */
     size_t side;
     bool made_up; /* functions are sums of random cosines */
+    bool mixed;   /* of several lengthscales, some with skewed values */
 } lab_problem;
 
 /* Its inputs, then its target, one record after the other; *inputs is their number. */
@@ -45,7 +46,8 @@ tacet_status lab_table_load(tacet_csv_table *out, const lab_table_options *optio
 tacet_status lab_problem_init(lab_problem *problem, const char *scenario, const lab_table_options *table, double radius,
                               double lengthscale, double signal_var, double noise_var, double mean, tacet_error *err);
 /* `candidates` points uniform in a box of `dim` coordinates; functions are sums of random cosines whose covariance is
- * the SE kernel of signal variance 1. lengthscale: share of a side of the box. noise: standard deviation. */
+ * the SE kernel of signal variance 1. lengthscale: share of a side of the box; NaN: 1/16 to 1 by turns, every
+ * other function with skewed values, as in docs/robustness.md. noise: standard deviation. */
 tacet_status lab_problem_init_made_up(lab_problem *problem, size_t candidates, size_t dim, double radius,
                                       double lengthscale, double noise, uint64_t seed, tacet_error *err);
 void lab_problem_clear(lab_problem *problem);

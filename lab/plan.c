@@ -28,55 +28,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_EPS = 24, DOUBLINGS = 4 };
+enum { DOUBLINGS = 4, SEARCH_DOUBLINGS = 2 };
 static const double HARDLY = 0.1;      /* of random's regret: a gain below it is not worth having */
 static const double SIGNIFICANT = 2;   /* standard errors of the paired gain */
 static const double CLOSE_SHARE = 0.9; /* of the non-private gain */
-/* Standard errors of what is kept beyond that share. A plan looks at most five times, at twice as many functions each
- * time: where exactly 90 % are kept, one of the looks passes 2.5 in 5 % of plans (and 2 in 16 %). */
-static const double CLEAR = 2.5;
 enum { FEWEST = 8 };    /* functions; a standard error of fewer says little */
 enum { NARROWING = 4 }; /* times as many functions as it begins with: an interval is an answer, too */
 
-typedef enum closeness { NOT_CLOSE, OPEN, CLOSE } closeness;
-
-typedef struct point {
-    double eps;
-    lab_outcome outcome;
-    double mean, se;
-    double gain, gain_se;   /* random less this, in pairs */
-    double spare, spare_se; /* its gain less CLOSE_SHARE of the reference's, in pairs */
-    closeness close;
-    bool better;
-    bool hopeless; /* clearly no gain worth having */
-} point;
-
-typedef struct planning {
-    const cli_command *self;
-    plan_problem problem;
-    point at[MOST_EPS];
-    size_t count;
-    point random, plain;
-    char advice[640];
-    size_t first;                 /* from here on every eps is better than random; count: none */
-    size_t close_low, close_high; /* from one of these on every eps is close; count: none of those tried */
-    double low, high;             /* the band of chance: nine of ten random players' regrets */
-    size_t most;                  /* functions at most; */
-    size_t narrow;                /* at most to narrow the eps from which on most is kept */
-    bool told;                    /* what is better than random is settled */
-    bool settled;                 /* and so is that eps */
-    double seconds;
-} planning;
+/* What would make a search that is not worth its budget worth it. */
+static const size_t TIMES[] = {2, 4, 8, 16};
+enum { UNIT_TIMES = 4, QUERY_TIMES = 2 };
 
 static int ascending(const void *a, const void *b) {
-    const double x = ((const point *)a)->eps;
-    const double y = ((const point *)b)->eps;
+    const double x = ((const plan_point *)a)->eps;
+    const double y = ((const plan_point *)b)->eps;
     return (x > y) - (x < y);
 }
 
-static bool read_eps(planning *p, const char *text) {
+static bool read_eps(plan_state *p, const char *text) {
     cli_reals given;
-    bool ok = CLI_READ(&given, text) && given.count <= MOST_EPS;
+    bool ok = CLI_READ(&given, text) && given.count <= PLAN_MOST_EPS;
     for (size_t i = 0; ok && i < given.count; i++) {
         p->at[i].eps = given.at[i];
         ok = given.at[i] > 0;
@@ -91,7 +62,26 @@ static bool read_eps(planning *p, const char *text) {
 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 
-static tacet_status run_point(planning *p, point *at, plan_player player, size_t number, tacet_error *err) {
+/* Of random players; before their regrets give way to what is to be expected, which tells the same with less noise. */
+static tacet_status band(plan_state *p, tacet_error *err) {
+    const lab_outcome *o = &p->random.outcome;
+    double *v = TACET__ZALLOC(double, o->trials);
+    if (v == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", o->trials);
+    }
+    memcpy(v, o->value, o->trials * sizeof *v);
+    tacet__sort(v, o->trials);
+    p->low = v[(o->trials - 1) / 20];
+    p->high = v[o->trials - 1 - (o->trials - 1) / 20];
+    free(v);
+    const json_t *expected = json_object_get(o->detail, "expected");
+    for (size_t i = 0; i < json_array_size(expected); i++) {
+        o->value[i] = json_number_value(json_array_get(expected, i));
+    }
+    return TACET_OK;
+}
+
+static tacet_status run_point(plan_state *p, plan_point *at, plan_player player, size_t number, tacet_error *err) {
     char what[64];
     const double all = (double)p->count + 2;
     (void)snprintf(what, sizeof what,
@@ -109,6 +99,7 @@ static tacet_status run_point(planning *p, point *at, plan_player player, size_t
     for (size_t i = 0; status == TACET_OK && cumulative && i < at->outcome.trials; i++) {
         at->outcome.value[i] /= (double)p->problem.rounds;
     }
+    status = status == TACET_OK && player == PLAN_RANDOM ? band(p, err) : status;
     if (status == TACET_OK) {
         lab_mean_se(&at->mean, &at->se, at->outcome.value, at->outcome.trials);
     }
@@ -116,7 +107,7 @@ static tacet_status run_point(planning *p, point *at, plan_player player, size_t
 }
 
 /* What `at` gains over random less a share of what the reference gains, function by function. */
-static tacet_status gain_beyond(double *mean, double *se, const planning *p, double share, const point *at,
+static tacet_status gain_beyond(double *mean, double *se, const plan_state *p, double share, const plan_point *at,
                                 tacet_error *err) {
     const size_t count = at->outcome.trials;
     double *v = TACET__ZALLOC(double, count);
@@ -135,23 +126,23 @@ static tacet_status gain_beyond(double *mean, double *se, const planning *p, dou
 /* --- the advice --------------------------------------------------------------------------------------------------- */
 
 /* Whether the advice has a sentence on what is kept of the non-private gain. */
-static bool tells_share(const planning *p) {
+bool plan_tells_share(const plan_state *p) {
     return p->plain.better && p->first < p->count;
 }
 
-static closeness closeness_of(const planning *p, const point *at) {
+static plan_closeness closeness_of(const plan_state *p, const plan_point *at) {
     if (at->hopeless && !at->better) {
-        return NOT_CLOSE;
+        return PLAN_NOT_CLOSE;
     }
-    const double margin = CLEAR * at->spare_se;
-    return p->problem.trials < FEWEST          ? OPEN
-           : at->spare < -margin               ? NOT_CLOSE
-           : at->spare >= margin && at->better ? CLOSE
-                                               : OPEN;
+    const double margin = PLAN_CLEAR * at->spare_se;
+    return p->problem.trials < FEWEST          ? PLAN_OPEN
+           : at->spare < -margin               ? PLAN_NOT_CLOSE
+           : at->spare >= margin && at->better ? PLAN_CLOSE
+                                               : PLAN_OPEN;
 }
 
 /* From which eps on every one is better than random, and close: where that is open, between which two. */
-static void find_thresholds(planning *p) {
+static void find_thresholds(plan_state *p) {
     p->first = p->close_low = p->close_high = p->count;
     for (size_t i = p->count; i-- > 0 && p->at[i].better;) {
         p->first = i;
@@ -159,21 +150,21 @@ static void find_thresholds(planning *p) {
     for (size_t i = 0; i < p->count; i++) {
         p->at[i].close = closeness_of(p, &p->at[i]);
     }
-    for (size_t i = p->count; i-- > 0 && p->at[i].close == CLOSE;) {
+    for (size_t i = p->count; i-- > 0 && p->at[i].close == PLAN_CLOSE;) {
         p->close_high = i;
     }
-    for (size_t i = p->count; i-- > 0 && p->at[i].close != NOT_CLOSE;) {
+    for (size_t i = p->count; i-- > 0 && p->at[i].close != PLAN_NOT_CLOSE;) {
         p->close_low = i;
     }
 }
 
 /* Appends the sentence on what is kept of the non-private gain. */
-static tacet_status advise_share(planning *p, size_t used, tacet_error *err) {
+static tacet_status advise_share(plan_state *p, size_t used, tacet_error *err) {
     char *out = p->advice + used;
     const size_t size = sizeof p->advice - used;
-    const point *last = &p->at[p->count - 1];
-    const point *high = p->close_high < p->count ? &p->at[p->close_high] : last;
-    const point *low = p->close_low < p->count ? &p->at[p->close_low] : last;
+    const plan_point *last = &p->at[p->count - 1];
+    const plan_point *high = p->close_high < p->count ? &p->at[p->close_high] : last;
+    const plan_point *low = p->close_low < p->count ? &p->at[p->close_low] : last;
     char from[64];
     if (low == high) {
         (void)snprintf(from, sizeof from, "eps = %g", low->eps);
@@ -203,7 +194,39 @@ static tacet_status advise_share(planning *p, size_t used, tacet_error *err) {
     return status;
 }
 
-static tacet_status advise(planning *p, tacet_error *err) {
+/* The verdict on one eps of a search. */
+static void judge(plan_state *p) {
+    const plan_point *at = &p->at[0];
+    char *out = p->advice;
+    size_t size = sizeof p->advice;
+    int used = snprintf(out, size, "%s: at eps = %g a search ends at %.0f ± %.0f %% of the regret of %zu random rows "
+                        "(%.0f %% without privacy; %zu made-up functions).",
+                        at->better ? "Worth it" : at->hopeless ? "Not worth it" : "Not clearly worth it", at->eps,
+                        100 * p->share, ceil(100 * p->share_se), p->problem.rounds,
+                        100 * p->plain.mean / p->random.mean, p->problem.trials);
+    if (at->better || used < 0) {
+        return;
+    }
+    out += used;
+    size -= (size_t)used;
+    if (p->units > 0) {
+        used = snprintf(out, size, " Units %zu times smaller, which protect changes %zu times smaller, would make it so, "
+                        "as would eps = %g.", p->units, p->units, (double)p->units * at->eps);
+    } else {
+        used = snprintf(out, size, " Nor would units %zu times smaller make it so.", TIMES[UNIT_TIMES - 1]);
+    }
+    if (p->queries > 0 && used > 0) {
+        (void)snprintf(out + used, size - (size_t)used, " So would %zu questions.", p->queries);
+    } else if (used > 0) {
+        (void)snprintf(out + used, size - (size_t)used, " More questions would not.");
+    }
+}
+
+static tacet_status advise(plan_state *p, tacet_error *err) {
+    if (p->problem.model == LAB_OUTSOURCED && p->count == 1 && p->plain.better) {
+        judge(p);
+        return TACET_OK;
+    }
     const char *unit = p->problem.model == LAB_OUTSOURCED ? "queries" : "rounds";
     const size_t first = p->first;
     bool hopeless = true; /* the ones below; otherwise these functions are too few to tell */
@@ -242,28 +265,14 @@ static tacet_status advise(planning *p, tacet_error *err) {
         at = snprintf(p->advice, sizeof p->advice, "Already at eps = %g this is better than random at %zu %s.",
                       p->at[0].eps, p->problem.rounds, unit);
     }
-    return at > 0 && tells_share(p) ? advise_share(p, (size_t)at, err) : TACET_OK;
+    return at > 0 && plan_tells_share(p) ? advise_share(p, (size_t)at, err) : TACET_OK;
 }
 
-static bool is_settled(const point *at) {
+bool plan_is_settled(const plan_point *at) {
     return at->better || at->hopeless;
 }
 
-static tacet_status band(planning *p, tacet_error *err) {
-    const lab_outcome *o = &p->random.outcome;
-    double *v = TACET__ZALLOC(double, o->trials);
-    if (v == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", o->trials);
-    }
-    memcpy(v, o->value, o->trials * sizeof *v);
-    tacet__sort(v, o->trials);
-    p->low = v[(o->trials - 1) / 20];
-    p->high = v[o->trials - 1 - (o->trials - 1) / 20];
-    free(v);
-    return TACET_OK;
-}
-
-static void clear(planning *p) {
+static void clear(plan_state *p) {
     for (size_t i = 0; i < p->count; i++) {
         lab_outcome_clear(&p->at[i].outcome);
     }
@@ -271,8 +280,70 @@ static void clear(planning *p) {
     lab_outcome_clear(&p->plain.outcome);
 }
 
+/* Standard error of a share of random's regret, as a regret: functions differ in how much there is to gain, and that is
+ * no uncertainty about the share (the delta method for a ratio of means). */
+static tacet_status share_error(double *se, const plan_state *p, const plan_point *at, tacet_error *err) {
+    const size_t count = at->outcome.trials;
+    const double share = at->mean / p->random.mean;
+    double mean = 0;
+    double *v = TACET__ZALLOC(double, count);
+    if (v == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        v[i] = at->outcome.value[i] - share * p->random.outcome.value[i];
+    }
+    lab_mean_se(&mean, se, v, count);
+    free(v);
+    return TACET_OK;
+}
+
+static tacet_status compare(plan_state *p, plan_point *at, tacet_error *err) {
+    tacet_status status = gain_beyond(&at->gain, &at->gain_se, p, 0, at, err);
+    if (status == TACET_OK && p->problem.model == LAB_OUTSOURCED && p->random.mean > 0) {
+        status = share_error(&at->gain_se, p, at, err);
+    }
+    at->better = at->gain > SIGNIFICANT * at->gain_se && at->gain > 0;
+    at->hopeless = at->gain + SIGNIFICANT * at->gain_se < HARDLY * p->random.mean;
+    return status;
+}
+
+/* Whether the first eps, `times` as large, gains over random. Noise is in units: that is units so many times smaller. */
+static tacet_status try_eps(plan_state *p, bool *better, size_t times, tacet_error *err) {
+    plan_point at = {.eps = (double)times * p->at[0].eps};
+    tacet_status status = run_point(p, &at, PLAN_PRIVATE, 2, err);
+    status = status == TACET_OK ? compare(p, &at, err) : status;
+    *better = at.better;
+    lab_outcome_clear(&at.outcome);
+    return status;
+}
+
+/* The least of some remedies for a search that is not worth it: smaller units, more questions. */
+static tacet_status find_remedies(plan_state *p, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    bool better = false;
+    for (size_t i = 0; i < UNIT_TIMES && p->units == 0 && status == TACET_OK; i++) {
+        status = try_eps(p, &better, TIMES[i], err);
+        p->units = better ? TIMES[i] : 0;
+    }
+    plan_state more = *p;
+    memset(&more.random.outcome, 0, sizeof more.random.outcome);
+    for (size_t i = 0; i < QUERY_TIMES && p->queries == 0 && status == TACET_OK; i++) {
+        more.problem.rounds = TIMES[i] * p->problem.rounds;
+        if (plan_check(&more.problem, NULL) != TACET_OK) {
+            break;
+        }
+        lab_outcome_clear(&more.random.outcome);
+        status = run_point(&more, &more.random, PLAN_RANDOM, 2, err);
+        status = status == TACET_OK ? try_eps(&more, &better, 1, err) : status;
+        p->queries = better ? more.problem.rounds : 0;
+    }
+    lab_outcome_clear(&more.random.outcome);
+    return status;
+}
+
 /* Everybody plays the same p->problem.trials functions. */
-static tacet_status play(planning *p, tacet_error *err) {
+static tacet_status play(plan_state *p, tacet_error *err) {
     clear(p);
     tacet_status status = run_point(p, &p->random, PLAN_RANDOM, 0, err);
     if (status == TACET_OK) {
@@ -283,174 +354,47 @@ static tacet_status play(planning *p, tacet_error *err) {
     }
     p->settled = true;
     for (size_t i = 0; i <= p->count && status == TACET_OK; i++) {
-        point *at = i < p->count ? &p->at[i] : &p->plain;
-        status = gain_beyond(&at->gain, &at->gain_se, p, 0, at, err);
+        plan_point *at = i < p->count ? &p->at[i] : &p->plain;
+        status = compare(p, at, err);
         TACET_THEN(status, gain_beyond(&at->spare, &at->spare_se, p, CLOSE_SHARE, at, err));
-        at->better = at->gain > SIGNIFICANT * at->gain_se && at->gain > 0;
-        at->hopeless = at->gain + SIGNIFICANT * at->gain_se < HARDLY * p->random.mean;
-        p->settled = p->settled && is_settled(at);
+        p->settled = p->settled && plan_is_settled(at);
     }
     find_thresholds(p);
     p->told = p->settled;
-    p->settled = p->told && (!tells_share(p) || p->close_low == p->close_high);
-    return status == TACET_OK ? band(p, err) : status;
+    p->settled = p->told && (!plan_tells_share(p) || p->close_low == p->close_high);
+    return status;
 }
 
 /* How many functions to play next. All are played again, so twice as many are passed over where they would not do: if
  * the mean stays, its standard errors grow by the root. */
-static size_t next_trials(const planning *p) {
+static size_t next_trials(const plan_state *p) {
     size_t times = 2;
-    for (size_t i = p->close_low; i < p->close_high && tells_share(p); i++) {
-        const point *at = &p->at[i];
-        times = at->close == OPEN && fabs(at->spare) * sqrt(2) < CLEAR * at->spare_se ? 4 : times;
+    for (size_t i = p->close_low; i < p->close_high && plan_tells_share(p); i++) {
+        const plan_point *at = &p->at[i];
+        times = at->close == PLAN_OPEN && fabs(at->spare) * sqrt(2) < PLAN_CLEAR * at->spare_se ? 4 : times;
     }
     const size_t most = p->told ? p->narrow : p->most;
     return times * p->problem.trials < most ? times * p->problem.trials : most;
 }
 
-static tacet_status run(planning *p, tacet_error *err) {
+static tacet_status run(plan_state *p, tacet_error *err) {
     const double begin = cli_seconds();
     tacet_status status = play(p, err);
-    p->narrow = p->most < NARROWING * p->problem.trials ? p->most : NARROWING * p->problem.trials;
+    const size_t narrowing = p->problem.model == LAB_OUTSOURCED ? 1 : NARROWING; /* a verdict is what is wanted of a search */
+    p->narrow = p->most < narrowing * p->problem.trials ? p->most : narrowing * p->problem.trials;
     while (status == TACET_OK && !p->settled && p->problem.trials < (p->told ? p->narrow : p->most)) {
         p->problem.trials = next_trials(p);
         status = play(p, err);
+    }
+    if (status == TACET_OK && p->problem.model == LAB_OUTSOURCED && p->count == 1) {
+        p->share = p->at[0].mean / p->random.mean;
+        p->share_se = p->at[0].gain_se / p->random.mean;
+        status = p->plain.better && !p->at[0].better ? find_remedies(p, err) : TACET_OK;
     }
     lab_progress_within(0, 1, NULL);
     cli_progress_end();
     p->seconds = cli_seconds() - begin;
     return status == TACET_OK ? advise(p, err) : status;
-}
-
-/* --- printing ----------------------------------------------------------------------------------------------------- */
-
-static const char *verdict(const planning *p, const point *at) {
-    if (at == &p->random || at == &p->plain) {
-        return "";
-    }
-    return !at->better          ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
-           : at->close == CLOSE ? "close to non-private"
-           : at->close == NOT_CLOSE ? "better than random"
-                                    : "better than random, perhaps close to non-private";
-}
-
-/* printf counts bytes, and ± has two. */
-static void print_row(const char *name, const char *mean, const char *gain, const char *verdict_words) {
-    const int wide = 25;
-    printf("%-12s  %-*s  %-*s  %s\n", name, strstr(mean, "±") != NULL ? wide + 1 : wide, mean,
-           strstr(gain, "±") != NULL ? wide + 1 : wide, gain, verdict_words);
-}
-
-static void print(const planning *p) {
-    char words[200];
-    plan_words(words, sizeof words, &p->problem);
-    printf("%s\n\n", words);
-    print_row("eps", plan_quantity(p->problem.model), "gain over random", "");
-    for (size_t i = 0; i < p->count + 2; i++) {
-        const point *at = i == 0 ? &p->random : i <= p->count ? &p->at[i - 1] : &p->plain;
-        char eps[32], mean[48], gain[48] = "";
-        (void)snprintf(eps, sizeof eps, i == 0 ? "random" : i <= p->count ? "%g" : "non-private", at->eps);
-        repro_number(mean, sizeof mean, at->mean, at->se);
-        if (i > 0) {
-            repro_number(gain, sizeof gain, at->gain, at->gain_se);
-        }
-        print_row(eps, mean, gain, verdict(p, at));
-    }
-    printf("\n%s\n", p->advice);
-    printf("The band of chance: nine of ten random players end between %.3g and %.3g.\n\n", p->low, p->high);
-    printf("± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
-           "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain, by %g "
-           "standard errors. Seeded noise: not private.\n",
-           p->problem.trials, CLEAR);
-}
-
-static json_t *point_json(const point *at) {
-    json_t *close = at->close == OPEN ? json_null() : json_boolean(at->close == CLOSE);
-    return json_pack("{so so so so so sb so so so}", "eps",
-                     isfinite(at->eps) && at->eps > 0 ? cli_real(at->eps) : json_null(), "mean", cli_real(at->mean),
-                     "se", cli_real(at->se), "gain", cli_real(at->gain), "gain_se", cli_real(at->gain_se),
-                     "better_than_random", at->better, "close_to_nonprivate", close, "beyond_90_percent",
-                     cli_real(at->spare), "beyond_90_percent_se", cli_real(at->spare_se));
-}
-
-/* The eps from which on 90 % are kept lies from low to high; null: above all that were tried. */
-static json_t *close_json(const planning *p) {
-    if (!tells_share(p)) {
-        return json_null();
-    }
-    return json_pack("{so so}", "low", p->close_low < p->count ? cli_real(p->at[p->close_low].eps) : json_null(),
-                     "high", p->close_high < p->count ? cli_real(p->at[p->close_high].eps) : json_null());
-}
-
-static json_t *result_json(const planning *p) {
-    char words[200];
-    plan_words(words, sizeof words, &p->problem);
-    json_t *points = json_array();
-    for (size_t i = 0; i < p->count; i++) {
-        (void)json_array_append_new(points, point_json(&p->at[i]));
-    }
-    json_t *result =
-        json_pack("{ss ss so so so ss so sI sI so sb}", "plan", plan_model_name(p->problem.model), "problem", words,
-                  "delta", cli_real(plan_delta(&p->problem)), "points", points, "random", point_json(&p->random),
-                  "advice", p->advice, "nonprivate", point_json(&p->plain), "trials", (json_int_t)p->problem.trials,
-                  "seed", (json_int_t)p->problem.seed, "seconds", cli_real(p->seconds), "private", 0);
-    if (result != NULL) {
-        (void)json_object_set_new(result, "chance",
-                                  json_pack("{so so}", "low", cli_real(p->low), "high", cli_real(p->high)));
-        (void)json_object_set_new(result, "close_from", close_json(p));
-        (void)json_object_set_new(result, "settled", json_boolean(p->settled));
-    }
-    return result;
-}
-
-static json_t *level(const char *name, const point *at) {
-    return json_pack("{ss ss s[f] s[f] s[f]}", "name", name, "style", "level", "y", at->mean, "lower",
-                     fmax(0, at->mean - 2 * at->se), "upper", at->mean + 2 * at->se);
-}
-
-static json_t *chart(const planning *p) {
-    json_t *x = json_array();
-    json_t *y = json_array();
-    json_t *lower = json_array();
-    json_t *upper = json_array();
-    for (size_t i = 0; i < p->count; i++) {
-        const point *at = &p->at[i];
-        (void)json_array_append_new(x, json_real(at->eps));
-        (void)json_array_append_new(y, json_real(at->mean));
-        (void)json_array_append_new(lower, json_real(fmax(0, at->mean - 2 * at->se)));
-        (void)json_array_append_new(upper, json_real(at->mean + 2 * at->se));
-    }
-    json_t *series = json_pack("[{ss so so so so} o o]", "name", "private", "x", x, "y", y, "lower", lower, "upper",
-                               upper, level("random", &p->random), level("non-private", &p->plain));
-    return json_pack("{ss ss s{ss ss} s{ss} so ss}", "kind", "chart", "title", "Regret against eps", "x", "label",
-                     "eps", "scale", "log", "y", "label", plan_quantity(p->problem.model), "series", series, "note",
-                     "Means over made-up functions; bands are two standard errors either way.");
-}
-
-static json_t *table(const planning *p) {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < p->count + 2; i++) {
-        const point *at = i == 0 ? &p->random : i <= p->count ? &p->at[i - 1] : &p->plain;
-        char eps[32], mean[48], gain[48];
-        (void)snprintf(eps, sizeof eps, i == 0 ? "random" : i <= p->count ? "%g" : "non-private", at->eps);
-        repro_number(mean, sizeof mean, at->mean, at->se);
-        repro_number(gain, sizeof gain, at->gain, at->gain_se);
-        (void)json_array_append_new(rows, json_pack("[s s s s]", eps, mean, i == 0 ? "" : gain, verdict(p, at)));
-    }
-    return json_pack("{ss ss s[s s s s] so ss}", "kind", "table", "title", "The numbers", "columns", "eps",
-                     plan_quantity(p->problem.model), "gain over random", "verdict", "rows", rows, "note",
-                     "Better than random: the paired gain exceeds two of its standard errors. Close to non-private: at "
-                     "least 90 % of the non-private gain is kept, by 2.5 standard errors; perhaps: that is open. "
-                     "Simulated with seeded noise: not private.");
-}
-
-static tacet_status write_report(const planning *p, const char *path, tacet_error *err) {
-    char words[200];
-    plan_words(words, sizeof words, &p->problem);
-    json_t *document =
-        json_pack("{ss ss ss s[{ss ss ss ss} o o]}", "format", "tacet-report-1", "title", "Plan", "subtitle", words,
-                  "sections", "kind", "text", "title", "Advice", "text", p->advice, "tone", "note", chart(p), table(p));
-    return lab_report(path, "plan", document, err);
 }
 
 /* The size of a space: coordinates, and how far its corners lie from its middle in units. Categories count as the
@@ -489,23 +433,112 @@ static int plan_space(plan_problem *q, const cli_space *typed, const cli_command
     return CLI_EXIT_OK;
 }
 
-int lab_plan(int argc, char **argv, const cli_command *self) {
-    planning p = {.self = self, .problem = plan_defaults()};
+/* Everything after the options. */
+static int plan_it(plan_state *p, const char *eps, double delta, const cli_space *typed, const char *report,
+                   size_t threads) {
+    const cli_command *self = p->self;
+    plan_problem *q = &p->problem;
+    if (!read_eps(p, eps)) {
+        return cli_usage(self, "--eps is a list of 1 to %d different positive numbers", (int)PLAN_MOST_EPS);
+    }
+    if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
+        return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
+    }
+    int code = cli_space_given(typed) ? plan_space(q, typed, self) : CLI_EXIT_OK;
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    q->asked_delta = delta;
+    q->delta = isnan(delta) || strcmp(q->mechanism, "laplace") == 0 ? q->delta : delta;
+    const bool fixed = q->trials > 0;
+    plan_complete(q);
+    p->most = fixed ? q->trials : q->trials << (q->model == LAB_OUTSOURCED ? SEARCH_DOUBLINGS : DOUBLINGS);
+    tacet_error err;
+    tacet_error_clear(&err);
+    lab_threads(threads);
+    tacet_status status = plan_check(q, &err);
+    if (status != TACET_OK) {
+        return cli_usage(self, "%s", err.message);
+    }
+    status = run(p, &err);
+    if (status == TACET_OK && report != NULL) {
+        status = plan_page(p, report, &err);
+    }
+    if (status == TACET_OK) {
+        if (!cli_json_wanted()) {
+            plan_print(p);
+        }
+        cli_json_print(plan_json(p));
+    } else {
+        code = cli_fail(self, &err);
+    }
+    clear(p);
+    return code;
+}
+
+#define SIMULATION(q)                                                                                                  \
+    CLI_HEADING("Simulation"),                                                                                         \
+        {"trials", CLI_COUNT, &(q)->trials, "N",                                                                       \
+         "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the " \
+         "answer is settled, 16 times as many at most (outsourced 4).",                                                \
+         false},                                                                                                       \
+        CLI_OPT("seed", &(q)->seed, "S", "Default 1."),                                                                \
+        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),               \
+        CLI_OPT("report", &report, "FILE", "One HTML page: advice, chart, table."), {                                  \
+        0                                                                                                              \
+    }
+
+int lab_plan_outsourced(int argc, char **argv, const cli_command *self) {
+    plan_state p = {.self = self, .problem = plan_defaults()};
     plan_problem *q = &p.problem;
-    const char *eps = "0.5,1,2,4,8";
+    const char *eps = "1";
     const char *report = NULL;
-    const char *model = NULL;
-    size_t queries = 0;
     size_t threads = 0;
     double delta = NAN;
     cli_space typed = {0};
     const cli_option options[] = {
-        CLI_NEED("model", &model, "NAME", "outsourced, central, local, local-statistics or contextual."),
+        CLI_HEADING("Problem"),
+        CLI_SPACE_FILE(typed),
+        CLI_SPACE_SHORT(typed),
+        CLI_SPACE_UNIT(typed),
+        {"rows", CLI_COUNT, &q->candidates, "N", "Rows of the table. Default 2000.", false},
+        {"queries", CLI_COUNT, &q->rounds, "T", "Rows that are measured. Default 40.", false},
+        {"dim", CLI_COUNT, &q->dim, "D", "Without a space: coordinates. Default 2.", false},
+        CLI_OPT("radius", &q->radius, "R",
+                "Without a space: half the diagonal of the domain, in units of the move of a record that is protected. "
+                "Default 25."),
+        CLI_OPT("lengthscale", &q->lengthscale, "L",
+                "Of the objective, as a fraction of the domain. Default: 1/16 to 1 by turns, half of the functions with "
+                "skewed values."),
+        CLI_OPT("noise", &q->noise, "S",
+                "Standard deviation of a measurement, where the objective has about 1. Default 0.1."),
+        CLI_OPT("known-prior", &q->known_prior, NULL,
+                "The modeler is told the lengthscale and the noise. Default: it is told nothing."),
+        CLI_HEADING("Privacy"),
+        CLI_OPT("eps", &eps, "LIST", "One value: the verdict on it. Several: a table. Default 1."),
+        CLI_OPT("delta", &delta, "D", "As for 'tacet curate', considered only if given (gaussian: default 1e-5)."),
+        CLI_OPT("mechanism", &q->mechanism, "NAME",
+                "auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
+        SIMULATION(q)};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    q->model = LAB_OUTSOURCED;
+    return plan_it(&p, eps, delta, &typed, report, threads);
+}
+
+int lab_plan(int argc, char **argv, const cli_command *self) {
+    plan_state p = {.self = self, .problem = plan_defaults()};
+    plan_problem *q = &p.problem;
+    const char *eps = "0.5,1,2,4,8";
+    const char *report = NULL;
+    const char *model = NULL;
+    size_t threads = 0;
+    double delta = NAN;
+    cli_space typed = {0};
+    const cli_option options[] = {
+        CLI_NEED("model", &model, "NAME", "central, local, local-statistics or contextual."),
         CLI_HEADING("Problem"),
         {"candidates", CLI_COUNT, &q->candidates, "N",
-         "Rows of the table (outsourced), arms (local), arms a round (central, local-statistics), actions "
-         "(contextual). Default 2000, 100, 25, 101.",
-         false},
+         "Arms (local), arms a round (central, local-statistics), actions (contextual). Default 100, 25, 101.", false},
         {"dim", CLI_COUNT, &q->dim, "D",
          "Coordinates; contextual: of the action, beside one of the context. Default 2; contextual 1.", false},
         CLI_OPT("lengthscale", &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2."),
@@ -515,77 +548,15 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         CLI_SPACE_FILE(typed),
         CLI_SPACE_SHORT(typed),
         CLI_SPACE_UNIT(typed),
-        CLI_OPT("radius", &q->radius, "R",
-                "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. "
-                "Default 25."),
-        {"queries", CLI_COUNT, &queries, "T", "outsourced: measurements. Default 40.", false},
-        {"rounds", CLI_COUNT, &q->rounds, "T",
-         "The others: rounds. Default 1000; local 10000; contextual 10000 records.", false},
+        {"rounds", CLI_COUNT, &q->rounds, "T", "Default 1000; local 10000; contextual 10000 records.", false},
         CLI_HEADING("Privacy"),
         CLI_OPT("eps", &eps, "LIST", "Values to try. Default 0.5,1,2,4,8."),
-        CLI_OPT("delta", &delta, "D",
-                "central, local-statistics: default 1e-5. outsourced: as for 'tacet curate', considered only if given "
-                "(gaussian: default 1e-5). The others have none, nor has laplace."),
-        CLI_OPT("mechanism", &q->mechanism, "NAME",
-                "outsourced: auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
-        CLI_OPT("known-prior", &q->known_prior, NULL,
-                "outsourced: the modeler is told the lengthscale and the noise. Default: it is told nothing."),
-        CLI_HEADING("Simulation"),
-        {"trials", CLI_COUNT, &q->trials, "N",
-         "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the "
-         "answer "
-         "is "
-         "settled, 16 times as many at most.",
-         false},
-        CLI_OPT("seed", &q->seed, "S", "Default 1."),
-        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
-        CLI_OPT("report", &report, "FILE", "One HTML page: advice, chart, table."),
-        {0}};
-    int code = CLI_EXIT_OK;
+        CLI_OPT("delta", &delta, "D", "central, local-statistics: default 1e-5. The others have none."),
+        SIMULATION(q)};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (!plan_model_parse(&q->model, model)) {
-        return cli_usage(self, "--model is outsourced, central, local, local-statistics or contextual");
+    if (!plan_model_parse(&q->model, model) || q->model == LAB_OUTSOURCED) {
+        return cli_usage(self, "--model is central, local, local-statistics or contextual; there is 'tacet plan "
+                               "outsourced'");
     }
-    if (queries > 0 && q->rounds > 0) {
-        return cli_usage(self, "--queries or --rounds, not both");
-    }
-    if (!read_eps(&p, eps)) {
-        return cli_usage(self, "--eps is a list of 1 to %d different positive numbers", (int)MOST_EPS);
-    }
-    if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
-        return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
-    }
-    if (cli_space_given(&typed)) {
-        code = plan_space(q, &typed, self);
-        if (code != CLI_EXIT_OK) {
-            return code;
-        }
-    }
-    q->asked_delta = delta;
-    q->delta = isnan(delta) || strcmp(q->mechanism, "laplace") == 0 ? q->delta : delta;
-    q->rounds = queries > 0 ? queries : q->rounds;
-    const bool fixed = q->trials > 0;
-    plan_complete(q);
-    p.most = fixed ? q->trials : q->trials << DOUBLINGS;
-    tacet_error err;
-    tacet_error_clear(&err);
-    lab_threads(threads);
-    tacet_status status = plan_check(q, &err);
-    if (status != TACET_OK) {
-        return cli_usage(self, "%s", err.message);
-    }
-    status = run(&p, &err);
-    if (status == TACET_OK && report != NULL) {
-        status = write_report(&p, report, &err);
-    }
-    if (status == TACET_OK) {
-        if (!cli_json_wanted()) {
-            print(&p);
-        }
-        cli_json_print(result_json(&p));
-    } else {
-        code = cli_fail(self, &err);
-    }
-    clear(&p);
-    return code;
+    return plan_it(&p, eps, delta, &typed, report, threads);
 }

@@ -19,7 +19,7 @@ static const double MOST_CELLS = 2e8;
 static const double NEGLIGIBLE = 100;
 
 plan_problem plan_defaults(void) {
-    return (plan_problem){.lengthscale = 0.2,
+    return (plan_problem){.lengthscale = (double)NAN,
                           .noise = 0.1,
                           .radius = 25,
                           .delta = 1e-5,
@@ -38,6 +38,7 @@ void plan_complete(plan_problem *p) {
     p->dim = p->dim > 0 ? p->dim : p->model == LAB_CONTEXTUAL ? 1 : 2;
     p->rounds = p->rounds > 0 ? p->rounds : ROUNDS[p->model];
     p->trials = p->trials > 0 ? p->trials : TRIALS[p->model];
+    p->lengthscale = isnan(p->lengthscale) && p->model != LAB_OUTSOURCED ? 0.2 : p->lengthscale;
 }
 
 /* What `tacet curate` would take: `auto` as it resolves it. */
@@ -64,26 +65,29 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
     const bool rounds = p->model == LAB_CENTRAL || p->model == LAB_LOCAL_STATISTICS;
     const size_t most = rounds ? CENTRAL_ENV_MOST_DIM : p->model == LAB_CONTEXTUAL ? CONTEXTUAL_MOST_DIM : MOST_INPUTS;
     if (p->dim > most) {
-        return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
-                           most);
+        return tacet__fail(err, TACET_INVALID, "%s is planned for at most %zu coordinates", NAMES[p->model], most);
     }
     const tacet_curate_mechanism kind = mechanism_for(p, 1);
     if (p->model == LAB_OUTSOURCED
             ? kind != TACET_CURATE_GAUSSIAN && kind != TACET_CURATE_LAPLACE && kind != TACET_CURATE_L2
             : strcmp(p->mechanism, "auto") != 0) {
-        return tacet__fail(err, TACET_INVALID, "--mechanism is auto, gaussian, laplace or l2, for --model outsourced");
+        return tacet__fail(err, TACET_INVALID, "--mechanism is auto, gaussian, laplace or l2");
     }
-    if (!(p->lengthscale > 0 && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
+    if (p->known_prior && isnan(p->lengthscale)) {
+        return tacet__fail(err, TACET_INVALID, "--known-prior needs --lengthscale");
+    }
+    if (!((isnan(p->lengthscale) || p->lengthscale > 0) && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
         return tacet__fail(
             err, TACET_INVALID,
             "--lengthscale and --radius must be positive, --noise not negative, --delta between 0 and 1");
     }
     if (p->candidates < 2 || p->trials < 2) {
-        return tacet__fail(err, TACET_INVALID, "at least two --candidates and two --trials are needed");
+        return tacet__fail(err, TACET_INVALID, "at least two %s and two --trials are needed",
+                           p->model == LAB_OUTSOURCED ? "--rows" : "--candidates");
     }
     if (p->model == LAB_OUTSOURCED &&
         (p->rounds > p->candidates || (double)p->candidates * (double)p->rounds > MOST_CELLS)) {
-        return tacet__fail(err, TACET_INVALID, "--queries at most --candidates, and their product at most %g",
+        return tacet__fail(err, TACET_INVALID, "--queries at most --rows, and their product at most %g",
                            MOST_CELLS);
     }
     if (p->model == LAB_LOCAL && p->candidates > LOCAL_MOST_ARMS) {
@@ -121,11 +125,16 @@ double plan_delta(const plan_problem *p) {
 
 void plan_words(char *out, size_t size, const plan_problem *p) {
     char delta[48] = "pure eps";
+    char length[64] = "functions of lengthscale 1/16 to 1";
+    if (!isnan(p->lengthscale)) {
+        (void)snprintf(length, sizeof length, "lengthscale %g", p->lengthscale);
+    }
     if (plan_delta(p) > 0) {
         (void)snprintf(delta, sizeof delta, "delta %g", p->delta);
     }
-    (void)snprintf(out, size, "%s: %zu candidates, dimension %zu, lengthscale %g of the domain, noise %g, %zu %s, %s%s",
-                   NAMES[p->model], p->candidates, p->dim, p->lengthscale, p->noise, p->rounds,
+    (void)snprintf(out, size, "%s: %zu %s, dimension %zu, %s of the domain, noise %g, %zu %s, %s%s",
+                   NAMES[p->model], p->candidates, p->model == LAB_OUTSOURCED ? "rows" : "candidates", p->dim, length,
+                   p->noise, p->rounds,
                    p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta,
                    is_pure(p)                        ? " by laplace"
                    : strcmp(p->mechanism, "l2") == 0 ? " by l2"

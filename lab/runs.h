@@ -21,7 +21,7 @@ typedef struct lab_outcome {
     size_t trials;
     double *value;            /* by trial */
     json_t *curve, *curve_se; /* mean regret along the run, at equally spaced moments; NULL: none */
-    json_t *detail;           /* outsourced as published: branch, omega, sigma_min; NULL: none */
+    json_t *detail;           /* outsourced as published: branch, omega, sigma_min; random rows: expected; NULL: none */
 } lab_outcome;
 
 void lab_outcome_clear(lab_outcome *outcome);

@@ -13,6 +13,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "common/cli.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ typedef struct simulation {
     double *regret;                /* trials: of the best measured row */
     double *recommended;           /* trials: of the row of the best posterior mean */
     double *curve;                 /* queries x trials */
-    double *floor;                 /* trials: modeler known only */
+    double *floor;                 /* trials: modeler known; random rows: the regret to expect of them */
     tacet_published_report branch; /* of the published mechanism, the same in every trial */
 } simulation;
 
@@ -249,6 +250,18 @@ static tacet_status play_known(const simulation *s, run *r, const lab_release *r
     return status;
 }
 
+/* Mean regret of the best of q random rows; f is sorted. The i-th best of n is that row if none above it was drawn. */
+static double chance_of(double *f, size_t n, size_t q) {
+    double sum = 0, none = 1;
+    tacet__sort(f, n);
+    for (size_t i = 0; i + q <= n; i++) {
+        const double drawn = (double)q / (double)(n - i);
+        sum += none * drawn * (f[n - 1] - f[n - 1 - i]);
+        none *= 1 - drawn;
+    }
+    return sum;
+}
+
 static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     simulation *s = user;
     const lab_problem *p = &s->problem;
@@ -280,6 +293,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
             note(&r, t, order[t]);
         }
         s->recommended[trial] = r.curve[s->queries - 1];
+        s->floor[trial] = chance_of(f, p->n, s->queries);
     } else if (s->mechanism == NONPRIVATE || s->mechanism == PUBLISHED) {
         if (s->mechanism == NONPRIVATE) {
             memcpy(Z, p->X, p->n * p->d * sizeof *Z);
@@ -470,6 +484,9 @@ tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, ta
         lab_curve(&curve, &curve_se, s.curve, s.queries, s.trials);
         status = lab_outcome_set(out, s.regret, s.trials, curve, curve_se, err);
         out->detail = status == TACET_OK ? branch_json(&s) : NULL;
+        if (status == TACET_OK && s.mechanism == RANDOM && s.problem.made_up) {
+            out->detail = json_pack("{so}", "expected", cli_real_list(s.floor, s.trials));
+        }
     }
     clear(&s);
     return status;

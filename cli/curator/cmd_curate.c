@@ -185,12 +185,12 @@ static void judge(char *why, size_t size, const tacet_manifest *m) {
     if (m->is_private && m->sigma < 0.01) {
         (void)snprintf(
             why, size,
-            "the noise is below a hundredth of a unit in every column: the release is all but the table. Are "
-            "the units far too large, or eps?");
+            "the noise is below a hundredth of a unit in every column: the release is all but the table. Is eps far "
+            "too large?");
     } else if (m->is_private && numbers > 0 && drowned == numbers) {
         (void)snprintf(why, size,
                        "the noise is more than three times as wide as the bounds in every column: nothing will be "
-                       "found under it. Larger "
+                       "found under it. Smaller "
                        "units, fewer columns or a larger eps mean less; 'tacet plan' tells how much");
     }
 }

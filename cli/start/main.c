@@ -244,21 +244,12 @@ static void tell_plan(start *s) {
     step plan = {.count = 0};
     json_t *found = NULL;
     (void)snprintf(rows, sizeof rows, "%zu", s->table.rows < 2000 ? s->table.rows : 2000);
-    step_add(&plan, "plan", "--model", "outsourced", "--space", s->space_file, "--candidates", rows, "--queries",
-             s->queries, "--eps", s->eps, "--trials", "16", NULL);
+    step_add(&plan, "plan", "outsourced", "--space", s->space_file, "--rows", rows, "--queries", s->queries, "--eps", s->eps,
+             "--trials", "16", NULL);
     steps_write(&s->steps, &plan, "What a search could reach under this noise, on made-up functions.", false);
     printf("Trying a search on made-up functions under this noise …\n");
     if (steps_run(&s->steps, &plan, &found) == CLI_EXIT_OK) {
-        const json_t *point = json_array_get(json_object_get(found, "points"), 0);
-        printf("Expect the search to end %.2g below the best row, where %s rows chosen at random end %.2g below it and "
-               "a\nsearch without noise %.2g (in standard deviations of the outcome; 16 functions).%s\n",
-               json_number_value(json_object_get(point, "mean")), s->queries,
-               json_number_value(json_object_get(json_object_get(found, "random"), "mean")),
-               json_number_value(json_object_get(json_object_get(found, "nonprivate"), "mean")),
-               json_is_true(json_object_get(point, "better_than_random"))
-                   ? ""
-                   : " That is not clearly\nbetter than chance: larger units, fewer columns or a larger eps mean less "
-                     "noise.");
+        printf("%s\n", json_string_value(json_object_get(found, "advice")));
     }
     json_decref(found);
 }

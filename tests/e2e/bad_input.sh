@@ -128,8 +128,8 @@ wrong 1 'none/open.db' study token --store none --role device
 wrong 1 'none/open.db' store check --store none
 wrong 1 'none' store backup --store none --to copy
 wrong 1 'server.pem' collector --store none --keys none
-wrong 2 '--eps is a list' plan --model outsourced --eps 1,1
-wrong 2 "'0' is not" plan --model outsourced --candidates 0
+wrong 2 '--eps is a list' plan outsourced --eps 1,1
+wrong 2 "'0' is not" plan outsourced --rows 0
 wrong 2 "'0' is not" repro outsourced-table-1 --trials 0
 wrong 2 'needs --data DIR' repro outsourced-table-4
 wrong 2 'eps must be' simulate outsourced --eps 0 --trials 1

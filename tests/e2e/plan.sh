@@ -8,7 +8,7 @@ number() { # name of a number at the top of the object in a file
 below() {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a < b) }' || fail "$3: $1 is not below $2"
 }
-"$tacet" plan --model outsourced --candidates 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
+"$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
     --report "$work/plan.html" >"$work/out" 2>/dev/null
 below "$(number nonprivate "$work/out")" "$(number random "$work/out")" "non-private against random"
 grep -q '"advice":"Below eps = 50 this is no better than random at 20 queries' "$work/out" ||
@@ -17,11 +17,11 @@ grep -q '"eps":0.02,[^}]*"better_than_random":false' "$work/out" || fail "noise 
 grep -q '"eps":50[^}]*"better_than_random":true' "$work/out" || fail "eps = 50 is called no better than random"
 grep -q '</svg>' "$work/plan.html" || fail "the page has no chart"
 grep -q 'no better than random at 20 queries' "$work/plan.html" || fail "the page has no advice"
-"$tacet" plan --model outsourced --candidates 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
+"$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
     --threads 1 >"$work/two" 2>/dev/null
 [ "$(sed 's/,"seconds".*//' "$work/out")" = "$(sed 's/,"seconds".*//' "$work/two")" ] ||
     fail "the number of threads or the order of --eps changes the plan"
-"$tacet" plan --model outsourced --mechanism laplace --candidates 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
+"$tacet" plan outsourced --mechanism laplace --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
     >"$work/laplace" 2>/dev/null
 grep -q '20 queries, pure eps by laplace","delta":0.0,' "$work/laplace" || fail "laplace: $(cat "$work/laplace")"
 grep -q '"eps":50[^}]*"better_than_random":true' "$work/laplace" || fail "laplace at eps = 50 is called no better than random"
@@ -37,7 +37,7 @@ below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "loc
 "$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/contextual" 2>/dev/null
 grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/contextual" || fail "contextual: $(cat "$work/contextual")"
 # Not asked for a number of functions, it goes on until the answer is settled; and it tells the band of chance.
-"$tacet" plan --model outsourced --candidates 300 --lengthscale 0.4 --queries 15 --eps 20 --json >"$work/settled" 2>/dev/null
+"$tacet" plan outsourced --rows 300 --lengthscale 0.4 --queries 15 --eps 20,40 --json >"$work/settled" 2>/dev/null
 grep -q '"settled":true' "$work/settled" || fail "an easy problem is not settled: $(cat "$work/settled")"
 grep -q '"chance":{"low":[-0-9.e+]*,"high":' "$work/settled" || fail "no band of chance"
 # From which eps on most of the gain is kept: ten functions leave it open, though their means name one eps, and the
@@ -63,12 +63,21 @@ told '"close_from":{"low":4.0,"high":4.0},"settled":true'
 ! grep -q '"trials":10,' "$work/share" || fail "a share that ten functions leave open is called settled"
 ! grep -q 'From eps = ' "$work/local" || fail "four functions are called enough to tell the share: $(cat "$work/local")"
 # Two functions tell nothing: that is said, and no problem is called too hard.
-"$tacet" plan --model outsourced --candidates 300 --lengthscale 0.02 --queries 5 --eps 1 --trials 2 --json >"$work/few" 2>/dev/null
+"$tacet" plan outsourced --rows 300 --lengthscale 0.02 --queries 5 --eps 1 --trials 2 --json >"$work/few" 2>/dev/null
 ! grep -q 'too hard' "$work/few" || fail "too hard, from two functions"
 # A space says how many coordinates there are and how large they are in units.
-"$tacet" plan --model outsourced --bounds age=20:80 --levels 'sex=M|F' --log income=1000:64000 --unit 'age=5,income=100%' --candidates 100 --queries 5 \
+"$tacet" plan outsourced --bounds age=20:80 --levels 'sex=M|F' --log income=1000:64000 --unit 'age=5,income=100%' --rows 100 --queries 5 \
     --eps 4 --trials 2 >"$work/space" 2>"$work/err"
 grep -q 'the space: 3 coordinates, corners 6.73 units' "$work/err" && grep -q 'dimension 3' "$work/space" || fail "a space: $(cat "$work/err")"
+# One eps: a verdict, and what would make a search worth it where it is not; a flat refusal would not tell.
+"$tacet" plan outsourced --rows 400 --radius 100 --queries 20 --eps 20 --trials 20 --json >"$work/worth" 2>/dev/null
+grep -q '"advice":"Worth it: at eps = 20 a search ends at .*"verdict":{"worth_it":true,"share_of_random":0.*"units_times_smaller":null' "$work/worth" ||
+    fail "not worth it: $(cat "$work/worth")"
+"$tacet" plan outsourced --rows 400 --radius 10 --queries 20 --eps 0.2 --trials 20 --json >"$work/worth" 2>/dev/null
+grep -q '"advice":"Not .*worth it: at eps = 0.2 .* Units [0-9]* times smaller, which protect' "$work/worth" || fail "worth it: $(cat "$work/worth")"
+times=$(sed -n 's/.*"units_times_smaller":\([0-9]*\),.*/\1/p' "$work/worth")
+"$tacet" plan outsourced --rows 400 --radius "$((10 * times))" --queries 20 --eps 0.2 --trials 20 --json >"$work/smaller" 2>/dev/null
+grep -q '"worth_it":true' "$work/smaller" || fail "units $times times smaller do not make it worth it: $(cat "$work/smaller")"
 # An A/B study: privacy costs visitors, a larger lift fewer of them; and about as many as the shipped policy takes.
 visitors() { "$tacet" plan ab "$@" --json >"$work/ab" || fail "no plan of: $*"; sed -n "s/.*\"with_privacy\":{\"mean\":\([0-9.]*\).*\"without\":{\"mean\":\([0-9.]*\).*\"fixed_size\":\([0-9]*\).*/\1 \2 \3/p" "$work/ab"; }
 visitors --rate 0.04 --lift 1.5 --eps 1 | awk '{ exit !($2 < $1 && $1 < 1.5 * $2 && $1 > 5500 && $1 < 9500 && $3 == 4981) }' || fail "visitors: $(cat "$work/ab")"
@@ -86,15 +95,16 @@ refused() {
 }
 refused
 refused --model none
-refused --model outsourced --eps 0
-refused --model outsourced --eps 1,x
-refused --model outsourced --candidates 10 --queries 20
+refused outsourced --eps 0
+refused outsourced --eps 1,x
+refused outsourced --rows 10 --queries 20
 refused --model central --dim 9
-refused --model outsourced --delta 2
-refused --model outsourced --queries 3 --rounds 3
-refused --model outsourced --mechanism published
-refused --model outsourced --mechanism laplace --delta 1e-5
+refused outsourced --delta 2
+refused --model outsourced
+refused outsourced --known-prior
+refused outsourced --mechanism published
+refused outsourced --mechanism laplace --delta 1e-5
 refused --model central --mechanism laplace
-refused --model outsourced --bounds age=20:80
-refused --model outsourced --bounds age=20:80 --unit age=5 --dim 2
+refused outsourced --bounds age=20:80
+refused outsourced --bounds age=20:80 --unit age=5 --dim 2
 echo "ok"

@@ -100,13 +100,14 @@ def plan(
         "radius": radius, "queries": queries, "rounds": rounds, "mechanism": mechanism, "trials": trials, "seed": seed,
         "threads": threads,
     }  # fmt: skip
-    command = [_program(), "plan", "--model", model, "--json"]
+    searched = model == "outsourced"
+    command = [_program(), "plan", *(["outsourced"] if searched else ["--model", model]), "--json"]
     for name, value in values.items():
         if value is not None:
             text = ",".join(repr(float(item)) for item in value) if isinstance(value, (list, tuple)) else str(value)
-            command += [f"--{name}", text]
+            command += ["--rows" if searched and name == "candidates" else f"--{name}", text]
     done = subprocess.run([*command, *["--known-prior"] * known_prior], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         words = (done.stderr.strip().splitlines() or ["the simulation failed"])[-1]
-        raise (InvalidValue if done.returncode == 2 else Error)(words.rpartition("tacet plan: ")[2].replace("--", ""))
+        raise (InvalidValue if done.returncode == 2 else Error)(words.partition(": ")[2].replace("--", ""))
     return SimulatedPlan(json.loads(done.stdout))
