@@ -8,6 +8,11 @@ many random rows (1 = chance), beside a plain Gaussian process on the same relea
 the records themselves. Two programs are compared on the same tables, seeds and noise by running it twice.
 
     bench/outsourced_tables.py --lab build/bin/tacet-lab --data ../shared/data --eps 1000,3,1 --trials 12 --seed 1
+
+--tls runs the product as its parties do: `tacet curate`, a curator that answers over TLS in a process of its own, and
+`tacet modeler run` in another, with the noise and the seeds of the runs in one process; the two must agree run by run.
+
+    bench/outsourced_tables.py --tls --only svm --eps 3,1 --trials 3 --seed 1
 """
 import argparse
 import csv
@@ -18,6 +23,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 # name, file, inputs, target, options, which rows: a filter (column, value) or how many of the first.
 REAL = [
@@ -135,6 +141,77 @@ def run(lab, table, eps, trials, seed, extra):
     return json.loads(done.stdout)
 
 
+def read_table(table):
+    """Names, columns as the lab takes them (logarithms where asked), values to be maximized."""
+    _, file, inputs, target, options = table
+    logs = options[options.index("--log-inputs") + 1].split(",") if "--log-inputs" in options else []
+    with open(file) as f:
+        rows = list(csv.DictReader(f))
+    names = inputs.split(",")
+    columns = [[math.log(float(r[c])) if c in logs else float(r[c]) for r in rows] for c in names]
+    sign = -1 if "--minimize" in options else 1
+    return names, columns, [sign * float(r[target]) for r in rows]
+
+
+def chance_of(values, count):
+    """Mean regret of the best of `count` random rows."""
+    ordered, n = sorted(values, reverse=True), len(values)
+    total, none = 0.0, 1.0
+    for i in range(n - count + 1):
+        drawn = count / (n - i)
+        total += none * drawn * (ordered[0] - ordered[i])
+        none *= 1 - drawn
+    return total
+
+
+def over_tls(tacet, table, eps, trials, seed, queries=40):
+    """Shares of chance, one a trial: three processes, the noise of trial k of the lab."""
+    names, columns, values = read_table(table)
+    top, chance, shares = max(values), chance_of(values, queries), []
+    bounds = ",".join("%s=%.17g:%.17g" % (c, min(x), max(x)) for c, x in zip(names, columns))
+    units = ",".join("%s=%.17g" % (c, (max(x) - min(x)) / 20) for c, x in zip(names, columns))
+    for trial in range(trials):
+        with tempfile.TemporaryDirectory() as folder:
+            def call(*args):
+                return subprocess.run([tacet, *args], cwd=folder, env=env, check=True, capture_output=True, text=True).stdout
+            env = dict(os.environ, TACET_STATE=os.path.join(folder, "state"))
+            with open(os.path.join(folder, "table.csv"), "w") as f:
+                f.write(",".join(names) + ",value\n")
+                f.writelines(",".join("%.17g" % v for v in row) + "\n" for row in zip(*columns, values))
+            noise = str(seed * 1000003 + trial)
+            call("curate", "--values-unprotected", "--data", "table.csv", "--inputs", ",".join(names), "--bounds", bounds,
+                 "--unit", units, "--eps", eps, "--queries", str(queries), "--seed", noise, "--out", "release")
+            call("curator", "init", "--dir", "keys")
+            with subprocess.Popen([tacet, "curator", "serve", "--release", "release", "--keys", "keys", "--data", "table.csv",
+                                   "--target", "value", "--listen", "127.0.0.1:0", "--ready-file", "url"], cwd=folder, env=env,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+                try:
+                    while not os.path.exists(os.path.join(folder, "url")) and server.poll() is None:
+                        time.sleep(0.02)
+                    with open(os.path.join(folder, "url")) as f:
+                        url = f.read().strip()
+                    found = json.loads(call("modeler", "run", "--url", url, "--keys", "keys/modeler", "--state", "search",
+                                            "--queries", str(queries), "--seed", noise, "--json"))
+                finally:
+                    server.terminate()
+            shares.append((top - found["best_value"]) / chance)
+    return shares
+
+
+def compare(a, tables):
+    """Over TLS and in one process, run by run. Exit code 1 where they differ."""
+    worst = 0.0
+    print("| table | eps | over TLS | in one process |\n| --- | --- | --- | --- |")
+    for table in tables:
+        for eps in a.eps.split(","):
+            tls = over_tls(a.tls, table, eps, a.trials, a.seed)
+            one = run(a.lab, table, eps, a.trials, a.seed, [])["share"]["values"]
+            worst = max([worst] + [abs(x - y) for x, y in zip(tls, one)])
+            print("| %s | %s | %s | %s |" % (table[0], eps, *(", ".join("%.4f" % x for x in v) for v in (tls, one))), flush=True)
+    print("\n%d runs over TLS; largest difference %.1e" % (len(tables) * len(a.eps.split(",")) * a.trials, worst))
+    return 0 if worst < 1e-9 else 1
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--lab", default="build/bin/tacet-lab")
@@ -142,12 +219,16 @@ def main():
     p.add_argument("--eps", default="1000,3,1")
     p.add_argument("--trials", type=int, default=12)
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--only", default="", help="tables whose names contain this")
+    p.add_argument("--only", default="", help="tables whose names contain one of these: A|B")
+    p.add_argument("--tls", nargs="?", const="build/bin/tacet", metavar="TACET",
+                   help="run the parties in processes of their own, over TLS, and compare")
     p.add_argument("--out", help="the figures as JSON, too")
     a, extra = p.parse_known_args()
     kept = []
     with tempfile.TemporaryDirectory() as folder:
-        tables = [t for t in make_tables(a.data, folder) if a.only in t[0]]
+        tables = [t for t in make_tables(a.data, folder) if any(part in t[0] for part in a.only.split("|"))]
+        if a.tls:
+            sys.exit(compare(argparse.Namespace(**dict(vars(a), tls=os.path.abspath(a.tls))), tables))
         print("%d tables, %d runs each, seed %d; regret over that of as many random rows" % (len(tables), a.trials, a.seed))
         for eps in a.eps.split(","):
             print("\n| eps %s | tacet | worst run | plain GP, clipped | plain GP, no privacy | runs above 1.2 "

@@ -316,8 +316,8 @@ static json_t *summary(const double *values, size_t count) {
         most = fmax(most, values[i]);
         above += values[i] > TOO_BAD ? 1 : 0;
     }
-    return json_pack("{so so so sI}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(most), "above_1.2",
-                     (json_int_t)above);
+    return json_pack("{so so so sI so}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(most), "above_1.2",
+                     (json_int_t)above, "values", cli_real_list(values, count));
 }
 
 static size_t count_true(const bool *values, size_t count) {

@@ -93,7 +93,7 @@ static double play(const fixture *f, tacet_policy *policy, size_t rounds) {
 static double matern(const tacet__averaging *l, const tacet__draw *r, size_t i, size_t j) {
     double square = 0;
     for (size_t a = 0; a < l->d; a++) {
-        const double u = (l->x[a * l->n + i] - l->x[a * l->n + j]) * r->inverse[a];
+        const double u = (l->x[(r->first + a) * l->n + i] - l->x[(r->first + a) * l->n + j]) * r->inverse[a];
         square += u * u;
     }
     const double s = sqrt(5 * square);
@@ -305,6 +305,46 @@ static void many_rows_are_listed_by_the_values_alone(void **state) {
     assert_true(best > 0.999);
 }
 
+/* Good rows crowd into a corner of a lattice on a linear scale; what tells them apart is the logarithm. */
+static void a_crowded_corner_is_searched_as_well_as_an_even_table(void **state) {
+    enum { SIDE = 30, QUERIES = 40, RUNS = 6 };
+    static double rows[2 * SIDE * SIDE];
+    const double low[2] = {0, 0};
+    const double high[2] = {1, 1};
+    size_t found = 0;
+    for (size_t i = 0; i < SIDE * SIDE; i++) {
+        rows[2 * i] = exp2(-(double)(i % SIDE) / 2);
+        rows[2 * i + 1] = exp2(-(double)(i / SIDE) / 2);
+    }
+    for (size_t run = 0; run < RUNS; run++) {
+        tacet_modeler_settings s;
+        tacet_policy *policy = NULL;
+        double best = -INFINITY;
+        tacet_modeler_settings_defaults(&s);
+        s.rows = rows;
+        s.ld = s.d = 2;
+        s.n = SIDE * SIDE;
+        s.low = low;
+        s.high = high;
+        s.scale = 1e-6;
+        s.horizon = QUERIES;
+        s.seed = run;
+        assert_ok(tacet_modeler_create(&policy, &s, NULL));
+        for (size_t t = 0; t < QUERIES; t++) {
+            tacet_suggestion next;
+            assert_ok(tacet_policy_suggest(policy, &next, NULL, NULL));
+            const double a = (double)(next.index % SIDE) - 21;
+            const double b = (double)(next.index / SIDE) - 17;
+            best = fmax(best, -a * a - b * b);
+            assert_ok(tacet_policy_observe(policy, next.ticket, -a * a - b * b, NULL));
+        }
+        tacet_policy_free(policy);
+        found += best > -2.5 ? 1 : 0; /* within one step: 9 of 900 rows, a third of random runs */
+    }
+    print_message("found in %zu of %d runs\n", found, (int)RUNS);
+    assert_true(found == RUNS);
+}
+
 static double seconds(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -340,20 +380,28 @@ static void cost_of(size_t n, size_t horizon, double *all, double *last, double 
     free(x);
 }
 
-/* Ten times the rows are at most ten times the work, four times the questions at most 4.5 times a round: with a margin
- * for a machine that has other work, too. */
+/* Ten times the rows are at most ten times the work, four times the questions at most 4.5 times a round. Processor time
+ * of one thread; another's work still takes its caches, so each bar must be met once in four tries: what is too slow by
+ * itself fails all of them. */
 static void what_a_round_costs_grows_no_faster_than_rows_and_values(void **state) {
-    double all[2], last[2], bytes[2];
+    bool by_rows = false, by_questions = false;
     if (test_slow()) {
         return;
     }
-    cost_of(40000, 24, &all[0], &last[0], &bytes[0]);
-    cost_of(400000, 24, &all[1], &last[1], &bytes[1]);
-    assert_true(all[1] < 15 * all[0]);
-    assert_true((bytes[1] - bytes[0]) / 360000 < 60); /* 2 columns: 8 (2 + 2) bytes, and a flag */
-    cost_of(16000, 30, &all[0], &last[0], &bytes[0]);
-    cost_of(16000, 120, &all[1], &last[1], &bytes[1]);
-    assert_true(last[1] < 7 * last[0]);
+    for (int tries = 0; tries < 4 && !(by_rows && by_questions); tries++) {
+        double all[2], last[2], bytes[2];
+        cost_of(40000, 24, &all[0], &last[0], &bytes[0]);
+        cost_of(400000, 24, &all[1], &last[1], &bytes[1]);
+        assert_true((bytes[1] - bytes[0]) / 360000 < 200);
+        by_rows = by_rows || all[1] < 10 * all[0];
+        print_message("ten times the rows: %.1f times the work, %.0f bytes a row", all[1] / all[0],
+                      (bytes[1] - bytes[0]) / 360000);
+        cost_of(16000, 30, &all[0], &last[0], &bytes[0]);
+        cost_of(16000, 120, &all[1], &last[1], &bytes[1]);
+        by_questions = by_questions || last[1] < 4.5 * last[0];
+        print_message("; four times the questions: %.1f times a round\n", last[1] / last[0]);
+    }
+    assert_true(by_rows && by_questions);
 }
 
 static void takes_the_noise_out_of_positions(void **state) {
@@ -581,7 +629,7 @@ static void bad_settings_are_refused(void **state) {
 
 /* 380 rows in one corner have values that their places do not tell, 20 rows apart have the worst. A search that goes to
  * where it knows least asks most of those 20 among its 30 choices; at random 1.5 are expected. 12 runs, fixed seeds. */
-static void what_is_told_by_nothing_is_asked_at_random(void **state) {
+static void what_is_told_by_nothing_is_asked_where_rows_are(void **state) {
     enum { N = 400, APART = 20, QUERIES = 40, RUNS = 12 };
     static double rows[2 * N];
     static double values[N];
@@ -701,6 +749,7 @@ int main(void) {
         cmocka_unit_test(needs_no_memory_of_earlier_rounds),
         cmocka_unit_test(many_rows_are_listed_by_the_values_alone),
         cmocka_unit_test(what_a_round_costs_grows_no_faster_than_rows_and_values),
+        cmocka_unit_test(a_crowded_corner_is_searched_as_well_as_an_even_table),
         cmocka_unit_test(takes_the_noise_out_of_positions),
         cmocka_unit_test(finds_what_is_there_and_says_so),
         cmocka_unit_test(does_as_chance_does_where_nothing_is),
@@ -709,7 +758,7 @@ int main(void) {
         cmocka_unit_test(takes_fifty_columns_and_constant_ones),
         cmocka_unit_test(equal_values_are_no_reason_to_stop),
         cmocka_unit_test(bad_settings_are_refused),
-        cmocka_unit_test(what_is_told_by_nothing_is_asked_at_random),
+        cmocka_unit_test(what_is_told_by_nothing_is_asked_where_rows_are),
         cmocka_unit_test(what_chance_reaches_holds_for_every_law),
         cmocka_unit_test(luck_is_counted_by_ranks),
         cmocka_unit_test(the_exact_band_counts_every_choice),

@@ -22,12 +22,13 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-enum { EXPLORE_EVERY = 3, EXPLORE_FROM = 4, EXPLORE_AMONG = 10, HORIZON_MOST = 2048, PRINT_BYTES = 32 };
+enum { EXPLORE_EVERY = 3, EXPLORE_FROM = 4, EXPLORE_AMONG = 10, HEDGE_AMONG = 3, HORIZON_MOST = 2048, PRINT_BYTES = 32 };
 static const double VALUE_MOST = 1e150;  /* beyond it squares overflow */
 static const double EXPLORE_UNTIL = 0.8; /* of the horizon */
 static const double EXPLORE_WIDTH = 4;   /* standard deviations */
+static const double HEDGE_WIDTH = 1;
 /* Of the hedge, in the log Bayes factor for a relation between inputs and values: the sum of what the model's
- * one-step-ahead predictions scored above a constant's. Below the middle most rows are asked at random. */
+ * one-step-ahead predictions scored above a constant's. Below the middle most questions go to the best of three random rows. */
 static const double HEDGE_MIDDLE = 1;
 static const double HEDGE_STEEPNESS = 2;
 static const double STATED = 0.9; /* probability of a stated interval */
@@ -88,11 +89,12 @@ static size_t random_row(const averaging *self, tacet_simrng *rng) {
     return row;
 }
 
-static size_t explore(averaging *self, tacet_simrng *rng, double *score) {
+/* Of some random rows the one of the largest upper confidence bound. */
+static size_t explore(averaging *self, tacet_simrng *rng, size_t among, double width, double *score) {
     size_t best = SIZE_MAX;
-    for (size_t k = 0; k < EXPLORE_AMONG; k++) {
+    for (size_t k = 0; k < among; k++) {
         const size_t row = random_row(self, rng);
-        const double bound = tacet__averaging_bound(&self->l, row, EXPLORE_WIDTH);
+        const double bound = tacet__averaging_bound(&self->l, row, width);
         if (best == SIZE_MAX || bound > *score) {
             best = row;
             *score = bound;
@@ -152,11 +154,11 @@ static size_t choose_row(averaging *self, double *score) {
     /* A model that predicts no better than a constant chooses no better than chance, and worse where what it knows
      * least of, rows that lie apart, is not where the good ones are. */
     if (self->explore && tacet_simrng_uniform(&rng) < tacet__averaging_doubt(l->evidence)) {
-        return random_row(self, &rng);
+        return explore(self, &rng, HEDGE_AMONG, HEDGE_WIDTH, score);
     }
     const bool look = self->explore && l->count >= EXPLORE_FROM && l->count % EXPLORE_EVERY == 0 &&
                       (double)l->count < EXPLORE_UNTIL * (double)l->horizon;
-    return look ? explore(self, &rng, score) : improve(self, score);
+    return look ? explore(self, &rng, EXPLORE_AMONG, EXPLORE_WIDTH, score) : improve(self, score);
 }
 
 static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
@@ -497,6 +499,7 @@ tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_se
     }
     tacet__modeler_guarantee(&self->guarantee, s);
     self->l.d = s->d;
+    self->l.axes = plain ? s->d : 2 * s->d;
     self->l.n = s->n;
     self->l.horizon = s->horizon;
     self->l.holders = s->holders > 1 ? s->holders : 1;

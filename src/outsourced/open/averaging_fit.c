@@ -44,7 +44,7 @@ static void grow(const tacet__averaging *l, tacet__draw *r) {
     for (size_t k = 0; k < j; k++) {
         double square = 0;
         for (size_t a = 0; a < l->d; a++) {
-            const double u = (l->x[a * l->n + at] - l->x[a * l->n + l->rows[k]]) * r->inverse[a];
+            const double u = (l->x[(r->first + a) * l->n + at] - l->x[(r->first + a) * l->n + l->rows[k]]) * r->inverse[a];
             square += u * u;
         }
         row[k] = tacet__matern52(square);

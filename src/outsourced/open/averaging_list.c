@@ -68,7 +68,7 @@ void tacet__averaging_relist(tacet__averaging *l) {
             wanted -= take ? 1 : 0;
         }
         if (take) {
-            for (size_t a = 0; a < l->d; a++) {
+            for (size_t a = 0; a < l->axes; a++) {
                 l->near[a * l->listed + count] = l->x[a * l->n + i];
             }
             l->list[count++] = i;

@@ -5,7 +5,9 @@
  * a Gaussian process on predicted positions loses nothing to one with errors in variables once its lengthscales are
  * averaged over, since the noise that remains only lengthens them and adds to the nugget.
  * Rows of several holders have one P, from all of them and their average noise, and a B each, by their own.
- * Cost: O(n d^2 + d^3), once. */
+ * Half of the draws see ranks in place of positions: which scale a column wants is not known, and a table whose good rows
+ * crowd into a corner is searched by nobody who keeps to its own.
+ * Cost: O(n d^2 + n d log n + d^3), once. */
 #include "outsourced/open/averaging_state.h"
 
 #include "core/fail.h"
@@ -123,6 +125,57 @@ static void into_box(tacet__averaging *l, double *noise, const double *rows, siz
     }
 }
 
+typedef struct ranked {
+    double at;
+    size_t row;
+} ranked;
+
+static int by_place(const void *a, const void *b) {
+    const ranked *p = a;
+    const ranked *q = b;
+    return p->at != q->at ? (p->at > q->at) - (p->at < q->at) : (p->row > q->row) - (p->row < q->row);
+}
+
+/* Axes d to 2 d - 1: the rank of a row on each axis, equal places sharing the middle one, with the axis' own variance. On
+ * them no row lies apart, so that a search cannot spend itself on the few rows of a long tail. */
+static tacet_status add_ranks(tacet__averaging *l, tacet_error *err) {
+    if (l->axes == l->d) {
+        return TACET_OK;
+    }
+    ranked *order = TACET__ZALLOC(ranked, l->n);
+    if (order == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory ranking %zu rows", l->n);
+    }
+    for (size_t a = 0; a < l->d; a++) {
+        const double *x = l->x + a * l->n;
+        double *rank = l->x + (l->d + a) * l->n;
+        double mean = 0;
+        double square = 0;
+        double ranks = 0;
+        for (size_t i = 0; i < l->n; i++) {
+            order[i] = (ranked){x[i], i};
+            mean += x[i] / (double)l->n;
+        }
+        qsort(order, l->n, sizeof *order, by_place);
+        for (size_t i = 0, end = 0; i < l->n; i = end) {
+            while (end < l->n && order[end].at == order[i].at) {
+                end++;
+            }
+            const double middle = 0.5 * (double)(i + end) - 0.5 * (double)l->n;
+            for (size_t k = i; k < end; k++) {
+                rank[order[k].row] = middle;
+                ranks += middle * middle;
+                square += (x[order[k].row] - mean) * (x[order[k].row] - mean);
+            }
+        }
+        for (size_t i = 0; i < l->n; i++) {
+            rank[i] *= ranks > 0 ? sqrt(square / ranks) : 0;
+        }
+    }
+    free(order);
+    return TACET_OK;
+}
+
 tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, size_t ld, const double *sd,
                                     const double *low, const double *high, bool shrink, tacet_error *err) {
     const size_t d = l->d;
@@ -166,7 +219,7 @@ tacet_status tacet__averaging_place(tacet__averaging *l, const double *rows, siz
         }
     }
     free(room);
-    return status;
+    return status == TACET_OK ? add_ranks(l, err) : status;
 }
 
 /* A rational start (Abramowitz, Stegun 26.2.23, error below 5e-4), then Halley's method on the distribution function:
@@ -200,6 +253,7 @@ void tacet__averaging_draw(tacet__averaging *l) {
         for (size_t i = 0; i < m; i++) {
             const double q = tacet__averaging_quantile(((double)order[i] + 0.5) / (double)m);
             tacet__draw *r = &l->draws[i];
+            r->first = l->axes > l->d && i % 2 == 1 ? l->d : 0;
             if (c == 0) {
                 for (size_t a = 0; a < l->d; a++) {
                     r->inverse[a] = exp(-q) / (LENGTH_MEDIAN * sqrt((double)l->d));

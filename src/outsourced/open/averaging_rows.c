@@ -43,7 +43,7 @@ static void kernel_block(const double *restrict x, size_t stride, size_t d, cons
 
 void tacet__averaging_kernel(const tacet__averaging *l, const tacet__draw *r, size_t row, const double *x,
                              size_t stride, size_t from, size_t m, double *k) {
-    kernel_block(x, stride, l->d, r->inverse, l->x + row, l->n, from, m, k);
+    kernel_block(x + r->first * stride, stride, l->d, r->inverse, l->x + r->first * l->n + row, l->n, from, m, k);
 }
 
 /* sum[r][i] += c[r][l] U[l][i] for r < many, rows l < count: each row of U is read once for all of them. Same numbers

@@ -22,6 +22,7 @@ enum {
 typedef struct tacet__draw {
     double nugget;     /* over the signal variance */
     double *inverse;   /* d: one over the lengthscale */
+    size_t first;      /* of the axes of x that it takes: 0, or d: the ranks */
     double *L;         /* packed rows of the Cholesky factor of R + nugget I */
     double *ones;      /* L^-1 1 */
     double *solved;    /* L^-1 y */
@@ -44,6 +45,7 @@ typedef struct tacet__shelf {
 
 typedef struct tacet__averaging {
     size_t d, n, horizon;
+    size_t axes;    /* of x: d, or 2 d with ranks */
     uint64_t seed;
     size_t holders; /* at least 1: whose rows differ in their noise */
     size_t *ends;   /* holders: row after the last one of each */
@@ -103,7 +105,7 @@ void tacet__averaging_draw(tacet__averaging *l);
 /* Standard normal quantile. */
 double tacet__averaging_quantile(double p);
 
-/* Probability that the next row is asked at random, by the log Bayes factor of the values so far. */
+/* Probability that the next row is the best of a few random ones, by the log Bayes factor of the values so far. */
 double tacet__averaging_doubt(double evidence);
 /* Values into y, the draws up to them, weights and evidence; checks on the way. What comes of it depends on the values
  * and their order alone, not on how often it was called. */
