@@ -139,6 +139,7 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
             "rounds left\n"
             "{guarantee.statement}\neps = {guarantee.eps:^6}, delta = {guarantee.delta} for {guarantee.protects}\n"
             "for a person behind k rounds: {*guarantee.eps_of_rounds:, |k = {@}: {?.|eps {.:^4}}{!.|no bound}}\n"
+            "{?batch|{batch.reports_left} reports until the next release, of a batch of {batch.rounds}\n}"
             "{?test|{?test.tickets|after {test.tickets} tickets: {*test.arms:, |{arm} {mean:.4g}}\n"
             "{*test.pairs:|{?claimed|{arm} beats {over} by {lower:.4g} at least (95 %, however often you look)}"
             "{!claimed|{arm} against {over}: no claim yet, the difference lies between {lower:.4g} and {upper:.4g}}\n}"

@@ -243,6 +243,24 @@ static void ends_at_the_horizon(void **state) {
     tacet_policy_free(policy);
 }
 
+static void every_batch_says_how_many_reports_it_lacks(void **state) {
+    tacet_policy *policy = NULL;
+    tacet_suggestion s;
+    uint64_t rounds = 0, left = 0, releases = 0;
+    assert_ok(seeded(&policy, make_central, NULL));
+    assert_ok(tacet_central_batch(policy, &rounds, &left, NULL));
+    assert_true(rounds >= 2 && left == rounds);
+    for (size_t k = 0; k < ROUNDS; k++) {
+        const uint64_t before = left;
+        assert_ok(one_round(policy, k, &s));
+        assert_ok(tacet_central_batch(policy, &rounds, &left, NULL));
+        assert_true(before == 0 ? left == rounds - 1 : left == before - 1);
+        releases += left == 0 ? 1 : 0;
+    }
+    assert_true(left == 0 && releases >= 3);
+    tacet_policy_free(policy);
+}
+
 static void limits_open_tickets(void **state) {
     tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_central, NULL));
@@ -280,10 +298,14 @@ static void refuses_settings(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conformance_known_horizon),   cmocka_unit_test(conformance_unknown_horizon),
-        cmocka_unit_test(conformance_of_counted_arms), cmocka_unit_test(refuses_bad_rounds),
-        cmocka_unit_test(a_wild_reward_is_one_record), cmocka_unit_test(ends_at_the_horizon),
-        cmocka_unit_test(limits_open_tickets),         cmocka_unit_test(refuses_settings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conformance_known_horizon),
+                                       cmocka_unit_test(conformance_unknown_horizon),
+                                       cmocka_unit_test(conformance_of_counted_arms),
+                                       cmocka_unit_test(refuses_bad_rounds),
+                                       cmocka_unit_test(a_wild_reward_is_one_record),
+                                       cmocka_unit_test(ends_at_the_horizon),
+                                       cmocka_unit_test(limits_open_tickets),
+                                       cmocka_unit_test(every_batch_says_how_many_reports_it_lacks),
+                                       cmocka_unit_test(refuses_settings)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -63,6 +63,7 @@ for OPENBLAS_CORETYPE in $cores; do
         [ "$(number suggested)" = 18 ] && [ "$(number observed)" = "$reports" ] || fail "$name: $(number suggested) suggested, $(number observed) observed"
     done
     study status --study sets
+    [ "$(number reports_left)" -le "$(number rounds)" ] || fail "a batch that lacks more reports than it has"
     [ "$(number eps)" = 300.0 ] || [ "$(number eps)" = 300 ] || fail "eps $(number eps)"
     # Models: of the three, the same prediction.
     for name in sets least list; do

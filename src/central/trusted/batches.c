@@ -47,6 +47,11 @@ uint64_t tacet__batches_length(const tacet__batches *b) {
     return length_of(b, b->before, b->length);
 }
 
+uint64_t tacet__batches_left(const tacet__batches *b) {
+    const uint64_t length = tacet__batches_length(b);
+    return length > b->count ? length - b->count : 0;
+}
+
 static tacet_status check(const tacet__batches_plan *plan, const tacet_ask *ask, tacet_error *err) {
     if (!(plan->first_length >= 1 && plan->first_length <= LONGEST)) {
         return tacet__fail(err, TACET_INVALID, "the first batch must have between 1 and 2^16 rounds");
@@ -233,9 +238,8 @@ bool tacet__batches_is_private(const tacet__batches *b) {
 }
 
 tacet_status tacet__batches_nothing(const tacet__batches *b, tacet_error *err) {
-    const uint64_t length = tacet__batches_length(b), left = length > b->count ? length - b->count : 0;
     return tacet__fail(err, TACET_STATE, "nothing was released yet: the first batch of %llu rounds lacks %llu reports",
-                       (unsigned long long)length, (unsigned long long)left);
+                       (unsigned long long)tacet__batches_length(b), (unsigned long long)tacet__batches_left(b));
 }
 
 tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, tacet_error *err) {

@@ -32,6 +32,7 @@ void tacet__batches_free(tacet__batches *b); /* wipes; NULL is allowed */
 /* What a release will be planned with. */
 void tacet__batches_noise(const tacet__batches *b, tacet__batch_noise *out);
 uint64_t tacet__batches_length(const tacet__batches *b); /* rounds of the batch */
+uint64_t tacet__batches_left(const tacet__batches *b);   /* records that it lacks */
 /* The batch's records have k numbers, at most `most`. Before its first record. */
 void tacet__batches_begin(tacet__batches *b, size_t k);
 /* Whether records must wait: a release is due, or the next batch was not begun. */

@@ -432,6 +432,16 @@ tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *m
     return status == TACET_OK ? tacet__policy_wrap(out, &OPS, b, err) : status;
 }
 
+tacet_status tacet_central_batch(const tacet_policy *policy, uint64_t *rounds, uint64_t *left, tacet_error *err) {
+    const tacet__bandit *b = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
+    if (b == NULL) {
+        return tacet__fail(err, TACET_INVALID, "this policy has no batches of decision sets");
+    }
+    *rounds = tacet__batches_length(b->batches);
+    *left = tacet__batches_left(b->batches);
+    return TACET_OK;
+}
+
 tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
                                    const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
                                    size_t size, tacet_error *err) {

@@ -55,6 +55,9 @@ tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *
                                    const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
                                    size_t size, tacet_error *err);
 
+/* How many rounds the batch has that reports go into now, and how many of them are not reported yet: at 0 the next
+ * suggestion releases it. INVALID: another policy. */
+tacet_status tacet_central_batch(const tacet_policy *policy, uint64_t *rounds, uint64_t *left, tacet_error *err);
 /* The features that a saved state sums in. Make the map of these, not of features made again: where eigenvalues are
  * equal another machine's are rotated. UNSUPPORTED: features with groups are not kept. CORRUPT, NO_MEMORY. */
 tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,

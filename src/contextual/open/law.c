@@ -111,7 +111,7 @@ static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextu
     }
     if (status == TACET_OK) {
         tacet_features_eval(law->sketch, law->G, X, dc, law->contexts);
-        status = tacet__measure_create(&law->decoder, law->G, law->g, law->g, law->contexts, 1, err);
+        status = tacet__measure_create(&law->decoder, law->G, law->g, law->contexts, err);
     }
     tacet_kernel_free(kernel);
     free(X);

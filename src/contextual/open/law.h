@@ -4,7 +4,7 @@
 #define TACET_SRC_CONTEXTUAL_OPEN_LAW_H
 
 #include "contextual/shared/internal.h"
-#include "central/open/measure.h"
+#include "contextual/open/measure.h"
 
 enum { TACET__CONTEXTUAL_SKETCH_MOST = 96, TACET__CONTEXTUAL_REPEATS_MOST = 1024 };
 

@@ -150,6 +150,21 @@ static tacet_status bandit_spent(const tacet__learner *learner, const tacet__def
     return tacet__central_spent(&((const bandit *)learner->self)->c, out, err);
 }
 
+static tacet_status bandit_tell(const tacet__learner *learner, const tacet__definition *def, json_t *status,
+                                tacet_error *err) {
+    uint64_t rounds = 0;
+    uint64_t left = 0;
+    (void)def;
+    const tacet_status got = tacet_central_batch(learner->policy, &rounds, &left, err);
+    if (got != TACET_OK) {
+        return got;
+    }
+    json_t *batch = json_pack("{sI sI}", "rounds", (json_int_t)rounds, "reports_left", (json_int_t)left);
+    return json_object_set_new(status, "batch", batch) == 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_NO_MEMORY, "out of memory making an answer");
+}
+
 static tacet_status bandit_take(const tacet__learner *learner, tacet_error *err) {
     return tacet_ledger_take(((const bandit *)learner->self)->c.ledger, err);
 }
@@ -169,4 +184,5 @@ const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .able = tacet__central_able,
                                                 .take = bandit_take,
                                                 .recall = bandit_recall,
-                                                .spent = bandit_spent};
+                                                .spent = bandit_spent,
+                                                .tell = bandit_tell};

@@ -3,9 +3,9 @@
  * Ring: open; post-processing of what was released. Source: maximum entropy on the mean (Csiszár 1991), solved in its
  * dual: w_j = total g_j exp(phi_j'v / tau) / Z(v), v maximizes the concave
  *     v'R - s2 |v|^2 / 2 - tau total ln Z(v)
- * in r x classes unknowns, whatever the number of grid points. Damped Newton; the curvature is at least s2, so a step
- * is always a direction of ascent. Cost: some ten steps of O(points r^2 classes + (r classes)^3). */
-#include "central/open/measure.h"
+ * in r unknowns, whatever the number of grid points. Damped Newton; the curvature is at least s2, so a step is always a
+ * direction of ascent. Cost: some ten steps of O(points r^2 + r^3). */
+#include "contextual/open/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,35 +21,26 @@ static const double SMALLEST_STEP = 1e-8;
 
 struct tacet__measure {
     const double *Phi;
-    size_t ld, r, points, classes;
-    double *v, *trial, *step, *mean; /* r x classes each */
-    double *exponent;                /* points x classes */
+    size_t r, points;
+    double *v, *trial, *step, *mean; /* r each */
+    double *exponent;                /* points */
     double *scaled;                  /* r x points */
-    double *H;                       /* (r classes)^2 */
+    double *H;                       /* r^2 */
 };
 
-tacet_status tacet__measure_create(tacet__measure **out, const double *Phi, size_t ld, size_t r, size_t points,
-                                   size_t classes, tacet_error *err) {
+tacet_status tacet__measure_create(tacet__measure **out, const double *Phi, size_t r, size_t points, tacet_error *err) {
     *out = NULL;
     tacet__measure *m = TACET__ZALLOC(tacet__measure, 1);
     if (m == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a measure");
     }
-    const size_t D = r * classes;
     m->Phi = Phi;
-    m->ld = ld;
     m->r = r;
     m->points = points;
-    m->classes = classes;
-    m->v = TACET__ALIGNED(double, D);
-    m->trial = TACET__ALIGNED(double, D);
-    m->step = TACET__ALIGNED(double, D);
-    m->mean = TACET__ALIGNED(double, D);
-    m->exponent = TACET__ALIGNED(double, points *classes);
-    m->scaled = TACET__ALIGNED(double, r *points);
-    m->H = TACET__ALIGNED(double, D *D);
-    if (m->v == NULL || m->trial == NULL || m->step == NULL || m->mean == NULL || m->exponent == NULL ||
-        m->scaled == NULL || m->H == NULL) {
+    const tacet__array arrays[] = {{&m->v, r, 1},    {&m->trial, r, 1},         {&m->step, r, 1},
+                                   {&m->mean, r, 1}, {&m->exponent, points, 1}, {&m->scaled, r, points},
+                                   {&m->H, r, r}};
+    if (!tacet__zalloc_arrays(arrays, sizeof arrays / sizeof arrays[0])) {
         tacet__measure_free(m);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a measure of %zu points", points);
     }
@@ -72,10 +63,8 @@ void tacet__measure_free(tacet__measure *m) {
 
 /* The dual objective at m->trial; m->exponent becomes the normalised weights. */
 static double dual(tacet__measure *m, const double *R, const double *guess, double total, double s2, double tau) {
-    const size_t D = m->r * m->classes, n = m->points * m->classes;
-    for (size_t c = 0; c < m->classes; c++) {
-        tacet__gemv(true, m->r, m->points, 1 / tau, m->Phi, m->ld, m->trial + c * m->r, 0, m->exponent + c * m->points);
-    }
+    const size_t r = m->r, n = m->points;
+    tacet__gemv(true, r, n, 1 / tau, m->Phi, r, m->trial, 0, m->exponent);
     double top = -INFINITY, Z = 0;
     for (size_t i = 0; i < n; i++) {
         if (guess[i] > 0) {
@@ -92,47 +81,43 @@ static double dual(tacet__measure *m, const double *R, const double *guess, doub
     for (size_t i = 0; i < n; i++) {
         m->exponent[i] /= Z;
     }
-    return tacet__dot(m->trial, R, D) - 0.5 * s2 * tacet__dot(m->trial, m->trial, D) - tau * total * (log(Z) + top);
+    return tacet__dot(m->trial, R, r) - 0.5 * s2 * tacet__dot(m->trial, m->trial, r) - tau * total * (log(Z) + top);
 }
 
 /* m->step = H^-1 gradient at v with weights w. */
 static tacet_status newton(tacet__measure *m, const double *w, const double *R, double total, double s2, double tau,
                            tacet_error *err) {
-    const size_t r = m->r, D = r * m->classes;
-    memset(m->H, 0, D * D * sizeof(double));
-    for (size_t c = 0; c < m->classes; c++) {
-        const double *wc = w + c * m->points;
-        tacet__gemv(false, r, m->points, 1, m->Phi, m->ld, wc, 0, m->mean + c * r);
-        for (size_t j = 0; j < m->points; j++) {
-            const double q = sqrt(wc[j] / tau);
-            for (size_t i = 0; i < r; i++) {
-                m->scaled[i + j * r] = q * m->Phi[i + j * m->ld];
-            }
+    const size_t r = m->r;
+    tacet__gemv(false, r, m->points, 1, m->Phi, r, w, 0, m->mean);
+    for (size_t j = 0; j < m->points; j++) {
+        const double q = sqrt(w[j] / tau);
+        for (size_t i = 0; i < r; i++) {
+            m->scaled[i + j * r] = q * m->Phi[i + j * r];
         }
-        tacet__syrk(false, r, m->points, 1, m->scaled, r, 0, m->H + c * r * (D + 1), D);
     }
-    for (size_t j = 0; j < D; j++) {
-        for (size_t i = j; i < D; i++) {
-            m->H[i + j * D] -= m->mean[i] * m->mean[j] / (tau * total);
+    tacet__syrk(false, r, m->points, 1, m->scaled, r, 0, m->H, r);
+    for (size_t j = 0; j < r; j++) {
+        for (size_t i = j; i < r; i++) {
+            m->H[i + j * r] -= m->mean[i] * m->mean[j] / (tau * total);
         }
-        m->H[j * (D + 1)] += s2;
+        m->H[j * (r + 1)] += s2;
         m->step[j] = R[j] - s2 * m->v[j] - m->mean[j];
     }
-    tacet_status status = tacet__cholesky(m->H, D, D, NULL, NULL, err);
+    tacet_status status = tacet__cholesky(m->H, r, r, NULL, NULL, err);
     if (status == TACET_OK) {
-        tacet__chol_solve(D, m->H, D, m->step);
+        tacet__chol_solve(r, m->H, r, m->step);
     }
     return status;
 }
 
 tacet_status tacet__measure_fit(tacet__measure *m, double *w, const double *R, const double *guess, double total,
                                 double s2, double tau, tacet_error *err) {
-    const size_t D = m->r * m->classes, n = m->points * m->classes;
-    memset(m->v, 0, D * sizeof(double));
-    memset(m->step, 0, D * sizeof(double));
+    const size_t r = m->r, n = m->points;
+    memset(m->v, 0, r * sizeof(double));
+    memset(m->step, 0, r * sizeof(double));
     double best = -INFINITY, length = 1;
     for (size_t k = 0; k < NEWTON_STEPS; k++) {
-        for (size_t i = 0; i < D; i++) {
+        for (size_t i = 0; i < r; i++) {
             m->trial[i] = m->v[i] + length * m->step[i];
         }
         const double value = dual(m, R, guess, total, s2, tau);
@@ -148,7 +133,7 @@ tacet_status tacet__measure_fit(tacet__measure *m, double *w, const double *R, c
         }
         const double gain = value - best;
         best = value;
-        memcpy(m->v, m->trial, D * sizeof(double));
+        memcpy(m->v, m->trial, r * sizeof(double));
         for (size_t i = 0; i < n; i++) {
             w[i] = total * m->exponent[i];
         }

@@ -4,12 +4,12 @@
 
 #include <tacet/core/simrng.h>
 
-#include "central/open/measure.h"
+#include "contextual/open/measure.h"
 
-enum { R = 6, POINTS = 40, CLASSES = 2 };
+enum { R = 6, POINTS = 40 };
 
 typedef struct problem {
-    double Phi[R * POINTS], truth[POINTS * CLASSES], sums[R * CLASSES], guess[POINTS * CLASSES];
+    double Phi[R * POINTS], truth[POINTS], sums[R], guess[POINTS];
     double total;
 } problem;
 
@@ -19,35 +19,30 @@ static void make(problem *p, uint64_t seed, double noise) {
         p->Phi[i] = 0.4 * tacet_simrng_normal(&rng);
     }
     p->total = 0;
-    for (size_t j = 0; j < POINTS * CLASSES; j++) {
+    for (size_t j = 0; j < POINTS; j++) {
         p->truth[j] = tacet_simrng_uniform(&rng) < 0.1 ? 10 * tacet_simrng_uniform(&rng) : 0;
         p->guess[j] = j % 7 == 0 ? 0 : 0.5 + tacet_simrng_uniform(&rng);
         p->total += p->truth[j];
     }
-    for (size_t c = 0; c < CLASSES; c++) {
-        for (size_t i = 0; i < R; i++) {
-            double sum = noise * tacet_simrng_normal(&rng);
-            for (size_t j = 0; j < POINTS; j++) {
-                sum += p->Phi[i + j * R] * p->truth[c * POINTS + j];
-            }
-            p->sums[c * R + i] = sum;
+    for (size_t i = 0; i < R; i++) {
+        p->sums[i] = noise * tacet_simrng_normal(&rng);
+        for (size_t j = 0; j < POINTS; j++) {
+            p->sums[i] += p->Phi[i + j * R] * p->truth[j];
         }
     }
 }
 
 /* Stationarity: tau ln(w_j / g_j) = phi_j'(R - Phi w)/s2 + a constant, for every j with mass in the guess. */
 static void check_optimal(const problem *p, const double *w, double s2, double tau) {
-    double residual[R * CLASSES], total = 0, first = 0;
-    for (size_t c = 0; c < CLASSES; c++) {
-        for (size_t i = 0; i < R; i++) {
-            residual[c * R + i] = p->sums[c * R + i];
-            for (size_t j = 0; j < POINTS; j++) {
-                residual[c * R + i] -= p->Phi[i + j * R] * w[c * POINTS + j];
-            }
+    double residual[R], total = 0, first = 0;
+    for (size_t i = 0; i < R; i++) {
+        residual[i] = p->sums[i];
+        for (size_t j = 0; j < POINTS; j++) {
+            residual[i] -= p->Phi[i + j * R] * w[j];
         }
     }
     int seen = 0;
-    for (size_t k = 0; k < POINTS * CLASSES; k++) {
+    for (size_t k = 0; k < POINTS; k++) {
         total += w[k];
         if (p->guess[k] == 0) {
             assert_true(w[k] == 0);
@@ -55,7 +50,7 @@ static void check_optimal(const problem *p, const double *w, double s2, double t
         }
         double slope = 0;
         for (size_t i = 0; i < R; i++) {
-            slope += p->Phi[i + (k % POINTS) * R] * residual[k / POINTS * R + i];
+            slope += p->Phi[i + k * R] * residual[i];
         }
         const double constant = tau * log(w[k] / p->guess[k]) - slope / s2;
         if (seen++ == 0) {
@@ -72,9 +67,9 @@ static void optimum(void **state) {
         problem p;
         make(&p, seed, 0.5);
         tacet__measure *measure = NULL;
-        assert_ok(tacet__measure_create(&measure, p.Phi, R, R, POINTS, CLASSES, NULL));
+        assert_ok(tacet__measure_create(&measure, p.Phi, R, POINTS, NULL));
         for (size_t i = 0; i < 9; i++) {
-            double w[POINTS * CLASSES];
+            double w[POINTS];
             assert_ok(tacet__measure_fit(measure, w, p.sums, p.guess, p.total, S2[i % 3], TAU[i / 3], NULL));
             check_optimal(&p, w, S2[i % 3], TAU[i / 3]);
         }
@@ -87,10 +82,10 @@ static void truth_is_fixed(void **state) {
     problem p;
     make(&p, 9, 0);
     tacet__measure *measure = NULL;
-    assert_ok(tacet__measure_create(&measure, p.Phi, R, R, POINTS, CLASSES, NULL));
-    double w[POINTS * CLASSES];
+    assert_ok(tacet__measure_create(&measure, p.Phi, R, POINTS, NULL));
+    double w[POINTS];
     assert_ok(tacet__measure_fit(measure, w, p.sums, p.truth, p.total, 0.1, 1, NULL));
-    for (size_t j = 0; j < POINTS * CLASSES; j++) {
+    for (size_t j = 0; j < POINTS; j++) {
         assert_close(w[j], p.truth[j], 1e-5);
     }
     p.sums[3] = NAN;
@@ -102,7 +97,7 @@ static void failing_allocations(void **state) {
     problem p;
     make(&p, 1, 0);
     tacet__measure *measure = NULL;
-    assert_each_alloc_fails(tacet__measure_create(&measure, p.Phi, R, R, POINTS, CLASSES, NULL), measure == NULL);
+    assert_each_alloc_fails(tacet__measure_create(&measure, p.Phi, R, POINTS, NULL), measure == NULL);
     tacet__measure_free(measure);
 }
 
