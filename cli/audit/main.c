@@ -17,7 +17,7 @@ static const cli_command COMMANDS[] = {
      "Runs a mechanism many times on two worst-case neighbouring inputs, chooses on one part of the runs the event "
      "that tells them apart best, measures it on the rest, and prints a lower bound on epsilon that holds with the "
      "stated confidence.\n\n"
-     "'curate', 'desk', 'device', 'learn-table' and 'study' are audited as they ship: neighbours go "
+     "'curate', 'desk', 'device', 'learn-table', 'study' and 'contextual-study' are audited as they ship: neighbours go "
      "through the code that the programs run, with its threads, blocks, ledger, registry and files. Besides the bound, "
      "the noise is tested: "
      "its variance, rows that repeat, rows and columns that are not independent; and, --interrupted, that what is "

@@ -209,8 +209,8 @@ static void collect(candidates *c, const sample *sorted, size_t n, bool upper) {
     }
 }
 
-static void choose(job *j, size_t measured) {
-    const size_t n = SELECTION * j->per_block;
+/* The event, by the first n runs. */
+static void choose(job *j, size_t n, size_t measured) {
     candidates high;
     candidates low;
     qsort(j->selected, n, sizeof *j->selected, by_statistic);
@@ -289,7 +289,7 @@ tacet_status tacet_audit_run(tacet_audit_result *out, const tacet_audit_target *
         goto done;
     }
     const size_t measured = MEASURED * j.per_block;
-    choose(&j, measured);
+    choose(&j, SELECTION * j.per_block, measured);
     j.choosing = false;
     status = run_all(&j, SELECTION, BLOCKS, threads, err);
     if (status != TACET_OK) {
@@ -319,10 +319,10 @@ tacet_status tacet__audit_judge(tacet_audit_result *out, tacet__audit_sample *sa
     if (status != TACET_OK) {
         return status;
     }
-    job j = {.claim = claim, .per_block = count / BLOCKS, .selected = samples};
-    const size_t selected = SELECTION * j.per_block;
+    job j = {.claim = claim, .selected = samples};
+    const size_t selected = count / BLOCKS * SELECTION + count % BLOCKS * SELECTION / BLOCKS;
     const size_t measured = count - selected;
-    choose(&j, measured);
+    choose(&j, selected, measured);
     for (size_t i = selected; i < count; i++) {
         if (samples[i].statistic >= j.hi || samples[i].statistic <= j.lo) {
             const int guess = samples[i].statistic >= j.hi;

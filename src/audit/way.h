@@ -19,7 +19,6 @@ typedef struct tacet__shipment {
     const tacet_audit_shipped_settings *settings;
     const tacet__way *way;
     tacet_ldp ldp;                               /* desk, device */
-    bool gaussian;                               /* learn */
     bool pure;                                   /* the mechanism has delta 0, whatever was asked for */
     char folder[TACET__PATH], kept[TACET__PATH]; /* at work in; its copy */
     char data[TACET__PATH], ledger[TACET__PATH]; /* in the folder */
@@ -38,6 +37,7 @@ struct tacet__way {
     double middle;         /* what is subtracted from an answer of TACET__WORLD_LAW; NaN: the mean of all of them */
     size_t rows, runs;     /* by default: answers for the law and the bound; interrupted ones */
     const char *ticket;    /* whose answer is looked at, where others are entered beside it; NULL: any */
+    bool in_deviations;    /* an answer's noise has a scale of its own: it is divided by it */
     double (*fold)(const double *values); /* for the bound: a number of a release that has several; NULL: it has one */
     /* The mechanism by its name. INVALID. */
     tacet_status (*choose)(tacet__shipment *s, const char *mechanism, tacet_error *err);
@@ -47,7 +47,7 @@ struct tacet__way {
     tacet_status (*ask)(tacet__shipment *s, tacet_error *err);
 };
 
-extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_study, tacet__way_table;
+extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_study, tacet__way_contexts, tacet__way_table;
 
 /* The numbers of a release, or for the bound one of them, and their variance. CORRUPT: of another size. */
 tacet_status tacet__shipment_take(tacet__shipment *s, const tacet_release *release, tacet_error *err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_models.c - a model learnt from a log, as it ships: the table of a log of levels, the parts of a log of numbers.
- * Ring: audit. Neighbours: one row's reward at one end of the range or at the other. Of a table the bound is of the
- * two numbers that a row moves, the law of all of them; what is looked at are the bytes that the ledger stores as the
- * answer: those that left. Of numbers the bound is of what the model says where the row lies, the law of the part that
- * measures the scale of rewards, whose sum depends on no other part. Cost: 5 to 20 ms a release. */
+/* way_models.c - a model learnt from a log, as it ships: the table of a log of levels.
+ * Ring: audit. Neighbours: one row's reward at one end of the range or at the other. The bound is of the two numbers
+ * that a row moves, the law of all of them; what is looked at are the bytes that the ledger stores as the answer: those
+ * that left. Cost: 5 to 20 ms a release. */
 #include "audit/way.h"
 
 #include "core/fail.h"
@@ -29,7 +28,10 @@ tacet_status tacet__shipment_take(tacet__shipment *s, const tacet_release *relea
     } else {
         memcpy(s->values, tacet_release_values(release), s->numbers * sizeof *s->values);
     }
-    s->variance = sd * sd;
+    for (size_t i = 0; i < s->numbers && s->way->in_deviations; i++) {
+        s->values[i] /= sd;
+    }
+    s->variance = s->way->in_deviations ? 1 : sd * sd;
     return TACET_OK;
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_studies.c - studies of the service as they ship, through the engine and its store: the policy fixed.
+/* way_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed and
+ * contextual.
  * Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what leaves with
- * the suggestion after a batch: the answer in the ledger, of one number. Batches of the policy central go through the
- * same gate (central/trusted/gate.c). Cost: 20 ms a release. */
+ * the suggestion after a batch or an epoch: the answer in the ledger, of one number. Batches of the policy central go
+ * through the same gate as fixed (central/trusted/gate.c). An epoch's noise has a scale that follows from what it
+ * released before: its answer is counted in standard deviations. Cost: 20 ms a release, contextual 100. */
 #include "audit/way.h"
 
 #include "core/fail.h"
+#include "core/memory.h"
 #include "service/open/study/definition.h"
 #include "service/open/engine/engine.h"
 #include "service/open/store/store.h"
@@ -20,11 +23,21 @@
 
 enum {
     BATCH = 30 /* the first of the policy's, of as many rounds as leave others after it */,
-    ROUNDS_MOST = 64,
-    STUDY_VICTIM = 0,
+    ROUNDS_MOST = 1000,
     POINTS = 32
 };
-static const char STUDY[] = "audit";
+static const char STUDY[] = "audit", BATCH_TICKET[] = "study/1", EPOCH_TICKET[] = "study/epoch 0, stage 1";
+
+static bool has_contexts(const tacet__shipment *s) {
+    return s->way == &tacet__way_contexts;
+}
+
+static tacet_status choose_contexts(tacet__shipment *s, const char *mechanism, tacet_error *err) {
+    s->pure = true;
+    return strcmp(mechanism, "laplace") == 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID, "a study with contexts and no delta has laplace noise");
+}
 
 static tacet_status choose_study(tacet__shipment *s, const char *mechanism, tacet_error *err) {
     (void)s;
@@ -64,24 +77,43 @@ static tacet_status do_jobs(tacet__engine *engine, tacet__job **jobs, size_t cou
     return status;
 }
 
-static tacet_status do_many(tacet__engine *engine, tacet__job_kind kind, char tickets[][TACET__TICKET_TEXT],
-                            const double *rewards, size_t count, tacet_error *err) {
+/* So many rounds in their order: which part of an epoch reads a round goes by its number. */
+static tacet_status suggest(const tacet__shipment *s, tacet__engine *engine, char tickets[][TACET__TICKET_TEXT],
+                            size_t count, tacet_error *err) {
+    tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
+    if (job != NULL && has_contexts(s)) {
+        job->context = TACET__ZALLOC(double, 1);
+        job->context_dim = 1;
+    }
+    if (job == NULL || (has_contexts(s) && job->context == NULL)) {
+        tacet__job_free(job);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a job");
+    }
+    job->many = count;
+    const tacet_status status = tacet__engine_ask(engine, STUDY, job, err);
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        const char *ticket = json_string_value(json_object_get(json_array_get(job->body, i), "ticket"));
+        (void)snprintf(tickets[i], TACET__TICKET_TEXT, "%.32s", ticket != NULL ? ticket : "");
+    }
+    tacet__job_free(job);
+    return status;
+}
+
+static tacet_status observe(tacet__engine *engine, char tickets[][TACET__TICKET_TEXT], const double *rewards,
+                            size_t count, tacet_error *err) {
     tacet__job *jobs[ROUNDS_MOST] = {0};
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        jobs[i] = tacet__job_create(kind);
+        jobs[i] = tacet__job_create(TACET__JOB_OBSERVE);
         if (jobs[i] == NULL) {
             status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a job");
-        } else if (kind == TACET__JOB_OBSERVE) {
-            (void)snprintf(jobs[i]->ticket, sizeof jobs[i]->ticket, "%s", tickets[i]);
+        } else {
+            (void)snprintf(jobs[i]->ticket, sizeof jobs[i]->ticket, "%.32s", tickets[i]);
             jobs[i]->value = rewards[i];
         }
     }
     TACET_THEN(status, do_jobs(engine, jobs, count, err));
     for (size_t i = 0; i < count; i++) {
-        if (status == TACET_OK && kind == TACET__JOB_SUGGEST) {
-            (void)snprintf(tickets[i], TACET__TICKET_TEXT, "%s", jobs[i]->ticket);
-        }
         tacet__job_free(jobs[i]);
     }
     return status;
@@ -94,14 +126,20 @@ static tacet__engine_settings engine_settings(const tacet__shipment *s, tacet__m
                                     .save_least = 1};
 }
 
-/* Of one number: all points look alike, so that it has nearly all of what a record can move. Of many: none do. */
+/* All points look alike, so that the one number has nearly all of what a record can move. */
 static json_t *define(const tacet__shipment *s) {
-    const double lengthscale = s->numbers == 1 ? 10 : 0.05;
+    const double lengthscale = has_contexts(s) ? 1e5 : 10;
     json_t *points = json_array();
-    for (size_t i = 0; i < POINTS; i++) {
+    for (size_t i = 0; i < (has_contexts(s) ? 2 : POINTS); i++) {
         (void)json_array_append_new(points, json_pack("[f]", (double)i / POINTS));
     }
     json_t *domain = json_pack("{so}", "points", points);
+    if (has_contexts(s)) { /* functions that are the same everywhere: one feature, and rewards are all that matters */
+        (void)json_object_set_new(domain, "context", json_pack("{s[f] s[f]}", "lower", 0.0, "upper", 1.0));
+        return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]}}", "name", STUDY, "trust", "central", "policy",
+                         "contextual", "budget", "eps", s->settings->eps, "delta", 0.0, "rounds", 4 * ROUNDS_MOST,
+                         "domain", domain, "prior", "lengthscale", lengthscale, "reward", -1.0, 1.0);
+    }
     /* the law that is tested is the Gaussian, which persons of several rounds get */
     json_t *options = json_pack("{si si}", "features", 1, "person_rounds", s->worlds[0] == TACET__WORLD_LAW ? 2 : 1);
     return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]} so}", "name", STUDY, "trust", "central", "policy", "fixed",
@@ -120,30 +158,27 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
 }
 
 /* Rounds after which the next suggestion releases. */
-static tacet_status rounds_of(const tacet__shipment *s, size_t *out, tacet_error *err) {
-    const double length = s->numbers == 1 ? BATCH : fmax(BATCH, 2 * (double)s->numbers);
-    *out = length <= ROUNDS_MOST ? (size_t)length : 0;
-    return *out <= STUDY_VICTIM
-               ? tacet__fail(err, TACET_INVALID, "a study's first batch has %g rounds at this eps: not %d to %d",
-                             length, STUDY_VICTIM + 1, ROUNDS_MOST)
-               : TACET_OK;
+static size_t rounds_of(const tacet__shipment *s) {
+    return has_contexts(s) ? (size_t)fmin(fmax(300 / s->settings->eps, 100), ROUNDS_MOST) : BATCH;
 }
 
 static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
     char tickets[ROUNDS_MOST][TACET__TICKET_TEXT];
     double rewards[ROUNDS_MOST];
-    size_t rounds = 0;
+    const size_t rounds = rounds_of(s);
     tacet__metrics metrics = {0};
     tacet__engine *engine = NULL;
     const tacet__engine_settings settings = engine_settings(s, &metrics);
-    for (size_t i = 0; i < ROUNDS_MOST; i++) {
-        rewards[i] = i != STUDY_VICTIM ? 0.5 : s->worlds[0] == 1 ? 1e9 : -1e9; /* it is clipped */
+    for (size_t i = 0; i < rounds; i++) {
+        rewards[i] = has_contexts(s) ? 0 : 0.5;
     }
-    tacet_status status = rounds_of(s, &rounds, err);
-    TACET_THEN(status, add_study(s, &settings, err));
+    if (!has_contexts(s) || s->worlds[0] != TACET__WORLD_LAW) {
+        rewards[0] = s->worlds[0] == 1 ? 1e9 : -1e9; /* it is clipped */
+    }
+    tacet_status status = add_study(s, &settings, err);
     TACET_THEN(status, tacet__engine_open(&engine, &settings, err));
-    TACET_THEN(status, do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, rounds, err));
-    TACET_THEN(status, do_many(engine, TACET__JOB_OBSERVE, tickets, rewards, rounds, err));
+    TACET_THEN(status, suggest(s, engine, tickets, rounds, err));
+    TACET_THEN(status, observe(engine, tickets, rewards, rounds, err));
     tacet__engine_close(engine);
     return status;
 }
@@ -154,14 +189,14 @@ static tacet_status suggest_one(tacet__shipment *s, tacet_error *err) {
     tacet__engine *engine = NULL;
     const tacet__engine_settings settings = engine_settings(s, &metrics);
     tacet_status status = tacet__engine_open(&engine, &settings, err);
-    TACET_THEN(status, do_many(engine, TACET__JOB_SUGGEST, tickets, NULL, 1, err)); /* releases */
+    TACET_THEN(status, suggest(s, engine, tickets, 1, err)); /* releases */
     tacet__engine_close(engine);
     return status;
 }
 
 static tacet_status ask_study(tacet__shipment *s, tacet_error *err) {
     const tacet_status status = suggest_one(s, err);
-    return status != TACET_OK ? status : tacet__shipment_stored(s, "study/1", err);
+    return status != TACET_OK ? status : tacet__shipment_stored(s, s->way->ticket, err);
 }
 
 enum { RELEASES = 2000, INTERRUPTED = 2000 };
@@ -175,7 +210,23 @@ const tacet__way tacet__way_study = {
     .middle = (double)NAN,
     .rows = RELEASES,
     .runs = INTERRUPTED,
+    .ticket = BATCH_TICKET,
     .choose = choose_study,
+    .prepare = prepare_study,
+    .ask = ask_study,
+};
+
+const tacet__way tacet__way_contexts = {
+    .name = "contextual-study",
+    .summary = "an epoch of a study with contexts in a store, one reward replaced; bound on eps, tests of the noise's law",
+    .mechanism = "laplace",
+    .most = 1,
+    .law_numbers = 1,
+    .rows = RELEASES / 4,
+    .runs = INTERRUPTED / 4,
+    .ticket = EPOCH_TICKET,
+    .in_deviations = true,
+    .choose = choose_contexts,
     .prepare = prepare_study,
     .ask = ask_study,
 };

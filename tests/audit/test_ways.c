@@ -41,26 +41,33 @@ static void passes(const tacet_audit_shipped_result *r) {
     assert_int_equal(r->repeats + r->redrawn, 0);
 }
 
-/* Every randomiser's variance in the middle is worked out here from its design, and measured. */
-static void reports_as_they_are_pass(void **state) {
-    static const char *const KINDS[] = {"hybrid", "laplace"};
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        const tacet_audit_shipped_result r = audit("device", KINDS[i], NULL, false);
+/* The event that the bound is of may be chosen in a far tail: three audits have a dull one each once in a million. */
+static void passes_and_tells(const char *way, const char *kind) {
+    double most = 0;
+    for (size_t i = 0; i < 3 && most <= 0.3; i++) {
+        const tacet_audit_shipped_result r = audit(way, kind, NULL, false);
         passes(&r);
-        assert_true(r.bound.eps_lower > 0.3 && r.bound.eps_lower <= 1);
+        assert_true(r.bound.eps_lower <= 1);
         /* Five standard errors of the variance of Laplace noise, which has the heaviest tails of them. */
         assert_true(fabs(r.variance_ratio - 1) < 5 * sqrt(5.0 / REPORTS));
+        most = fmax(most, r.bound.eps_lower);
     }
-    const tacet_audit_shipped_result r = audit("desk", NULL, NULL, false);
-    passes(&r);
-    assert_true(r.bound.eps_lower > 0.3 && r.bound.eps_lower <= 1);
+    assert_true(most > 0.3);
+}
+
+/* Every randomiser's variance in the middle is worked out here from its design, and measured. */
+static void reports_as_they_are_pass(void **state) {
+    passes_and_tells("device", "hybrid");
+    passes_and_tells("device", "laplace");
+    passes_and_tells("desk", NULL);
 }
 
 static void what_is_interrupted_is_repeated_the_same(void **state) {
-    static const char *const WAYS[] = {"desk", "device", "learn-table", "study"};
+    static const char *const WAYS[] = {"desk", "device", "learn-table", "study", "contextual-study"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL, NULL, true);
         passes(&r); /* the law's own limits follow from how much was looked at */
+        assert_true(r.variance_ratio > 0.2 && r.variance_ratio < 4);
     }
     for (size_t i = 1; i <= 2; i++) { /* of reports, and of models */
         const tacet_audit_shipped_result redrawn = audit(WAYS[i], NULL, "redraws", true);
@@ -110,11 +117,21 @@ static void what_is_charged_too_little_is_found_out(void **state) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL, "undercharged", false);
         assert_true(r.violated && r.bound.eps_lower > 1);
     }
+    /* An epoch of a study with contexts, each of 100 rounds in a store of its own. */
+    const tacet_audit_shipped_result r = audit_at(1, "contextual-study", NULL, "undercharged", true, 100);
+    assert_true(r.violated && r.bound.eps_lower > 1);
+}
+
+/* Of an interrupted study the law is that of the answers its bound is measured on: noise that repeats is seen. */
+static void spoilt_studies_that_were_interrupted_are_found_out(void **state) {
+    const tacet_audit_shipped_result r = audit_at(8, "contextual-study", NULL, "same-key-threads", true, 64);
+    assert_true(r.violated && r.repeats > 0);
 }
 
 static void unknown_ways_and_mechanisms_are_refused(void **state) {
     static const char *const WRONG[][2] = {{"window", NULL},    {"desk", "gaussian"}, {"device", "k-norm"},
-                                           {"device", "duchi"}, {"study", "k-norm"},  {"learn-table", "gaussian"}};
+                                           {"device", "duchi"}, {"study", "k-norm"},  {"learn-table", "gaussian"},
+                                           {"contextual-study", "gaussian"}};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         tacet_audit_shipped_settings s;
         tacet_audit_shipped_result r;
@@ -132,6 +149,7 @@ int main(void) {
         cmocka_unit_test(the_row_that_differs_is_looked_at),
         cmocka_unit_test(spoilt_reports_are_found_out),
         cmocka_unit_test(what_is_charged_too_little_is_found_out),
+        cmocka_unit_test(spoilt_studies_that_were_interrupted_are_found_out),
         cmocka_unit_test(unknown_ways_and_mechanisms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
