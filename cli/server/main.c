@@ -54,8 +54,9 @@ static const cli_command COMMANDS[] = {
      "tacet study status --store studies --study dose", cmd_study_status},
     {"study best", "the best point of a study, and how sure it is", "--store DIR|URL --study NAME",
      "The best point by what was released so far, in the units of its columns; what it is expected to return, the "
-     "standard deviation of that, and the eps spent. Nothing is drawn, charged or stored. Where each round brings its "
-     "own decision set or context there is no best point: release the model and ask 'tacet predict'.",
+     "standard deviation of that as the study believes, and the eps spent. A point that was chosen for its expected "
+     "reward returns less more often than not: of 60 made-up studies 46 were within two deviations, 56 within three. "
+     "Nothing is drawn, charged or stored. Where each round brings its own decision set or context there is no best point: release the model and ask 'tacet predict'.",
      "tacet study best --store studies --study tune", cmd_study_best},
     {"study release", "what a study learnt, as a file for anyone", "--store DIR|URL --study NAME --out FILE",
      "Writes the model that 'tacet predict' reads. It is made of what was released and charged before, so it costs "

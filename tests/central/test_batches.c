@@ -9,6 +9,8 @@
 #include <tacet/dp/ledger.h>
 
 #include "central/open/learner_batches.h"
+#include "central/trusted/batches.h"
+#include "central/trusted/gate.h"
 #include "central/open/stepwise.h"
 
 enum { ARMS = 7, ROUNDS = 40, FIRST = 3, SECOND = 4 };
@@ -307,6 +309,56 @@ static void it_learns(void **state) {
     tacet_noise_close(ask.noise);
 }
 
+static const tacet__batches_plan PLAN = {
+    .most = 2, .sensitivity = 1, .proof = "p", .rounds = 5, .first_length = 3, .growth = 1, .eps = 1, .delta = 1e-3};
+
+/* A record more than the batch was planned for, or one twice, would be charged for nowhere. */
+static void a_batch_takes_its_rounds_and_no_others(void **state) {
+    const double record[] = {0.5, 0.5};
+    tacet_ask ask = {.ticket = "study", .what = "w", .to_whom = "x"};
+    tacet__batches *b = NULL;
+    double sums[2], var = 0;
+    uint64_t count = 0;
+    assert_ok(tacet_noise_open_seeded(&ask.noise, 4, 1, NULL));
+    assert_ok(tacet__batches_create(&b, &PLAN, &ask, NULL));
+    assert_int_equal(tacet__batches_add(b, record, 1, NULL), TACET_STATE); /* not begun */
+    for (uint64_t ticket = 1, length = 3; ticket <= 5; ticket += length, length = 2) {
+        tacet__batches_begin(b, 2);
+        assert_int_equal(tacet__batches_release(b, sums, &var, &count, NULL), TACET_STATE); /* not due */
+        for (uint64_t i = 0; i < length; i++) {
+            assert_ok(tacet__batches_add(b, record, ticket + i, NULL));
+        }
+        assert_int_equal(tacet__batches_add(b, record, ticket + length, NULL), TACET_STATE); /* due */
+        assert_ok(tacet__batches_release(b, sums, &var, &count, NULL));
+        assert_int_equal(count, length);
+    }
+    tacet__batches_begin(b, 2);
+    assert_int_equal(tacet__batches_add(b, record, 6, NULL), TACET_STATE); /* the horizon is over */
+    tacet__batches_free(b);
+    tacet_noise_close(ask.noise);
+}
+
+static void impossible_plans_are_refused(void **state) {
+    static const double NO_EPS[] = {0, -1, NAN, INFINITY}, NO_DELTA[] = {-1, 1, NAN}, NO_LENGTH[] = {0.5, 65537, NAN},
+                        NO_GROWTH[] = {0.9, 101, NAN};
+    tacet_ask ask = {.ticket = "study", .what = "w", .to_whom = "x"};
+    tacet__batches *b = NULL;
+    assert_ok(tacet_noise_open_seeded(&ask.noise, 4, 1, NULL));
+    for (size_t i = 0; i < 15; i++) {
+        tacet__batches_plan plan = PLAN;
+        plan.eps = i < 4 ? NO_EPS[i] : plan.eps;
+        plan.delta = i >= 4 && i < 7 ? NO_DELTA[i - 4] : plan.delta;
+        plan.first_length = i >= 7 && i < 10 ? NO_LENGTH[i - 7] : plan.first_length;
+        plan.growth = i >= 10 && i < 13 ? NO_GROWTH[i - 10] : plan.growth;
+        plan.rounds = i == 13 ? ((uint64_t)1 << 40) + 1 : plan.rounds;
+        plan.delta = i == 14 ? 0 : plan.delta; /* of Gaussian noise, which has none */
+        plan.gaussian = i == 14;
+        assert_int_equal(tacet__batches_create(&b, &plan, &ask, NULL), TACET_INVALID);
+        assert_null(b);
+    }
+    tacet_noise_close(ask.noise);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_two_records_are_further_apart_than_charged),
                                        cmocka_unit_test(nonsense_is_a_record),
@@ -314,6 +366,8 @@ int main(void) {
                                        cmocka_unit_test(a_ledger_of_mu_gets_gaussian_noise),
                                        cmocka_unit_test(reports_wait_for_the_next_batch),
                                        cmocka_unit_test(an_old_state_repeats_or_is_refused),
+                                       cmocka_unit_test(a_batch_takes_its_rounds_and_no_others),
+                                       cmocka_unit_test(impossible_plans_are_refused),
                                        cmocka_unit_test(it_learns)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

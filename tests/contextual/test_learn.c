@@ -253,6 +253,9 @@ static void test_choice_law(void **state) {
     const double outside = 1.5;
     assert_status(tacet_contextual_choose(c, &none, &ask, &outside, actions, N, NULL), TACET_INVALID);
     assert_status(tacet_contextual_choose(c, &none, &ask, &context, &outside, 1, NULL), TACET_INVALID);
+    const double beside[] = {0.5, outside};
+    assert_status(tacet_contextual_choose(c, &none, &ask, &context, beside, 2, NULL), TACET_INVALID);
+    assert_status(tacet_contextual_choose(c, &none, &ask, &context, actions, 1, NULL), TACET_INVALID); /* no choice */
     assert_null(none);
     tacet_contextual_chooser_free(c);
     tacet_noise_close(noise);
@@ -276,6 +279,8 @@ static void test_bad_input(void **state) {
     s = good;
     s.reward_upper = s.reward_lower;
     assert_status(tacet_contextual_learner_create(&l, basis, &s, NULL), TACET_INVALID);
+    s.reward_upper = INFINITY;
+    assert_status(tacet_contextual_learner_create(&l, basis, &s, NULL), TACET_INVALID);
     s = good;
     s.gaussian = true;
     s.delta = 0;
@@ -295,6 +300,9 @@ static void test_bad_input(void **state) {
     assert_status(tacet_contextual_chooser_create(&chooser, l, 0, NULL), TACET_STATE);
     assert_ok(tacet_contextual_learner_add(l, inside, 1e9, NULL));
     assert_true(l->records[2] == 1);
+    l->count = TACET__CONTEXTUAL_RECORDS_MOST; /* sums of more shares would not be exact */
+    assert_status(tacet_contextual_learner_add(l, inside, 0, NULL), TACET_INVALID);
+    l->count = 1;
     assert_status(tacet_contextual_chooser_create(&chooser, l, -1, NULL), TACET_INVALID);
     assert_null(chooser);
     tacet_contextual_learner_free(l);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <tacet/dp/ledger.h>
+#include <tacet/tally/trusted/tally.h>
 #include <unistd.h>
 
 static tacet_ledger *open_ledger(const char *folder, double eps) {
@@ -55,6 +56,7 @@ static void the_plan_follows_the_table(void **state) {
     assert_int_equal(plan.kept, 200);
     assert_close(plan.strength, 800, 1e-9); /* kept records are not searched, and count in neither */
     assert_close(plan.score_sd, sqrt(2) / 200, 1e-12);
+    assert_close(plan.margin, 4 / (800 * plan.eps[plan.rounds - 1]), 1e-12); /* README.md: within which the best is kept */
     s.kept = 0;
     s.lower = 0;
     s.upper = 320;
@@ -96,6 +98,31 @@ static void settings_that_make_no_sense_are_refused(void **state) {
     const tacet_tune_ask nothing = {0};
     assert_status(tacet_tune_open(&tune, &good, &nothing, NULL), TACET_INVALID); /* private, and no ledger */
     assert_null(tune);
+    /* A name that is cut short would be another run's, too. */
+    char longest[122] = "";
+    memset(longest, 'a', sizeof longest - 1);
+    const tacet_tune_ask names[] = {{.ticket = ""}, {.ticket = longest}, {.to_whom = longest}};
+    for (size_t i = 0; i < 3; i++) {
+        tacet_tune_ask ask = names[i];
+        ask.noise = test_noise(1, 0);
+        assert_status(tacet_tune_open(&tune, &good, &ask, NULL), TACET_INVALID);
+        tacet_noise_close(ask.noise);
+    }
+    const double outside[] = {1.5, 0.1, 0};
+    const tacet_tune_ask ask = {.noise = test_noise(1, 0)};
+    tacet_tune_settings contrast = good;
+    contrast.contrast = 0.5;
+    contrast.reference = outside;
+    assert_status(tacet_tune_open(&tune, &contrast, &ask, NULL), TACET_INVALID);
+    contrast.reference = NULL;
+    assert_ok(tacet_tune_open(&tune, &contrast, &ask, NULL));
+    size_t number = 1;
+    double record[WORLD_COLUMNS];
+    assert_ok(tacet_tune_next(tune, &number, record, NULL));
+    assert_int_equal(number, 0); /* the reference: without its values there is nothing to compare with */
+    assert_status(tacet_tune_fail(tune, number, NULL), TACET_STATE);
+    tacet_tune_close(tune);
+    tacet_noise_close(ask.noise);
     tacet_space_clear(&space);
 }
 
@@ -411,6 +438,10 @@ static void a_small_space_is_tried_whole(void **state) {
     tacet_space_clear(&space);
 }
 
+static double divergence(double p, double q) {
+    return p * log(p / q) + (1 - p) * log((1 - p) / (1 - q));
+}
+
 /* Coverage by exact sums: for every q the probability that the interval of a mean of n 0/1 values misses q, without
  * noise, is at most alpha/2; and the interval is not everything. */
 static void the_interval_covers(void **state) {
@@ -432,6 +463,65 @@ static void the_interval_covers(void **state) {
     assert_true(lower > 0.7 && lower < 0.78 && upper > 0.82 && upper < 0.9);
     tacet_tune_interval(&lower, &upper, -0.3, 0.1, 100, 0.05);
     assert_true(lower == 0 && upper > 0 && upper < 0.1);
+    /* Half of alpha for the sample, both sides of it; the other half is for the noise. */
+    tacet_tune_interval(&lower, &upper, 0.4, 0, 200, 0.05);
+    assert_close(divergence(0.4, lower), log(4 / 0.05) / 200, 1e-9);
+    assert_close(divergence(0.4, upper), log(4 / 0.05) / 200, 1e-9);
+    /* A mean that noise pushed out of its range is the end of it. */
+    for (int end = 0; end < 2; end++) {
+        double at[2], out[2];
+        tacet_tune_interval(&at[0], &at[1], end, 0, 100, 0.05);
+        tacet_tune_interval(&out[0], &out[1], end == 1 ? 1.3 : -0.3, 0.1, 100, 0.05);
+        assert_true(at[0] == out[0] && at[1] == out[1]);
+    }
+}
+
+/* A run whose values are all `value`; its score. */
+static tacet_tune_score score_of(double value, double eps, uint64_t seed) {
+    enum { N = 50 };
+    tacet_space space;
+    world_space(&space);
+    tacet_tune_settings s = world_settings(&space, N);
+    tacet_tune_ask ask = {.noise = test_noise(seed, 4)};
+    tacet_tune *tune = NULL;
+    tacet_tune_score score;
+    double values[N], record[WORLD_COLUMNS];
+    s.evaluations = 2;
+    s.eps = eps;
+    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+    for (size_t number = 0; number != TACET_TUNE_NONE;) {
+        assert_ok(tacet_tune_next(tune, &number, record, NULL));
+        for (size_t i = 0; i < N; i++) {
+            values[i] = value;
+        }
+        if (number != TACET_TUNE_NONE) {
+            assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
+        }
+    }
+    assert_ok(tacet_tune_score_get(tune, &score, NULL));
+    tacet_tune_close(tune);
+    tacet_noise_close(ask.noise);
+    tacet_space_clear(&space);
+    return score;
+}
+
+/* Half of alpha is for the noise and what was rounded; a value is in its range whatever the noise is. */
+static void the_score_says_what_its_noise_allows(void **state) {
+    const tacet_tune_score s = score_of(0.5, 20, 1);
+    double lower = 0, upper = 0;
+    const double off = (s.receipt.scale * log(2 / 0.05) + ldexp(1, s.receipt.grid_exponent)) / (double)s.records +
+                       0.5 / (double)TACET_TALLY_ONE;
+    tacet_tune_interval(&lower, &upper, s.value, off, s.records, 0.05);
+    assert_true(s.value > 0 && s.value < 1);
+    assert_close(s.lower, lower, 1e-13);
+    assert_close(s.upper, upper, 1e-13);
+    size_t ends = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const double value = score_of(seed % 2 == 0 ? 0 : 1, 0.05, seed).value;
+        assert_true(value >= 0 && value <= 1);
+        ends += value == 0 || value == 1 ? 1 : 0;
+    }
+    assert_true(ends >= 5);
 }
 
 /* 100 runs at n = 1,000, eps 1, a fifth kept, records drawn from a population with mean .95: the interval must hold in
@@ -486,6 +576,7 @@ int main(void) {
                                        cmocka_unit_test(candidates_depend_on_winners_alone),
                                        cmocka_unit_test(a_small_space_is_tried_whole),
                                        cmocka_unit_test(the_interval_covers),
+                                       cmocka_unit_test(the_score_says_what_its_noise_allows),
                                        cmocka_unit_test(the_score_holds_as_often_as_it_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
