@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# documents.sh - every document is two clicks from README.md or docs/README.md at most, and what documents name is there:
+# commands and their options as the programs tell them, symbols of C, make targets.
+set -eu
+cd "${TACET_SOURCE:?}"
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+exec python3 - "${TACET_BIN:?}" <<'END'
+import os, re, subprocess, sys
+from pathlib import Path
+
+bins = sys.argv[1]
+wrong = []
+
+
+def ask(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def known_files():
+    for folder, below, here in os.walk("."):
+        below[:] = [b for b in below if not b.startswith((".", "build")) and b != "node_modules"]
+        for name in here:
+            yield os.path.normpath(os.path.join(folder, name))
+
+
+files = sorted(known_files())
+documents = {name: Path(name).read_text() for name in files if name.endswith(".md")}
+
+# Two clicks.
+links = {}
+for name, text in documents.items():
+    to = (re.sub("#.*", "", link) for link in re.findall(r"\]\(([^)]+)\)", text) if ":" not in link)
+    links[name] = {os.path.normpath(os.path.join(os.path.dirname(name), link)) for link in to if link}
+reached = {"README.md", "docs/README.md"}
+for click in range(2):
+    reached |= {to for name in reached if name in links for to in links[name]}
+folders = {name for name in reached if os.path.isdir(name)}
+for name in documents:
+    if name not in reached and os.path.dirname(name) not in folders:
+        wrong.append(f"{name} is more than two clicks from README.md")
+
+# Commands and their options.
+commands = {}
+for program in sorted(p for p in os.listdir(bins) if p.startswith("tacet-")):
+    for name in ask(f"{bins}/{program}", "--commands").splitlines():
+        told = ask(f"{bins}/{program}", *name.split(), "--options").splitlines()
+        commands[name] = {line.split("\t")[0] for line in told}
+everywhere = {"help", "help-all", "version", "json", "commands", "options"}
+all_options = set().union(*commands.values()) | everywhere
+tools = " ".join(Path(name).read_text(errors="replace") for name in files if re.match(r"(tools|bench|examples|packaging|tests/support|python|web/device|proof)/", name) and not name.endswith(".md")
+                 and os.path.getsize(name) < 300000)
+tool_options = set(re.findall(r"--([a-z][a-z0-9-]*)", tools))
+headers = " ".join(Path(name).read_text(errors="replace") for name in files if name.endswith((".h", ".c", ".cdef")))
+words_of_c = set(re.findall(r"\btacet_\w+", headers))
+targets = set(re.findall(r"[\w-]+", " ".join(re.findall(r"^([\w% -]+):", Path("Makefile").read_text(), re.M))))
+counted = {"commands": 0, "options": 0, "symbols": 0, "targets": 0}
+foreign = re.compile(r"\b(curl|git|pip|cmake|ctest|docker|buildah|podman|debootstrap|apt-get|psql|pg_\w+|systemctl|journalctl|gpg|openssl|sqlite3|valgrind|npm|node|tools/|bench/|examples/|tests/|\w+\.py|chromium|dpkg)")
+
+
+def spans(text):
+    """Code spans, and lines of fenced shell, continued lines joined."""
+    for block in re.findall(r"^ *```(?:sh|bash)?\n(.*?)^ *```", text, re.M | re.S):
+        yield from block.replace("\\\n", " ").splitlines()
+    yield from (span.replace("\n", " ") for span in re.findall(r"`([^`]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)))
+
+
+for name, text in documents.items():
+    if name in ("CHANGELOG.md", "docs/known-vulnerabilities.md"):  # they name what is gone
+        continue
+    for span in spans(text):
+        for symbol in re.findall(r"\btacet_[a-z0-9_]+\b(?![*…/.-])", span):
+            counted["symbols"] += 1
+            if symbol not in words_of_c and not any(w.startswith(symbol) for w in words_of_c) and symbol not in tools:
+                wrong.append(f"{name}: there is no symbol {symbol}")
+        for target in re.findall(r"^(?:\w+=\S+ )*make ([a-z][\w-]*)", span):
+            counted["targets"] += 1
+            if target not in targets:
+                wrong.append(f"{name}: there is no target 'make {target}'")
+        for part in re.split(r"\|\||&&|[|;]| > ", span):
+            asked = re.search(r"(?:^|[\s/])tacet(?:-\w+)? +([a-z-]+)(?: +([a-z-]+))?", part)
+            here = None
+            if asked and not re.match(r"^(for|in|the|and|is)$", asked[1]):
+                both = f"{asked[1]} {asked[2]}"
+                here = both if both in commands else asked[1] if asked[1] in commands else None
+                firsts = {c.split()[0] for c in commands} | {"help"}
+                counted["commands"] += 1
+                if asked[1] not in firsts:
+                    wrong.append(f"{name}: there is no command 'tacet {asked[1]}'")
+                elif asked[1] not in commands and asked[1] != "help" and asked[2] and both not in commands:
+                    wrong.append(f"{name}: there is no command 'tacet {both}'")
+            for option in re.findall(r"(?<![\w-])--([a-z][a-z0-9-]*)", part):
+                counted["options"] += 1
+                if here is not None and not foreign.search(part):
+                    there = option in commands[here] or option in everywhere
+                else:
+                    there = option in all_options or foreign.search(part) or option in tool_options
+                if not there:
+                    wrong.append(f"{name}: {f'tacet {here} has no' if here else 'there is no'} option --{option}")
+for line in sorted(set(wrong)):
+    print(line)
+assert all(count > 20 for count in counted.values()), f"the check is blind: {counted}"
+print(", ".join(f"{count} {what}" for what, count in counted.items()) + f" in {len(documents)} documents")
+sys.exit(bool(wrong))
+END
