@@ -3,7 +3,7 @@
 #
 # There are three parties, and so three libraries: libtacet (open: nothing of the gate or of trusted code, no PostgreSQL),
 # libtacet-trusted (everything of libtacet, the gate and the trusted code: whoever holds records links it alone), and
-# libtacet-device (made in src/CMakeLists.txt). docs/releasing.md has the rule for TACET_SOVERSION.
+# libtacet-device (made in src/CMakeLists.txt). docs/packages.md has the rule for TACET_SOVERSION.
 function(tacet_library name output)
   cmake_parse_arguments(L "" "" "RINGS;LIBS" ${ARGN})
   set(objects "")
