@@ -51,11 +51,6 @@ def test_progress_shows_the_best_so_far_and_chance() -> None:
         plots.progress([])
 
 
-def test_regret_goes_to_zero() -> None:
-    ax = plots.regret([0.2, 0.5, 1.0], best=1.0, chance=0.4)
-    assert list(ax.lines[-1].get_ydata()) == pytest.approx([0.8, 0.5, 0.0])
-
-
 def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path) -> None:
     space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
     model = trusted.learn(log, space=space, action="variant", reward="bought", eps=4)

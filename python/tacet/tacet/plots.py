@@ -58,35 +58,6 @@ def progress(
     return ax
 
 
-def regret(
-    values: Sequence[float],
-    best: float,
-    *,
-    minimize: bool = False,
-    chance: float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """How far the best so far is from a known best value: for simulations. `chance` as for `progress`."""
-    import numpy as np
-
-    if len(values) == 0:
-        raise StateError("nothing was measured yet")
-    ax = _axes(ax)
-    measured = np.asarray(values, dtype=float)
-    so_far = np.minimum.accumulate(measured) if minimize else np.maximum.accumulate(measured)
-    left = np.abs(so_far - best)
-    if chance is not None:
-        label = "reached by as many random choices (95 %)"
-        ax.axhline(abs(chance - best), color=_SOFT, linewidth=1, linestyle="--", label=label)
-    ax.step(np.arange(1, len(left) + 1), left, where="post", color=_INK, linewidth=2, label="simple regret")
-    ax.set_xlabel("question")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_ylabel("regret")
-    ax.set_ylim(bottom=0)
-    ax.legend(frameon=False, fontsize="small")
-    return ax
-
-
 def posterior(
     model: Model, column: str | None = None, by: str | None = None, *, over: Any = None, ax: Axes | None = None, **at: Any
 ) -> Axes:
