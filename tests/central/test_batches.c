@@ -338,6 +338,30 @@ static void a_batch_takes_its_rounds_and_no_others(void **state) {
     tacet_noise_close(ask.noise);
 }
 
+/* Sums are bounded by the longest batch. */
+static void batches_grow_up_to_the_longest(void **state) {
+    enum { LONGEST = 65536 };
+    const double record = 0.5;
+    tacet_ask ask = {.ticket = "study", .what = "w", .to_whom = "x"};
+    tacet__batches_plan plan = PLAN;
+    tacet__batches *b = NULL;
+    double sum = 0, var = 0;
+    uint64_t count = 0;
+    assert_ok(tacet_noise_open_seeded(&ask.noise, 4, 1, NULL));
+    plan.rounds = 0;
+    plan.first_length = LONGEST - 1;
+    plan.growth = 100;
+    assert_ok(tacet__batches_create(&b, &plan, &ask, NULL));
+    tacet__batches_begin(b, 1);
+    for (uint64_t i = 1; i < LONGEST; i++) {
+        assert_ok(tacet__batches_add(b, &record, i, NULL));
+    }
+    assert_ok(tacet__batches_release(b, &sum, &var, &count, NULL));
+    assert_int_equal(tacet__batches_length(b), LONGEST);
+    tacet__batches_free(b);
+    tacet_noise_close(ask.noise);
+}
+
 static void impossible_plans_are_refused(void **state) {
     static const double NO_EPS[] = {0, -1, NAN, INFINITY}, NO_DELTA[] = {-1, 1, NAN}, NO_LENGTH[] = {0.5, 65537, NAN},
                         NO_GROWTH[] = {0.9, 101, NAN};
@@ -367,6 +391,7 @@ int main(void) {
                                        cmocka_unit_test(reports_wait_for_the_next_batch),
                                        cmocka_unit_test(an_old_state_repeats_or_is_refused),
                                        cmocka_unit_test(a_batch_takes_its_rounds_and_no_others),
+                                       cmocka_unit_test(batches_grow_up_to_the_longest),
                                        cmocka_unit_test(impossible_plans_are_refused),
                                        cmocka_unit_test(it_learns)};
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -191,6 +191,22 @@ static void contexts_and_decision_sets_are_refused(void **state) {
     }
 }
 
+/* Beyond its horizon nothing is charged; a journal that names another round or point is not this study's. */
+static void rounds_that_are_not_the_next_are_refused(void **state) {
+    const tacet_central_direct_settings s = settings_for_tests();
+    tacet_policy *policy = make(&s);
+    tacet_suggestion got;
+    assert_status(tacet_policy_repeat(policy, &(tacet_suggestion){.ticket = 2}, NULL, NULL), TACET_CORRUPT);
+    assert_status(tacet_policy_repeat(policy, &(tacet_suggestion){.ticket = 1, .index = SIZE_MAX}, NULL, NULL),
+                  TACET_CORRUPT);
+    for (size_t t = 0; t < 12; t++) {
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        assert_ok(tacet_policy_observe(policy, got.ticket, 0.5, NULL));
+    }
+    assert_status(tacet_policy_suggest(policy, &got, NULL, NULL), TACET_STATE);
+    tacet_policy_free(policy);
+}
+
 /* A number is in the ledger before it is used: an old state that reports something else is given the same one. All
  * rounds together cost eps, not a multiple of it. */
 static void a_round_is_released_once(void **state) {
@@ -447,7 +463,7 @@ int main(void) {
                                        cmocka_unit_test(contexts_and_decision_sets_are_refused),
                                        cmocka_unit_test(a_round_is_released_once),
                                        cmocka_unit_test(conformance),
-                                       cmocka_unit_test(the_stated_deviation_covers), cmocka_unit_test(it_finds_the_peak),
+                                       cmocka_unit_test(rounds_that_are_not_the_next_are_refused), cmocka_unit_test(the_stated_deviation_covers), cmocka_unit_test(it_finds_the_peak),
                                        cmocka_unit_test(the_outlook_is_arithmetic)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

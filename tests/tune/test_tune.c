@@ -4,7 +4,9 @@
 
 #include "tune/trusted/internal.h"
 
+#include <endian.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <sys/stat.h>
 #include <tacet/dp/ledger.h>
 #include <tacet/tally/trusted/tally.h>
@@ -291,6 +293,55 @@ static void a_state_belongs_to_its_settings(void **state) {
     test_rmdir(folder);
 }
 
+/* Appends an entry as a run would, whatever it says. */
+static void forge_entry(const char *path, uint64_t number, const void *bytes, size_t size) {
+    const uint64_t head[2] = {htole64(number), htole64(size)};
+    unsigned char hash[32];
+    crypto_generichash_state chain;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -(long)sizeof hash, SEEK_END), 0);
+    assert_int_equal(fread(hash, sizeof hash, 1, file), 1);
+    (void)crypto_generichash_init(&chain, hash, sizeof hash, sizeof hash);
+    (void)crypto_generichash_update(&chain, (const unsigned char *)head, sizeof head);
+    (void)crypto_generichash_update(&chain, bytes, size);
+    (void)crypto_generichash_final(&chain, hash, sizeof hash);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    assert_true(fwrite(head, sizeof head, 1, file) == 1 && fwrite(bytes, size, 1, file) == 1 &&
+                fwrite(hash, sizeof hash, 1, file) == 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* An entry that no run writes: of a setting that there is not, too short, of one that was told. */
+static void a_forged_state_is_refused(void **state) {
+    enum { N = 100 };
+    static const int64_t SUMS[2] = {1, 1};
+    static const struct {
+        uint64_t number;
+        size_t size;
+    } forged[] = {{1000000, sizeof SUMS}, {1, sizeof SUMS[0]}, {0, sizeof SUMS}, {1, sizeof SUMS}};
+    for (size_t i = 0; i < 4; i++) {
+        char folder[256], path[512];
+        (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+        (void)snprintf(path, sizeof path, "%s/state", folder);
+        tacet_space space;
+        world_space(&space);
+        const tacet_tune_settings s = world_settings(&space, N);
+        tacet_tune *tune = NULL;
+        size_t told = 0;
+        const tacet_tune_ask ask = {.noise = test_noise(1, 1), .state = path};
+        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+        assert_false(world_run(tune, N, 1, &told));
+        tacet_tune_close(tune);
+        forge_entry(path, forged[i].number, SUMS, forged[i].size);
+        assert_status(tacet_tune_open(&tune, &s, &ask, NULL), i < 3 ? TACET_CORRUPT : TACET_OK);
+        tacet_tune_close(tune);
+        tacet_noise_close(ask.noise);
+        tacet_space_clear(&space);
+        test_rmdir(folder);
+    }
+}
+
 static void what_is_told_is_checked(void **state) {
     enum { N = 50 };
     tacet_space space;
@@ -571,6 +622,7 @@ int main(void) {
                                        cmocka_unit_test(a_run_is_resumed_anywhere),
                                        cmocka_unit_test(winners_outlive_the_state),
                                        cmocka_unit_test(a_state_belongs_to_its_settings),
+                                       cmocka_unit_test(a_forged_state_is_refused),
                                        cmocka_unit_test(what_is_told_is_checked),
                                        cmocka_unit_test(a_failed_setting_does_not_win),
                                        cmocka_unit_test(candidates_depend_on_winners_alone),

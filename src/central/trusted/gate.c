@@ -87,9 +87,6 @@ static tacet_status try_terms(const tacet__batch_terms *t, tacet_error *err) {
 tacet_status tacet__batch_gate_create(tacet__batch_gate **out, const tacet__batch_terms *terms, tacet_error *err) {
     *out = NULL;
     double sigma = INFINITY;
-    if (!(terms->eps > 0 && isfinite(terms->eps))) {
-        return tacet__fail(err, TACET_INVALID, "eps must be finite and above 0");
-    }
     if (!(terms->delta >= 0 && terms->delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "delta must be at least 0 and below 1");
     }
