@@ -1,97 +1,96 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# operations.sh - every command of docs/operations.md, as it stands there, on a store that is in use: watch, back up,
-# restore, rotate tokens, give them shares, renew certificates, upgrade.
+# operations.sh - types every block of docs/operations.md, as it stands there, and looks after each whether it did what
+# the page says: begin, watch, audit, back up, restore, upgrade, rotate, share, renew.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 page=${TACET_SOURCE:?}/docs/operations.md
-said() { tr -d '\140' <"$page" | grep -qF -- "$1" || fail "docs/operations.md does not say '$1'"; }
-store=$work/studies
-serve() {
-    rm -f "$work/ready"
-    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
-    server=$!
-    await "$work/ready"
+unset -f tacet # so that $! is the server, as it is for who types the page
+PATH=$TACET_BIN:$PATH
+export TACET_STATE=$work/state
+cd "$work"
+STUDIES=$work/studies KEYS=$work/keys LISTEN=127.0.0.1:0 URL=""
+typed=0
+block() { # the next block that is marked sh
+    typed=$((typed + 1))
+    rm -f ready
+    awk -v n="$typed" '/^```sh$/ { k++; on = 1; next } /^```$/ { on = 0 } on && k == n' "$page" >block
+    [ -s block ] || fail "the page has no block $typed"
+    # shellcheck disable=SC1091
+    . ./block >said || fail "block $typed fails: $(cat block)"
+    if grep -q 'ready-file' block; then
+        await "$work/ready"
+        URL=$url
+        server=$(cat server.pid)
+    fi
 }
-halt() { kill "$server"; wait "$server" || fail "it did not end in order"; server=""; }
 ask() { # TOKEN METHOD PATH [BODY]
-    curl -s --max-time 20 --cacert "$work/keys/ca.pem" -H "Authorization: Bearer $1" -X "$2" "$url$3" ${4:+-d "$4"}
+    curl -s --max-time 20 --cacert "$KEYS/ca.pem" -H "Authorization: Bearer $1" -X "$2" "$URL$3" ${4:+-d "$4"}
 }
-tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
-tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
-device=$(tacet study token --store "$store" --role device --study dose)
-analyst=$(tacet study token --store "$store" --role analyst)
-serve
 set='"decision_set":[[0.1],[0.5],[0.9]]'
 ticket() { sed -n 's/.*"ticket":"\([^"]*\)".*/\1/p'; }
-pair() { # KEY
-    t=$(ask "$device" POST /v1/studies/dose/suggestions "{\"key\":\"$1\",$set}" | ticket)
+text() { grep -o 'tacet_[A-Za-z0-9_-]*' "$1" | head -n 1; }
+pair() { # TOKEN KEY
+    t=$(ask "$1" POST /v1/studies/dose/suggestions "{\"key\":\"$2\",$set}" | ticket)
     [ -n "$t" ] || fail "no suggestion"
-    ask "$device" POST /v1/studies/dose/observations "{\"ticket\":\"$t\",\"value\":0.5}" | grep -q observed || fail "no observation"
+    ask "$1" POST /v1/studies/dose/observations "{\"ticket\":\"$t\",\"value\":0.5}" | grep -q observed || fail "no observation"
 }
-pair one
 
-# Watch: both probes, and every metric that the page names.
-ask "" GET /v1/live | grep -q . || fail "live"
-ask "" GET /v1/ready | grep -q ready || fail "ready"
-ask "$analyst" GET /v1/metrics >"$work/metrics"
-for metric in $(tr '\140' '\n' <"$page" | grep -oE '^tacet_[a-z_]+' | sort -u); do
-    grep -q "^# TYPE $metric\|^$metric" "$work/metrics" || fail "no metric $metric"
+block # begin
+device=$(text device.token)
+pair "$device" one
+
+block # watch: every metric that the page, the rules and the board name is there
+grep -q '"live"' said && grep -q '"ready"' said || fail "the probes say $(cat said)"
+for metric in $( (tr '\140' '\n' <"$page" | grep -oE '^(tacet|process)_[a-z_]+'; cd "$TACET_SOURCE/packaging" &&
+    grep -ohE '(tacet|process)_[a-z_]+[a-z]' prometheus-rules.yml grafana-dashboard.json) | sed 's/_bucket$//' | sort -u); do
+    grep -q "^# TYPE $metric " metrics || fail "no metric $metric"
 done
+for line in 'tacet_study_tickets{study="dose"} 1' 'tacet_study_failures_total{study="dose"} 0' \
+    'tacet_study_budget_eps{study="dose"} 1' 'tacet_study_budget_left_eps{study="dose"} 1' 'tacet_queued 0'; do
+    grep -qxF "$line" metrics || fail "the metrics lack '$line'"
+done
+grep -q "^tacet_build_info{version=\"$("$TACET_BIN/tacet" --version | grep -oE '[0-9.]+' | head -n 1)" metrics || fail "no build"
+[ "$(sed -n 's/^tacet_commit_seconds_count //p' metrics)" -ge 2 ] || fail "commits have no times"
 
-# Back up, while it runs; restore.
-said 'tacet store backup --store STUDIES --to COPY'
-tacet store backup --store "$store" --to "$work/copy" >/dev/null || fail "backup"
-pair two
-halt
-rm -r "$store"
-cp -r "$work/copy" "$store"
-said 'tacet store restore --store STUDIES'
-said 'tacet store check --store STUDIES'
-tacet store restore --store "$store" --nothing-was-answered >/dev/null || fail "restore"
-tacet store check --store "$store" >/dev/null || fail "check after a restore"
-serve
-pair three
+block # audit
+grep -q 'study token --role owner' trail || fail "the audit trail lacks a token"
 
-# Rotate tokens.
-said 'tacet study token --store STUDIES --list, then --renew N --grace 3600'
-said '--drop N'
-number=$(tacet study token --store "$store" --list | awk '/device/ { print $1 }' | head -n 1)
-[ -n "$number" ] || fail "no number in the list of tokens"
-new=$(tacet study token --store "$store" --renew "$number" --grace 3600 | grep -o 'tacet_[A-Za-z0-9_-]*' | head -n 1)
-old=$device
-device=$new pair four
-device=$old pair five
-# Shares: a token with one open ticket at a time gets no second.
-said 'tacet study token … --open-most N --rounds-most N'
-little=$(tacet study token --store "$store" --role device --study dose --open-most 1 --rounds-most 5 | grep -o 'tacet_[A-Za-z0-9_-]*' | head -n 1)
+block # back up, while it runs
+pair "$device" two
+
+block # restore
+server=""
+[ -d lost ] || fail "nothing was put away"
+chmod o+w "$STUDIES"
+expect 1 tacet store check --store "$STUDIES"
+grep -q 'others may write' "$work/err" || fail "a folder that others may write to is taken"
+chmod o-w "$STUDIES"
+
+block # upgrade
+pair "$device" three
+block # rotate tokens
+year=$(date -u -d '365 days' +%Y-%m-)
+grep -q "device .*$year" said || fail "tokens do not end after a year"
+pair "$(text newer.token)" four
+pair "$device" five
+# A token with one open ticket gets no second, until what it holds is given up.
+tacet study token --store "$STUDIES" --role device --study dose --open-most 1 >little.token
+little=$(text little.token)
 ask "$little" POST /v1/studies/dose/suggestions "{\"key\":\"a\",$set}" | grep -q ticket || fail "no suggestion for a small share"
 ask "$little" POST /v1/studies/dose/suggestions "{\"key\":\"b\",$set}" | grep -q '"status":409' || fail "a share is no limit"
-said 'tacet study show --store STUDIES --study NAME'
-said 'tacet study expire --store STUDIES --study NAME --token N'
-tacet study show --store "$store" --study dose | grep -qi open || fail "show does not say who holds what"
-number=$(tacet study token --store "$store" --list | awk '/device/ { n = $1 } END { print n }')
-tacet study expire --store "$store" --study dose --token "$number" | grep -q 1 || fail "nothing expired"
-ask "$little" POST /v1/studies/dose/suggestions "{\"key\":\"c\",$set}" | grep -q ticket || fail "an expired ticket still counts"
-tacet study token --store "$store" --drop "$number" >/dev/null || fail "drop"
+block # shares
+grep -qi open said || fail "show does not say who holds what"
+sleep 5.2
+ask "$(text small.token)" GET /v1/studies/dose | grep -q '"status":401' || fail "a token that was dropped is good"
 
-# Renew certificates: another authority, by SIGHUP.
-said 'kill -HUP PID'
-tacet server init --dir "$work/newer" --host 127.0.0.1 >/dev/null
-cp "$work/newer"/* "$work/keys/"
-kill -HUP "$server"
+block # renew certificates
 for ((i = 0; i < 100; i++)); do
-    if curl -s --cacert "$work/newer/ca.pem" "$url/v1/live" >/dev/null; then break; fi
+    if curl -s --cacert newer/ca.pem "$URL/v1/live" >/dev/null; then break; fi
     sleep 0.1
 done
 [ "$i" -lt 100 ] || fail "SIGHUP did not bring the new certificate"
-
-# Upgrade.
-said 'tacet study snapshot'
-halt
-tacet study snapshot --store "$store" >/dev/null || fail "snapshot"
-tacet store backup --store "$store" --to "$work/before" >/dev/null || fail "backup before an upgrade"
-serve
-device=$new pair six
-halt
-tacet store check --store "$store" >/dev/null || fail "check at the end"
-echo "watched, backed up, restored, rotated, shared, renewed, upgraded: each command of the page"
+[ "$(grep -c '^```sh$' "$page")" = "$typed" ] || fail "the page has blocks that nobody typed"
+kill "$server" && wait "$server" || fail "it did not end in order"
+server=""
+tacet store check --store "$STUDIES" >/dev/null || fail "check at the end"
+echo "$typed blocks of the page typed: begun, watched, audited, backed up, restored, upgraded, rotated, shared, renewed"

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "service/open/engine/internal.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -609,6 +610,47 @@ static tacet_status walk_studies(tacet__studies *store, void *user, tacet_error 
 tacet_status tacet__engine_list(tacet__engine *e, tacet__study_fn *fn, void *user, tacet_error *err) {
     study_walk w = {fn, user};
     return tacet__engine_with_store(e, walk_studies, &w, err);
+}
+
+/* One family of numbers, of every study that was asked since the start. */
+static void family(const tacet__engine *e, FILE *out, const char *name, const char *kind, const char *help,
+                   double (*of)(const tacet__worker *worker)) {
+    (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
+    for (size_t i = 0; i < NAME_SLOTS; i++) {
+        for (const tacet__worker *w = e->workers[i]; w != NULL; w = w->next) {
+            const double value = of(w);
+            if (!isnan(value)) {
+                (void)fprintf(out, "%s{study=\"%s\"} %.12g\n", name, w->r.name, value);
+            }
+        }
+    }
+}
+
+static double issued_of(const tacet__worker *w) {
+    return (double)atomic_load_explicit(&w->issued, memory_order_relaxed);
+}
+
+static double failures_of(const tacet__worker *w) {
+    return (double)atomic_load_explicit(&w->failures, memory_order_relaxed);
+}
+
+static double budget_of(const tacet__worker *w) {
+    const double eps = atomic_load(&w->budget_eps);
+    return eps > 0 ? eps : (double)NAN;
+}
+
+static double left_of(const tacet__worker *w) {
+    return isnan(budget_of(w)) ? (double)NAN : atomic_load(&w->left_eps);
+}
+
+void tacet__engine_tell(FILE *out, void *user) {
+    tacet__engine *e = user;
+    (void)pthread_mutex_lock(&e->lock);
+    family(e, out, "tacet_study_tickets", "gauge", "Tickets that a study has given.", issued_of);
+    family(e, out, "tacet_study_failures_total", "counter", "What failed for a study here.", failures_of);
+    family(e, out, "tacet_study_budget_eps", "gauge", "The budget of a study's ledger.", budget_of);
+    family(e, out, "tacet_study_budget_left_eps", "gauge", "What is left of it.", left_of);
+    (void)pthread_mutex_unlock(&e->lock);
 }
 
 bool tacet__engine_ready_known(tacet__engine *e, bool *ready) {

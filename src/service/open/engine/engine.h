@@ -36,6 +36,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
     TACET__JOB_EXTEND,      /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,
+    TACET__JOB_DELETE,    /* STATE: something was released, or reported by a device */
     TACET__JOB_EXPIRE,    /* open tickets: of round `number` (0: all) that are `x` seconds old, of `owner` -> number */
     TACET__JOB_EVENTS,    /* after event `number` -> body; with `wait`: as soon as there is one */
     TACET__JOB_TICKETS,   /* that are open -> body */
@@ -170,6 +171,8 @@ tacet_status tacet__engine_list(tacet__engine *engine, tacet__study_fn *fn, void
 tacet_status tacet__engine_with_store(tacet__engine *engine,
                                       tacet_status (*fn)(tacet__studies *store, void *user, tacet_error *err),
                                       void *user, tacet_error *err);
+/* Prometheus lines of the studies that were asked since the start, from memory; `user` is the engine. Any thread. */
+void tacet__engine_tell(FILE *out, void *user);
 /* A line for the log, with what an error says; err may be NULL. Any thread. */
 void tacet__engine_say(const tacet__engine *engine, const char *what, const tacet_error *err);
 /* Whether something could be written to the store, as of a second ago at the most: true when that is known. Any thread;

@@ -19,6 +19,10 @@ typedef struct tacet__worker {
     bool counted;  /* among the lane's studies in memory */
     uint64_t used; /* the lane's turn that it was last in */
 
+    /* For whoever reads the metrics, on any thread. */
+    _Atomic uint64_t issued, failures;   /* tickets ever given; requests and batches that failed here */
+    _Atomic double budget_eps, left_eps; /* as of the last look; budget 0: not known, or nobody's here */
+
     tacet__lane *lane;
     struct tacet__worker *next;   /* the engine's link */
     struct tacet__worker *beside; /* the lane's */

@@ -71,6 +71,7 @@ static tacet__job *take_jobs(tacet__worker *w, size_t most) {
         end->next = NULL;
     }
     w->queued -= taken;
+    atomic_fetch_sub_explicit(&w->r.settings->metrics->queued, taken, memory_order_relaxed);
     return jobs;
 }
 
@@ -270,6 +271,7 @@ void tacet__worker_submit(tacet__worker *w, tacet__job *job) {
         *(w->last != NULL ? &w->last->next : &w->first) = job;
         w->last = job;
         w->queued++;
+        tacet__metrics_add(&w->r.settings->metrics->queued, 1);
         w->bytes += bytes;
         if (!w->asked) {
             ask_turn(l, w);

@@ -56,6 +56,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob ledger;
     uint64_t seq = 0;
     r->anchor = -1;
+    r->kind = NULL; /* the study may be another one of its name */
     tacet_blob_init(&snapshot);
     tacet_blob_init(&ledger);
     tacet_status status = find_study(r, err);
@@ -182,6 +183,11 @@ tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
     }
     if (status != TACET_OK) {
         return status;
+    }
+    if (r->study.state == TACET__STUDY_DELETED) {
+        tacet__studies_rollback(r->store);
+        tacet__replica_unload(r);
+        return tacet__fail(err, TACET_NOT_FOUND, "no such study");
     }
     if (r->study.head < r->applied) {
         status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");

@@ -196,6 +196,22 @@ static tacet_status extend(const tacet__replica *r, tacet__job *job) {
     return status != TACET_OK ? status : tacet__policy_try(r->kind, &more, &job->err);
 }
 
+/* What was released was charged to somebody, and the account of it stays. In a local study each report was a release of
+ * its device. */
+static tacet_status may_delete(const tacet__replica *r, tacet__job *job) {
+    json_t *account = NULL;
+    const bool local = r->def.trust == TACET_TRUST_LOCAL;
+    const tacet_status status = local ? TACET_OK : r->kind->spent(&r->learner, &r->def, &account, &job->err);
+    const bool charged = json_integer_value(json_object_get(account, "entries")) > 0;
+    json_decref(account);
+    if (status != TACET_OK) {
+        return status;
+    }
+    return r->study.released > 0 || charged || (local && r->study.observed > 0)
+               ? tacet__fail(&job->err, TACET_STATE, "the study has released something, and stays: archive it")
+               : TACET_OK; /* and the store is told after the transaction */
+}
+
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     const bool writes = job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE ||
                         job->kind == TACET__JOB_RELEASE || job->kind == TACET__JOB_EXPIRE ||
@@ -232,6 +248,8 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return extend(r, job); /* and the store is told after the transaction */
     case TACET__JOB_ARCHIVE:
         return TACET_OK; /* after the transaction */
+    case TACET__JOB_DELETE:
+        return may_delete(r, job);
     case TACET__JOB_EXPIRE:
         return tacet__replica_expire_asked(r, b, job);
     case TACET__JOB_EVENTS:

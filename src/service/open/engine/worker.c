@@ -26,8 +26,11 @@ void tacet__job_fail(tacet__job *job, tacet_status status, const char *message) 
     job->done(job);
 }
 
-static void log_failure(const tacet__worker *w, const char *what, const tacet_error *err) {
+/* What befell a study, for the log and the metrics. */
+static void log_failure(tacet__worker *w, const char *what, const tacet_error *err) {
     char line[sizeof err->message + TACET__STUDY_NAME_MOST + 64];
+    tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+    tacet__metrics_add(&w->failures, 1);
     if (w->r.settings->log != NULL) {
         (void)snprintf(line, sizeof line, "study %s: %s: %s", w->r.name, what, err->message);
         w->r.settings->log(w->r.settings->log_user, line);
@@ -88,13 +91,19 @@ static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure
     if (job->kind == TACET__JOB_EXTEND && job->status == TACET_OK) {
         job->status = tacet__studies_extend(w->r.store, w->r.name, job->number, &job->err);
     }
+    if (job->kind == TACET__JOB_DELETE && job->status == TACET_OK) {
+        job->status = tacet__studies_delete(w->r.store, w->r.name, w->r.study.head, &job->err);
+        if (job->status == TACET_OK) {
+            w->unprojected = 0;
+            tacet__replica_unload(&w->r);
+        }
+    }
     job->done(job);
 }
 
 /* Whether it was stored or not, the store knows; what is in memory may be ahead of it. */
 static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failure) {
     tacet__replica_unload(&w->r);
-    tacet__metrics_add(&w->r.settings->metrics->failures, 1);
     log_failure(w, "a batch was not stored", err);
     *failure = *err;
     if (failure->status == TACET_OK || failure->status == TACET_CONFLICT || failure->status == TACET_STATE ||
@@ -107,7 +116,6 @@ static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failu
 static void note_anchor(tacet__worker *w) {
     tacet_error err = {0};
     if (tacet__study_anchor_note(w->r.anchor, &w->r.study, &err) != TACET_OK) {
-        tacet__metrics_add(&w->r.settings->metrics->failures, 1);
         log_failure(w, "how far the study came was not noted", &err);
     }
 }
@@ -119,7 +127,11 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         snapshot(w, b);
     }
     if (!b->broken && b->wrote) {
+        const double begin = tacet__service_now();
         b->broken = tacet__studies_commit(w->r.store, &b->err) != TACET_OK;
+        if (!b->broken && !w->r.study.reports_private && !w->r.borrows) {
+            tacet__metrics_committed(metrics, tacet__service_now() - begin);
+        }
     } else {
         tacet__studies_rollback(w->r.store);
         if (!b->broken && w->r.unsettled) {
@@ -128,6 +140,7 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
     }
     if (!b->broken) {
         tacet__metrics_moved(metrics);
+        atomic_store_explicit(&w->issued, w->r.study.suggested, memory_order_relaxed);
         w->r.unsettled = false;
         w->r.applied = b->wrote ? w->r.study.head : w->r.applied;
         if (b->wrote) {
@@ -144,14 +157,27 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
     return false;
 }
 
+/* What is left of the budget, where a ledger knows. */
+static void note_budget(tacet__worker *w) {
+    json_t *account = NULL;
+    if (w->r.kind->spent(&w->r.learner, &w->r.def, &account, NULL) == TACET_OK) {
+        const double eps = json_number_value(json_object_get(account, "budget_eps"));
+        atomic_store(&w->left_eps, eps - json_number_value(json_object_get(account, "spent_eps")));
+        atomic_store(&w->budget_eps, eps);
+    }
+    json_decref(account);
+}
+
 void tacet__worker_project(tacet__worker *w, bool idle) {
     tacet_error err = {0};
     if (w->unprojected == 0 || !w->r.loaded || (!idle && w->unprojected < PROJECT_BATCHES)) {
         return;
     }
     w->unprojected = 0;
+    if (w->r.def.trust == TACET_TRUST_CENTRAL) {
+        note_budget(w);
+    }
     if (w->r.def.trust == TACET_TRUST_CENTRAL && tacet__studies_project(w->r.store, &w->r.study, &err) != TACET_OK) {
-        tacet__metrics_add(&w->r.settings->metrics->failures, 1);
         log_failure(w, "the open store lags", &err);
         note_damage(w, err.status);
     }
@@ -179,6 +205,7 @@ static unsigned pass_of(const tacet__job *job) {
     case TACET__JOB_EXPIRE:
     case TACET__JOB_REPORT:
         return 1;
+    case TACET__JOB_DELETE:
     case TACET__JOB_LOOK:
     case TACET__JOB_STATUS:
     case TACET__JOB_BEST:
@@ -214,7 +241,7 @@ tacet__job *tacet__worker_leave_out_late(tacet__job *jobs) {
 }
 
 /* What the client did not cause, and is told as "try again": said here, or nobody knows why. */
-static void note_failure(const tacet__worker *w, const tacet__job *job) {
+static void note_failure(tacet__worker *w, const tacet__job *job) {
     switch (job->status) {
     case TACET_OK:
     case TACET_INVALID:
@@ -225,7 +252,6 @@ static void note_failure(const tacet__worker *w, const tacet__job *job) {
     case TACET_BUDGET:
         return;
     default:
-        tacet__metrics_add(&w->r.settings->metrics->failures, 1);
         log_failure(w, "a request was not answered", &job->err);
     }
 }
@@ -254,7 +280,6 @@ static bool act(tacet__turn *t) {
     TACET_THEN(status, tacet__replica_begin(&w->r, &b->err));
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
-            tacet__metrics_add(&w->r.settings->metrics->failures, 1);
             log_failure(w, "cannot begin", &b->err);
         }
         note_damage(w, status);
@@ -351,14 +376,17 @@ void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies
         tacet__turn *t = &turns[i];
         if (t->jobs != NULL && !begun) {
             log_failure(t->worker, "cannot begin", &err);
-            tacet__metrics_add(&t->worker->r.settings->metrics->failures, 1);
             tacet__worker_fail(t->worker, t->jobs, &err);
             t->jobs = NULL;
         } else if (t->jobs != NULL && !act(t)) {
             t->jobs = NULL;
         }
     }
+    const double begin = tacet__service_now();
     status = begun ? tacet__studies_gathered(store, &err) : status;
+    if (begun && status == TACET_OK) {
+        tacet__metrics_committed(turns[0].worker->r.settings->metrics, tacet__service_now() - begin);
+    }
     for (size_t i = 0; i < count; i++) {
         tacet__turn *t = &turns[i];
         if (t->jobs != NULL && t->kept && status != TACET_OK) {

@@ -69,7 +69,7 @@ static const char *const TABLES[2][2] = {
 
 static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_BY_NAME] = STUDY_QUERY " WHERE s.name = ?1",
-    [TACET__Q_STUDY_LIST] = STUDY_QUERY " WHERE s.model >= ?1 AND s.model <= ?2 ORDER BY s.number",
+    [TACET__Q_STUDY_LIST] = STUDY_QUERY " WHERE s.model >= ?1 AND s.model <= ?2 AND s.state < 3 ORDER BY s.number",
     [TACET__Q_STUDY_NEXT] = "SELECT coalesce(max(number), 0) + 1 FROM study",
     [TACET__Q_STUDY_ADD] =
         "INSERT INTO study(number, name, model, state, index_public, created, head, hash, snapshot, suggested, "

@@ -55,7 +55,11 @@ enum {
 #define TACET__NO_INDEX UINT64_MAX
 
 typedef enum tacet__study_model { TACET__STUDY_LOCAL = 1, TACET__STUDY_CENTRAL = 2 } tacet__study_model;
-typedef enum tacet__study_state { TACET__STUDY_ACTIVE = 1, TACET__STUDY_ARCHIVED = 2 } tacet__study_state;
+typedef enum tacet__study_state {
+    TACET__STUDY_ACTIVE = 1,
+    TACET__STUDY_ARCHIVED = 2,
+    TACET__STUDY_DELETED = 3 /* seen only by who had it in memory: nobody finds it by its name */
+} tacet__study_state;
 typedef enum tacet__event_kind {
     TACET__EVENT_SUGGEST = 1,
     TACET__EVENT_OBSERVE = 2,
@@ -201,6 +205,10 @@ tacet_status tacet__studies_archive(tacet__studies *studies, const char *name, t
 
 /* More rounds than the definition says; fewer than there are is OK and changes nothing. NOT_FOUND, DENIED, STATE. */
 tacet_status tacet__studies_extend(tacet__studies *studies, const char *name, uint64_t rounds, tacet_error *err);
+
+/* Takes a study out of the store, with its tokens and its ledger; the caller has seen that nothing was released. BUSY:
+ * its newest event is not `head` any more. NOT_FOUND, DENIED, STATE as above. */
+tacet_status tacet__studies_delete(tacet__studies *studies, const char *name, uint64_t head, tacet_error *err);
 
 /* Takes the study's lock in a transaction, and refreshes study->head, ->state, ->snapshot and the counts. STATE: a
  * transaction is open already. DENIED: a central study through open_only. */

@@ -65,6 +65,9 @@ static void answer_job(tacet__response *response, tacet__job *job) {
     case TACET__JOB_ARCHIVE:
         tacet__call_fill(response, 200, json_pack("{ss}", "state", "archived"));
         return;
+    case TACET__JOB_DELETE:
+        tacet__call_fill(response, 200, json_pack("{ss}", "state", "deleted"));
+        return;
     case TACET__JOB_STATUS:
     case TACET__JOB_LEDGER:
     case TACET__JOB_RELEASES:
@@ -303,14 +306,21 @@ static void model(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_MODEL));
 }
 
-static void archive(tacet__call *c, tacet__response *response) {
+static void submit_plain(tacet__call *c, tacet__response *response, tacet__job_kind kind) {
     static const char *const NAMES[] = {NULL};
     json_t *body = c->request.body_size > 0 ? tacet__call_body(c, response, NAMES) : NULL;
     json_decref(body);
-    if (response->status != 0) {
-        return;
+    if (response->status == 0) {
+        submit(c, response, tacet__job_create(kind));
     }
-    submit(c, response, tacet__job_create(TACET__JOB_ARCHIVE));
+}
+
+static void archive(tacet__call *c, tacet__response *response) {
+    submit_plain(c, response, TACET__JOB_ARCHIVE);
+}
+
+static void delete_study(tacet__call *c, tacet__response *response) {
+    submit_plain(c, response, TACET__JOB_DELETE);
 }
 
 static void extend(tacet__call *c, tacet__response *response) {
@@ -486,6 +496,7 @@ static const route ROUTES[] = {
     {"model", "GET", "/v1/studies/{study}/model", DEVICE | ANALYST | OWNER, model, false, false},
     {"extend", "POST", "/v1/studies/{study}/rounds", OWNER, extend, true, true},
     {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, true, true},
+    {"delete", "DELETE", "/v1/studies/{study}", OWNER, delete_study, true, true},
     {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false, false},
     {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false, false},
     {"expire", "POST", "/v1/studies/{study}/expiry", OWNER, tacet__board_expire, true, true},
@@ -527,7 +538,8 @@ static void metrics(tacet__call *c, tacet__response *response) {
         tacet__server_count(wire, &counts);
     }
     response->body = tacet__metrics_text(c->service->metrics, names, ROUTE_COUNT + 1, &counts,
-                                         atomic_load(&c->service->certificate_expires));
+                                         atomic_load(&c->service->certificate_expires), tacet__engine_tell,
+                                         c->service->engine);
     response->body_size = response->body != NULL ? strlen(response->body) : 0;
 }
 
