@@ -69,6 +69,14 @@ static json_t *score_json(const tacet_tune *tune) {
                       J(score.level), J(score.records), J(score.noise_sd), J((size_t)score.receipt.entry));
 }
 
+/* The space, so that a reader of the result knows what the settings are. */
+static json_t *space_json(const tacet_space *space) {
+    char *text = NULL;
+    json_t *made = tacet_space_encode(space, &text, NULL) == TACET_OK ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return made;
+}
+
 static int tell_result(const job *j, const tacet_tune *tune, const cli_command *self) {
     json_t *winners = json_array();
     json_t *best = NULL;
@@ -89,8 +97,9 @@ static int tell_result(const job *j, const tacet_tune *tune, const cli_command *
         cli_say(self, "NOT PRIVATE: the noise is seeded");
     }
     return cli_tell(
-        cli_object("private eps evaluations records best score? winners ledger?", JB(is_private), J(j->s.eps),
-                   J(j->s.evaluations), J(j->s.records), J(best), J(score_json(tune)), J(winners), J(j->ledger)),
+        cli_object("private eps evaluations records best score? winners space ledger?", JB(is_private), J(j->s.eps),
+                   J(j->s.evaluations), J(j->s.records), J(best), J(score_json(tune)), J(winners),
+                   J(space_json(&j->space)), J(j->ledger)),
         "chosen with eps {eps:.6g} for each of {records} records:\n{*best|  {@}: {.}\n}"
         "{?score|score {score.value:.4g}, {score.lower:.4g} to {score.upper:.4g} with probability {score.level:.3g} "
         "(from {score.records} records that the search did not see)\n}");

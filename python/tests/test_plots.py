@@ -43,10 +43,10 @@ def texts(ax: Axes) -> str:
 
 def test_progress_shows_the_best_so_far_and_chance() -> None:
     ax = plots.progress([0.2, 0.5, 0.3, 0.9, 0.4], chance=0.4)
-    assert list(ax.lines[-1].get_ydata()) == [0.2, 0.5, 0.5, 0.9, 0.9]
-    assert "random choices" in texts(ax)
+    assert list(ax.lines[0].get_ydata()) == [0.2, 0.5, 0.5, 0.9, 0.9]
+    assert "reached by chance" in texts(ax)
     down = plots.progress([3, 1, 2], minimize=True)
-    assert list(down.lines[-1].get_ydata()) == [3, 1, 1]
+    assert list(down.lines[0].get_ydata()) == [3, 1, 1] and "less is better" in texts(down)
     with pytest.raises(tacet.StateError):
         plots.progress([])
 
@@ -94,8 +94,8 @@ def test_a_budget_over_time(patients: pd.DataFrame, space: tacet.Space, tmp_path
     with trusted.Desk(release, ledger=book) as desk:
         desk.ask("q", 1, evaluate=lambda row: 0.5)
     ax = tacet.Ledger(book).plot()
-    assert list(ax.lines[0].get_ydata()) == pytest.approx([0, 1, 3])  # and goes on at 3
-    assert "budget: eps 4" in texts(ax) and "uncovered" in texts(ax)
+    assert list(ax.lines[0].get_ydata()) == pytest.approx([0, 1, 3, 3])  # and goes on at 3
+    assert "budget: eps 4" in texts(ax) and "without protection" in texts(ax)
 
 
 def test_privacy_against_utility() -> None:

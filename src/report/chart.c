@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart.c - a chart as SVG: axes with units and ticks, grid, bands, lines, steps, points, legend.
+/* chart.c - a chart as SVG: axes with units and ticks, grid, bands, lines, steps, points, cells, legend.
  * Ring: open. Colours: the palette of Okabe and Ito (2008), which readers with any of the common colour deficiencies
  * can tell apart; dash patterns and point shapes differ as well, so that it also prints in grey. Cost: O(points). */
 #include "report/text.h"
@@ -16,6 +16,7 @@ static const char *const DASHES[TACET__PALETTE] = {"none", "8 4", "2 3", "9 3 2 
 
 enum { MARKED = 12 };             /* a line of so many points has them marked */
 static const double LETTER = 6.9; /* mean width of a letter at 13 pixels */
+static const double WIDEST = 120; /* of a tick beside the y axis: a level's name may be long */
 static const double DIGIT = 8.3;  /* of a digit, in the widest of the usual fonts: tick labels are not to be cut */
 
 typedef struct frame {
@@ -39,7 +40,14 @@ void tacet__chart_style(tacet__text *t, const char *selector) {
     tacet__text_add(t, selector);
     tacet__text_add(t, "{");
     colours(t, DARK, "#e6e9ed", "#a3adb8", "#333a43");
-    tacet__text_add(t, "}}");
+    tacet__text_add(t, "}}.chart{display:block;width:100%;height:auto}"
+                       ".chart text{font:13px system-ui,sans-serif;fill:var(--fore)}.chart .tick text{fill:var(--soft)}"
+                       ".chart path{fill:none}.grid path{stroke:var(--grid)}.axis path{stroke:var(--soft)}"
+                       ".line{stroke-width:2.2;stroke-linejoin:round}.bars{stroke-width:1;opacity:.6}.band{opacity:.16}"
+                       ".dot{opacity:.75}.chart .spot{fill:transparent}");
+    for (int i = 0; i < TACET__PALETTE; i++) {
+        tacet__text_format(t, ".line.s%d{stroke:var(--s%d)}.chart .fill.s%d{fill:var(--s%d)}", i, i, i, i);
+    }
 }
 
 /* What all series cover; false when there is nothing to draw. On a log axis only values above 0 count. */
@@ -51,7 +59,8 @@ static bool extent(const tacet__chart *c, bool vertical, bool log, double *lo, d
         if (!vertical && s->style == TACET__SERIES_LEVEL) {
             continue;
         }
-        const double *const arrays[] = {vertical ? s->y : s->x, vertical ? s->lower : NULL, vertical ? s->upper : NULL};
+        const double *const arrays[] = {vertical ? s->y : s->x, vertical ? s->lower : s->left,
+                                        vertical ? s->upper : s->right};
         for (size_t k = 0; k < 3; k++) {
             for (size_t j = 0; arrays[k] != NULL && j < s->count; j++) {
                 const double v = arrays[k][j];
@@ -90,7 +99,8 @@ static size_t places(const tacet__chart *c, double *out, size_t most) {
 }
 
 static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical, size_t wanted) {
-    const bool log = vertical ? c->y.log : c->x.log;
+    const tacet__axis *axis = vertical ? &c->y : &c->x;
+    const bool log = axis->kind == TACET__AXIS_LOG;
     double lo = 0;
     double hi = 1;
     if (!extent(c, vertical, log, &lo, &hi)) {
@@ -99,24 +109,16 @@ static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical,
     }
     /* Few values on a log axis, as of eps, were chosen: they are what a reader looks for. */
     double values[TACET__TICKS];
-    if (!vertical && log && tacet__scale_values(scale, values, places(c, values, TACET__TICKS), log, wanted)) {
+    if (!vertical && log && !axis->bounded &&
+        tacet__scale_values(scale, values, places(c, values, TACET__TICKS), log, wanted)) {
+        tacet__scale_texts(scale);
         return;
     }
     /* A quantity that comes close to nothing is shown down to nothing; a cloud of points is shown as it lies. */
     if (vertical && !log && lo > 0 && lo < 0.5 * hi && c->count > 0 && c->series[0].style != TACET__SERIES_POINTS) {
         lo = 0;
     }
-    tacet__scale_make(scale, lo, hi, log, wanted);
-}
-
-static void number(char out[32], const tacet__scale *s, double v) {
-    if (s->decimals >= 0) {
-        (void)snprintf(out, 32, "%.*f", s->decimals, v);
-    } else if (fabs(v) >= 1 && fabs(v) < 1e6) { /* 1000, not 1e+03 */
-        (void)snprintf(out, 32, "%.*g", fabs(v) >= 1000 ? 6 : 3, v);
-    } else {
-        (void)snprintf(out, 32, "%.3g", v);
-    }
+    tacet__scale_axis(scale, axis, lo, hi, wanted);
 }
 
 static double px(const frame *f, double v) {
@@ -134,13 +136,43 @@ static void label(tacet__text *t, const tacet__axis *axis) {
         tacet__text_escape(t, axis->unit);
         tacet__text_add(t, ")");
     }
-    if (axis->log) {
+    if (axis->kind == TACET__AXIS_LOG) {
         tacet__text_add(t, ", log scale");
     }
 }
 
+/* Letters as a reader counts them: bytes that continue a UTF-8 sequence are none. */
+static double text_width(const char *words) {
+    double width = 0;
+    for (; *words != '\0'; words++) {
+        if (((unsigned char)*words & 0xc0) != 0x80) {
+            width += *words >= '0' && *words <= '9' ? DIGIT : LETTER;
+        }
+    }
+    return width;
+}
+
+/* As much of a tick's text as its room has, cut between characters. */
+static void tick_text(tacet__text *t, const char *words, double room) {
+    static const char MORE[] = "\xe2\x80\xa6"; /* an ellipsis */
+    char kept[32] = "";
+    if (text_width(words) <= room) {
+        tacet__text_escape(t, words);
+        return;
+    }
+    for (size_t end = 1; words[end - 1] != '\0' && end < sizeof kept; end++) {
+        char piece[32];
+        (void)snprintf(piece, sizeof piece, "%.*s", (int)end, words);
+        if (((unsigned char)words[end] & 0xc0) != 0x80 && (end <= 1 || text_width(piece) + LETTER <= room)) {
+            memcpy(kept, piece, sizeof kept);
+        }
+    }
+    tacet__text_escape(t, kept);
+    tacet__text_add(t, MORE);
+}
+
 static void axes(tacet__text *t, const tacet__chart *c, const frame *f) {
-    char words[32];
+    const double room = (f->right - f->left) / (double)(f->x.count > 0 ? f->x.count : 1);
     tacet__text_add(t, "<g class=\"grid\">");
     for (size_t i = 0; i < f->y.count; i++) {
         const double y = py(f, f->y.ticks[i]);
@@ -148,14 +180,16 @@ static void axes(tacet__text *t, const tacet__chart *c, const frame *f) {
     }
     tacet__text_add(t, "</g><g class=\"tick\">");
     for (size_t i = 0; i < f->y.count; i++) {
-        number(words, &f->y, f->y.ticks[i]);
-        tacet__text_format(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>", f->left - 8,
-                           py(f, f->y.ticks[i]) + 4, words);
+        tacet__text_format(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", f->left - 8,
+                           py(f, f->y.ticks[i]) + 4);
+        tick_text(t, f->y.texts[i], WIDEST);
+        tacet__text_add(t, "</text>");
     }
     for (size_t i = 0; i < f->x.count; i++) {
-        const double x = px(f, f->x.ticks[i]);
-        number(words, &f->x, f->x.ticks[i]);
-        tacet__text_format(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>", x, f->bottom + 20, words);
+        tacet__text_format(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", px(f, f->x.ticks[i]),
+                           f->bottom + 20);
+        tick_text(t, f->x.texts[i], c->x.kind == TACET__AXIS_LEVELS ? room : f->width);
+        tacet__text_add(t, "</text>");
     }
     tacet__text_add(t, "</g><g class=\"axis\">");
     for (size_t i = 0; i < f->x.count; i++) {
@@ -174,11 +208,25 @@ static bool drawn(const tacet__series *s, const double *v, size_t j) {
     return isfinite(s->x[j]) && isfinite(v[j]);
 }
 
+/* What one point errs by: bars up and down, and to the sides where that is said, too. */
+static void bars(tacet__text *t, const tacet__series *s, const frame *f, size_t colour) {
+    tacet__text_format(t, "<path class=\"line bars s%zu\" d=\"", colour);
+    for (size_t j = 0; j < s->count; j++) {
+        if (s->lower != NULL && drawn(s, s->lower, j) && drawn(s, s->upper, j)) {
+            tacet__text_format(t, "M%.1f %.1fV%.1f", px(f, s->x[j]), py(f, s->lower[j]), py(f, s->upper[j]));
+        }
+        if (s->left != NULL && drawn(s, s->y, j) && isfinite(s->left[j]) && isfinite(s->right[j])) {
+            tacet__text_format(t, "M%.1f %.1fH%.1f", px(f, s->left[j]), py(f, s->y[j]), px(f, s->right[j]));
+        }
+    }
+    tacet__text_add(t, "\"/>");
+}
+
 static void band(tacet__text *t, const tacet__series *s, const frame *f, size_t colour) {
     if (s->style == TACET__SERIES_LEVEL) {
         if (drawn(s, s->lower, 0) && drawn(s, s->upper, 0)) {
-            tacet__text_format(t, "<path class=\"band\" style=\"fill:var(--s%zu)\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fz\"/>",
-                               colour, f->left, py(f, s->upper[0]), f->right, py(f, s->lower[0]), f->left);
+            tacet__text_format(t, "<path class=\"band fill s%zu\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fz\"/>", colour, f->left,
+                               py(f, s->upper[0]), f->right, py(f, s->lower[0]), f->left);
         }
         return;
     }
@@ -188,11 +236,11 @@ static void band(tacet__text *t, const tacet__series *s, const frame *f, size_t 
             end++;
         }
         if (end == start + 1) { /* one point: a bar */
-            tacet__text_format(t, "<path class=\"line\" style=\"stroke:var(--s%zu)\" d=\"M%.1f %.1fV%.1f\"/>", colour,
-                               px(f, s->x[start]), py(f, s->upper[start]), py(f, s->lower[start]));
+            tacet__text_format(t, "<path class=\"line s%zu\" d=\"M%.1f %.1fV%.1f\"/>", colour, px(f, s->x[start]),
+                               py(f, s->upper[start]), py(f, s->lower[start]));
         }
         if (end > start + 1) {
-            tacet__text_format(t, "<path class=\"band\" style=\"fill:var(--s%zu)\" d=\"", colour);
+            tacet__text_format(t, "<path class=\"band fill s%zu\" d=\"", colour);
             for (size_t j = start; j < end; j++) {
                 tacet__text_format(t, "%c%.1f %.1f", j == start ? 'M' : 'L', px(f, s->x[j]), py(f, s->upper[j]));
             }
@@ -207,8 +255,7 @@ static void band(tacet__text *t, const tacet__series *s, const frame *f, size_t 
 
 static void line(tacet__text *t, const tacet__series *s, const frame *f, size_t colour) {
     bool pen = false;
-    tacet__text_format(t, "<path class=\"line\" style=\"stroke:var(--s%zu);stroke-dasharray:%s\" d=\"", colour,
-                       DASHES[colour]);
+    tacet__text_format(t, "<path class=\"line s%zu\" stroke-dasharray=\"%s\" d=\"", colour, DASHES[colour]);
     for (size_t j = 0; j < s->count; j++) {
         if (!drawn(s, s->y, j)) {
             pen = false;
@@ -247,25 +294,75 @@ static void point(tacet__text *t, double x, double y, size_t colour) {
     }
 }
 
+/* How many different numbers there are. */
+static size_t different(const double *v, size_t count) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t j = 0;
+        while (j < i && v[j] != v[i]) {
+            j++;
+        }
+        found += j == i;
+    }
+    return found;
+}
+
+/* Squares lie within the axes: those of a level have its place, those of numbers are moved in by half of one. */
+static void cells(tacet__text *t, const tacet__chart *c, const tacet__series *s, const frame *f, size_t colour) {
+    const double width = f->right - f->left;
+    const double height = f->bottom - f->top;
+    const size_t columns = different(s->x, s->count);
+    const size_t rows = different(s->y, s->count);
+    const double wide = fmax(6, width / (double)(c->x.kind == TACET__AXIS_LEVELS ? c->x.level_count : columns));
+    const double high = fmax(6, height / (double)(c->y.kind == TACET__AXIS_LEVELS ? c->y.level_count : rows));
+    double least = (double)INFINITY;
+    double most = -(double)INFINITY;
+    for (size_t j = 0; j < s->count; j++) {
+        least = fmin(least, isfinite(s->z[j]) ? s->z[j] : least);
+        most = fmax(most, isfinite(s->z[j]) ? s->z[j] : most);
+    }
+    for (size_t j = 0; j < s->count; j++) {
+        if (!drawn(s, s->y, j) || !isfinite(s->z[j])) {
+            continue;
+        }
+        const double share = most > least ? (s->z[j] - least) / (most - least) : 0.5;
+        double x = px(f, s->x[j]);
+        double y = py(f, s->y[j]);
+        x = c->x.kind == TACET__AXIS_LEVELS ? x : f->left + wide / 2 + (x - f->left) * (width - wide) / width;
+        y = c->y.kind == TACET__AXIS_LEVELS ? y : f->top + high / 2 + (y - f->top) * (height - high) / height;
+        tacet__text_format(t,
+                           "<rect class=\"fill s%zu\" opacity=\"%.3f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                           "height=\"%.1f\" shape-rendering=\"crispEdges\">",
+                           colour, 0.05 + 0.95 * share, x - wide / 2, y - high / 2, wide, high);
+        if (s->words != NULL) {
+            tacet__text_add(t, "<title>");
+            tacet__text_escape(t, s->words[j]);
+            tacet__text_add(t, "</title>");
+        }
+        tacet__text_add(t, "</rect>");
+    }
+}
+
+/* What the pointer is told at each point. */
+static void spots(tacet__text *t, const tacet__series *s, const frame *f) {
+    for (size_t j = 0; s->words != NULL && j < s->count; j++) {
+        if (drawn(s, s->y, j) && s->words[j][0] != '\0') {
+            tacet__text_format(t, "<circle class=\"spot\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>", px(f, s->x[j]),
+                               py(f, s->y[j]));
+            tacet__text_escape(t, s->words[j]);
+            tacet__text_add(t, "</title></circle>");
+        }
+    }
+}
+
 static void points(tacet__text *t, const tacet__series *s, const frame *f, size_t colour) {
-    tacet__text_format(t, "<path class=\"dot\" style=\"fill:var(--s%zu)\" d=\"", colour);
+    tacet__text_format(t, "<path class=\"dot fill s%zu\" d=\"", colour);
     for (size_t j = 0; j < s->count; j++) {
         if (drawn(s, s->y, j)) {
             point(t, px(f, s->x[j]), py(f, s->y[j]), colour);
         }
     }
     tacet__text_add(t, "\"/>");
-}
-
-/* Letters as a reader counts them: bytes that continue a UTF-8 sequence are none. */
-static double text_width(const char *words) {
-    double width = 0;
-    for (; *words != '\0'; words++) {
-        if (((unsigned char)*words & 0xc0) != 0x80) {
-            width += *words >= '0' && *words <= '9' ? DIGIT : LETTER;
-        }
-    }
-    return width;
 }
 
 /* Lays the legend out in rows; draws it when t is not NULL. Returns its height. */
@@ -284,13 +381,15 @@ static double legend(tacet__text *t, const tacet__chart *c, const frame *f, doub
             y += ROW;
         }
         if (t != NULL) {
-            if (s->style == TACET__SERIES_POINTS) {
-                tacet__text_format(t, "<path class=\"dot\" style=\"fill:var(--s%zu)\" d=\"", colour);
+            if (s->style == TACET__SERIES_CELLS) {
+                tacet__text_format(t, "<path class=\"fill s%zu\" d=\"M%.1f %.1fh24v12h-24z\"/>", colour, x + 3, y - 6);
+            } else if (s->style == TACET__SERIES_POINTS) {
+                tacet__text_format(t, "<path class=\"dot fill s%zu\" d=\"", colour);
                 point(t, x + 15, y, colour);
                 tacet__text_add(t, "\"/>");
             } else {
                 tacet__text_format(t,
-                                   "<path class=\"line\" style=\"stroke:var(--s%zu);stroke-dasharray:%s\" "
+                                   "<path class=\"line s%zu\" stroke-dasharray=\"%s\" "
                                    "d=\"M%.1f %.1fh30\"/>",
                                    colour, DASHES[colour], x, y);
             }
@@ -306,61 +405,96 @@ static double legend(tacet__text *t, const tacet__chart *c, const frame *f, doub
 static double widest_tick(const tacet__scale *s) {
     double widest = 0;
     for (size_t i = 0; i < s->count; i++) {
-        char words[32];
-        number(words, s, s->ticks[i]);
-        widest = fmax(widest, text_width(words));
+        widest = fmax(widest, fmin(WIDEST, text_width(s->texts[i])));
     }
     return widest;
 }
 
-static void open_svg(tacet__text *t, const tacet__chart *c, const frame *f, size_t id, bool standalone) {
+/* The picture in words, for who does not see it. */
+static void describe(tacet__text *t, const tacet__chart *c) {
+    tacet__text_add(t, "<desc>");
+    for (size_t i = 0; i < c->count; i++) {
+        const tacet__series *s = &c->series[i];
+        const double *v = s->z != NULL ? s->z : s->y;
+        double least = (double)INFINITY, most = -(double)INFINITY;
+        for (size_t j = 0; j < s->count; j++) {
+            least = fmin(least, isfinite(v[j]) ? v[j] : least);
+            most = fmax(most, isfinite(v[j]) ? v[j] : most);
+        }
+        tacet__text_escape(t, s->name);
+        if (least <= most && (s->z != NULL || c->y.kind <= TACET__AXIS_LOG)) {
+            tacet__text_format(t, ": %zu values from %.4g to %.4g. ", s->count, least, most);
+        } else {
+            tacet__text_format(t, ": %zu values. ", s->count);
+        }
+    }
+    tacet__text_add(t, "</desc>");
+}
+
+static void open_svg(tacet__text *t, const tacet__chart *c, const frame *f, size_t id, tacet__chart_form form) {
     tacet__text_format(t, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"c%zu\"",
                        f->width, f->height, id);
-    if (standalone) {
-        tacet__text_format(t, " xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\"", f->width,
-                           f->height);
+    if (form != TACET__CHART_IN_PAGE) {
+        tacet__text_add(t, " xmlns=\"http://www.w3.org/2000/svg\"");
+    }
+    if (form == TACET__CHART_FILE) {
+        tacet__text_format(t, " width=\"%.0f\" height=\"%.0f\"", f->width, f->height);
     }
     tacet__text_format(t, "><title id=\"c%zu\">", id);
     tacet__text_escape(t, c->title);
     tacet__text_add(t, "</title>");
-    if (standalone) {
+    describe(t, c);
+    if (form == TACET__CHART_FILE) {
         tacet__text_add(t, "<style>");
         tacet__chart_style(t, "svg");
-        tacet__text_add(t, "svg{background:#fff}@media(prefers-color-scheme:dark){svg{background:#15181d}}"
-                           ".chart text{font:13px system-ui,sans-serif;fill:var(--fore)}"
-                           ".chart .tick text{fill:var(--soft)}.chart path{fill:none}"
-                           ".grid path{stroke:var(--grid)}.axis path{stroke:var(--soft)}"
-                           ".line{stroke-width:2.2;stroke-linejoin:round}.band{opacity:.16}.dot{opacity:.75}</style>");
+        tacet__text_add(t, "svg{background:#fff}@media(prefers-color-scheme:dark){svg{background:#15181d}}</style>");
     }
 }
 
-void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t id, bool standalone) {
+static void series(tacet__text *t, const tacet__chart *c, const frame *f, size_t i) {
+    const tacet__series *s = &c->series[i];
+    const size_t colour = i % TACET__PALETTE;
+    if (s->style == TACET__SERIES_CELLS) {
+        cells(t, c, s, f, colour);
+        return;
+    }
+    if (s->style == TACET__SERIES_POINTS) {
+        points(t, s, f, colour);
+    } else {
+        line(t, s, f, colour);
+        /* Few points are shown for what they are: what lies between them was not measured. */
+        if (s->count <= MARKED && s->style == TACET__SERIES_LINE) {
+            points(t, s, f, colour);
+        }
+    }
+    spots(t, s, f);
+}
+
+void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t id, tacet__chart_form form) {
     frame f = {.width = width, .top = 28};
     const bool narrow = width < 600;
     scale_for(&f.x, c, false, narrow ? 5 : 9);
     scale_for(&f.y, c, true, 5);
     f.left = fmax(24, widest_tick(&f.y) + 12);
-    char last[32];
-    number(last, &f.x, f.x.ticks[f.x.count > 0 ? f.x.count - 1 : 0]);
-    f.right = f.width - fmax(10, fmax(text_width("0000"), text_width(last)) / 2 + 2);
+    const double last = f.x.count > 0 ? text_width(f.x.texts[f.x.count - 1]) : 0;
+    f.right = f.width - fmax(10, fmin(60, fmax(text_width("0000"), last) / 2 + 2));
     f.bottom = f.top + (narrow ? 230 : 280);
     f.height = f.bottom + 66 + legend(NULL, c, &f, 0);
-    open_svg(t, c, &f, id, standalone);
+    open_svg(t, c, &f, id, form);
     axes(t, c, &f);
     for (size_t i = 0; i < c->count; i++) {
-        if (c->series[i].lower != NULL && c->series[i].upper != NULL) {
-            band(t, &c->series[i], &f, i % TACET__PALETTE);
+        const tacet__series *s = &c->series[i];
+        if (s->style == TACET__SERIES_POINTS && (s->lower != NULL || s->left != NULL)) {
+            bars(t, s, &f, i % TACET__PALETTE);
+        } else if (s->lower != NULL && s->upper != NULL) {
+            band(t, s, &f, i % TACET__PALETTE);
         }
     }
-    /* The first series is drawn last, on top: it is the one a report is about. */
-    for (size_t i = c->count; i-- > 0;) {
-        if (c->series[i].style == TACET__SERIES_POINTS) {
-            points(t, &c->series[i], &f, i % TACET__PALETTE);
-        } else {
-            line(t, &c->series[i], &f, i % TACET__PALETTE);
-            /* Few points are shown for what they are: what lies between them was not measured. */
-            if (c->series[i].count <= MARKED && c->series[i].style == TACET__SERIES_LINE) {
-                points(t, &c->series[i], &f, i % TACET__PALETTE);
+    /* The first series is drawn last, on top: it is the one a report is about. Cells are below all. */
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t i = c->count; i-- > 0;) {
+            if ((c->series[i].style == TACET__SERIES_CELLS) == (pass == 0)) {
+                series(t, c, &f, i);
             }
         }
     }

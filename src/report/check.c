@@ -81,8 +81,23 @@ static void check_numbers(checking *c, const json_t *series, const char *field, 
     }
 }
 
+static void check_texts(checking *c, const json_t *object, const char *field, size_t count, bool required) {
+    const json_t *list = json_object_get(object, field);
+    if (list == NULL && !required) {
+        return;
+    }
+    if (json_array_size(list) != count || count == 0 || count > TACET__REPORT_POINTS) {
+        complain(c, field, "is missing, no list, too long or not as long as 'y'");
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!json_is_string(json_array_get(list, i))) {
+            complain(c, field, "holds something that is no text");
+        }
+    }
+}
+
 static void check_axis(checking *c, const json_t *section, const char *field) {
-    static const char *const SCALES[] = {"linear", "log", NULL};
+    static const char *const SCALES[] = {"linear", "log", "date", "levels", NULL};
     const json_t *axis = json_object_get(section, field);
     if (!json_is_object(axis)) {
         complain(c, field, "is missing or no object");
@@ -91,10 +106,21 @@ static void check_axis(checking *c, const json_t *section, const char *field) {
     want_words(c, axis, "label", true);
     want_words(c, axis, "unit", false);
     want_one_of(c, axis, "scale", SCALES);
+    const json_t *bounds = json_object_get(axis, "bounds");
+    if (bounds != NULL &&
+        !(json_array_size(bounds) == 2 && json_is_number(json_array_get(bounds, 0)) &&
+          json_number_value(json_array_get(bounds, 0)) < json_number_value(json_array_get(bounds, 1)) &&
+          (strcmp(tacet__report_words(axis, "scale"), "log") != 0 ||
+           json_number_value(json_array_get(bounds, 0)) > 0))) {
+        complain(c, field, "has bounds that are not two numbers, the smaller first, above 0 on a log scale");
+    }
+    if (strcmp(tacet__report_words(axis, "scale"), "levels") == 0) {
+        check_texts(c, axis, "levels", json_array_size(json_object_get(axis, "levels")), true);
+    }
 }
 
 static void check_chart(checking *c, const json_t *section) {
-    static const char *const STYLES[] = {"line", "step", "points", "level", NULL};
+    static const char *const STYLES[] = {"line", "step", "points", "level", "cells", NULL};
     check_axis(c, section, "x");
     check_axis(c, section, "y");
     const json_t *list = want_list(c, section, "series", TACET__REPORT_SERIES);
@@ -103,12 +129,21 @@ static void check_chart(checking *c, const json_t *section) {
         const size_t count = json_array_size(json_object_get(series, "y"));
         want_words(c, series, "name", true);
         want_one_of(c, series, "style", STYLES);
+        const bool cells = strcmp(tacet__report_words(series, "style"), "cells") == 0;
         check_numbers(c, series, "y", count, true);
-        check_numbers(c, series, "x", count, false);
-        check_numbers(c, series, "lower", count, false);
-        check_numbers(c, series, "upper", count, false);
-        if ((json_object_get(series, "lower") == NULL) != (json_object_get(series, "upper") == NULL)) {
-            complain(c, "lower", "and 'upper' come together");
+        check_numbers(c, series, "x", count, cells);
+        check_numbers(c, series, "z", count, cells);
+        check_texts(c, series, "words", count, false);
+        for (size_t k = 0; k < 2; k++) {
+            static const char *const PAIRS[][2] = {{"lower", "upper"}, {"left", "right"}};
+            check_numbers(c, series, PAIRS[k][0], count, false);
+            check_numbers(c, series, PAIRS[k][1], count, false);
+            if ((json_object_get(series, PAIRS[k][0]) == NULL) != (json_object_get(series, PAIRS[k][1]) == NULL)) {
+                complain(c, PAIRS[k][0], "has its other end missing");
+            }
+        }
+        if (cells && count > TACET__REPORT_ROWS) {
+            complain(c, "z", "is too long: at most 5000 cells");
         }
         if (count != 1 && strcmp(tacet__report_words(series, "style"), "level") == 0) {
             complain(c, "y", "of a level is one number");
@@ -229,37 +264,69 @@ static double *numbers(const json_t *list, size_t count) {
     return out;
 }
 
-static bool read_series(tacet__series *s, const json_t *series) {
-    const char *style = tacet__report_words(series, "style");
-    const json_t *lower = json_object_get(series, "lower");
-    const json_t *upper = json_object_get(series, "upper");
-    s->name = tacet__report_words(series, "name");
-    s->count = json_array_size(json_object_get(series, "y"));
-    s->style = strcmp(style, "step") == 0     ? TACET__SERIES_STEP
-               : strcmp(style, "points") == 0 ? TACET__SERIES_POINTS
-               : strcmp(style, "level") == 0  ? TACET__SERIES_LEVEL
-                                              : TACET__SERIES_LINE;
-    s->x = numbers(json_object_get(series, "x"), s->count);
-    s->y = numbers(json_object_get(series, "y"), s->count);
-    s->lower = lower != NULL ? numbers(lower, s->count) : NULL;
-    s->upper = upper != NULL ? numbers(upper, s->count) : NULL;
-    return s->x != NULL && s->y != NULL && (s->lower != NULL) == (lower != NULL) &&
-           (s->upper != NULL) == (upper != NULL);
+/* The strings stay the list's. */
+static const char **texts(const json_t *list) {
+    const size_t count = json_array_size(list);
+    const char **out = TACET__ZALLOC(const char *, count);
+    for (size_t i = 0; out != NULL && i < count; i++) {
+        out[i] = json_string_value(json_array_get(list, i));
+    }
+    return out;
 }
 
-static void read_axis(tacet__axis *axis, const json_t *object) {
+static bool read_series(tacet__series *s, const json_t *series) {
+    static const char *const STYLES[] = {[TACET__SERIES_STEP] = "step",
+                                         [TACET__SERIES_POINTS] = "points",
+                                         [TACET__SERIES_LEVEL] = "level",
+                                         [TACET__SERIES_CELLS] = "cells"};
+    static const char *const FIELDS[] = {"z", "lower", "upper", "left", "right"};
+    double **const ARRAYS[] = {&s->z, &s->lower, &s->upper, &s->left, &s->right};
+    const char *style = tacet__report_words(series, "style");
+    s->name = tacet__report_words(series, "name");
+    s->count = json_array_size(json_object_get(series, "y"));
+    s->style = TACET__SERIES_LINE;
+    for (size_t i = TACET__SERIES_STEP; i < sizeof STYLES / sizeof *STYLES; i++) {
+        s->style = strcmp(style, STYLES[i]) == 0 ? (tacet__series_style)i : s->style;
+    }
+    s->x = numbers(json_object_get(series, "x"), s->count);
+    s->y = numbers(json_object_get(series, "y"), s->count);
+    bool good = s->x != NULL && s->y != NULL;
+    for (size_t i = 0; i < 5; i++) {
+        const json_t *list = json_object_get(series, FIELDS[i]);
+        *ARRAYS[i] = list != NULL ? numbers(list, s->count) : NULL;
+        good = good && (list == NULL || *ARRAYS[i] != NULL);
+    }
+    const json_t *words = json_object_get(series, "words");
+    s->words = words != NULL ? texts(words) : NULL;
+    return good && (words == NULL || s->words != NULL);
+}
+
+static bool read_axis(tacet__axis *axis, const json_t *object) {
+    const char *scale = tacet__report_words(object, "scale");
+    const json_t *bounds = json_object_get(object, "bounds");
     axis->label = tacet__report_words(object, "label");
     axis->unit = tacet__report_words(object, "unit");
-    axis->log = strcmp(tacet__report_words(object, "scale"), "log") == 0;
+    axis->kind = strcmp(scale, "log") == 0      ? TACET__AXIS_LOG
+                 : strcmp(scale, "date") == 0   ? TACET__AXIS_DATE
+                 : strcmp(scale, "levels") == 0 ? TACET__AXIS_LEVELS
+                                                : TACET__AXIS_LINEAR;
+    axis->whole = json_is_true(json_object_get(object, "whole"));
+    axis->bounded = bounds != NULL;
+    axis->lo = json_number_value(json_array_get(bounds, 0));
+    axis->hi = json_number_value(json_array_get(bounds, 1));
+    if (axis->kind == TACET__AXIS_LEVELS) {
+        axis->levels = texts(json_object_get(object, "levels"));
+        axis->level_count = json_array_size(json_object_get(object, "levels"));
+    }
+    return axis->kind != TACET__AXIS_LEVELS || axis->levels != NULL;
 }
 
 tacet_status tacet__report_chart(tacet__chart *chart, const json_t *section, tacet_error *err) {
     const json_t *list = json_object_get(section, "series");
     *chart = (tacet__chart){.title = tacet__report_words(section, "title"), .count = json_array_size(list)};
-    read_axis(&chart->x, json_object_get(section, "x"));
-    read_axis(&chart->y, json_object_get(section, "y"));
     chart->series = TACET__ZALLOC(tacet__series, chart->count);
-    bool ok = chart->series != NULL;
+    bool ok = read_axis(&chart->x, json_object_get(section, "x"));
+    ok = read_axis(&chart->y, json_object_get(section, "y")) && ok && chart->series != NULL;
     for (size_t i = 0; ok && i < chart->count; i++) {
         ok = read_series(&chart->series[i], json_array_get(list, i));
     }
@@ -272,11 +339,15 @@ tacet_status tacet__report_chart(tacet__chart *chart, const json_t *section, tac
 
 void tacet__report_chart_clear(tacet__chart *chart) {
     for (size_t i = 0; chart->series != NULL && i < chart->count; i++) {
-        free(chart->series[i].x);
-        free(chart->series[i].y);
-        free(chart->series[i].lower);
-        free(chart->series[i].upper);
+        tacet__series *s = &chart->series[i];
+        double *const arrays[] = {s->x, s->y, s->z, s->lower, s->upper, s->left, s->right};
+        for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+            free(arrays[k]);
+        }
+        free(s->words);
     }
     free(chart->series);
+    free(chart->x.levels);
+    free(chart->y.levels);
     *chart = (tacet__chart){0};
 }

@@ -38,9 +38,6 @@ static const char STYLE[] =
     "table{border-collapse:collapse;width:100%;font-size:.93rem}"
     "th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--grid);vertical-align:top}"
     "th{color:var(--soft);font-weight:600}td.num,th.num{text-align:right;font-variant-numeric:tabular-nums}"
-    ".chart{display:block;width:100%;height:auto}.chart text{font:13px system-ui,sans-serif;fill:var(--fore)}"
-    ".chart .tick text{fill:var(--soft)}.chart path{fill:none}.grid path{stroke:var(--grid)}"
-    ".axis path{stroke:var(--soft)}.line{stroke-width:2.2;stroke-linejoin:round}.band{opacity:.16}.dot{opacity:.75}"
     ".narrow{display:none}@media(max-width:600px){.wide{display:none}.narrow{display:block}section{padding:14px}"
     "h1{font-size:1.4rem}table{font-size:.85rem}"
     /* Four columns and more do not fit a telephone: there a row is a block, and each cell says its column. */
@@ -316,9 +313,9 @@ static tacet_status chart(tacet__text *t, const json_t *section, size_t number, 
     const tacet_status status = tacet__report_chart(&c, section, err);
     if (status == TACET_OK) {
         tacet__text_add(t, "<div class=\"wide\">");
-        tacet__chart_svg(t, &c, TACET__CHART_WIDE, 2 * number, false);
+        tacet__chart_svg(t, &c, TACET__CHART_WIDE, 2 * number, TACET__CHART_IN_PAGE);
         tacet__text_add(t, "</div><div class=\"narrow\">");
-        tacet__chart_svg(t, &c, TACET__CHART_NARROW, 2 * number + 1, false);
+        tacet__chart_svg(t, &c, TACET__CHART_NARROW, 2 * number + 1, TACET__CHART_IN_PAGE);
         tacet__text_add(t, "</div>");
     }
     tacet__report_chart_clear(&c);

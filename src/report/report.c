@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "report/figure.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -119,25 +120,8 @@ size_t tacet_report_charts(const tacet_report *report) {
 tacet_status tacet_report_svg(const tacet_report *report, size_t index, char **out, size_t *length, tacet_error *err) {
     size_t count = 0;
     const json_t *section = find_chart(report, index, &count);
-    tacet__text t = {0};
-    tacet__chart chart;
     *out = NULL;
     *length = 0;
-    if (section == NULL) {
-        return tacet__fail(err, TACET_INVALID, "no chart %zu: the report has %zu", index, count);
-    }
-    const tacet_status status = tacet__report_chart(&chart, section, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    tacet__chart_svg(&t, &chart, TACET__CHART_WIDE, index, true);
-    tacet__text_add(&t, "\n");
-    tacet__report_chart_clear(&chart);
-    if (t.failed) {
-        free(t.at);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory drawing a chart");
-    }
-    *out = t.at;
-    *length = t.length;
-    return TACET_OK;
+    return section != NULL ? tacet__figure_svg(out, length, section, TACET__CHART_WIDE, TACET__CHART_FILE, err)
+                           : tacet__fail(err, TACET_INVALID, "no chart %zu: the report has %zu", index, count);
 }

@@ -4,6 +4,7 @@
 #include "report/internal.h"
 
 #include "core/fail.h"
+#include "report/figure.h"
 #include "report/known.h"
 
 #include <math.h>
@@ -26,39 +27,11 @@ static json_t *fact(const char *label, const json_t *value) {
 /* --- a run of an optimiser: modeler run, gp-ucb ------------------------------------------------------------------- */
 
 static bool run_chart(json_t *sections, const char *name, const json_t *result) {
-    const json_t *values = json_object_get(result, "values");
-    const bool least = json_is_true(json_object_get(result, "minimize"));
-    json_t *best = json_array();
-    double so_far = NAN;
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        const json_t *value = json_array_get(values, i);
-        const double v = json_number_value(value);
-        if (json_is_number(value) && (isnan(so_far) || (least ? v < so_far : v > so_far))) {
-            so_far = v;
-        }
-        (void)json_array_append_new(best, isnan(so_far) ? json_null() : json_real(so_far));
+    json_t *chart = tacet__figure("progress", result);
+    if (chart == NULL) {
+        return true; /* nothing was measured */
     }
-    json_t *series = json_pack("[{ss ss so} {ss ss sO}]", "name", "best so far", "style", "step", "y", best, "name",
-                               "measured", "style", "points", "y", values);
-    const json_t *chance = json_object_get(result, "chance");
-    const json_t *likely = json_object_get(chance, "likely");
-    const json_t *share = json_object_get(chance, "likely_percent");
-    const bool told = json_is_number(likely) && json_is_number(share);
-    if (told) {
-        (void)json_array_append_new(
-            series, json_pack("{ss ss s[O]}", "name", "reached by chance", "style", "level", "y", likely));
-    }
-    json_t *chart =
-        json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title", json_sprintf("%s: measured values", name), "x",
-                  "label", "query", "y", "label", "measured value", "series", series);
-    if (chart != NULL && told) {
-        (void)json_object_set_new(
-            chart, "note",
-            json_sprintf("Reached by chance: the best of as many random rows is as good as this with probability %.0f "
-                         "%%, whatever the law of the values. How far it goes beyond, the rows asked at random do "
-                         "not tell.",
-                         json_number_value(share)));
-    }
+    (void)json_object_set_new(chart, "title", json_sprintf("%s: measured values", name));
     return append(sections, chart);
 }
 
@@ -418,10 +391,46 @@ static bool add_fields(json_t *sections, const char *name, const json_t *result)
                                       "rows", rows));
 }
 
+/* --- plans, tuning, ledgers: each has its figure -------------------------------------------------------------------
+ */
+
+static bool add_figure(json_t *sections, const char *kind, const json_t *result) {
+    json_t *figure = tacet__figure(kind, result);
+    return figure == NULL || append(sections, figure);
+}
+
+/* The winner in its own units, and its score with the interval that holds with the stated probability. */
+static bool add_tuned(json_t *sections, const char *name, const json_t *result) {
+    const json_t *score = json_object_get(result, "score");
+    json_t *items = json_array();
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(json_object_get(result, "best"), key, value) {
+        (void)json_array_append_new(items, fact(key, value));
+    }
+    if (json_is_object(score)) {
+        (void)json_array_append_new(
+            items,
+            json_pack("{ss so so}", "label", "its score", "value",
+                      json_sprintf("%.4g", json_number_value(json_object_get(score, "value"))), "note",
+                      json_sprintf("%.4g to %.4g with probability %.0f %%, on records that the search did not see",
+                                   json_number_value(json_object_get(score, "lower")),
+                                   json_number_value(json_object_get(score, "upper")),
+                                   100 * json_number_value(json_object_get(score, "level")))));
+    }
+    return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", name, "items", items)) &&
+           add_figure(sections, "winners", result);
+}
+
 tacet_status tacet__report_result(json_t *sections, const char *name, const json_t *result, tacet_error *err) {
     bool ok = false;
     if (has(result, "list") && has(result, "budget_eps")) {
-        ok = append(sections, json_pack("{ss ss sO}", "kind", "ledger", "title", "Ledger", "ledger", result));
+        ok = append(sections, json_pack("{ss ss sO}", "kind", "ledger", "title", "Ledger", "ledger", result)) &&
+             add_figure(sections, "budget", result);
+    } else if (has(result, "winners") && has(result, "best")) {
+        ok = add_tuned(sections, name, result);
+    } else if (has(result, "points") && has(result, "nonprivate")) {
+        ok = add_fields(sections, name, result) && add_figure(sections, "utility", result);
     } else if (has(result, "rows") && has(result, "values") && has(result, "best_row")) {
         ok = add_run(sections, name, result);
     } else if ((has(result, "model") || has(result, "simulation")) && has(result, "trials")) {

@@ -25,20 +25,33 @@ typedef enum tacet__series_style {
     TACET__SERIES_LINE,
     TACET__SERIES_STEP,
     TACET__SERIES_POINTS,
-    TACET__SERIES_LEVEL /* one value, drawn over the whole width */
+    TACET__SERIES_LEVEL, /* one value, drawn over the whole width */
+    TACET__SERIES_CELLS  /* a square for each x and y, the fuller the larger z is */
 } tacet__series_style;
 
-/* A value that is NaN is not drawn: the line has a gap there. lower and upper may be NULL. */
+/* A value that is NaN is not drawn: the line has a gap there. lower and upper, left and right may be NULL. */
 typedef struct tacet__series {
     const char *name;
-    double *x, *y, *lower, *upper;
+    double *x, *y, *z, *lower, *upper, *left, *right;
+    const char **words; /* what the pointer is told at each point; NULL: nothing */
     size_t count;
     tacet__series_style style;
 } tacet__series;
 
+typedef enum tacet__axis_kind {
+    TACET__AXIS_LINEAR,
+    TACET__AXIS_LOG,
+    TACET__AXIS_DATE,  /* days since 1970-01-01 */
+    TACET__AXIS_LEVELS /* 0, 1, 2, … by their names */
+} tacet__axis_kind;
+
 typedef struct tacet__axis {
     const char *label, *unit; /* unit may be NULL */
-    bool log;
+    tacet__axis_kind kind;
+    bool whole, bounded; /* ticks at whole numbers; exactly from lo to hi */
+    double lo, hi;
+    const char **levels;
+    size_t level_count;
 } tacet__axis;
 
 typedef struct tacet__chart {
@@ -57,11 +70,17 @@ typedef struct tacet__scale {
     double ticks[TACET__TICKS];
     size_t count;
     int decimals; /* of the tick labels; -1: shortest */
+    char texts[TACET__TICKS][28];
 } tacet__scale;
 
 /* A range with round ends that covers [lo, hi] (any finite numbers; both > 0 when log) and about `wanted` round ticks.
  */
 void tacet__scale_make(tacet__scale *scale, double lo, double hi, bool log, size_t wanted);
+/* The scale of an axis whose data lie in [lo, hi], ticks with their texts: round numbers, powers of ten, the first days
+ * of years or months, names of levels. */
+void tacet__scale_axis(tacet__scale *scale, const tacet__axis *axis, double lo, double hi, size_t wanted);
+/* Fills in the texts of numeric ticks. */
+void tacet__scale_texts(tacet__scale *scale);
 /* The axis of quantities that were chosen, not measured: exactly from the least to the largest of the values
  * (ascending, all > 0 when log), ticked at each. false, and nothing done: fewer than two, or too close together for
  * their labels. */
@@ -69,10 +88,15 @@ bool tacet__scale_values(tacet__scale *scale, const double *values, size_t count
 /* Position of v between 0 (lo) and 1 (hi); clamped. */
 double tacet__scale_at(const tacet__scale *scale, double v);
 
-/* Adds an <svg>. `standalone`: with its own colours and namespace, as a file needs it; otherwise the page's style
- * applies. `id` keeps the names inside of one page apart. */
-void tacet__chart_svg(tacet__text *text, const tacet__chart *chart, int width, size_t id, bool standalone);
-/* The colours of text, axes and series, light and dark, as CSS custom properties for `selector`. */
+typedef enum tacet__chart_form {
+    TACET__CHART_IN_PAGE, /* part of an HTML page, whose style applies */
+    TACET__CHART_FETCHED, /* XML that a script puts into such a page */
+    TACET__CHART_FILE     /* with its own style */
+} tacet__chart_form;
+/* Adds an <svg>. `id` keeps the names inside of one page apart. */
+void tacet__chart_svg(tacet__text *text, const tacet__chart *chart, int width, size_t id, tacet__chart_form form);
+/* What charts look like, light and dark: colours as CSS custom properties for `selector`, and their rules. web/app.css
+ * has the same for the board. */
 void tacet__chart_style(tacet__text *text, const char *selector);
 
 #endif

@@ -261,8 +261,8 @@ def test_a_study_over_a_space_is_shown_in_its_own_units_and_its_best_is_the_rele
         assert f"{best['mean']:.4g}" in tile.text
         # The posterior: through the best point, powers of ten under the log column, levels and dates by name.
         tab(driver, "Posterior")
-        says(driver, "rate (log scale)")
-        marks = lambda: [t.text for t in driver.find_elements(CSS, "svg.chart text.tick")]
+        says(driver, "rate, log scale")
+        marks = lambda: [t.text for t in driver.find_elements(CSS, "svg.chart .tick text")]
         until("powers of ten", lambda: {"0.0001", "0.001", "0.01", "0.1", "1"} <= set(marks()))
         chosen = driver.find_elements(CSS, "section select")[2]  # the optimizer's, after the two of the axes
         assert [o.text for o in chosen.find_elements(CSS, "option")] == ["sgd", "adam", "lion <b>"]
@@ -311,7 +311,7 @@ def test_a_local_study_over_a_space_is_shown_in_its_own_units(driver):
         tile = until("the tile", lambda: driver.find_element(CSS, "[data-best]"))
         assert json.loads(tile.get_attribute("data-best")) == best["point"]
         tab(driver, "Posterior")
-        says(driver, "rate (log scale)")
+        says(driver, "rate, log scale")
         mean = {tuple(p["at"]): p["mean"] for p in ask(server.url, "GET", "/v1/studies/recipe/posterior", owner)[1]["points"]}
         assert max(mean.values()) == best["mean"] and len(mean) > 200
         assert len(driver.find_elements(CSS, "svg.chart .spot")) == len(mean)
@@ -344,7 +344,7 @@ def test_ten_thousand_rounds_stay_smooth(driver):
         until("the rows", lambda: len(driver.find_elements(CSS, ".list tbody tr")) > 10)
         found = driver.execute_async_script(measure)
         tab(driver, "Overview")
-        says(driver, "Rounds over time")
+        says(driver, "What it costs")
         over = driver.execute_async_script(measure)
         print(f"        10,000 rounds: a frame takes {found['median']:.0f} ms while the table scrolls (95 in 100 below {found['p95']:.0f} ms); on the overview {over['median']:.0f} ms")
         assert found["rows"] < 100, "rows out of sight are in the document"

@@ -141,7 +141,7 @@ static void test_chart_geometry(void **state) {
     assert_int_equal(tacet_report_charts(r), 1);
     assert_ok(tacet_report_svg(r, 0, &svg, &length, NULL));
     double x[3], y[3];
-    const char *line = strstr(svg, "class=\"line\"");
+    const char *line = strstr(svg, "class=\"line s");
     assert_non_null(line);
     assert_int_equal(
         sscanf(strstr(line, "d=\""), "d=\"M%lf %lfL%lf %lfL%lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]), 6);
@@ -164,7 +164,8 @@ static void test_gaps_bands_log(void **state) {
                     "\"style\":\"points\",\"y\":[]}]}"));
     char *html = page(r);
     assert_non_null(strstr(html, "log scale"));
-    assert_int_equal(occurrences(html, "class=\"band\""), 2); /* two sizes; the second run of the band is one point */
+    assert_int_equal(occurrences(html, "class=\"band fill s"),
+                     2); /* two sizes; the second run of the band is one point */
     assert_null(strstr(html, "nan"));
     assert_null(strstr(html, "inf\""));
     free(html);
@@ -198,7 +199,8 @@ static void test_results(void **state) {
     assert_non_null(strstr(html, "outsourced gaussian, eps 3</text>"));
     assert_non_null(strstr(html, "outsourced random</text>"));
     assert_non_null(strstr(html, "<td class=\"num\" data-column=\"standard error\">0.125</td>"));
-    assert_int_equal(occurrences(html, "class=\"band\""), 2); /* two sizes of one: the other lacks a standard error */
+    assert_int_equal(occurrences(html, "class=\"band fill s"),
+                     2); /* two sizes of one: the other lacks a standard error */
     assert_non_null(strstr(html, "<b class=\"\">7.5</b>"));
     assert_non_null(strstr(html, "1.5 of 3, at delta = 1e-05"));
     assert_non_null(strstr(html, "2.00002 of 3.00003, at delta = 1.23457e-05")); /* never less than it is */
@@ -244,7 +246,7 @@ static void test_privacy_utility(void **state) {
     size_t length = 0;
     assert_ok(tacet_report_svg(r, 0, &svg, &length, NULL));
     double x[4], y[4];
-    assert_int_equal(sscanf(strstr(strstr(svg, "class=\"line\""), "d=\""), "d=\"M%lf %lfL%lf %lfL%lf %lfL%lf %lf",
+    assert_int_equal(sscanf(strstr(strstr(svg, "class=\"line s"), "d=\""), "d=\"M%lf %lfL%lf %lfL%lf %lfL%lf %lf",
                             &x[0], &y[0], &x[1], &y[1], &x[2], &y[2], &x[3], &y[3]),
                      8);
     assert_close(x[1], (x[0] + x[2]) / 2, 0.11); /* 0.1, 1, 10: equal steps on a log axis */
@@ -264,8 +266,8 @@ static void test_privacy_utility(void **state) {
     assert_int_equal(tacet_report_charts(r), 2);
     assert_ok(tacet_report_svg(r, 1, &svg, &length, NULL));
     double left = 0, level = 0, right = 0;
-    const char *at = strstr(svg, "class=\"line\""); /* the first series is drawn last */
-    at = strstr(at + 1, "class=\"line\"");
+    const char *at = strstr(svg, "class=\"line s"); /* the first series is drawn last */
+    at = strstr(at + 1, "class=\"line s");
     assert_non_null(at);
     assert_int_equal(sscanf(strstr(at, "d=\""), "d=\"M%lf %lfH%lf", &left, &level, &right), 3);
     assert_true(right > left + 500);

@@ -237,7 +237,11 @@ static void real_path(char out[200], const char *path, const char *study) {
     char *brace = strchr(out, '{');
     if (brace != NULL) {
         const bool ticket = strncmp(brace, "{ticket}", 8) == 0;
-        (void)snprintf(brace, (size_t)(200 - (brace - out)), "%s", ticket ? "AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC" : "1");
+        const bool figure = strncmp(brace, "{figure}", 8) == 0;
+        (void)snprintf(brace, (size_t)(200 - (brace - out)), "%s",
+                       ticket   ? "AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC"
+                       : figure ? "posterior"
+                                : "1");
     }
 }
 

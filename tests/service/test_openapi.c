@@ -427,6 +427,7 @@ static void board(void) {
     static const char SESSION[] = "/v1/session";
     static const char EVENTS[] = STUDY "/events";
     static const char POSTERIOR[] = STUDY "/posterior";
+    static const char FIGURE[] = STUDY "/figures/{figure}";
     static const char EXPIRY[] = STUDY "/expiry";
     json_t *body = NULL;
     char text[200];
@@ -461,6 +462,16 @@ static void board(void) {
     assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/visits/posterior?at=0.5", owner, NULL, NULL), 400);
     assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/visits/posterior?x=9", owner, NULL, NULL), 400);
     assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/menu/posterior", owner, NULL, NULL), 409);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/visits/figures/posterior?x=0&y=1", owner, NULL, &body), 200);
+    const json_t *cells = json_array_get(json_object_get(body, "series"), 0);
+    assert_int_equal(json_array_size(json_object_get(cells, "z")), 441);
+    json_decref(body);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/tried", owner, NULL, &body), 200);
+    json_decref(body);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/tried?x=7", owner, NULL, NULL), 400);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/pie", owner, NULL, NULL), 404);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/dose/figures/tried", owner, NULL, NULL), 409); /* not public */
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/tried", device, NULL, NULL), 403);
     assert_int_equal(ask("POST", TOKENS, TOKENS, owner, "{\"role\":\"device\",\"study\":\"nosuch\"}", NULL), 404);
     assert_int_equal(ask("POST", TOKENS, TOKENS, owner, "{\"role\":\"king\"}", NULL), 400);
     assert_int_equal(ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"owner\",\"study\":\"dose\"}", NULL), 403);

@@ -18,16 +18,40 @@ export function setGuard(text: string): void {
   guard = text;
 }
 
+function headers(accept: string): Record<string, string> {
+  const made: Record<string, string> = { Accept: accept };
+  if (guard) made["X-Tacet-Guard"] = guard;
+  if (!touched) made["X-Tacet-Background"] = "1";
+  touched = false;
+  return made;
+}
+
+// A picture that the server draws (src/report), as an element. The browser reads it as XML: no text becomes markup here.
+// null: there is none to be drawn.
+export function picture(path: string): Promise<SVGElement | null> {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", path);
+    request.responseType = "document";
+    for (const [name, value] of Object.entries(headers("image/svg+xml"))) request.setRequestHeader(name, value);
+    request.onerror = () => fail(new Problem(0, "away", "the server cannot be reached"));
+    request.onload = () => {
+      const root = request.responseXML?.documentElement;
+      if (request.status === 200 && root) done(document.adoptNode(root) as unknown as SVGElement);
+      else if (request.status === 409) done(null);
+      else fail(new Problem(request.status, "", `the picture was not drawn: ${request.status} ${request.getResponseHeader("content-type") ?? ""}`));
+    };
+    request.send();
+  });
+}
+
 // 0: the server cannot be reached.
 export async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (guard) headers["X-Tacet-Guard"] = guard;
-  if (!touched) headers["X-Tacet-Background"] = "1";
-  touched = false;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const sent = headers("application/json");
+  if (body !== undefined) sent["Content-Type"] = "application/json";
   let answer: Response;
   try {
-    answer = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin", redirect: "error", cache: "no-store", signal });
+    answer = await fetch(path, { method, headers: sent, body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin", redirect: "error", cache: "no-store", signal });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem(0, "away", "the server cannot be reached");

@@ -2,15 +2,14 @@
 // board.ts - the study board, for owners and analysts. It asks the public routes (docs/API.md) with the role of its
 // session: what the role may not read is refused there, and then not shown here.
 import { ask, get, patience, pause, Problem, Session } from "./api";
-import { draw, Series } from "./chart";
 import { above, age, announce, card, csv, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
-import { axesFrom, axesQuery, noAxes, posterior } from "./posterior";
+import { axesFrom, axesQuery, figure, noAxes, posterior } from "./posterior";
 
 interface Brief { name: string; trust: string; state: string; suggested: number; observed?: number }
 interface Definition {
   description?: string; trust: string; policy: string; direction: string; rounds: number;
-  domain: { points?: number[][] };
+  domain: { points?: number[][]; space?: { columns: { name: string }[] } };
   options: { ticket_seconds?: number };
 }
 interface Study extends Brief {
@@ -68,6 +67,7 @@ class Board {
   private readonly body = h("div");
   private rounds: LongTable<Event_> | null = null;
   private axes = noAxes();
+  private readonly picture = h("div", { class: "wholly" });
   private round = 0; // the one whose details are shown
   private fresh = ""; // the text of a token that was just made
 
@@ -90,7 +90,7 @@ class Board {
 
   // A link for each view: study, part, and what is chosen in it.
   private keepLink(): void {
-    const chosen = this.tab === "Posterior" ? `?${axesQuery(this.axes)}` : this.tab === "Rounds" && this.round ? `?round=${this.round}` : "";
+    const chosen = this.tab === "Posterior" ? `?${axesQuery(this.axes)}` : this.tab === "Rounds" ? `?x=${this.axes.x}${this.round ? `&round=${this.round}` : ""}` : "";
     history.replaceState(null, "", `#${encodeURIComponent(this.name)}/${this.tab.toLowerCase()}${chosen}`);
   }
 
@@ -238,25 +238,6 @@ class Board {
     }
   }
 
-  private progress(): SVGElement {
-    const counts = { x: [] as number[], asked: [] as number[], told: [] as number[] };
-    let asked = 0, told = 0;
-    const start = this.log.events[0]?.time ?? 0;
-    const span = (this.log.events[this.log.events.length - 1]?.time ?? 0) - start;
-    const quick = span < 30; // whole seconds say little: events in their order say more
-    const unit = span > 7200 ? 3600 : span > 240 ? 60 : 1;
-    for (const e of this.log.events) {
-      if (e.kind === "suggested") asked++;
-      if (e.kind === "observed") told++;
-      counts.x.push(quick ? e.number : (e.time - start) / unit);
-      counts.asked.push(asked);
-      counts.told.push(told);
-    }
-    const series: Series[] = [{ name: "suggested", x: counts.x, y: counts.asked, style: "step" }];
-    if (this.study?.observed !== undefined) series.push({ name: "reported", x: counts.x, y: counts.told, style: "step" });
-    return draw({ title: "Rounds over time", x: quick ? "event" : unit === 1 ? "seconds since the first" : unit === 60 ? "minutes since the first" : "hours since the first", y: "rounds", series });
-  }
-
   private async health(): Promise<HTMLElement> {
     let ready = "yes";
     try {
@@ -292,7 +273,6 @@ class Board {
         facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ...(told === undefined ? [] : [["reported", String(told)], ["open tickets", String(open)], ["expired", String(this.log.expired)]] as [string, string][])),
         gauge("rounds used", spent, s.definition.rounds, `${spent} of ${s.definition.rounds} rounds used`)),
       card("Best so far", "third", await this.best(s)),
-      card("Rounds over time", "wide", this.log.events.length > 1 ? this.progress() : h("p", { class: "soft" }, "No round yet.")),
       card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${above(g.eps)}${g.delta > 0 ? `, delta ${above(g.delta, 3)}` : ""}, proven` : "Not proven"),
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
@@ -353,6 +333,7 @@ class Board {
     const rows = [...this.log.events].reverse();
     if (this.rounds && this.rounds.element.isConnected && !this.round) {
       this.rounds.show(rows);
+      await this.tried();
       return null;
     }
     const of = (e: Event_): number => e.of ?? e.number;
@@ -368,7 +349,20 @@ class Board {
     const made = card("Rounds", "", h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Reports were randomised on the devices that sent them." : "Rewards, contexts and decision sets of a central study are shown to nobody."),
       this.rounds.element, h("div", { class: "buttons" }, h("button", { type: "button", click: () => download(`${this.name}-rounds.csv`, csv(list), "text/csv") }, "Download CSV")));
     requestAnimationFrame(() => this.rounds?.show(rows));
-    return h("div", { class: "cards" }, this.round ? this.roundCard(this.round) : null, made);
+    await this.tried();
+    return h("div", { class: "cards" }, this.round ? this.roundCard(this.round) : null, this.picture, made);
+  }
+
+  // What was tried in one column, round by round.
+  private async tried(): Promise<void> {
+    const domain = this.study?.definition.domain;
+    const names = domain?.space?.columns.map((c) => c.name) ?? domain?.points?.[0]?.map((_, i) => `x${i + 1}`) ?? [];
+    const drawn = this.log.events.length > 0 ? await figure(this.name, "tried", `x=${this.axes.x}`) : null;
+    const select: HTMLSelectElement = h("select", { change: () => { this.axes = { ...noAxes(), x: Number(select.value) }; this.keepLink(); void this.attempt(() => this.tried()); } },
+      ...names.map((name, i) => h("option", { value: i, selected: i === this.axes.x }, name)));
+    const had = this.picture.contains(document.activeElement);
+    put(this.picture, drawn ? card("What was tried", "", h("div", { class: "fields" }, field("Column", select)), drawn, h("p", { class: "small soft" }, "The last 1,000 events at most.")) : null);
+    if (had) select.focus();
   }
 
   private pointOf(e: Event_): string {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // posterior.ts - what a study has learnt, over one or two of its columns, in their own units; the others are set beside it.
-import { get, Problem } from "./api";
-import { Cell, draw, squares, svgFile } from "./chart";
+import { get, picture, Problem } from "./api";
 import { Column, daysOf, valueText } from "./column";
 import { card, csv, download, field, h, number } from "./dom";
 
@@ -21,19 +20,14 @@ export function axesFrom(query: URLSearchParams): Axes {
   return { x: whole("x", 0), y: whole("y", -1), at: query.has("at") && at.every(Number.isFinite) ? at : [] };
 }
 
-function picture(p: Posterior, a: Axes): SVGElement {
-  const points = p.points.filter((q) => q.mean !== null);
-  const x = p.columns[a.x], y = p.columns[a.y];
-  if (y) {
-    const cells: Cell[] = points.map((q) => ({ x: q.at[a.x], y: q.at[a.y], value: q.mean!, sd: q.sd }));
-    return squares(`Mean over ${x.name} and ${y.name}`, x, y, cells);
-  }
-  const sorted = [...points].sort((b, c) => b.at[a.x] - c.at[a.x]);
-  const means = sorted.map((q) => q.mean!);
-  // Levels are no line; nor are points that differ in other columns, too.
-  const apart = x.kind === "category" || (p.kind === "points" && p.columns.length > 1);
-  return draw({ title: `Mean over ${x.name}`, x, y: "mean reward", series: [{ name: "mean", x: sorted.map((q) => q.at[a.x]), y: means,
-    lower: sorted.map((q, i) => means[i] - (q.sd ?? 0)), upper: sorted.map((q, i) => means[i] + (q.sd ?? 0)), style: apart ? "points" : "line" }] });
+// Letters of a picture that shrinks shrink with it: on a telephone it is drawn narrower.
+const width = (): number => (window.innerWidth < 600 ? 360 : 760);
+
+// The figure as the server draws it for reports, too; with `file` as one with its own style.
+const address = (study: string, kind: string, query: string, file = false): string => `/v1/studies/${study}/figures/${kind}?${query}&width=${file ? 760 : width()}${file ? "&file=1" : ""}`;
+
+export function figure(study: string, kind: string, query: string): Promise<SVGElement | null> {
+  return picture(address(study, kind, query));
 }
 
 // What sets one of the columns that are not drawn.
@@ -75,7 +69,7 @@ export async function posterior(study: string, a: Axes, change: (axes: Axes) => 
     return field(label, select);
   };
   const others = p.at ? p.columns.map((c, i) => (i === a.x || i === a.y ? null : control(c, p.at![i], (v) => change({ ...a, at: p.at!.map((old, k) => (k === i ? v : old)) })))) : [];
-  const drawn = picture(p, a);
+  const drawn = await figure(study, "posterior", axesQuery(a));
   const file = (end: string): string => `${study}-${p.columns[a.x].name}${a.y >= 0 ? `-${p.columns[a.y].name}` : ""}.${end}`;
   const rows = (): (string | number)[][] => [[...p.columns.map((c) => c.name), "mean", "sd"], ...p.points.map((q) => [...q.at.map((v, i) => valueText(p.columns[i], v, 17)), q.mean ?? "", q.sd ?? ""])];
   return h("div", { class: "cards" }, card("Posterior", "",
@@ -87,5 +81,5 @@ export async function posterior(study: string, a: Axes, change: (axes: Axes) => 
     h("div", { class: "buttons" },
       h("button", { type: "button", click: () => download(file("csv"), csv(rows()), "text/csv") }, "Download CSV"),
       h("button", { type: "button", click: () => download(file("json"), JSON.stringify(p)) }, "Download JSON"),
-      h("button", { type: "button", click: () => download(file("svg"), svgFile(drawn), "image/svg+xml") }, "Download SVG"))));
+      h("button", { type: "button", click: () => void get<string>(address(study, "posterior", axesQuery(a), true)).then((text) => download(file("svg"), text, "image/svg+xml")) }, "Download SVG"))));
 }

@@ -41,6 +41,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_EVENTS,    /* after event `number` -> body; with `wait`: as soon as there is one */
     TACET__JOB_TICKETS,   /* that are open -> body */
     TACET__JOB_POSTERIOR, /* x, y, context -> body */
+    TACET__JOB_TRIED,     /* x -> body: the last rounds, whose points are public */
     TACET__JOB_WEIGHTS,   /* -> body: what a device that chooses by itself needs */
     TACET__JOB_GRANTS,    /* many -> body */
     TACET__JOB_REPORT     /* reports, key: what comes before each of their keys -> body */
@@ -66,6 +67,9 @@ typedef struct tacet__job {
     double value;                        /* OBSERVE: in the client's units */
     double wait;                         /* LOOK, EVENTS: seconds */
     uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND, EXPIRE; set by RELEASE, EXPIRE */
+    unsigned width;     /* POSTERIOR, TRIED: the answer is a figure, drawn so wide; 0: its data, or marks and scales */
+    const char *figure; /* its kind; NULL: the answer is the data */
+    bool as_file;       /* with its own style */
     uint64_t x, y; /* POSTERIOR: the columns that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */
     tacet_status status;

@@ -48,8 +48,8 @@ static size_t bytes_of(const tacet__job *job) {
  * studies of the lane wait meanwhile: a reader of one study must not slow them all. */
 static size_t share_of(const tacet__job *job, size_t most) {
     const bool long_one = job->kind == TACET__JOB_EVENTS || job->kind == TACET__JOB_TICKETS ||
-                          job->kind == TACET__JOB_POSTERIOR || job->kind == TACET__JOB_MODEL ||
-                          job->kind == TACET__JOB_WEIGHTS;
+                          job->kind == TACET__JOB_POSTERIOR || job->kind == TACET__JOB_TRIED ||
+                          job->kind == TACET__JOB_MODEL || job->kind == TACET__JOB_WEIGHTS;
     return long_one ? (most + LONG_MOST - 1) / LONG_MOST : 1;
 }
 

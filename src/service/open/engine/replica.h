@@ -50,6 +50,8 @@ uint64_t tacet__replica_events(const tacet__replica *r);
 /* What the board asks, inside begin and rollback: events and open tickets (replica_view.c), what was learnt over one or
  * two columns (replica_posterior.c). */
 tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job);
+tacet_status tacet__replica_recent(tacet__replica *r, json_t **out,
+                                   tacet_error *err); /* the last 1000 events at most */
 tacet_status tacet__replica_posterior(tacet__replica *r, tacet__job *job);
 /* Forgets the policy; the next begin makes it again from the store. */
 void tacet__replica_unload(tacet__replica *r);

@@ -256,6 +256,7 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
     case TACET__JOB_TICKETS:
         return tacet__replica_view(r, job);
     case TACET__JOB_POSTERIOR:
+    case TACET__JOB_TRIED:
         return tacet__replica_posterior(r, job);
     case TACET__JOB_WEIGHTS:
         return tacet__replica_weights(r, job);

@@ -115,26 +115,32 @@ static bool add_point(json_t *points, const double *record, size_t count, double
                                                    isfinite(sd) ? json_real(sd) : json_null())) == 0;
 }
 
+/* The columns of a list of points, which says their bounds. */
+static void describe_points(view *v, const tacet__definition *def) {
+    double lower[COLUMNS_MOST] = {0}, upper[COLUMNS_MOST] = {0};
+    for (size_t c = 0; c < def->d && def->space.count == 0; c++) {
+        lower[c] = (double)INFINITY;
+        upper[c] = -(double)INFINITY;
+        for (size_t j = 0; j < def->count; j++) {
+            lower[c] = fmin(lower[c], def->points[j * def->d + c]);
+            upper[c] = fmax(upper[c], def->points[j * def->d + c]);
+        }
+    }
+    describe_view(v, def, lower, upper);
+}
+
 /* Local: mean and sd at every point of the domain. */
 static tacet_status at_points(const tacet__replica *r, tacet__job *job) {
     const tacet__definition *def = &r->def;
     const size_t columns = def->space.count > 0 ? def->space.count : def->d;
     const double *records = def->space.count > 0 ? def->records : def->points;
     const double *mean = NULL, *var = NULL;
-    double lower[COLUMNS_MOST], upper[COLUMNS_MOST], shift = 0, scale = 0;
+    double shift = 0, scale = 0;
     view v;
     json_t *points = json_array();
     const size_t n = tacet__local_posterior(r->learner.policy, &mean, &var, &shift, &scale);
     bool good = n == def->count;
-    for (size_t c = 0; c < def->d && def->space.count == 0; c++) {
-        lower[c] = (double)INFINITY;
-        upper[c] = -(double)INFINITY;
-        for (size_t j = 0; j < n; j++) {
-            lower[c] = fmin(lower[c], def->points[j * def->d + c]);
-            upper[c] = fmax(upper[c], def->points[j * def->d + c]);
-        }
-    }
-    describe_view(&v, def, lower, upper);
+    describe_points(&v, def);
     for (size_t j = 0; good && j < n; j++) {
         good = add_point(points, records + j * columns, columns, tacet__definition_back(def, mean[j] + shift),
                          scale * sqrt(var[j]));
@@ -245,6 +251,46 @@ static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
     return status;
 }
 
+/* ---- what was tried ---- */
+
+/* The point of a suggestion by the names of the columns. */
+static json_t *named_point(const view *v, const tacet__definition *def, const json_t *event) {
+    json_t *point = json_object_get(event, "point");
+    const size_t index = (size_t)json_integer_value(json_object_get(event, "index"));
+    if (point != NULL || def->space.count > 0) {
+        return json_incref(point);
+    }
+    json_t *made = json_object();
+    for (size_t c = 0; index < def->count && c < v->count; c++) {
+        (void)json_object_set_new(made, v->columns[c].name, json_real(def->points[index * def->d + c]));
+    }
+    return made;
+}
+
+static tacet_status tried(tacet__replica *r, tacet__job *job) {
+    json_t *events = NULL;
+    view v;
+    if (!r->kind->index_public || (r->def.space.count == 0 && r->def.points == NULL)) {
+        return tacet__fail(&job->err, TACET_STATE, "which points this study tries is shown to nobody");
+    }
+    const tacet_status status = tacet__replica_recent(r, &events, &job->err);
+    json_t *rounds = json_array();
+    describe_points(&v, &r->def);
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *e = json_array_get(events, i);
+        if (json_object_get(e, "index") != NULL) {
+            (void)json_array_append_new(rounds, json_pack("{sO so}", "number", json_object_get(e, "number"), "point",
+                                                          named_point(&v, &r->def, e)));
+        }
+    }
+    json_decref(events);
+    job->body = json_pack("{so so}", "columns", columns_json(&v), "rounds", rounds);
+    return status;
+}
+
 tacet_status tacet__replica_posterior(tacet__replica *r, tacet__job *job) {
+    if (job->kind == TACET__JOB_TRIED) {
+        return tried(r, job);
+    }
     return r->def.trust == TACET_TRUST_LOCAL ? at_points(r, job) : from_release(r, job);
 }

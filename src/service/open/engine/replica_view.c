@@ -65,6 +65,17 @@ static tacet_status list_event(const tacet__event *e, void *user, tacet_error *e
                                                      : tacet__fail(err, TACET_NO_MEMORY, "out of memory for events");
 }
 
+tacet_status tacet__replica_recent(tacet__replica *r, json_t **out, tacet_error *err) {
+    const uint64_t head = r->study.head;
+    event_list l = {.r = r, .array = json_array()};
+    const tacet_status status =
+        head == 0 ? TACET_OK
+                  : tacet__studies_read(r->store, &r->study, head > EVENTS_MOST ? head - EVENTS_MOST + 1 : 1,
+                                        list_event, &l, err);
+    *out = l.array;
+    return status;
+}
+
 static tacet_status events(tacet__replica *r, tacet__job *job) {
     const bool private = r->study.reports_private;
     event_list l = {.r = r, .array = json_array(), .after = job->number};

@@ -213,6 +213,7 @@ static unsigned pass_of(const tacet__job *job) {
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
     case TACET__JOB_POSTERIOR:
+    case TACET__JOB_TRIED:
     case TACET__JOB_WEIGHTS:
     case TACET__JOB_GRANTS:
         return 2;

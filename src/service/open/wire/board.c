@@ -5,6 +5,8 @@
  * tokens is read whole. */
 #include "service/open/wire/board.h"
 
+#include "report/figure.h"
+
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -121,26 +123,89 @@ static const char *read_at(tacet__job *job, const char *text) {
     return RULE;
 }
 
-void tacet__board_posterior(tacet__call *c, tacet__response *response) {
+/* The columns of a view and where the others are. NULL: the answer is made. */
+static tacet__job *view_job(const tacet__call *c, tacet__response *response, tacet__job_kind kind) {
     uint64_t x = 0;
     uint64_t y = UINT64_MAX;
     const char *at = argument_of(c, "at");
     if (!whole_argument(c, response, "x", 2 * TACET__DEFINITION_DIMS, &x) ||
         !whole_argument(c, response, "y", 2 * TACET__DEFINITION_DIMS, &y)) {
-        return;
+        return NULL;
     }
-    tacet__job *job = tacet__job_create(TACET__JOB_POSTERIOR);
-    const char *broken = job != NULL && at != NULL ? read_at(job, at) : NULL;
+    tacet__job *job = tacet__job_create(kind);
+    const bool made = job != NULL;
+    const char *broken = !made ? "out of memory" : at != NULL ? read_at(job, at) : NULL;
     if (broken != NULL) {
         tacet__job_free(job);
-        tacet__refuse(response, 400, "invalid", broken);
+        tacet__refuse(response, made ? 400 : 503, made ? "invalid" : "busy", broken);
+        return NULL;
+    }
+    job->x = x;
+    job->y = y;
+    return job;
+}
+
+void tacet__board_posterior(tacet__call *c, tacet__response *response) {
+    tacet__job *job = view_job(c, response, TACET__JOB_POSTERIOR);
+    if (job != NULL) {
+        tacet__call_job(c, response, job);
+    }
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+void tacet__board_figure(tacet__call *c, tacet__response *response) {
+    static const struct {
+        const char *name;
+        tacet__job_kind kind;
+    } FIGURES[] = {{"posterior", TACET__JOB_POSTERIOR}, {"tried", TACET__JOB_TRIED}};
+    enum { NARROWEST = 200, WIDEST = 2000 };
+    uint64_t width = 0;
+    size_t k = 0;
+    while (k < 2 && (c->last == NULL || strcmp(c->last, FIGURES[k].name) != 0)) {
+        k++;
+    }
+    if (k == 2) {
+        tacet__refuse(response, 404, "not-found", "there is no such figure: posterior, tried");
         return;
     }
-    if (job != NULL) {
-        job->x = x;
-        job->y = y;
+    if (!whole_argument(c, response, "width", WIDEST, &width)) {
+        return;
     }
-    tacet__call_job(c, response, job);
+    tacet__job *job = view_job(c, response, FIGURES[k].kind);
+    if (job != NULL) {
+        job->figure = FIGURES[k].name;
+        job->width = (unsigned)(width > 0 && width < NARROWEST ? NARROWEST : width);
+        job->as_file = argument_of(c, "file") != NULL;
+        tacet__call_job(c, response, job);
+    }
+}
+
+void tacet__board_answer_view(tacet__response *response, const tacet__job *job) {
+    if (job->figure == NULL) {
+        tacet__call_fill(response, 200, json_incref(job->body));
+        return;
+    }
+    tacet_error err = {0};
+    json_t *data = json_copy(job->body);
+    (void)json_object_set_new(data, "x", json_integer((json_int_t)job->x));
+    if (job->y != UINT64_MAX) {
+        (void)json_object_set_new(data, "by", json_integer((json_int_t)job->y));
+    }
+    json_t *figure = tacet__figure(job->figure, data);
+    json_decref(data);
+    if (figure == NULL) {
+        tacet__refuse(response, 400, "invalid", "there is no such column");
+    } else if (job->width == 0) {
+        tacet__call_fill(response, 200, json_incref(figure));
+    } else if (tacet__figure_svg(&response->body, &response->body_size, figure, (int)job->width,
+                                 job->as_file ? TACET__CHART_FILE : TACET__CHART_FETCHED, &err) == TACET_OK) {
+        response->status = 200;
+        response->content_type = "image/svg+xml";
+    } else {
+        tacet__refuse_failure(response, err.status, err.message);
+    }
+    json_decref(figure);
 }
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */

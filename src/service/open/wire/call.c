@@ -237,7 +237,7 @@ static char *put(char **at, const char *text, size_t size) {
 
 /* The arguments that any route knows, kept one after the other, each ended by a NUL: "=" and the value, which may be
  * empty; "" for one that was not given. */
-static const char *const ARGUMENTS[] = {"wait", "after", "x", "y", "at", "dry_run"};
+static const char *const ARGUMENTS[] = {"wait", "after", "x", "y", "at", "dry_run", "width", "file"};
 enum { ARGUMENT_COUNT = sizeof ARGUMENTS / sizeof ARGUMENTS[0] };
 
 static const char *copied_argument(const void *peer, const char *name) {

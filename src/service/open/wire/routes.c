@@ -75,11 +75,14 @@ static void answer_job(tacet__response *response, tacet__job *job) {
     case TACET__JOB_MODEL:
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
-    case TACET__JOB_POSTERIOR:
     case TACET__JOB_WEIGHTS:
     case TACET__JOB_GRANTS:
     case TACET__JOB_REPORT:
         tacet__call_fill(response, 200, json_incref(job->body));
+        return;
+    case TACET__JOB_POSTERIOR:
+    case TACET__JOB_TRIED:
+        tacet__board_answer_view(response, job);
         return;
     }
 }
@@ -501,6 +504,7 @@ static const route ROUTES[] = {
     {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false, false},
     {"expire", "POST", "/v1/studies/{study}/expiry", OWNER, tacet__board_expire, true, true},
     {"posterior", "GET", "/v1/studies/{study}/posterior", ANALYST | OWNER, tacet__board_posterior, false, false},
+    {"figure", "GET", "/v1/studies/{study}/figures/{figure}", ANALYST | OWNER, tacet__board_figure, false, false},
     {"tokens", "GET", "/v1/tokens", OWNER, tacet__board_tokens, true, false},
     {"make_token", "POST", "/v1/tokens", OWNER, tacet__board_make_token, true, true},
     {"renew_token", "POST", "/v1/tokens/{number}/renewal", OWNER, tacet__board_renew_token, true, true},
