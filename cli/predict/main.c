@@ -2,14 +2,13 @@
 /* main.c - tacet-predict: the best action in a context, or in every context of a file, from a released model.
  * Ring: open; it never saw the data, and links nothing that could. */
 #include "common/space.h"
+#include "predict/rows.h"
 #include "predict/table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/io/csv.h>
 #include <tacet/io/file.h>
 
 static const size_t MODEL_MOST = 16 << 20; /* bytes */
@@ -91,59 +90,18 @@ static tacet_status ask(const asking *q, size_t *best, const double *values, tac
                : status;
 }
 
-/* The row that the file is at, predicted. */
-static tacet_status predict_row(const asking *q, size_t *best, tacet_csv *csv, const size_t *columns,
-                                tacet_error *err) {
-    double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
-        const char *field = tacet_csv_field(csv, columns[i], NULL);
-        status = tacet_space_cell(&context_columns(q)[i], &values[i], NULL, field, strlen(field), err) == TACET_OK
-                     ? TACET_OK
-                     : TACET_PARSE;
-    }
-    return status == TACET_OK ? ask(q, best, values, err) : status;
-}
-
-/* Every row of a file, one line each: its action, then the predicted reward. */
-static int predict_file(const asking *q, const char *path, const cli_command *self) {
-    tacet_csv *csv = NULL;
-    tacet_error err = {0};
-    size_t columns[TACET_CONTEXTUAL_COORDINATES_MOST];
+/* What is in a context: the best action, or every one. */
+static json_t *in_context(const void *user, const double *context, bool all, tacet_error *err) {
+    const asking *q = user;
     size_t best = 0;
-    bool found = true;
+    if (ask(q, &best, context, err) != TACET_OK) {
+        return NULL;
+    }
     json_t *list = json_array();
-    tacet_status status = tacet_csv_open_file(&csv, path, NULL, &err);
-    for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
-        status = tacet_csv_find(csv, &columns[i], context_columns(q)[i].name, &err);
+    for (size_t i = all ? 0 : best; i < (all ? q->actions.count : best + 1); i++) {
+        (void)json_array_append_new(list, one_json(q, i));
     }
-    for (size_t c = 0; c < q->actions.columns && status == TACET_OK && !cli_json_wanted(); c++) {
-        printf("%s,%s", q->parts->space->columns[c].name, c + 1 == q->actions.columns ? "predicted\n" : "");
-    }
-    for (size_t row = 1; status == TACET_OK && (status = tacet_csv_next(csv, &found, &err)) == TACET_OK && found;
-         row++) {
-        status = predict_row(q, &best, csv, columns, &err);
-        json_t *one = status == TACET_OK ? one_json(q, best) : NULL;
-        if (status != TACET_OK) {
-            const tacet_error why = err;
-            tacet_error_clear(&err);
-            (void)tacet_error_set(&err, status, "%.80s: row %zu: %.120s", path, row, why.message);
-        } else if (cli_json_wanted()) {
-            (void)json_array_append(list, one);
-        } else {
-            cli_fill(one, "{*_action|{.:.10g},}{mean:.10g}\n");
-        }
-        json_decref(one);
-    }
-    tacet_csv_close(csv);
-    if (status != TACET_OK) {
-        json_decref(list);
-        err.status = status;
-        return cli_fail(self, &err);
-    }
-    return cli_tell(cli_object("predictions predicted_error protection", J(list), J(q->parts->predicted_error),
-                               J(protection_of(q->parts))),
-                    NULL);
+    return list;
 }
 
 /* A model of either kind; the other is NULL. */
@@ -180,12 +138,13 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         CLI_NEED("model", &path, "FILE", "The released model."),
         CLI_OPT("context", &context_text, "V[,V…]", "One value for each context column of the model."),
-        CLI_OPT("data", &data, "FILE", "Instead: CSV with the context columns, a prediction for each row."),
+        CLI_OPT("data", &data, "FILE",
+                "Instead: CSV with the context columns; it is printed again, the prediction after each row."),
         CLI_OPT(
             "grid", &grid, "N",
             "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for two and three, fewer for "
             "more: at most 40,000 in all."),
-        CLI_OPT("all", &all, NULL, "Print the predicted reward of every action looked at."),
+        CLI_OPT("all", &all, NULL, "Print the predicted reward of every action looked at, in each context."),
         {0}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
@@ -211,7 +170,8 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     if (data == NULL && !cli_space_values(values, context_columns(&q), q.contexts, context_text, &err)) {
-        code = cli_usage(self, "--context is %zu values, as the model has context columns%s%s", q.contexts,
+        char words[512];
+        code = cli_usage(self, "--context is %s%s%s", predict_expects(words, context_columns(&q), q.contexts),
                          err.message[0] != '\0' ? ": " : "", err.message);
         goto done;
     }
@@ -226,7 +186,11 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     if (data != NULL) {
-        code = predict_file(&q, data, self);
+        const predicting p = {
+            q.parts->space->columns, context_columns(&q), q.actions.columns, q.contexts, all, in_context, &q};
+        code = predict_rows(
+            &p, data, cli_object("predicted_error protection", J(q.parts->predicted_error), J(protection_of(q.parts))),
+            self);
         goto done;
     }
     const double begin = cli_seconds();

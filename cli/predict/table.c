@@ -2,9 +2,9 @@
 /* table.c - the best action in a context, from a released table. Ring: programs (open). */
 #include "predict/table.h"
 
-#include <stdio.h>
+#include "predict/rows.h"
+
 #include <string.h>
-#include <tacet/io/csv.h>
 
 /* A record's action, or the best one in its context, and what it earns. */
 static json_t *one_json(const tacet_ab_model *model, const double *record, bool best, tacet_error *err) {
@@ -29,71 +29,46 @@ static const char *protection_of(const tacet_ab_facts *f) {
                          : "none: the model was made with seeded noise";
 }
 
-static int predict_file(const tacet_ab_model *model, const char *path, const cli_command *self) {
+/* What is in a context: the best action, or every one. */
+static json_t *in_context(const void *user, const double *context, bool all, tacet_error *err) {
+    const tacet_ab_model *model = user;
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
-    const tacet_space_column *contexts = f->space->columns + f->plan.action_columns;
-    size_t columns[TACET_AB_COLUMNS_MOST];
+    const size_t actions = all ? tacet_ab_model_posterior(model)->actions : 1;
     double record[TACET_AB_AXES_MOST] = {0};
-    double *values = record + f->plan.action_columns;
-    tacet_csv *csv = NULL;
-    tacet_error err = {0};
-    bool found = true;
     json_t *list = json_array();
-    tacet_status status = tacet_csv_open_file(&csv, path, NULL, &err);
-    for (size_t i = 0; i < f->plan.columns && status == TACET_OK; i++) {
-        status = tacet_csv_find(csv, &columns[i], contexts[i].name, &err);
-    }
-    for (size_t j = 0; j < f->plan.action_columns && status == TACET_OK && !cli_json_wanted(); j++) {
-        printf("%s,%s", f->space->columns[j].name, j + 1 == f->plan.action_columns ? "predicted\n" : "");
-    }
-    for (size_t row = 1; status == TACET_OK && (status = tacet_csv_next(csv, &found, &err)) == TACET_OK && found;
-         row++) {
-        for (size_t i = 0; i < f->plan.columns && status == TACET_OK; i++) {
-            const char *field = tacet_csv_field(csv, columns[i], NULL);
-            status = tacet_space_cell(&contexts[i], &values[i], NULL, field, strlen(field), &err);
+    memcpy(record + f->plan.action_columns, context, f->plan.columns * sizeof *record);
+    for (size_t a = 0; a < actions && list != NULL; a++) {
+        for (size_t j = 0; all && j < f->plan.action_columns; j++) {
+            record[j] = tacet_ab_plan_value(&f->plan, a, j);
         }
-        if (status != TACET_OK) {
-            const tacet_error why = err;
-            tacet_error_clear(&err);
-            (void)tacet_error_set(&err, TACET_PARSE, "%.80s: row %zu: %.120s", path, row, why.message);
-            break;
-        }
-        json_t *one = one_json(model, record, true, &err);
+        json_t *one = one_json(model, record, !all, err);
         if (one == NULL) {
-            status = err.status;
-            break;
+            json_decref(list);
+            return NULL;
         }
-        if (cli_json_wanted()) {
-            (void)json_array_append(list, one);
-        } else {
-            cli_fill(one, "{*action|{.},}{mean:.10g}\n");
-        }
-        json_decref(one);
+        (void)json_array_append_new(list, one);
     }
-    tacet_csv_close(csv);
-    if (status != TACET_OK) {
-        json_decref(list);
-        err.status = status;
-        return cli_fail(self, &err);
-    }
-    return cli_tell(cli_object("predictions protection", J(list), J(protection_of(f))), NULL);
+    return list;
 }
 
 int predict_table(const tacet_ab_model *model, const char *context_text, const char *data, bool all,
                   const cli_command *self) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
-    const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
+    const tacet_space_column *contexts = f->space->columns + f->plan.action_columns;
     double record[TACET_AB_AXES_MOST] = {0};
     double *values = record + f->plan.action_columns;
+    char words[512];
     tacet_error err = {0};
     if (data != NULL && context_text != NULL) {
         return cli_usage(self, "--data or --context");
     }
     if (data != NULL) {
-        return predict_file(model, data, self);
+        const predicting p = {f->space->columns, contexts, f->plan.action_columns, f->plan.columns, all,
+                              in_context,        model};
+        return predict_rows(&p, data, cli_object("protection", J(protection_of(f))), self);
     }
-    if (!cli_space_values(values, f->space->columns + f->plan.action_columns, f->plan.columns, context_text, &err)) {
-        return cli_usage(self, "--context is %zu values, as the model has context columns%s%s", f->plan.columns,
+    if (!cli_space_values(values, contexts, f->plan.columns, context_text, &err)) {
+        return cli_usage(self, "--context is %s%s%s", predict_expects(words, contexts, f->plan.columns),
                          err.message[0] != '\0' ? ": " : "", err.message);
     }
     json_t *object = one_json(model, record, true, &err);
@@ -102,14 +77,7 @@ int predict_table(const tacet_ab_model *model, const char *context_text, const c
     }
     cli_add(object, "eps delta private protection", J(f->plan.eps), J(0.0), J(f->is_private), J(protection_of(f)));
     if (all) {
-        json_t *list = json_array();
-        for (size_t a = 0; a < p->actions; a++) {
-            for (size_t j = 0; j < f->plan.action_columns; j++) {
-                record[j] = tacet_ab_plan_value(&f->plan, a, j);
-            }
-            (void)json_array_append_new(list, one_json(model, record, false, &err));
-        }
-        cli_add(object, "all", J(list));
+        cli_add(object, "all", J(in_context(model, values, true, &err)));
     }
     return cli_tell(object, "best action{*action| {.}}, predicted reward {mean:.6g} (it errs by about {sd:.2g})\n"
                             "protection: {protection} (eps = {eps:^6}, delta = 0)\n"

@@ -155,11 +155,18 @@ for pair in phone:B desktop:C tablet:D; do
     expect 0 "$bin/tacet" predict --model "$work/ab.json" --context "${pair%:*}" --json
     grep -q "\"action\":\[\"${pair#*:}\"\]" "$work/out" || fail "on a ${pair%:*} another variant is chosen: $(cat "$work/out")"
 done
-printf 'device\nphone\ntablet\n' >"$work/visitors.csv"
+printf 'id,device\n"a,1",phone\nb,tablet\n' >"$work/visitors.csv"
 expect 0 "$bin/tacet" predict --model "$work/ab.json" --data "$work/visitors.csv"
-[ "$(sed -n 's/,.*//p' "$work/out" | tr '\n' ' ')" = "variant B D " ] || fail "a file is not predicted row by row"
+[ "$(sed 's/,[0-9.]*$//' "$work/out" | tr '\n' ' ')" = 'id,device,variant,predicted "a,1",phone,B b,tablet,D ' ] || fail "a file is not predicted row by row, with what was read: $(cat "$work/out")"
+expect 0 "$bin/tacet" predict --model "$work/ab.json" --data "$work/visitors.csv" --all --json
+[ "$(grep -o '"inputs":{"id":"b","device":"tablet"}' "$work/out" | wc -l)" = 4 ] || fail "--all is not every action of a row"
+expect 2 "$bin/tacet" predict --model "$work/ab.json" --context phone,3
+grep -q -- '--context is 1 value: device' "$work/err" || fail "the context columns are not named: $(cat "$work/err")"
+printf 'id\n1\n' >"$work/without.csv"
+expect 1 "$bin/tacet" predict --model "$work/ab.json" --data "$work/without.csv"
+grep -q "has no column 'device'; the model expects 1 value: device" "$work/err" || fail "a missing column: $(cat "$work/err")"
 expect 2 "$bin/tacet" predict --model "$work/ab.json" --context fridge
-echo fridge >>"$work/visitors.csv"
+echo c,fridge >>"$work/visitors.csv"
 expect 1 "$bin/tacet" predict --model "$work/ab.json" --data "$work/visitors.csv"
 grep -q 'visitors.csv: row 3: ' "$work/err" || fail "a cell that is no level is not named by its row"
 # An action of no level is public and refused; a context of no level is private, and nothing tells of it.
