@@ -376,3 +376,56 @@ def test_the_board_passes_the_checks_light_and_dark_narrow_and_wide(driver):
             order.append(driver.switch_to.active_element.tag_name)
         assert order[:3] == ["a", "select", "button"], order
         complaints(driver)
+
+
+def labelled(driver, words):
+    """The field with this label."""
+    label = until(f"the label {words!r}", lambda: next(e for e in driver.find_elements(CSS, "main label") if e.text.startswith(words)))
+    return driver.find_element(CSS, f"#{label.get_attribute('for')}")
+
+
+def test_a_study_is_previewed_made_and_extended(driver):
+    with closing(Server()) as server:
+        server.study(local_study())
+        owner, one = server.token("owner"), server.token("owner", "slides")
+        server.start()
+        log_in(driver, server.url, one)
+        says(driver, "rounds used")
+        assert "New study" not in text(driver), "a token of one study makes no other"
+        press(driver, "Log out")
+        log_in(driver, server.url, owner)
+        tab(driver, "New study")
+        labelled(driver, "Name").send_keys("made")
+        labelled(driver, "Columns").send_keys("rate log 0.0001 1\nlayers integer 1 8\nkind category sgd adam\nsince date 2023-01-01 2024-12-31")
+        make = next(b for b in driver.find_elements(CSS, "main button") if b.text == "Create it")
+        assert not make.is_enabled(), "nothing is made unseen"
+        press(driver, "Preview")
+        definition = {"name": "made", "trust": "central", "direction": "maximize", "budget": {"eps": 1}, "rounds": 1000, "prior": {"reward": [0, 1]},
+                      "domain": {"space": {"columns": [{"name": "rate", "kind": "log", "bounds": [0.0001, 1]}, {"name": "layers", "kind": "integer", "bounds": [1, 8]},
+                                                       {"name": "kind", "kind": "category", "levels": ["sgd", "adam"]}, {"name": "since", "kind": "date", "bounds": ["2023-01-01", "2024-12-31"]}]}}}
+        status, dry, _ = ask(server.url, "POST", "/v1/studies?dry_run=true", owner, definition)
+        assert status == 200, dry
+        outlook = dry["outlook"]
+        says(driver, f"{outlook['points']} points")
+        says(driver, f"about {float(format(outlook['gain'], '.2g')):g} more than a point at random")
+        says(driver, f"A point is played {outlook['each']} rounds" if outlook["each"] > 1 else "the first answer needs one round")
+        assert ask(server.url, "GET", "/v1/studies/made", owner)[0] == 404
+        check_looks(driver, "board-new")
+        until("the button", make.is_enabled)
+        make.click()
+        says(driver, "0 of 1000 rounds used")
+        assert "#made/overview" in driver.current_url or driver.find_element(CSS, "select option:checked").text == "made"
+        assert ask(server.url, "GET", "/v1/studies/made", owner)[1]["definition"]["domain"]["space"] == dry["definition"]["domain"]["space"]
+        complaints(driver)
+        tab(driver, "New study")  # what the server refuses, it says
+        labelled(driver, "Name").send_keys("Not A Name")
+        press(driver, "Preview")
+        until("the refusal", lambda: any(e.text for e in driver.find_elements(CSS, "form .notice.bad")))
+        driver.get(server.url + "/#slides/overview")
+        driver.refresh()
+        rounds = labelled(driver, "Rounds in all")
+        rounds.clear()
+        rounds.send_keys("30000")
+        press(driver, "Extend")
+        says(driver, "of 30000 rounds used")
+        assert ask(server.url, "GET", "/v1/studies/slides", owner)[1]["definition"]["rounds"] == 30000

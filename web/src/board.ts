@@ -3,6 +3,7 @@
 // session: what the role may not read is refused there, and then not shown here.
 import { ask, get, patience, pause, Problem, Session } from "./api";
 import { above, age, announce, card, csv, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
+import { createCard } from "./create";
 import { frame, guarded } from "./login";
 import { axesFrom, axesQuery, figure, noAxes, posterior } from "./posterior";
 
@@ -24,11 +25,15 @@ interface Token { number: number; role: string; study: string; label: string; cr
 
 const WAIT_SECONDS = 20; // for the next event; what else may have changed is asked for then, too
 const PAUSE_SECONDS = 0.5; // between two looks, however quickly rounds come
-const TABS = ["Overview", "Posterior", "Rounds", "Releases", "Ledger", "Tokens"] as const;
+const TABS = ["Overview", "Posterior", "Rounds", "Releases", "Ledger", "Tokens", "New study"] as const;
 type Tab = (typeof TABS)[number];
+const linkOf = (t: Tab): string => t.toLowerCase().replace(" ", "");
 
 // "rate 0.01, layers 4, optimizer adam"
 const pointText = (p: Point): string => Object.entries(p).map(([name, v]) => `${name} ${typeof v === "number" ? number(v) : v}`).join(", ");
+
+// Local studies and those in epochs may have more rounds (docs/API.md).
+const extends_ = (s: Study): boolean => s.definition.trust === "local" || s.definition.policy === "contextual" || s.definition.policy === "ab";
 
 // What is known of one study, kept up to date by asking for what is new.
 class Log {
@@ -84,19 +89,20 @@ class Board {
   }
 
   private drawTabs(): void {
-    const visible = TABS.filter((t) => t !== "Tokens" || this.session.role === "owner");
+    const owner = this.session.role === "owner";
+    const visible = TABS.filter((t) => (t !== "Tokens" || owner) && (t !== "New study" || (owner && !this.session.study)));
     put(this.tabs, ...visible.map((t) => h("button", { type: "button", "aria-current": t === this.tab ? "page" : "false", click: () => void this.open(t) }, t)));
   }
 
   // A link for each view: study, part, and what is chosen in it.
   private keepLink(): void {
     const chosen = this.tab === "Posterior" ? `?${axesQuery(this.axes)}` : this.tab === "Rounds" ? `?x=${this.axes.x}${this.round ? `&round=${this.round}` : ""}` : "";
-    history.replaceState(null, "", `#${encodeURIComponent(this.name)}/${this.tab.toLowerCase()}${chosen}`);
+    history.replaceState(null, "", `#${encodeURIComponent(this.name)}/${linkOf(this.tab)}${chosen}`);
   }
 
   private readLink(): void {
     const found = /^#([^/?]+)\/([a-z]+)(?:\?(.*))?$/.exec(location.hash);
-    const tab = TABS.find((t) => t.toLowerCase() === found?.[2]);
+    const tab = TABS.find((t) => linkOf(t) === found?.[2]);
     if (!found || !tab) return;
     const query = new URLSearchParams(found[3] ?? "");
     this.name = decodeURIComponent(found[1]);
@@ -183,7 +189,9 @@ class Board {
     }
     this.studies = list;
     if (list.length === 0) {
-      put(this.body, h("p", { class: "soft" }, "There is no study yet: 'tacet study create' makes one."));
+      if (this.drawn === "none") return;
+      this.drawn = "none";
+      put(this.body, h("p", { class: "soft" }, "There is no study yet: 'tacet study create' makes one."), this.session.role === "owner" ? await this.newStudy() : null);
       return;
     }
     const name = list.some((s) => s.name === this.name) ? this.name : list[0].name;
@@ -199,10 +207,12 @@ class Board {
     const s = this.study;
     if (!s) return;
     // A form that somebody fills in is not drawn anew for every round.
-    const rounds = this.tab === "Tokens" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
+    const rounds = this.tab === "Tokens" || this.tab === "New study" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
     const mark = [this.name, this.tab, ...rounds, this.fresh, JSON.stringify(this.axes), this.round].join("/");
     if (mark === this.drawn) return;
     if (this.drawn && this.body.querySelector("[data-sure]")) return; // somebody is asked, and is about to say yes or no
+    const busy = document.activeElement;
+    if (this.drawn && busy?.closest("form") && this.body.contains(busy)) return; // nor is one in the middle of the overview
     const made = await this.part(s);
     this.drawn = mark;
     if (!made) return;
@@ -220,7 +230,12 @@ class Board {
       case "Releases": return this.releases(s);
       case "Ledger": return this.ledger();
       case "Tokens": return this.tokens(s);
+      case "New study": return this.newStudy();
     }
+  }
+
+  private async newStudy(): Promise<HTMLElement> {
+    return h("div", { class: "cards" }, createCard((name) => { announce("the study was made"); this.tab = "Overview"; this.name = name; this.drawTabs(); void this.choose(name); }));
   }
 
   // --- overview ---
@@ -278,6 +293,7 @@ class Board {
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
         h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? " counts" : "s count"}.`)),
       card(told === undefined ? "Tickets issued" : "Open tickets", "wide", tickets, acts),
+      this.session.role === "owner" && s.state === "active" && extends_(s) ? card("More rounds", "third", this.extendForm(s)) : null,
       card("Health", "third", await this.health()));
   }
 
@@ -313,6 +329,17 @@ class Board {
       button.setAttribute("aria-label", label);
     } }, words);
     return button;
+  }
+
+  // More rounds, where the study may have more: what it may not is refused in words.
+  private extendForm(s: Study): HTMLElement {
+    const rounds = h("input", { type: "number", min: s.definition.rounds + 1, value: 2 * s.definition.rounds });
+    return h("form", { submit: (event) => { event.preventDefault(); void this.attempt(async () => {
+      const found = await ask<{ rounds: number }>("POST", `/v1/studies/${s.name}/rounds`, { rounds: Math.round(Number(rounds.value)) });
+      announce(`${found.rounds} rounds`);
+      this.drawn = "";
+      await this.refresh();
+    }); } }, h("div", { class: "fields" }, field("Rounds in all", rounds)), h("div", { class: "buttons" }, h("button", { type: "submit" }, "Extend")));
   }
 
   private async expire(s: Study, which: { number: number } | { older: number }): Promise<void> {
