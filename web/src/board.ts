@@ -81,7 +81,7 @@ class Board {
   build(): void {
     const page = frame("Study board", this.session, h("div", {}, this.chooser), this.state);
     put(page, this.problem, this.tabs, this.body);
-    window.matchMedia("(max-width: 600px)").addEventListener("change", () => { this.drawn = ""; void this.attempt(() => this.draw()); });
+    window.matchMedia("(max-width: 600px)").addEventListener("change", () => { if (this.tab !== "New study" && this.tab !== "Tokens") this.drawn = ""; void this.attempt(() => this.draw()); });
     document.addEventListener("visibilitychange", () => this.waits.abort());
     this.readLink();
     window.addEventListener("hashchange", () => { this.readLink(); this.study = null; this.log = new Log(); this.rounds = null; this.drawTabs(); this.waits.abort(); });
