@@ -428,4 +428,4 @@ def test_a_study_is_previewed_made_and_extended(driver):
         rounds.send_keys("30000")
         press(driver, "Extend")
         says(driver, "of 30000 rounds used")
-        assert ask(server.url, "GET", "/v1/studies/slides", owner)[1]["definition"]["rounds"] == 30000
+        assert ask(server.url, "GET", "/v1/studies/slides", owner)[1]["rounds_left"] == 30000

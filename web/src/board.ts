@@ -278,7 +278,7 @@ class Board {
     const told = s.observed; // undefined where it is private who has reported
     const open = told === undefined ? 0 : s.suggested - told - this.log.expired;
     const costs = Object.entries(g.eps_of_rounds);
-    const spent = s.definition.rounds - s.rounds_left;
+    const whole = s.suggested + s.rounds_left; // the definition has what it began with
     const tickets = this.session.role === "owner" ? await this.tickets(s) : h("p", { class: "soft" }, told === undefined ? "Who has reported is private." : `${open} tickets are open. Who holds them is shown to owners.`);
     const acts = this.session.role === "owner" && s.state === "active" ? h("div", { class: "buttons" },
       open > 0 ? this.sure("", "End all open tickets", "End all open tickets", `End ${open} for good: their reports are refused`, () => this.expire(s, { older: 0 })) : null,
@@ -286,7 +286,7 @@ class Board {
     return h("div", { class: "cards" },
       card(s.name, "wide", s.definition.description ? h("p", {}, s.definition.description) : null,
         facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ...(told === undefined ? [] : [["reported", String(told)], ["open tickets", String(open)], ["expired", String(this.log.expired)]] as [string, string][])),
-        gauge("rounds used", spent, s.definition.rounds, `${spent} of ${s.definition.rounds} rounds used`)),
+        gauge("rounds used", s.suggested, whole, `${s.suggested} of ${whole} rounds used`)),
       card("Best so far", "third", await this.best(s)),
       card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${above(g.eps)}${g.delta > 0 ? `, delta ${above(g.delta, 3)}` : ""}, proven` : "Not proven"),
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
@@ -333,7 +333,7 @@ class Board {
 
   // More rounds, where the study may have more: what it may not is refused in words.
   private extendForm(s: Study): HTMLElement {
-    const rounds = h("input", { type: "number", min: s.definition.rounds + 1, value: 2 * s.definition.rounds });
+    const rounds = h("input", { type: "number", min: s.suggested + s.rounds_left + 1, value: 2 * (s.suggested + s.rounds_left) });
     return h("form", { submit: (event) => { event.preventDefault(); void this.attempt(async () => {
       const found = await ask<{ rounds: number }>("POST", `/v1/studies/${s.name}/rounds`, { rounds: Math.round(Number(rounds.value)) });
       announce(`${found.rounds} rounds`);
