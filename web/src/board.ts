@@ -63,6 +63,7 @@ class Board {
   private study: Study | null = null;
   private log = new Log();
   private drawn = ""; // what is on the page, so that it is drawn anew only when it changed
+  private turn = 0; // of drawing
   private over: Problem | null = null;
   private waits = new AbortController(); // ends the wait for an event: there is something else to do
   private readonly state = h("span", { class: "small soft", role: "status" }, "connecting");
@@ -213,7 +214,9 @@ class Board {
     if (this.drawn && this.body.querySelector("[data-sure]")) return; // somebody is asked, and is about to say yes or no
     const busy = document.activeElement;
     if (this.drawn && busy?.closest("form") && this.body.contains(busy)) return; // nor is one in the middle of the overview
+    const turn = ++this.turn;
     const made = await this.part(s);
+    if (turn !== this.turn) return; // something newer was asked for meanwhile, and is on its way
     this.drawn = mark;
     if (!made) return;
     const controls = (): HTMLElement[] => [...this.body.querySelectorAll<HTMLElement>("button, input, select, [tabindex]")];
