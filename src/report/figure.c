@@ -138,13 +138,10 @@ static bool nth_column(column *c, const json_t *data, const char *field) {
 
 static const char CHANCE[] = "reached by chance";
 
-/* {"values", "minimize", "chance": {"likely", "likely_percent"}}; with "best", a known best value, how far it is away.
- */
+/* {"values", "minimize", "chance": {"likely", "likely_percent"}}. */
 static json_t *progress(const json_t *data) {
     const json_t *values = list_of(data, "values");
     const bool least = json_is_true(json_object_get(data, "minimize"));
-    const double known = real_of(data, "best");
-    const bool regret = isfinite(known);
     const json_t *chance = json_object_get(data, "chance");
     const double likely = real_of(chance, "likely");
     json_t *best = json_array();
@@ -159,23 +156,16 @@ static json_t *progress(const json_t *data) {
         if (json_is_number(value) && (isnan(so_far) || (least ? v < so_far : v > so_far))) {
             so_far = v;
         }
-        push(best, regret ? fabs(so_far - known) : so_far);
+        push(best, so_far);
     }
-    json_t *series =
-        json_pack("[{ss ss so}]", "name", regret ? "simple regret" : "best so far", "style", "step", "y", best);
-    if (!regret) {
-        (void)json_array_append_new(series,
-                                    json_pack("{ss ss sO}", "name", "measured", "style", "points", "y", values));
-    }
+    json_t *series = json_pack("[{ss ss so} {ss ss sO}]", "name", "best so far", "style", "step", "y", best, "name",
+                               "measured", "style", "points", "y", values);
     if (isfinite(likely)) {
-        (void)json_array_append_new(series, json_pack("{ss ss s[f]}", "name", CHANCE, "style", "level", "y",
-                                                      regret ? fabs(likely - known) : likely));
+        (void)json_array_append_new(series,
+                                    json_pack("{ss ss s[f]}", "name", CHANCE, "style", "level", "y", likely));
     }
     json_t *made = chart("Measured values", json_pack("{ss sb}", "label", "question", "whole", 1),
-                         axis(regret  ? "regret"
-                              : least ? "measured value (less is better)"
-                                      : "measured value"),
-                         series);
+                         axis(least ? "measured value (less is better)" : "measured value"), series);
     if (isfinite(likely) && isfinite(real_of(chance, "likely_percent"))) {
         (void)json_object_set_new(
             made, "note",

@@ -55,10 +55,6 @@ static void test_values_their_best_and_chance(void **state) {
     assert_non_null(strstr(word(json_object_get(f, "y"), "label"), "less is better"));
     assert_non_null(strstr(word(f, "note"), "95"));
     json_decref(f);
-    f = figure("progress", "{\"values\":[0.2,0.5,1],\"best\":1}");
-    assert_close(at(series(f, 0), "y", 1), 0.5, 1e-12);
-    assert_int_equal(json_array_size(json_object_get(f, "series")), 1);
-    json_decref(f);
 }
 
 static void test_a_slice_in_the_column_s_own_units(void **state) {
