@@ -79,7 +79,7 @@ window.killed = async (step, ticket, value, study = {}) => {
   const device = await Device.open({ study: { ...STUDY, ...study }, origin: 'o', budget: 100, ledger });
   return device.report(ticket, value, own(study));
 };
-window.audited = async (eps, runs) => auditAll(await Module.load(), eps, runs, 15);
+window.audited = async (eps, runs) => auditAll(await Module.load(), eps, runs);
 // Other data of the site, until there is no room for a byte more.
 const junk = () => new Promise((resolve) => {
   const request = indexedDB.open('junk', 1);
@@ -394,7 +394,7 @@ def test_device_audit_of_the_package_in_the_browser(driver):
     """A false alarm has probability 2e-4 a line."""
     with site() as s:
         fresh(driver, s)
-        lines = call(driver, "audited", 1, 60000)
-        # Of decision sets too few are drawn here to come near the claim: that is for audit.mjs in Node.
-        good = lambda line: line["good"] or (line["name"] == "sphere" and not line["violated"])
-        assert len(lines) == 6 and all(good(line) for line in lines), json.dumps(lines)
+        driver.set_script_timeout(1800)  # half a minute of processor
+        lines = call(driver, "audited", 1, 80000)
+        assert len(lines) == 6 and all(line["good"] for line in lines), json.dumps(lines)
+        print("\n".join(f"{line['name']}: {line['found']:.3f} of 1" for line in lines))
