@@ -15,7 +15,9 @@ void learn_job_init(learn_job *job) {
 
 size_t learn_job_options(learn_job *job, cli_option *options) {
     const cli_option shared[] = {
-        CLI_NEED("data", &job->data, "FILE", "CSV of logged rounds, with a header."),
+        CLI_NEED("data", &job->data, "FILE", "CSV of logged rounds, with a header; with --table, postgresql://…"),
+        CLI_OPT("table", &job->question.table, "NAME",
+                "Table or view of that database: the server counts, rows stay there. Needs --ledger."),
         CLI_NEED("actions", &job->actions, "A,B", "Action columns."),
         CLI_OPT("contexts", &job->contexts, "C,D", "Context columns. Default: none, or the space's others."),
         CLI_NEED("reward", &job->question.reward, "Y", "Reward column."),

@@ -76,6 +76,27 @@ def test_learning_from_partitions_is_learning_from_the_table(shop: pd.DataFrame,
             trusted.learn(cut(shop, 2), **ASK, reward_range=reach, eps=50, ledger=tmp_path / f"{name}.db", ticket="another")
 
 
+def test_a_person_counts_once_whatever_the_partitions(shop: pd.DataFrame, cluster: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    owned = shop.assign(who=[f"p{n}" for n in rng.integers(0, 900, len(shop))])
+    first = owned[owned.groupby("who").cumcount() < 3]
+    for parts in (1, 2, 7):
+        kept = tallying.Parts(cut(owned, parts), "who", 3)
+        question = tallying.question_of(SHOP, "variant", "spent", (0.0, 1.0), 1.0)
+        stage = tallying.Stage(tallying.lib.TACET_AB_TABLE, kept.rows, 1.0, bytes(16))
+        assert kept.rows == len(first)
+        assert tallying.sum_of(kept, question, stage).digest() == trusted.tally(first, **ASK).digest()
+    model = trusted.learn(cut(owned, 7), **ASK, eps=0.5, ledger=tmp_path / "l.db", person="who", rows_per_person=3)
+    alone = trusted.learn(owned, **ASK, eps=0.5, ledger=tmp_path / "alone.db", new_budget="to compare", person="who", rows_per_person=3)
+    assert model.records == alone.records == len(first)
+    assert tacet.Ledger(tmp_path / "l.db").eps == tacet.Ledger(tmp_path / "alone.db").eps == pytest.approx(1.5)
+    empty = owned.copy()
+    empty.loc[2000, "who"] = None
+    with pytest.raises(tacet.InvalidValue, match="every row belongs to a person"):
+        trusted.learn(cut(empty, 7), **ASK, eps=0.5, ledger=tmp_path / "no.db", person="who", rows_per_person=3)
+    assert not (tmp_path / "no.db").exists()
+
+
 def dies_once(part: pd.DataFrame, marker: str) -> pd.DataFrame:
     if not os.path.exists(marker) and len(part) > 0:
         Path(marker).touch()
@@ -104,7 +125,8 @@ def test_a_part_is_merged_once_and_only_with_its_own(shop: pd.DataFrame) -> None
     assert tally.digest() == before == trusted.tally(shop, **ASK).digest()
     with pytest.raises(tacet.Conflict, match="another plan"):
         tallying.Tally.from_bytes(first, tallying.plan_of(question._replace(reward_range=(0.0, 0.5)), stage._replace(top=0.5)))
-    for damaged in (first[:-1], first[:40], b"", first[:9] + b"\xff" + first[10:]):
+    later = first[:6] + bytes([first[6] + 1]) + first[7:]
+    for damaged in (first[:-1], first[:40], b"", first[:9] + b"\xff" + first[10:], later):
         with pytest.raises(tacet.Corrupt):
             tallying.Tally.from_bytes(damaged, plan)
 
@@ -114,8 +136,14 @@ def test_what_does_not_fit_is_refused_in_words(shop: pd.DataFrame, cluster: Any,
     ledger = tmp_path / "ledger.db"
     with pytest.raises(tacet.InvalidValue, match="name their ledger"):
         trusted.learn(frame, **ASK, eps=1)
-    with pytest.raises(tacet.Unsupported, match="several partitions"):
-        trusted.learn(frame, **ASK, eps=1, ledger=ledger, person="kind", rows_per_person=1)
+    for wrong in ({"person": "kind"}, {"rows_per_person": 2}):
+        with pytest.raises(tacet.InvalidValue, match="go together"):
+            trusted.learn(frame, **ASK, eps=1, ledger=ledger, **wrong)
+    with pytest.raises(tacet.InvalidValue, match="no column 'who'"):
+        trusted.learn(frame, **ASK, eps=1, ledger=ledger, person="who", rows_per_person=2)
+    kinds = [dask.delayed(shop.iloc[:10]), dask.delayed(shop.iloc[10:].assign(spent="a lot"))]
+    with pytest.raises(tacet.InvalidValue, match="from row 10 on: .*'spent'"):
+        trusted.learn(dd.from_delayed(kinds, meta=shop.iloc[:0], verify_meta=False), **ASK, eps=1, ledger=ledger)
     odd = shop.copy()
     odd.loc[3000, "variant"] = None
     with pytest.raises(tacet.InvalidValue, match="from row 1000 on: row 2000"):

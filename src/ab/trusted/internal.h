@@ -6,9 +6,11 @@
 #include <tacet/ab/trusted/log.h>
 
 #include <sodium.h>
+#include <tacet/io/csv.h>
 
 struct tacet_ab_log {
     char *path; /* NULL: from memory */
+    char *url, *table; /* of a database, or NULL */
     double *rows;
     tacet_space space;
     char reward[TACET_SPACE_NAME];
@@ -37,6 +39,15 @@ size_t tacet__ab_numbers(const tacet_ab_plan *plan, tacet_ab_pass pass);
 void tacet__ab_identity(unsigned char out[TACET_HASH_BYTES], const tacet_ab_plan *plan, const tacet_tally *tally,
                         tacet_ab_pass pass);
 double tacet__ab_taken(const tacet_ab_plan *plan, const tacet_tally *tally, tacet_ab_pass pass);
+/* One cell of a record, as a file has it. INVALID: of an action, and none. */
+tacet_status tacet__ab_read_cell(const tacet_ab_log *log, const tacet_csv *csv, double *out, size_t i, size_t column,
+                                 tacet_error *err);
+/* What a tally of that pass is of. */
+tacet_status tacet__ab_stage_plan(tacet_tally_plan *out, const tacet_ab_log *log, const tacet_ab_stage *stage,
+                                  tacet_error *err);
+/* A database as the engine of a log, which is `user`; and how many rows it has. */
+tacet_status tacet__ab_count_groups(void *user, tacet_tally **out, const tacet_ab_stage *stage, tacet_error *err);
+tacet_status tacet__ab_count_rows(const tacet_ab_log *log, uint64_t *rows, tacet_error *err);
 /* Persons cannot be counted where their rows lie in several places. */
 tacet_status tacet__ab_no_persons(tacet_error *err);
 /* What a row adds to the table: steps[i] to number at[i]; how many. */

@@ -19,8 +19,8 @@
 
 /* One cell of a record: contexts are private, so what is no level counts as the first, and what is no number as the
  * middle, without a word. */
-static tacet_status read_cell(const tacet_ab_log *l, tacet_csv *csv, double *out, size_t i, size_t column,
-                              tacet_error *err) {
+tacet_status tacet__ab_read_cell(const tacet_ab_log *l, const tacet_csv *csv, double *out, size_t i, size_t column,
+                                 tacet_error *err) {
     const tacet_space_column *c = &l->space.columns[i];
     size_t length = 0;
     const char *text = tacet_csv_field(csv, column, &length);
@@ -57,7 +57,7 @@ static tacet_status visit_file(const tacet_ab_log *l, tacet__ab_visitor visit, v
     while (status == TACET_OK && (status = tacet__persons_next(persons, csv, person, &found, err)) == TACET_OK &&
            found) {
         for (size_t i = 0; i < d && status == TACET_OK; i++) {
-            status = read_cell(l, csv, &row[i], i, columns[i], err);
+            status = tacet__ab_read_cell(l, csv, &row[i], i, columns[i], err);
         }
         if (status == TACET_OK) {
             status = tacet_csv_numbers(csv, row + d, columns + d, 1, err);
@@ -207,9 +207,37 @@ static tacet_status open_log(tacet_ab_log **out, tacet_ab_log *l, uint64_t rows,
     return TACET_OK;
 }
 
+/* Rows of a database have no places, and nobody counts those of a person. */
+static tacet_status open_database(tacet_ab_log **out, const char *url, const tacet_ab_question *q, tacet_error *err) {
+    tacet_ab_log *l = NULL;
+    uint64_t rows = 0;
+    tacet_status status = q->person != NULL ? tacet__ab_no_persons(err) : tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
+    if (status == TACET_OK && l->plan.money) {
+        status = tacet__fail(err, TACET_UNSUPPORTED,
+                             "rewards from 0 to more than 1 are cut where some of the rows say, dealt by their places, "
+                             "and a database's rows have none: export the table to a CSV, or state a range from below 0");
+    }
+    if (status == TACET_OK) {
+        l->url = strdup(url);
+        l->table = strdup(q->table);
+        l->engine = tacet__ab_count_groups;
+        l->user = l;
+        status = l->url == NULL || l->table == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log")
+                                                    : tacet__ab_count_rows(l, &rows, err);
+    }
+    if (status != TACET_OK) {
+        tacet_ab_log_free(l);
+        return status;
+    }
+    return open_log(out, l, rows, q, err);
+}
+
 tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *q, tacet_error *err) {
     tacet_ab_log *l = NULL;
     *out = NULL;
+    if (q->table != NULL) {
+        return open_database(out, path, q, err);
+    }
     const tacet_status status = tacet__ab_log_make(&l, path, NULL, 0, q, err);
     return status == TACET_OK ? open_log(out, l, 0, q, err) : status;
 }
@@ -225,14 +253,20 @@ tacet_status tacet_ab_log_open_rows(tacet_ab_log **out, const double *rows, size
 tacet_status tacet_ab_log_open_engine(tacet_ab_log **out, uint64_t rows, tacet_ab_engine engine, void *user,
                                       const tacet_ab_question *q, tacet_error *err) {
     tacet_ab_log *l = NULL;
+    tacet_ab_question bare = *q;
     *out = NULL;
     if (q->person != NULL || q->persons != NULL) {
         return tacet__ab_no_persons(err);
     }
-    const tacet_status status = tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
+    if (q->rows_per_person > TACET__PERSON_ROWS_MOST) {
+        return tacet__fail(err, TACET_INVALID, "rows per person: from 1 to %d", (int)TACET__PERSON_ROWS_MOST);
+    }
+    bare.rows_per_person = 0; /* of rows in memory, of which there are none */
+    const tacet_status status = tacet__ab_log_make(&l, NULL, NULL, 0, &bare, err);
     if (status != TACET_OK) {
         return status;
     }
+    l->rows_per_person = q->rows_per_person;
     l->engine = engine;
     l->user = user;
     return open_log(out, l, rows, q, err);
@@ -247,6 +281,8 @@ void tacet_ab_log_free(tacet_ab_log *l) {
     }
     free(l->rows);
     free(l->path);
+    free(l->url);
+    free(l->table);
     tacet_space_clear(&l->space);
     sodium_memzero(l, sizeof *l);
     free(l);

@@ -64,8 +64,8 @@ size_t tacet__ab_numbers(const tacet_ab_plan *plan, tacet_ab_pass pass) {
 }
 
 /* Everything that decides what a row adds. */
-static tacet_status plan_stage(tacet_tally_plan *out, const tacet_ab_log *l, const tacet_ab_stage *stage,
-                               tacet_error *err) {
+tacet_status tacet__ab_stage_plan(tacet_tally_plan *out, const tacet_ab_log *l, const tacet_ab_stage *stage,
+                                  tacet_error *err) {
     static const char *const passes[] = {"known", "law", "table"};
     char *text = NULL;
     char numbers[256];
@@ -139,7 +139,7 @@ static tacet_status add_up(const tacet_ab_log *l, tacet_tally **out, const tacet
     tacet_tally_plan plan;
     char part[64];
     (void)snprintf(part, sizeof part, "rows from %llu on", (unsigned long long)first);
-    tacet_status status = plan_stage(&plan, l, stage, err);
+    tacet_status status = tacet__ab_stage_plan(&plan, l, stage, err);
     TACET_THEN(status, tacet_tally_create(out, &plan, part, err));
     if (status == TACET_OK) {
         adding a = {.log = l, .stage = stage, .tally = *out, .numbers = plan.numbers - WORDS, .first = first};
@@ -153,7 +153,7 @@ tacet_status tacet__ab_pass(const tacet_ab_log *l, tacet_tally **out, const tace
     tacet_tally_plan plan;
     *out = NULL;
     tacet_status status = l->engine != NULL ? l->engine(l->user, out, stage, err) : add_up(l, out, stage, 0, err);
-    TACET_THEN(status, plan_stage(&plan, l, stage, err));
+    TACET_THEN(status, tacet__ab_stage_plan(&plan, l, stage, err));
     if (status == TACET_OK && (*out == NULL || !tacet_tally_is_of(*out, &plan))) {
         status = tacet__fail(err, TACET_CONFLICT, "the tally of a pass is of another plan than was asked for");
     }
@@ -189,7 +189,7 @@ tacet_status tacet_ab_stage_plan(tacet_tally_plan *out, const tacet_ab_question 
     tacet_status status = tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
     TACET_THEN(status, tacet_ab_plan_make(&l->plan, q->space, q->action_columns, q->lo, q->hi, q->eps,
                                           stage->rows > 0 ? stage->rows : 1, err));
-    TACET_THEN(status, plan_stage(out, l, stage, err));
+    TACET_THEN(status, tacet__ab_stage_plan(out, l, stage, err));
     tacet_ab_log_free(l);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy.h - a table or view in PostgreSQL as the text of a CSV file, as it stands in one snapshot.
+/* copy.h - a table or view in PostgreSQL as the text of a CSV file, as it stands in one snapshot; or counted by the
+ * server, so that what moves is a line a group.
  *
  * Rows come in the order the table is stored in, or by a column. Knows no schema of ours. Only programs that link
  * tacet_postgres have it. One thread at a time. Ring: io. */
@@ -8,9 +9,29 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <tacet/core/status.h>
 
 typedef struct tacet__copy tacet__copy;
+
+/* How rows are told apart by one column: by its text, or, where it has a type of number, by where it lies among edges.
+ * What is printed of a group is then its lowest edge (below the first: the number before it); NaN and infinities stay
+ * what they are. Edges of `whole` columns are whole; what is not is printed as 0.5. */
+typedef struct tacet__copy_axis {
+    const double *edges; /* ascending; NULL: by text */
+    size_t count;
+    bool whole;
+} tacet__copy_axis;
+
+/* Rows counted by all columns at once. Each group has, after the columns, "rows", "steps", "parts" and "none": how many
+ * there are, the sums of s and of s (one - s)/part rounded down, s being `value` on [lo, top] in whole steps up to `one`
+ * as tacet_tally_steps counts them, and how many have no finite value. Without columns: "rows" alone. */
+typedef struct tacet__copy_groups {
+    const tacet__copy_axis *axes; /* of each column */
+    const char *value;
+    double lo, top;
+    int64_t one, part;
+} tacet__copy_groups;
 
 typedef struct tacet__copy_wanted {
     const char *url;            /* "postgresql://…"; what follows a '#' is left out */
@@ -19,6 +40,7 @@ typedef struct tacet__copy_wanted {
     const char *const *columns; /* names */
     size_t count;
     size_t numbers; /* so many of the first columns must have a type of number; the rest come as they are */
+    const tacet__copy_groups *groups; /* NULL: row by row */
 } tacet__copy_wanted;
 
 /* Connects, looks at the columns, and begins. INVALID: the URL, or a column that is no number where one is needed.

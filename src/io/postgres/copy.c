@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy.c - COPY … TO STDOUT (FORMAT csv) through libpq.
- * Ring: io. Source: PostgreSQL's documentation of COPY. Numbers are cast to double precision by the server, which
+ * Ring: io. Source: PostgreSQL's documentation of COPY. Names are quoted by libpq; besides names only numbers that are
+ * printed here come into a statement, because COPY takes no parameters. Numbers are cast to double precision by the server, which
  * rounds to the nearest, and printed with the digits that give the same double back. Cost: one message a row; constant
  * memory. */
 #include "io/db/copy.h"
@@ -9,6 +10,8 @@
 #include "core/memory.h"
 #include "io/postgres/postgres_wait.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +27,7 @@ enum {
 struct tacet__copy {
     PGconn *connection;
     char *table;   /* for messages */
+    Oid *types;    /* of the columns, then of a value */
     char *message; /* of libpq: a line */
 };
 
@@ -130,40 +134,57 @@ static void add_table(text *t, PGconn *connection, const char *table) {
     add_name(t, connection, dot != NULL ? dot + 1 : table, strlen(dot != NULL ? dot + 1 : table));
 }
 
-/* SELECT columns FROM table, with the cast where one is to be made. */
-static void add_select(text *sql, const tacet__copy *c, const tacet__copy_wanted *w, bool cast) {
+/* SELECT columns FROM table, each with its cast. */
+static void add_select(text *sql, const tacet__copy *c, const tacet__copy_wanted *w) {
     add(sql, "SELECT ");
     for (size_t i = 0; i < w->count; i++) {
         add(sql, i > 0 ? "," : "");
         add_name(sql, c->connection, w->columns[i], strlen(w->columns[i]));
-        if (cast) {
-            add(sql, i < w->numbers ? "::pg_catalog.float8 AS " : "::pg_catalog.text AS ");
-            add_name(sql, c->connection, w->columns[i], strlen(w->columns[i]));
-        }
+        add(sql, i < w->numbers ? "::pg_catalog.float8 AS " : "::pg_catalog.text AS ");
+        add_name(sql, c->connection, w->columns[i], strlen(w->columns[i]));
     }
     add(sql, " FROM ");
     add_table(sql, c->connection, w->table);
 }
 
+enum { FLOAT4 = 700 };
+
+static bool is_number(Oid type) {
+    static const Oid NUMBERS[] = {20, 21, 23, FLOAT4, 701, 1700}; /* int8, int2, int4, float4, float8, numeric */
+    bool number = false;
+    for (size_t k = 0; k < sizeof NUMBERS / sizeof NUMBERS[0]; k++) {
+        number = number || type == NUMBERS[k];
+    }
+    return number;
+}
+
 /* Of numbers the server's cast is the nearest double; what is text there might hold anything, and a message of the
  * server about it would show it. */
 static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, tacet_error *err) {
-    static const Oid NUMBERS[] = {20, 21, 23, 700, 701, 1700}; /* int8, int2, int4, float4, float8, numeric */
     text sql = {0};
     PGresult *found = NULL;
-    add_select(&sql, c, w, false);
+    add(&sql, "SELECT ");
+    for (size_t i = 0; i < w->count; i++) {
+        add(&sql, i > 0 ? "," : "");
+        add_name(&sql, c->connection, w->columns[i], strlen(w->columns[i]));
+    }
+    if (w->groups != NULL) {
+        add(&sql, w->count > 0 ? "," : "");
+        add_name(&sql, c->connection, w->groups->value, strlen(w->groups->value));
+    }
+    add(&sql, " FROM ");
+    add_table(&sql, c->connection, w->table);
     add(&sql, " LIMIT 0");
-    tacet_status status = sql.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
-                                      : run(c, sql.bytes, PGRES_TUPLES_OK, &found, "looking at its columns", err);
-    for (size_t i = 0; i < w->numbers && status == TACET_OK; i++) {
-        bool number = false;
-        for (size_t k = 0; k < sizeof NUMBERS / sizeof NUMBERS[0]; k++) {
-            number = number || PQftype(found, (int)i) == NUMBERS[k];
-        }
-        if (!number) {
+    c->types = TACET__ZALLOC(Oid, w->count + 1);
+    tacet_status status = sql.lacking || c->types == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
+                              : run(c, sql.bytes, PGRES_TUPLES_OK, &found, "looking at its columns", err);
+    for (size_t i = 0; i < w->count + (w->groups != NULL ? 1 : 0) && status == TACET_OK; i++) {
+        c->types[i] = PQftype(found, (int)i);
+        if ((i < w->numbers || i == w->count) && !is_number(c->types[i])) {
             status = tacet__fail(err, TACET_INVALID,
                                  "%s: column '%s' is no number in the database; a --space says what else it may be",
-                                 c->table, w->columns[i]);
+                                 c->table, i < w->count ? w->columns[i] : w->groups->value);
         }
     }
     PQclear(found);
@@ -171,10 +192,116 @@ static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, tac
     return status;
 }
 
+/* --- counted by the server --- */
+
+static void add_number(text *t, double x) {
+    char digits[64];
+    (void)snprintf(digits, sizeof digits, "'%.17g'", x);
+    add(t, digits);
+}
+
+/* A column as a double: the one that its text is read as. */
+static void add_double(text *t, const tacet__copy *c, const char *column, Oid type) {
+    add_name(t, c->connection, column, strlen(column));
+    add(t, type == FLOAT4 ? "::pg_catalog.text::pg_catalog.float8" : "::pg_catalog.float8");
+}
+
+/* Column i as a text that stands for its group. */
+static void add_axis(text *t, const tacet__copy *c, const tacet__copy_wanted *w, size_t i) {
+    const tacet__copy_axis *axis = &w->groups->axes[i];
+    const char *name = w->columns[i];
+    if (axis->edges == NULL || !is_number(c->types[i])) {
+        add_name(t, c->connection, name, strlen(name));
+        add(t, "::pg_catalog.text");
+        return;
+    }
+    add(t, "CASE WHEN ");
+    add_double(t, c, name, c->types[i]);
+    add(t, " IN ('NaN','Infinity','-Infinity') THEN ");
+    add_double(t, c, name, c->types[i]);
+    add(t, "::pg_catalog.text ");
+    if (axis->whole) {
+        add(t, "WHEN ");
+        add_double(t, c, name, c->types[i]);
+        add(t, " <> pg_catalog.floor(");
+        add_double(t, c, name, c->types[i]);
+        add(t, ") THEN '0.5' ");
+    }
+    add(t, "ELSE (ARRAY[");
+    add_number(t, axis->whole ? axis->edges[0] - 1 : nextafter(axis->edges[0], -INFINITY));
+    for (size_t k = 0; k < axis->count; k++) {
+        add(t, ",");
+        add_number(t, axis->edges[k]);
+    }
+    add(t, "]::pg_catalog.text[])[1 + pg_catalog.width_bucket(");
+    add_double(t, c, name, c->types[i]);
+    add(t, ",ARRAY[");
+    for (size_t k = 0; k < axis->count; k++) {
+        add(t, k > 0 ? "," : "");
+        add_number(t, axis->edges[k]);
+    }
+    add(t, "]::pg_catalog.float8[])] END");
+}
+
+/* The value v in whole steps, by the operations of tacet_tally_steps: the server's are those of the same doubles, and
+ * its round() is the nearest, even where two are. */
+static void add_steps(text *t, const tacet__copy_groups *g) {
+    char ends[512];
+    (void)snprintf(ends, sizeof ends,
+                   "CASE WHEN NOT v > '%.17g' THEN 0 WHEN v >= '%.17g' THEN %" PRId64
+                   " ELSE pg_catalog.round((v - '%.17g') / ('%.17g'::pg_catalog.float8 - '%.17g') * %" PRId64
+                   ")::pg_catalog.int8 END AS s",
+                   g->lo, g->top, g->one, g->lo, g->top, g->lo, g->one);
+    add(t, ends);
+}
+
+static void add_grouped(text *t, const tacet__copy *c, const tacet__copy_wanted *w) {
+    const tacet__copy_groups *g = w->groups;
+    char sums[200], alias[32];
+    add(t, "SELECT ");
+    for (size_t i = 0; i < w->count; i++) {
+        (void)snprintf(alias, sizeof alias, "a%zu AS ", i);
+        add(t, alias);
+        add_name(t, c->connection, w->columns[i], strlen(w->columns[i]));
+        add(t, ",");
+    }
+    add(t, "pg_catalog.count(*) AS rows");
+    if (w->count == 0) {
+        add(t, " FROM ");
+        add_table(t, c->connection, w->table);
+        return;
+    }
+    (void)snprintf(sums, sizeof sums,
+                   ",pg_catalog.sum(s) AS steps,pg_catalog.sum(s * (%" PRId64 " - s) / %" PRId64
+                   ") AS parts,pg_catalog.count(*) FILTER (WHERE v IS NULL OR v IN ('NaN','Infinity','-Infinity')) AS "
+                   "none FROM (SELECT *,",
+                   g->one, g->part);
+    add(t, sums);
+    add_steps(t, g);
+    add(t, " FROM (SELECT ");
+    for (size_t i = 0; i < w->count; i++) {
+        add_axis(t, c, w, i);
+        (void)snprintf(alias, sizeof alias, " AS a%zu,", i);
+        add(t, alias);
+    }
+    add_double(t, c, g->value, c->types[w->count]);
+    add(t, " AS v FROM ");
+    add_table(t, c->connection, w->table);
+    add(t, ") AS each) AS counted GROUP BY ");
+    for (size_t i = 0; i < w->count; i++) {
+        (void)snprintf(alias, sizeof alias, "%sa%zu", i > 0 ? "," : "", i);
+        add(t, alias);
+    }
+}
+
 static tacet_status begin(tacet__copy *c, const tacet__copy_wanted *w, tacet_error *err) {
     text sql = {0};
     add(&sql, "COPY (");
-    add_select(&sql, c, w, true);
+    if (w->groups != NULL) {
+        add_grouped(&sql, c, w);
+    } else {
+        add_select(&sql, c, w);
+    }
     if (w->order != NULL) {
         add(&sql, " ORDER BY ");
         add_table(&sql, c->connection, w->table); /* the table's column, not the one of the same name that was cast */
@@ -250,6 +377,7 @@ void tacet__copy_close(tacet__copy *c) {
     }
     PQfreemem(c->message);
     PQfinish(c->connection);
+    free(c->types);
     free(c->table);
     free(c);
 }

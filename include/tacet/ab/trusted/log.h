@@ -30,12 +30,15 @@ typedef struct tacet_ab_question {
                                 of them; 0: rows count by themselves */
     const volatile bool *stop; /* may be NULL; once another thread sets it a release ends with STATE, nothing drawn or
                                   all of a stage. The next release of this ticket goes on, and is charged once */
+    const char *table; /* NULL: rows are in a file, or in memory */
 } tacet_ab_question;
 
 /* Reads the log once, to count its rows and to know them again. UNSUPPORTED as tacet_ab_plan_make, before the file is
  * opened. INVALID, PARSE: a column is missing, an action is no level or outside its bounds, a reward no number; a person
  * without rows, or the other way round. A context that is no level counts as the first, one that is no number as the
- * middle. NOT_FOUND, IO, NO_MEMORY; STATE: no rows. */
+ * middle. NOT_FOUND, IO, NO_MEMORY; STATE: no rows.
+ * With a table `path` is the URL of its database, postgresql://…: the server counts the rows, with the sums they have in
+ * a file, and a line a group moves. UNSUPPORTED: persons; rewards from 0 to more than 1. The ledger must be named. */
 TACET_API tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *question,
                                          tacet_error *err);
 /* The same from memory: `count` rows, each a record of the space, then the reward. Copied. */
@@ -80,7 +83,8 @@ TACET_API tacet_status tacet_ab_part_tally(tacet_tally **out, const tacet_ab_que
 /* Gives the merged tally of a pass over all parts, which is freed here. */
 typedef tacet_status (*tacet_ab_engine)(void *user, tacet_tally **out, const tacet_ab_stage *stage, tacet_error *err);
 /* A log of so many rows, added up by an engine; released like any other, but the ledger must be named, since this
- * machine does not see rows to know them again. CONFLICT where a pass has not all rows, or others than the one before. */
+ * machine does not see rows to know them again. rows_per_person > 0: the engine left no person more rows than that, and
+ * the charge is for all of them. CONFLICT where a pass has not all rows, or others than the one before. */
 TACET_API tacet_status tacet_ab_log_open_engine(tacet_ab_log **out, uint64_t rows, tacet_ab_engine engine, void *user,
                                                 const tacet_ab_question *question, tacet_error *err);
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Callable, Sequence
 
 from tacet._native import interruptible
-from tacet.errors import Error
+from tacet.errors import Error, InvalidValue
 from tacet.model import Model, read_model
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
 from tacet.trusted.outsourced import _CSpace, _texts, persons_of, warn_few
 from tacet.trusted._parts import Parts, is_dask
-from tacet.trusted.tallying import Engine, Progress, question_of, refuse_persons, rows_of
+from tacet.trusted.tallying import Engine, Progress, question_of, rows_of
 
 
 def learn(
@@ -63,8 +63,8 @@ def learn(
     question.lo, question.hi = reward_range
     tell = progress if progress is not None else lambda fraction: None
     dask = is_dask(table)
-    if dask:
-        refuse_persons(person)
+    if dask and (person is not None) != (rows_per_person > 0):
+        raise InvalidValue("person= says whose row it is, and rows_per_person= how many each may have: they go together")
     people = ffi.NULL if dask else persons_of(table, person)
     question.persons, question.rows_per_person = people, rows_per_person
     flag = ffi.new("bool *")
@@ -79,7 +79,7 @@ def learn(
     with _CSpace(ordered) as raw_space:
         question.space = raw_space
         if dask:
-            engine = Engine(Parts(table), question_of(space, action, reward, reward_range, eps), progress)
+            engine = Engine(Parts(table, person, rows_per_person), question_of(space, action, reward, reward_range, eps), progress)
             text = interruptible(lambda: _released(engine.open, question, entry, tell, engine.check), flag)
         else:
             rows = rows_of(table, ordered, [reward])

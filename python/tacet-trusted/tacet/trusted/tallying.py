@@ -7,7 +7,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 from tacet._native import Handle
 from tacet._table import Packed, columns_of, pack
-from tacet.errors import Error, InvalidValue, Unsupported
+from tacet.errors import Error, InvalidValue
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
 from tacet.trusted._parts import Parts
@@ -215,8 +215,3 @@ def tacet_python_engine(user: Any, out: Any, stage: Any, err: Any) -> int:
     except BaseException as error:  # raised by whoever called learn
         engine.failure = error
         return int(lib.tacet_error_set(err, lib.TACET_UNSUPPORTED, b"a pass over the parts of the table failed"))
-
-
-def refuse_persons(person: str | None) -> None:
-    if person is not None:
-        raise Unsupported("a person may have rows in several partitions, and nobody counts them: person= needs a table in one process")
