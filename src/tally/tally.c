@@ -96,13 +96,8 @@ int64_t tacet_tally_steps(double value, double lower, double upper) {
     return (int64_t)nearbyint(share * (double)TACET_TALLY_ONE);
 }
 
-tacet_status tacet_tally_add(tacet_tally *t, const size_t *at, const int64_t *steps, size_t count,
-                                tacet_error *err) {
-    return tacet_tally_add_rows(t, 1, at, steps, count, err);
-}
-
-tacet_status tacet_tally_add_rows(tacet_tally *t, uint64_t rows, const size_t *at, const int64_t *steps, size_t count,
-                                  tacet_error *err) {
+tacet_status tacet_tally_add(tacet_tally *t, uint64_t rows, const size_t *at, const int64_t *steps, size_t count,
+                             tacet_error *err) {
     for (size_t i = 0; i < count; i++) {
         if (at[i] >= t->plan.numbers) {
             return tacet__fail(err, TACET_INVALID, "a row adds to number %zu of a tally of %zu", at[i],

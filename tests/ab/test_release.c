@@ -125,7 +125,7 @@ static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
         const double row[WIDTH] = {(double)a, (double)c, GIVEN[i % 8]};
         size_t at[8];
         int64_t steps[8];
-        assert_ok(tacet_tally_add(tally, at, steps, tacet__ab_table_shares(at, steps, &plan, 1, row), NULL));
+        assert_ok(tacet_tally_add(tally, 1, at, steps, tacet__ab_table_shares(at, steps, &plan, 1, row), NULL));
         expected[c * ACTIONS + a] += COUNTED[i % 8];
         expected[ACTIONS * TYPES + c * ACTIONS + a] += 1 - COUNTED[i % 8];
         expected[2 * ACTIONS * TYPES + a] += COUNTED[i % 8];

@@ -33,7 +33,7 @@ static tacet_tally *sum_of(const row *rows, size_t first, size_t step, size_t co
     tacet_tally *t = NULL;
     assert_ok(tacet_tally_create(&t, &PLAN, part, NULL));
     for (size_t i = 0; i < count; i++) {
-        assert_ok(tacet_tally_add(t, rows[first + i * step].at, rows[first + i * step].steps, 2, NULL));
+        assert_ok(tacet_tally_add(t, 1, rows[first + i * step].at, rows[first + i * step].steps, 2, NULL));
     }
     return t;
 }
@@ -80,13 +80,13 @@ static void sums_are_exact_where_doubles_are_not(void **state) {
     (void)state;
     assert_ok(tacet_tally_create(&t, &PLAN, "p", NULL));
     for (int i = 0; i < 4; i++) { /* beyond 64 bits */
-        assert_ok(tacet_tally_add(t, &at, &large, 1, NULL));
+        assert_ok(tacet_tally_add(t, 1, &at, &large, 1, NULL));
     }
     assert_int_equal(tacet_tally_raw(t, &raw, 1, NULL), TACET_OVERFLOW);
-    assert_ok(tacet_tally_add(t, &at, &small, 1, NULL));
+    assert_ok(tacet_tally_add(t, 1, &at, &small, 1, NULL));
     const int64_t back = -(INT64_MAX - 1);
     for (int i = 0; i < 4; i++) {
-        assert_ok(tacet_tally_add(t, &at, &back, 1, NULL));
+        assert_ok(tacet_tally_add(t, 1, &at, &back, 1, NULL));
     }
     assert_true(tacet_tally_number(t, 0) == 1.0 / (double)TACET_TALLY_ONE);
     assert_ok(tacet_tally_raw(t, &raw, 1, NULL));
@@ -160,7 +160,7 @@ static void other_plans_and_places_are_refused(void **state) {
     assert_ok(tacet_tally_create(&a, &PLAN, "a", NULL));
     assert_ok(tacet_tally_create(&b, &other, "b", NULL));
     assert_int_equal(tacet_tally_merge(a, b, NULL), TACET_CONFLICT);
-    assert_int_equal(tacet_tally_add(a, at, steps, 2, NULL), TACET_INVALID);
+    assert_int_equal(tacet_tally_add(a, 1, at, steps, 2, NULL), TACET_INVALID);
     assert_true(tacet_tally_number(a, 0) == 0 && tacet_tally_rows(a) == 0);
     tacet_tally_free(a);
     tacet_tally_free(b);
@@ -209,7 +209,7 @@ static void sums_leave_with_the_sensitivity_that_they_have(void **state) {
     size_t worse = 0;
     (void)state;
     assert_ok(tacet_tally_create(&t, &two, "all", NULL));
-    assert_ok(tacet_tally_add(t, at, steps, 2, NULL));
+    assert_ok(tacet_tally_add(t, 1, at, steps, 2, NULL));
     assert_ok(tacet_tally_raw(t, &raw, 2, NULL));
     tacet__tally_sums sums = {.raw = raw, .count = 2, .norm = 100, .sensitivity = 1, .eps = 1, .proof = "test"};
     for (int i = 0; i < RUNS; i++) {

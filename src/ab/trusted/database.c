@@ -124,7 +124,7 @@ static tacet_status add_group(const tacet_ab_log *l, tacet_tally *tally, const t
     at[n] = tacet__ab_numbers(&l->plan, TACET_AB_TABLE); /* behind them: how many were taken */
     steps[n++] = rows * TACET_TALLY_ONE;
     sodium_memzero(row, sizeof row);
-    return tacet_tally_add_rows(tally, (uint64_t)rows, at, steps, n, err);
+    return tacet_tally_add(tally, (uint64_t)rows, at, steps, n, err);
 }
 
 /* Opens what the server counts: by all columns, or all rows together. */

@@ -128,7 +128,7 @@ static tacet_status add_row(void *user, const double *row, uint64_t i, tacet_err
     at[n + 1] = a->numbers + KNOWN + 1;
     (void)crypto_shorthash_siphashx24((unsigned char *)&steps[n], (const unsigned char *)numbered,
                                       (width + 1) * sizeof *numbered, key);
-    const tacet_status status = tacet_tally_add(a->tally, at, steps, n + 2, err);
+    const tacet_status status = tacet_tally_add(a->tally, 1, at, steps, n + 2, err);
     sodium_memzero(numbered, sizeof numbered);
     return status;
 }

@@ -391,7 +391,7 @@ static tacet_status draw(const tacet_tune *t, tacet_release **out, const tacet_a
                              0);
     tacet_status s = tacet_tally_create(&tally, &plan, "settings", err);
     for (size_t i = 0; s == TACET_OK && i < plan.numbers; i++) {
-        s = tacet_tally_add(tally, &i, kept ? &t->told[t->winners[t->plan.rounds - 1]].kept : &t->told[i].search, 1,
+        s = tacet_tally_add(tally, 1, &i, kept ? &t->told[t->winners[t->plan.rounds - 1]].kept : &t->told[i].search, 1,
                             err);
     }
     TACET_THEN(s, tacet_tally_raw(tally, &raw, plan.numbers, err));

@@ -43,12 +43,10 @@ TACET_API tacet_status tacet_tally_create(tacet_tally **out, const tacet_tally_p
 TACET_API void tacet_tally_free(tacet_tally *tally); /* wipes; NULL is allowed */
 /* A value on its range, in whole steps: 0 … TACET_TALLY_ONE whatever it is; what is no number counts as the lowest. */
 TACET_API int64_t tacet_tally_steps(double value, double lower, double upper);
-/* One row: steps[i] is added to number at[i], each of them once. INVALID, and nothing is added: a place beyond the end; 2^62 rows. */
-TACET_API tacet_status tacet_tally_add(tacet_tally *tally, const size_t *at, const int64_t *steps,
-                                          size_t count, tacet_error *err);
-/* The same of `rows` rows that were added up elsewhere. */
-TACET_API tacet_status tacet_tally_add_rows(tacet_tally *tally, uint64_t rows, const size_t *at, const int64_t *steps,
-                                            size_t count, tacet_error *err);
+/* What `rows` rows add, one or, of a database that added them up, many: steps[i] to number at[i], each of them once.
+ * INVALID, and nothing is added: a place beyond the end; 2^62 rows. */
+TACET_API tacet_status tacet_tally_add(tacet_tally *tally, uint64_t rows, const size_t *at, const int64_t *steps,
+                                       size_t count, tacet_error *err);
 /* Adds what `other` holds; `other` stays. CONFLICT, and nothing is added: another plan; a part that is in both. */
 TACET_API tacet_status tacet_tally_merge(tacet_tally *tally, const tacet_tally *other, tacet_error *err);
 TACET_API uint64_t tacet_tally_rows(const tacet_tally *tally);
