@@ -72,6 +72,32 @@ static void any_way_to_cut_and_order_rows_gives_the_same_bits(void **state) {
     tacet_tally_free(other);
 }
 
+static void a_group_added_up_elsewhere_counts_as_its_rows(void **state) {
+    row rows[ROWS];
+    size_t at[NUMBERS];
+    int64_t steps[NUMBERS] = {0};
+    unsigned char whole[TACET_TALLY_PLAN], digest[TACET_TALLY_PLAN];
+    tacet_tally *grouped = NULL;
+    (void)state;
+    draw_rows(rows);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        at[i] = i;
+    }
+    for (size_t i = 0; i < 2 * ROWS; i++) {
+        steps[rows[i / 2].at[i % 2]] += rows[i / 2].steps[i % 2];
+    }
+    tacet_tally *one = sum_of(rows, 0, 1, ROWS, "a");
+    assert_ok(tacet_tally_create(&grouped, &PLAN, "b", NULL));
+    assert_ok(tacet_tally_add(grouped, ROWS, at, steps, NUMBERS, NULL));
+    tacet_tally_digest(one, whole);
+    tacet_tally_digest(grouped, digest);
+    assert_memory_equal(whole, digest, sizeof whole);
+    assert_int_equal(tacet_tally_add(grouped, UINT64_C(1) << 62, at, steps, NUMBERS, NULL), TACET_INVALID);
+    assert_int_equal(tacet_tally_rows(grouped), ROWS);
+    tacet_tally_free(one);
+    tacet_tally_free(grouped);
+}
+
 static void sums_are_exact_where_doubles_are_not(void **state) {
     const size_t at = 0;
     const int64_t large = INT64_MAX - 1, small = 1;
@@ -242,6 +268,7 @@ static void creating_fails_cleanly_without_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_way_to_cut_and_order_rows_gives_the_same_bits),
+        cmocka_unit_test(a_group_added_up_elsewhere_counts_as_its_rows),
         cmocka_unit_test(sums_are_exact_where_doubles_are_not),
         cmocka_unit_test(a_part_is_counted_once),
         cmocka_unit_test(saved_and_loaded_it_is_the_same_and_still_knows_its_parts),

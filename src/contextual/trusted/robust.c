@@ -74,10 +74,30 @@ double tacet__robust_step(double limit) {
     return ldexp(1, exponent - TACET__ROBUST_STEP_BITS);
 }
 
-void tacet__robust_add(int64_t *sums, const double *share, size_t m, double factor, double step) {
+tacet_status tacet__robust_tally(tacet_tally **out, const char *name, size_t numbers, tacet_error *err) {
+    tacet_tally_plan plan = {.numbers = numbers};
+    (void)crypto_generichash(plan.hash, sizeof plan.hash, (const unsigned char *)name, strlen(name), NULL, 0);
+    return tacet_tally_create(out, &plan, "an epoch", err);
+}
+
+void tacet__robust_add(tacet_tally *tally, size_t first, const double *share, size_t m, double factor, double step) {
+    enum { SOME = 64 };
+    size_t at[SOME];
+    int64_t steps[SOME];
+    for (size_t i = 0, count = 0; i < m; i += count) {
+        for (count = 0; count < SOME && i + count < m; count++) {
+            const double x = factor * share[i + count] / step;
+            at[count] = first + i + count;
+            steps[count] = isfinite(x) ? (int64_t)llrint(x) : 0;
+        }
+        (void)tacet_tally_add(tally, i == 0 ? 1 : 0, at, steps, count, NULL); /* all places are its own */
+    }
+    sodium_memzero(steps, sizeof steps);
+}
+
+void tacet__robust_sums(const tacet_tally *tally, double *out, size_t m, double step) {
     for (size_t i = 0; i < m; i++) {
-        const double x = factor * share[i] / step;
-        sums[i] += isfinite(x) ? (int64_t)llrint(x) : 0;
+        out[i] = tacet_tally_number(tally, i) * ldexp(step, TACET_TALLY_BITS); /* powers of two: exact */
     }
 }
 
@@ -89,7 +109,7 @@ double tacet__robust_share(double limit, size_t m) {
 
 typedef struct summing {
     const tacet__robust *r;
-    int64_t *sums;
+    tacet_tally *sums;
     double *u;
     double bound, clip, step; /* clip: of |omega u| */
     bool first, symmetric;    /* symmetric: the bound is the same everywhere */
@@ -111,7 +131,7 @@ static void sum_record(void *user, const double *record, const double *phi) {
     const double most = reach * s->bound;
     const double factor =
         (norm * reach > s->clip ? s->clip / (norm * reach) : 1) * fmin(fmax(reward - mean, -most), most);
-    tacet__robust_add(s->sums, s->u, f->m, factor, s->step);
+    tacet__robust_add(s->sums, 0, s->u, f->m, factor, s->step);
 }
 
 /* What a residual can be at most in each node, in units of the bound: nothing of a skewed reward is clipped. */
@@ -185,10 +205,13 @@ tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief
     const size_t m = r->form.m;
     const double limit = c.bound * r->form.clip / sqrt(c.n);
     const double share = tacet__robust_share(limit, m);
-    int64_t *sums = TACET__ZALLOC(int64_t, m);
+    tacet_tally *sums = NULL;
     double *u = TACET__ZALLOC(double, m);
     double *v = TACET__ZALLOC(double, m);
     double sd = 0;
+    (void)snprintf(name, sizeof name, "stage %zu", j + 1);
+    status = u == NULL || v == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features", m)
+                                    : tacet__robust_tally(&sums, name, m, err);
     /* u here has no 1/sqrt n: it goes into the step. */
     summing s = {.r = r,
                  .sums = sums,
@@ -198,14 +221,9 @@ tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief
                  .step = tacet__robust_step(limit) * sqrt(c.n),
                  .first = j == 0,
                  .symmetric = c.reach == NULL};
-    status = sums == NULL || u == NULL || v == NULL
-                 ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features", m)
-                 : tacet__robust_visit(r, TACET__PART_STAGE + 3 * j, sum_record, &s, err);
-    for (size_t i = 0; i < m && status == TACET_OK; i++) {
-        v[i] = (double)sums[i] * tacet__robust_step(limit);
-    }
+    TACET_THEN(status, tacet__robust_visit(r, TACET__PART_STAGE + 3 * j, sum_record, &s, err));
     if (status == TACET_OK) {
-        (void)snprintf(name, sizeof name, "stage %zu", j + 1);
+        tacet__robust_sums(sums, v, m, tacet__robust_step(limit));
         const tacet__parts_vector leaves = {
             .name = name, .values = v, .count = m, .radius = c.n * share, .diameter = 2 * share, .proof = PROOF};
         status = tacet__parts_release(&r->parts, v, &sd, &leaves, err);
@@ -214,11 +232,10 @@ tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief
         sd *= fmax(r->learner->settings.eps / TACET__ROBUST_TRUSTED_EPS, 1);
         status = tacet__belief_learn(&r->belief, &r->form, &c, v, sd, r->laws, TACET__ROBUST_LAWS, scaling, err);
     }
-    if (sums != NULL && u != NULL) {
-        sodium_memzero(sums, m * sizeof *sums);
+    if (u != NULL) {
         sodium_memzero(u, m * sizeof *u);
     }
-    free(sums);
+    tacet_tally_free(sums);
     free(u);
     free(v);
     return status;

@@ -7,6 +7,8 @@
 #include "contextual/open/law.h"
 #include "contextual/trusted/parts.h"
 
+#include <tacet/tally/trusted/tally.h>
+
 enum { TACET__ROBUST_LAWS = 8, TACET__ROBUST_TILE = 32 };
 #define TACET__ROBUST_PROOF "src/contextual/README.md, parts"
 
@@ -44,8 +46,12 @@ size_t tacet__robust_action(const tacet_contextual_basis *basis, const double *r
 /* Sums whose terms are whole numbers of steps: exact, in any order. */
 enum { TACET__ROBUST_STEP_BITS = 30 };
 double tacet__robust_step(double limit);
-/* A share of norm at most `limit`, in whole steps; what is not finite adds nothing. */
-void tacet__robust_add(int64_t *sums, const double *share, size_t m, double factor, double step);
+/* The empty tally of a release that is called so. NO_MEMORY. */
+tacet_status tacet__robust_tally(tacet_tally **out, const char *name, size_t numbers, tacet_error *err);
+/* A share of norm at most `limit`, in whole steps, to the m numbers from `first` on; what is not finite adds nothing. */
+void tacet__robust_add(tacet_tally *tally, size_t first, const double *share, size_t m, double factor, double step);
+/* The sums, as numbers. */
+void tacet__robust_sums(const tacet_tally *tally, double *out, size_t m, double step);
 /* Norm of what one record adds, with rounding: computed norms are good to 1e-12, coordinates to half a step. */
 double tacet__robust_share(double limit, size_t m);
 

@@ -20,7 +20,7 @@ static const double EIGENVALUE_LEAST = 1e-9; /* of the largest: features that th
 
 typedef struct sketching {
     const tacet__robust *r;
-    int64_t *sums;
+    tacet_tally *sums;
     double *g;
     double step;
 } sketching;
@@ -53,22 +53,21 @@ static void sketch_record(void *user, const double *record, const double *phi) {
     tacet__contextual_law_features(law, s->g, record + law->a);
     const double norm = tacet__norm2(s->g, law->g);
     const size_t x = law->classes == 1 ? 0 : tacet__robust_action(s->r->learner->basis, record);
-    tacet__robust_add(s->sums + x * law->g, s->g, law->g, norm > 1 ? 1 / norm : 1, s->step);
+    tacet__robust_add(s->sums, x * law->g, s->g, law->g, norm > 1 ? 1 / norm : 1, s->step);
 }
 
 tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet_error *err) {
     const size_t size = tacet__contextual_law_size(&r->law);
     const size_t n = r->parts.sizes.n[TACET__PART_LAW];
     const double share = tacet__robust_share(1, size);
-    int64_t *sums = TACET__ZALLOC(int64_t, size);
+    tacet_tally *sums = NULL;
     double *g = TACET__ZALLOC(double, r->law.g);
+    tacet_status status = g == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+                                    : tacet__robust_tally(&sums, "law", size, err);
     sketching s = {.r = r, .sums = sums, .g = g, .step = tacet__robust_step(1)};
-    tacet_status status = sums == NULL || g == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
-                                                    : tacet__robust_visit(r, TACET__PART_LAW, sketch_record, &s, err);
-    for (size_t i = 0; i < size && status == TACET_OK; i++) {
-        V[i] = (double)sums[i] * s.step;
-    }
+    TACET_THEN(status, tacet__robust_visit(r, TACET__PART_LAW, sketch_record, &s, err));
     if (status == TACET_OK) {
+        tacet__robust_sums(sums, V, size, s.step);
         /* |g(c) - g(c')|^2 <= 2 - 2 k(c, c') <= 2, and each is rounded. */
         const tacet__parts_vector v = {.name = "law",
                                        .values = V,
@@ -78,11 +77,10 @@ tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet
                                        .proof = PROOF};
         status = tacet__parts_release(&r->parts, V, sd, &v, err);
     }
-    if (sums != NULL && g != NULL) {
-        sodium_memzero(sums, size * sizeof *sums);
+    if (g != NULL) {
         sodium_memzero(g, r->law.g * sizeof *g);
     }
-    free(sums);
+    tacet_tally_free(sums);
     free(g);
     return status;
 }

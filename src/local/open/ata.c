@@ -324,23 +324,6 @@ static void visit_state(void *self, tacet__state *s, size_t observed) {
     }
 }
 
-static void destroy(void *self) {
-    engine *e = self;
-    if (e != NULL) {
-        tacet__embedded_clear(&e->base);
-        double *const arrays[] = {e->run, e->other,  e->prefix, e->fresh, e->Q, e->root, e->U,
-                                  e->W,   e->scaled, e->w,      e->g,     e->d, e->u};
-        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-            free(arrays[i]);
-        }
-        free(e->start);
-        free(e->fresh_arm);
-        free(e->fresh_next);
-        free(e->fresh_first);
-        free(e);
-    }
-}
-
 static bool allocate(void *self) {
     engine *e = self;
     const size_t n = e->base.p->n;
@@ -348,24 +331,20 @@ static bool allocate(void *self) {
     double **const squares[] = {&e->Q, &e->root, &e->scaled, &e->U, &e->W};
     double **const vectors[] = {&e->w, &e->g, &e->d, &e->u};
     double **const rounds[] = {&e->run, &e->other, &e->prefix, &e->fresh};
-    bool ok = true;
     for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
-        *squares[i] = TACET__ALIGNED(double, n *n);
-        ok = ok && *squares[i] != NULL;
+        *squares[i] = TACET__EMBEDDED(&e->base, double, n *n);
     }
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
-        *vectors[i] = TACET__ALIGNED(double, n);
-        ok = ok && *vectors[i] != NULL;
+        *vectors[i] = TACET__EMBEDDED(&e->base, double, n);
     }
     for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
-        *rounds[i] = TACET__ALIGNED(double, T);
-        ok = ok && *rounds[i] != NULL;
+        *rounds[i] = TACET__EMBEDDED(&e->base, double, T);
     }
-    e->start = TACET__ZALLOC(size_t, n + 1);
-    e->fresh_arm = TACET__ZALLOC(size_t, T);
-    e->fresh_next = TACET__ZALLOC(size_t, T);
-    e->fresh_first = TACET__ZALLOC(size_t, n);
-    return ok && e->start != NULL && e->fresh_arm != NULL && e->fresh_next != NULL && e->fresh_first != NULL;
+    e->start = TACET__EMBEDDED(&e->base, size_t, n + 1);
+    e->fresh_arm = TACET__EMBEDDED(&e->base, size_t, T);
+    e->fresh_next = TACET__EMBEDDED(&e->base, size_t, T);
+    e->fresh_first = TACET__EMBEDDED(&e->base, size_t, n);
+    return true;
 }
 
 static const tacet__local_engine ENGINE = {.observe = observe,
@@ -374,7 +353,7 @@ static const tacet__local_engine ENGINE = {.observe = observe,
                                            .mean = tacet__embedded_mean,
                                            .var = tacet__embedded_var,
                                            .reset = reset,
-                                           .free = destroy,
+                                           .free = tacet__embedded_free,
                                            .state = visit_state};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {

@@ -14,20 +14,31 @@
 
 static tacet_status init(tacet__embedded *e, const tacet__local *p, tacet_error *err) {
     e->p = p;
-    e->plays = TACET__ZALLOC(uint64_t, p->n);
-    e->mean = TACET__ALIGNED(double, p->n);
-    e->var = TACET__ALIGNED(double, p->n);
-    if (e->plays == NULL || e->mean == NULL || e->var == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
-    }
+    e->plays = TACET__EMBEDDED(e, uint64_t, p->n);
+    e->mean = TACET__EMBEDDED(e, double, p->n);
+    e->var = TACET__EMBEDDED(e, double, p->n);
     return tacet__nystrom_init(&e->ny, p, err);
 }
 
-void tacet__embedded_clear(tacet__embedded *e) {
+void *tacet__embedded_hold(tacet__embedded *e, size_t count, size_t size) {
+    void *array = e->holds < sizeof e->held / sizeof e->held[0] ? tacet__aligned(count, size) : NULL;
+    e->lacking = e->lacking || array == NULL;
+    if (array != NULL) {
+        e->held[e->holds++] = array;
+    }
+    return array;
+}
+
+void tacet__embedded_free(void *self) {
+    tacet__embedded *e = self;
+    if (e == NULL) {
+        return;
+    }
     tacet__nystrom_clear(&e->ny);
-    free(e->plays);
-    free(e->mean);
-    free(e->var);
+    for (size_t i = 0; i < e->holds; i++) {
+        free(e->held[i]);
+    }
+    free(e);
 }
 
 void tacet__embedded_reset(tacet__embedded *e) {
@@ -70,11 +81,11 @@ tacet_status tacet__embedded_create(void **out, size_t size, const tacet__local_
     *out = NULL;
     void *self = tacet__zalloc(1, size);
     tacet_status status = self != NULL ? init(self, p, err) : TACET_NO_MEMORY;
-    if (self == NULL || (status == TACET_OK && !allocate(self))) {
+    if (self == NULL || (status == TACET_OK && (!allocate(self) || ((tacet__embedded *)self)->lacking))) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
     }
     if (status != TACET_OK) {
-        ops->free(self);
+        tacet__embedded_free(self);
         return status;
     }
     ops->reset(self);

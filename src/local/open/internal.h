@@ -111,12 +111,19 @@ typedef struct tacet__embedded {
     tacet__nystrom ny;
     uint64_t *plays;    /* n: of each arm */
     double *mean, *var; /* n: the estimates */
+    void *held[24];     /* the arrays that tacet__embedded_hold gave */
+    size_t holds;
+    bool lacking; /* one of them is NULL */
 } tacet__embedded;
 
-/* An engine of `size` bytes, which begins with one of these; `allocate` gives it the rest of its memory. NO_MEMORY. */
+/* An engine of `size` bytes, which begins with one of these; `allocate` gives it the rest of its memory, false: too
+ * much. NO_MEMORY. */
 tacet_status tacet__embedded_create(void **out, size_t size, const tacet__local_engine *ops, bool (*allocate)(void *),
                                     const tacet__local *p, tacet_error *err);
-void tacet__embedded_clear(tacet__embedded *e);
+/* An array, not zeroed, that is freed with the engine. Without memory NULL, and the engine is not made. */
+void *tacet__embedded_hold(tacet__embedded *e, size_t count, size_t size);
+#define TACET__EMBEDDED(e, type, count) ((type *)tacet__embedded_hold((e), (count), sizeof(type)))
+void tacet__embedded_free(void *self); /* NULL is allowed */
 void tacet__embedded_reset(tacet__embedded *e); /* nothing was played: the prior */
 void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t);
 const double *tacet__embedded_mean(const void *self);

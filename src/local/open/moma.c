@@ -184,22 +184,6 @@ static void visit_state(void *self, tacet__state *s, size_t observed) {
     tacet__state_require(s, "plays", left == 0);
 }
 
-static void destroy(void *self) {
-    engine *e = self;
-    if (e != NULL) {
-        tacet__embedded_clear(&e->base);
-        free(e->lanes);
-        free(e->epoch);
-        free(e->V);
-        free(e->white);
-        free(e->scaled);
-        free(e->estimates);
-        free(e->gram);
-        free(e->distances);
-        free(e);
-    }
-}
-
 static bool allocate(void *self) {
     engine *e = self;
     const size_t n = e->base.p->n;
@@ -209,16 +193,15 @@ static bool allocate(void *self) {
     if (!tacet__size_mul(&lanes, n, e->k) || !tacet__size_mul(&gram, e->k, e->k)) {
         return false;
     }
-    e->lanes = TACET__ALIGNED(double, lanes);
-    e->epoch = TACET__ALIGNED(double, e->k);
-    e->V = TACET__ALIGNED(double, n *n);
-    e->white = TACET__ALIGNED(double, n *n);
-    e->scaled = TACET__ALIGNED(double, n *n);
-    e->estimates = TACET__ALIGNED(double, lanes);
-    e->gram = TACET__ALIGNED(double, gram);
-    e->distances = TACET__ALIGNED(double, e->k);
-    return e->lanes != NULL && e->epoch != NULL && e->V != NULL && e->white != NULL && e->scaled != NULL &&
-           e->estimates != NULL && e->gram != NULL && e->distances != NULL;
+    e->lanes = TACET__EMBEDDED(&e->base, double, lanes);
+    e->epoch = TACET__EMBEDDED(&e->base, double, e->k);
+    e->V = TACET__EMBEDDED(&e->base, double, n *n);
+    e->white = TACET__EMBEDDED(&e->base, double, n *n);
+    e->scaled = TACET__EMBEDDED(&e->base, double, n *n);
+    e->estimates = TACET__EMBEDDED(&e->base, double, lanes);
+    e->gram = TACET__EMBEDDED(&e->base, double, gram);
+    e->distances = TACET__EMBEDDED(&e->base, double, e->k);
+    return true;
 }
 
 static const tacet__local_engine ENGINE = {.observe = observe,
@@ -227,7 +210,7 @@ static const tacet__local_engine ENGINE = {.observe = observe,
                                            .mean = tacet__embedded_mean,
                                            .var = tacet__embedded_var,
                                            .reset = reset,
-                                           .free = destroy,
+                                           .free = tacet__embedded_free,
                                            .state = visit_state};
 
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
