@@ -3,6 +3,9 @@
  * the distributions themselves. Nothing is drawn. */
 #include "support/test.h"
 
+#include <tacet/dp/ledger.h>
+#include <tacet/dp/mechanism.h>
+
 #include "dp/open/charge_rows.h"
 
 #include <math.h>
@@ -100,11 +103,52 @@ static void gaussian_noise_composes_or_shifts(void **state) {
     }
 }
 
+/* Through the gate: what the ledger has spent on a release of ten rows a person. */
+static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char path[512];
+    const double value = 0.5;
+    const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
+    tacet_ledger_settings settings;
+    tacet_ledger_totals totals;
+    tacet_ledger *ledger = NULL;
+    tacet_bound *bound = NULL;
+    tacet_mechanism *mechanism = NULL;
+    tacet_raw *raw = NULL;
+    tacet_bounded *bounded = NULL;
+    tacet_release *release = NULL;
+    (void)snprintf(path, sizeof path, "%s/ledger", folder);
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = TACET_ACCOUNTING_BASIC;
+    settings.eps = 5;
+    settings.delta = 0;
+    assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
+    assert_ok(tacet_bound_norm(&bound, 1, 1, NULL));
+    assert_ok(tacet_mechanism_create(&mechanism, TACET_MECHANISM_KNORM, bound, &replace, 0.25, 0, NULL));
+    assert_ok(tacet_raw_create(&raw, 1, NULL));
+    assert_ok(tacet_raw_set(raw, &value, 1, NULL));
+    assert_ok(tacet_bounded_create(&bounded, bound, NULL));
+    assert_ok(tacet_bounded_set(bounded, raw, NULL));
+    const tacet_ask ask = {.ledger = ledger, .ticket = "t", .what = "w", .to_whom = "x", .rows_each = 10};
+    assert_ok(tacet_mechanism_run(mechanism, &release, &ask, bounded, NULL));
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_true(totals.spent >= 2.5 && totals.spent < 2.5 * 1.000001);
+    tacet_release_free(release);
+    tacet_bounded_free(bounded);
+    tacet_raw_free(raw);
+    tacet_mechanism_free(mechanism);
+    tacet_bound_free(bound);
+    tacet_ledger_close(ledger);
+    test_rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_row_costs_what_it_costs),   cmocka_unit_test(pure_eps_is_never_less_as_gaussian_noise),
         cmocka_unit_test(ten_rows_of_pure_eps_cost_ten), cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
         cmocka_unit_test(the_smaller_eps_is_told),       cmocka_unit_test(gaussian_noise_composes_or_shifts),
+        cmocka_unit_test(a_release_is_charged_for_all_rows_of_a_person),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
