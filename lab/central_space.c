@@ -27,7 +27,7 @@ static const char SPACE[] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"b
 enum { COLUMNS = 5, LEVELS_MOST = 64 };
 static const double TOP = 0.95, NO_NOISE = 1e6;
 enum { PARZEN_FIRST = 10, PARZEN_DRAWS = 24, PARZEN_GOOD = 25 }; /* random points; candidates; good points at most */
-static const double PARZEN_SHARE = 0.1, PARZEN_NARROW = 0.02;    /* of good points; the least bandwidth */
+static const double PARZEN_SHARE = 0.1, PARZEN_MAGIC = 100;      /* of good points; what bounds the bandwidth below */
 static const double FIRST_MEAN = 0.5, FIRST_VAR = 0.06, DRAWN = 0.7, GROWTH = 0.25; /* of batched counts */
 
 typedef enum player { SHIPPED, RANDOM, COUNTS, PLAIN, PARZEN, PLAYERS } player;
@@ -264,7 +264,7 @@ static double bandwidth(const seen *p, size_t n, size_t c) {
         square += p[i].unit[c] * p[i].unit[c];
     }
     const double mean = sum / (double)n, var = fmax(square / (double)n - mean * mean, 0);
-    return fmax(1.06 * sqrt(var) * pow((double)n, -0.2), PARZEN_NARROW);
+    return fmax(1.06 * sqrt(var) * pow((double)n, -0.2), 1 / fmin(PARZEN_MAGIC, 1 + (double)n));
 }
 
 /* Log-density of a column at u by n points, and one more that is spread evenly. */
