@@ -45,6 +45,10 @@ TACET_STATE=$PWD/state-pooled # as if these patients had not been released befor
 open_hospital all 3
 "$tacet" modeler run --url "$(cat all.url)" --keys all-keys/modeler --state pooled --queries 40 >pooled.txt 2>pooled.log
 echo
-echo "The same over one table of all patients:"
-sed -n 1p pooled.txt
-awk -F, 'NR > 1 && (NR == 2 || $4 > best) { best = $4 } END { print "best of all        " best }' all.csv
+awk -F, 'NR > 1 { v[NR] = $4; if (NR == 2 || $4 > top) top = $4 } END { n = NR - 1; for (i in v) { above = 0
+    for (j in v) above += v[j] > v[i]; none = 1; for (t = 0; t < 40; t++) none *= (n - above - 1 - t) / (n - t)
+    some = 1; for (t = 0; t < 40; t++) some *= (n - above - t) / (n - t); mean += (top - v[i]) * (some - none) }
+    print top, mean }' all.csv >chance
+regret() { awk -v b="$(sed -n 's/.*"best_value":\([-0-9.e+]*\).*/\1/p' "$1/result.json")" '{ printf "%.2f (%.0f %% of that of 40 random patients)\n", $1 - b, 100 * ($1 - b) / $2 }' chance; }
+echo "regret, three hospitals, one killed   $(regret search)"
+echo "regret, one table of all patients     $(regret pooled)"

@@ -4,6 +4,8 @@
 #include <tacet/audit/audit.h>
 
 #include "core/fail.h"
+#include "core/memory.h"
+#include "outsourced/shared/typed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +48,61 @@ static tacet_status load_release(material *m, const char *folder, tacet_error *e
     return status;
 }
 
+/* One record of a space as coordinates; NaN is a missing cell that has a flag. */
+static tacet_status take_record(const tacet_space *space, double *x, const tacet_csv *csv, const size_t *columns,
+                                tacet_error *err) {
+    double record[TACET_MANIFEST_COLUMNS];
+    for (size_t c = 0; c < space->count; c++) {
+        size_t length = 0;
+        const char *text = tacet_csv_field(csv, columns[c], &length);
+        const tacet_status status = tacet_space_cell(&space->columns[c], &record[c], NULL, text, length, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    tacet_space_embed(space, x, record);
+    return TACET_OK;
+}
+
+/* Of a release by a space: records and released rows as coordinates, in which a category is a corner of a simplex. */
+static tacet_status load_typed(material *m, const char *data, tacet_error *err) {
+    const tacet_space *space = &m->manifest->space;
+    const size_t d = tacet_space_dims(space);
+    const size_t n = m->release.n;
+    size_t columns[TACET_MANIFEST_COLUMNS];
+    tacet_csv *csv = NULL;
+    bool found = true;
+    size_t got = 0;
+    double *rows = TACET__ZALLOC(double, n * d);
+    m->records = (tacet_csv_table){.values = TACET__ZALLOC(double, n * d), .n = n, .d = d};
+    tacet_status status = rows != NULL && m->records.values != NULL
+                              ? tacet_csv_open_file(&csv, data, NULL, err)
+                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", n);
+    for (size_t c = 0; c < space->count; c++) {
+        TACET_THEN(status, tacet_csv_find(csv, &columns[c], space->columns[c].name, err));
+    }
+    TACET_THEN(status, tacet_csv_next(csv, &found, err));
+    for (; status == TACET_OK && found && got < n; got++) {
+        tacet_typed_row(m->manifest, rows + got * d, m->release.values + got * m->release.d);
+        status = take_record(space, m->records.values + got * d, csv, columns, err);
+        TACET_THEN(status, tacet_csv_next(csv, &found, err));
+    }
+    if (status == TACET_OK && (found || got < n)) {
+        status = tacet__fail(err, TACET_PARSE, "%s has not the %zu records of the release", data, n);
+    }
+    tacet_csv_close(csv);
+    if (rows != NULL) {
+        free(m->release.values);
+        m->release.values = rows;
+        m->release.d = d;
+    }
+    return status;
+}
+
 static tacet_status load_records(material *m, const char *data, tacet_error *err) {
+    if (m->manifest->space.count > 0) {
+        return load_typed(m, data, err);
+    }
     const char *pointers[TACET_MANIFEST_COLUMNS];
     const size_t d = m->manifest->column_count;
     for (size_t i = 0; i < d; i++) {
@@ -105,8 +161,8 @@ tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest *manifest,
     TACET_THEN(status, load_records(&m, data, err));
     TACET_THEN(status, choose(&m, known, seed, err));
     TACET_THEN(status,
-               tacet_rebuild_records(out, NULL, m.release.values, manifest->dims, manifest->dims, m.records.values,
-                                     manifest->column_count, manifest->column_count, m.records.n, m.known, known, err));
+               tacet_rebuild_records(out, NULL, m.release.values, m.release.d, m.release.d, m.records.values,
+                                     m.records.d, m.records.d, m.records.n, m.known, known, err));
     free_material(&m);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);

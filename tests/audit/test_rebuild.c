@@ -136,6 +136,58 @@ static void a_release_in_a_folder_is_attacked(void **state) {
     test_rmdir(base);
 }
 
+/* Numbers with missing cells, a logarithm, a category: what is attacked is the record as the space sees it. Noise of eps
+ * = 1 hides it; at eps = 100 the attack comes close to all of it, so that it would have seen what is there to see. */
+static void a_release_of_a_space_is_attacked(void **state) {
+    static const char SPACE[] = "{\"columns\":[{\"name\":\"age\",\"kind\":\"integer\",\"bounds\":[18,90],\"unit\":5,"
+                                "\"missing\":{\"value\":50,\"flag\":true}},{\"name\":\"income\",\"kind\":\"log\",\"bounds\":[1000,200000],"
+                                "\"unit\":\"10 %\"},{\"name\":\"group\",\"kind\":\"category\",\"levels\":[\"A\",\"B\",\"C\"]}]}";
+    const char *base = test_mkdir();
+    char data[256], folder[256];
+    tacet_space space;
+    tacet_manifest manifest;
+    tacet_rebuild result;
+    (void)state;
+    tacet_space_init(&space);
+    assert_ok(tacet_space_decode(&space, SPACE, sizeof SPACE - 1, NULL));
+    for (size_t m = 0; m < 2; m++) {
+        (void)snprintf(data, sizeof data, "%s/data%zu.csv", base, m);
+        FILE *file = fopen(data, "w");
+        assert_non_null(file);
+        (void)fprintf(file, "group,age,income\n");
+        tacet_simrng_init(&p.rng, 4, m);
+        for (size_t i = 0; i < 300; i++) {
+            (void)fprintf(file, "%c,", "ABC"[tacet_simrng_below(&p.rng, 3)]);
+            if (i % 5 != 0) {
+                (void)fprintf(file, "%zu", 18 + tacet_simrng_below(&p.rng, 70));
+            }
+            (void)fprintf(file, ",%.2f\n", exp(7 + 5 * tacet_simrng_uniform(&p.rng)));
+        }
+        assert_int_equal(fclose(file), 0);
+        tacet_curate_settings s;
+        tacet_curate_defaults(&s);
+        (void)snprintf(folder, sizeof folder, "%s/release%zu", base, m);
+        s.data = data;
+        s.folder = folder;
+        s.space = &space;
+        s.ticket = folder;
+        s.eps = m == 0 ? 1 : 100;
+        assert_ok(tacet_curate_run(&manifest, &s, NULL));
+        tacet_manifest_clear(&manifest);
+        assert_ok(tacet_rebuild_release(&result, &manifest, folder, data, 40, 1, NULL));
+        print_message("error %.3g, blind %.3g, read %.2f\n", result.rms, result.blind, result.recovered);
+        assert_true(m == 0 ? !result.succeeded && result.rms > 0.1 * result.blind : result.rms < 0.01 * result.blind);
+        tacet_manifest_clear(&manifest);
+    }
+    FILE *file = fopen(data, "a");
+    assert_non_null(file);
+    (void)fprintf(file, "A,20,2000\n");
+    assert_int_equal(fclose(file), 0);
+    assert_status(tacet_rebuild_release(&result, &manifest, folder, data, 40, 1, NULL), TACET_PARSE);
+    tacet_space_clear(&space);
+    test_rmdir(base);
+}
+
 static void test_out_of_memory(void **state) {
     tacet_rebuild result;
     const size_t known[] = {0, 5, 99, 1500};
@@ -194,6 +246,7 @@ int main(void) {
         cmocka_unit_test(test_noisy_rows_are_not),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(a_release_in_a_folder_is_attacked),
+        cmocka_unit_test(a_release_of_a_space_is_attacked),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_thresholds_of_the_paper),
         cmocka_unit_test(test_distances_are_kept),

@@ -56,6 +56,9 @@ says your-own-table 'refused with exit code 1'
 says your-own-table 'refused with exit code 3'
 grep -q '</html>' "$work/your-own-table/your-own-table-tutorial/report.html" || fail "your-own-table: no report"
 says your-own-table 'intact: '
+says several-sites 'in the tables of several holders, is hidden less'
+says several-sites 'holder 3 .*left out: no answer'
+[ "$(grep -c '^asked           [24]0 rows' "$work/several-sites/output")" = 2 ] || fail "several-sites: not 20 and 40 rows"
 says ab-log 'one table of 12 cells'
 says ab-log 'refused with exit code 3'
 [ "$(grep -c '^[BCD],0\.' "$work/ab-log/output")" -ge 3 ] || fail "ab-log: not three predictions"
