@@ -12,13 +12,14 @@ enum { SHELVES = 10, SHELF_BYTES = 1 << 29 /* all of them together */ };
 
 /* Fewer draws where there are many values to fit, whose likelihood then tells most of them apart anyway. */
 static size_t draws_for(size_t horizon) {
-    return horizon <= 256 ? TACET__AVERAGING_DRAWS : horizon <= 512 ? 128 : horizon <= 1024 ? 64 : 32;
+    return horizon <= 256 ? TACET__AVERAGING_DRAWS : horizon <= 512 ? 160 : horizon <= 1024 ? 80 : 40;
 }
 
 static bool allocate_draws(tacet__averaging *l) {
     size_t each = l->horizon * (l->horizon + 1) / 2 + 2 * l->horizon + l->d;
     size_t all = 0;
     l->draw_count = draws_for(l->horizon);
+    l->draw_count -= l->axes == l->d ? l->draw_count / 5 : 0;
     l->draws = TACET__ZALLOC(tacet__draw, l->draw_count);
     l->store = tacet__size_mul(&all, each, l->draw_count) ? TACET__ALIGNED(double, all) : NULL;
     if (l->draws == NULL || l->store == NULL) {

@@ -5,7 +5,7 @@
  * a Gaussian process on predicted positions loses nothing to one with errors in variables once its lengthscales are
  * averaged over, since the noise that remains only lengthens them and adds to the nugget.
  * Rows of several holders have one P, from all of them and their average noise, and a B each, by their own.
- * Half of the draws see ranks in place of positions: which scale a column wants is not known, and a table whose good rows
+ * A fifth of the draws see ranks in place of positions: which scale a column wants is not known, and a table whose good rows
  * crowd into a corner is searched by nobody who keeps to its own.
  * Cost: O(n d^2 + n d log n + d^3), once. */
 #include "outsourced/open/averaging_state.h"
@@ -239,10 +239,9 @@ double tacet__averaging_quantile(double p) {
 
 /* A Latin hypercube in d + 2 coordinates: each has its own order of the same strata, so that every marginal is the
  * prior's, whatever the dimension. */
-void tacet__averaging_draw(tacet__averaging *l) {
+static void draw_some(const tacet__averaging *l, tacet__draw *draws, size_t m, size_t first) {
     tacet_simrng rng;
     size_t order[TACET__AVERAGING_DRAWS];
-    const size_t m = l->draw_count;
     for (size_t c = 0; c < l->d + 2; c++) {
         tacet_simrng_init(&rng, AVERAGING_SEED, c);
         for (size_t i = 0; i < m; i++) {
@@ -252,8 +251,8 @@ void tacet__averaging_draw(tacet__averaging *l) {
         }
         for (size_t i = 0; i < m; i++) {
             const double q = tacet__averaging_quantile(((double)order[i] + 0.5) / (double)m);
-            tacet__draw *r = &l->draws[i];
-            r->first = l->axes > l->d && i % 2 == 1 ? l->d : 0;
+            tacet__draw *r = &draws[i];
+            r->first = first;
             if (c == 0) {
                 for (size_t a = 0; a < l->d; a++) {
                     r->inverse[a] = exp(-q) / (LENGTH_MEDIAN * sqrt((double)l->d));
@@ -265,4 +264,10 @@ void tacet__averaging_draw(tacet__averaging *l) {
             }
         }
     }
+}
+
+void tacet__averaging_draw(tacet__averaging *l) {
+    const size_t ranks = l->axes > l->d ? l->draw_count / 5 : 0;
+    draw_some(l, l->draws, l->draw_count - ranks, 0);
+    draw_some(l, l->draws + (l->draw_count - ranks), ranks, l->d);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    TACET__AVERAGING_DRAWS = 256, /* draws from the prior over hyper-parameters */
+    TACET__AVERAGING_DRAWS = 320, /* draws from the prior over hyper-parameters, at most: a fifth of them by ranks */
     TACET__AVERAGING_BEST = 6,    /* of them the posterior is averaged over, at most */
     TACET__AVERAGING_BLOCK = 512, /* rows predicted at a time */
     TACET__AVERAGING_DIMS = 256,
