@@ -155,6 +155,7 @@ static void test_null_records(void **state) {
     for (size_t t = 0; t < FIRST; t++) {
         (void)suggest_at(policy, context_of(t)); /* nobody reports */
     }
+    (void)suggest_at(policy, context_of(FIRST));
     (void)suggest_at(policy, context_of(FIRST)); /* released all the same */
     assert_non_null(tacet_contextual_epochs_model(policy));
     assert_ok(tacet_policy_observe(policy, 1, 1, NULL));

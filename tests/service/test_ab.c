@@ -87,7 +87,7 @@ static void the_status_says_what_may_be_claimed(void **state) {
     assert_true(json_is_null(json_object_get(test, "more_tickets")));
     json_decref(status);
     assert_status(tacet_study_release(study, &release, &number, NULL), TACET_STATE);
-    play(study, FIRST + 1, 2, 4, NULL);
+    play(study, FIRST + 2, 2, 4, NULL); /* one between the last report and the release */
     status = text_of(study, TACET_STUDY_STATUS);
     assert_null(json_object_get(status, "observed")); /* reporting is private */
     test = json_object_get(status, "test");
@@ -114,7 +114,7 @@ static void the_status_says_what_may_be_claimed(void **state) {
 /* Costs: the cheaper arm is the better one, and a ticket that is not reported costs most. */
 static void unreported_tickets_count_as_the_worst(void **state) {
     tacet_study *study = open_study("costs", "minimize");
-    play(study, FIRST + 1, -1, 1, NULL);
+    play(study, FIRST + 2, -1, 1, NULL);
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     const json_t *test = json_object_get(status, "test");
     const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);
@@ -127,10 +127,10 @@ static void unreported_tickets_count_as_the_worst(void **state) {
     tacet_study_close(study);
 }
 
-/* One round of a person counts: whoever clicks 501 times is one ticket, and what is claimed of them is nothing. */
+/* One round of a person counts: whoever clicks 502 times is one ticket, and what is claimed of them is nothing. */
 static void a_person_counts_once(void **state) {
     tacet_study *study = open_study("clicker", "maximize");
-    play(study, FIRST + 1, 0, 10, "somebody");
+    play(study, FIRST + 2, 0, 10, "somebody");
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     const json_t *test = json_object_get(status, "test");
     const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);

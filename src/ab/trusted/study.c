@@ -157,6 +157,11 @@ static tacet_status end_epoch(tacet__ab_study *u, tacet_error *err) {
 
 /* --- the policy -------------------------------------------------------------------------------------------------- */
 
+/* The next suggestion begins with it. */
+static bool release_is_due(const tacet__ab_study *u) {
+    return u->suggested == u->begin + u->size + u->settings.late;
+}
+
 /* Where a ticket of the current epoch, or of those after it, is counted; NULL: it was released, or left out. */
 static tacet__ab_counts *counts_of(tacet__ab_study *u, size_t k) {
     return k < u->begin ? NULL : k < u->begin + u->size ? &u->now : &u->next;
@@ -170,7 +175,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     if (u->suggested == u->settings.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", u->settings.rounds);
     }
-    if (u->suggested == u->begin + u->size + u->settings.late) {
+    if (release_is_due(u)) {
         const tacet_status status = end_epoch(u, err);
         if (status != TACET_OK) {
             return status;
@@ -201,7 +206,8 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     }
     tacet__ab_counts *counts = counts_of(u, (size_t)ticket - 1);
     u->reported[ticket - 1] = true;
-    if (counts != NULL) {
+    /* While its release is due nothing changes what an epoch's release is of: one that was interrupted goes on. */
+    if (counts != NULL && !(counts == &u->now && release_is_due(u))) {
         const double share = (fmin(fmax(value, s->lower), s->upper) - s->lower) / (s->upper - s->lower);
         counts->steps[arm_of(u, ticket)] += (uint64_t)llround(share * TACET__AB_STUDY_ONE);
     }
@@ -299,6 +305,7 @@ tacet_status tacet_ab_study_create(tacet_policy **out, const tacet_ab_study_sett
         return status == TACET_OK ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy") : status;
     }
     u->settings = *settings;
+    u->settings.late = settings->late + 1; /* in the last of these no report of the epoch is taken any more */
     u->settings.first = settings->first > 0 ? settings->first : tacet_ab_epoch_size(settings->arms, 0);
     u->ask = *ask;
     memcpy(u->ticket, ask->ticket, strlen(ask->ticket));

@@ -27,7 +27,8 @@ typedef struct tacet_ab_study_settings {
     double alpha;       /* of all claims, at all looks together. Default .05 */
     double typical;     /* a public guess at a mean reward, before the first release. Default: the middle */
     size_t first;       /* tickets of the first epoch; 0: 250 an arm */
-    size_t late;        /* an epoch is released so many suggestions after its end; default 0 */
+    size_t late;        /* reports may come so many suggestions after an epoch's end; it is released one later.
+                           Default 0 */
     uint64_t coin_seed; /* of the coins; public. Default 1 */
 } tacet_ab_study_settings;
 

@@ -166,6 +166,11 @@ static size_t thompson(tacet__epochs *u, size_t draw, double *unit) {
     return best;
 }
 
+/* The next suggestion begins with it. */
+static bool release_is_due(const tacet__epochs *u) {
+    return u->suggested == u->begin + u->size + u->settings.late;
+}
+
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     tacet__epochs *u = self;
     double unit[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
@@ -178,7 +183,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     if (u->suggested == u->settings.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", u->settings.rounds);
     }
-    if (u->suggested == u->begin + u->size + u->settings.late) {
+    if (release_is_due(u)) {
         const tacet_status status = tacet__epochs_end(u, err);
         if (status != TACET_OK) {
             return status;
@@ -215,7 +220,8 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
         return tacet__fail(err, TACET_CONFLICT, "round %llu has been reported already", (unsigned long long)ticket);
     }
     u->reported[k] = true;
-    if (k >= u->begin) {
+    /* While its release is due nothing changes what an epoch's release is of: one that was interrupted goes on. */
+    if (k >= u->begin + (release_is_due(u) ? u->size : 0)) {
         u->rewards[k - u->begin] = value;
     }
     return TACET_OK;
@@ -416,7 +422,8 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
     u->settings.width = settings->width > 0 ? settings->width : 0.75;
     u->settings.first =
         settings->first > 0 ? settings->first : (size_t)fmin(fmax(FIRST_ROUNDS / settings->learner.eps, 100), 1000);
-    u->settings.first = u->settings.first > settings->late ? u->settings.first : settings->late;
+    u->settings.late = settings->late + 1; /* in the last of these no report of the epoch is taken any more */
+    u->settings.first = u->settings.first > u->settings.late ? u->settings.first : u->settings.late;
     u->ask = *ask;
     memcpy(u->ticket, ask->ticket, strlen(ask->ticket));
     u->ask.ticket = u->ticket;

@@ -25,7 +25,8 @@ typedef struct tacet_contextual_epochs_settings {
     size_t first;                      /* rounds of epoch 0; 0: 300/eps, from 100 to 1000 */
     double width;                      /* draws are so many posterior standard deviations wide; 0: 0.75 */
     uint64_t coin_seed;                /* of the draws; public. Default 1 */
-    size_t late; /* an epoch is released so many suggestions after its end; `first` is no less. Default 0 */
+    size_t late; /* reports may come so many suggestions after an epoch's end; it is released one later, and `first` is
+                    no less than that. Default 0 */
 } tacet_contextual_epochs_settings;
 
 void tacet_contextual_epochs_settings_defaults(tacet_contextual_epochs_settings *settings);
