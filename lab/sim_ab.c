@@ -24,7 +24,7 @@ typedef struct result {
 } result;
 
 typedef struct job {
-    const char *world, *table;
+    const char *world, *table, *log;
     size_t rows, trials, actions, columns;
     size_t levels[TACET_AB_COLUMNS_MOST];
     double eps;
@@ -158,6 +158,22 @@ static tacet_status learn_plain(result *r, const job *j, const lab_ab_world *w, 
     return status;
 }
 
+/* The first world's log, for tacet learn. */
+static tacet_status write_log(const job *j, const double *rows, tacet_error *err) {
+    FILE *file = fopen(j->log, "w");
+    bool good = file != NULL && fputs("action", file) >= 0;
+    for (size_t c = 0; c < j->columns && good; c++) {
+        good = fprintf(file, ",column%zu", c + 1) > 0;
+    }
+    good = good && fputs(",reward\n", file) >= 0;
+    for (size_t i = 0; i < j->rows * (j->columns + 2) && good; i++) {
+        good = fprintf(file, "%.17g%c", rows[i], (i + 1) % (j->columns + 2) == 0 ? '\n' : ',') > 0;
+    }
+    return (file == NULL || fclose(file) == 0) && good
+               ? TACET_OK
+               : tacet_error_set(err, TACET_IO, "%.100s cannot be written", j->log);
+}
+
 static tacet_status trial(void *user, size_t k, tacet_error *err) {
     job *j = user;
     result *r = &j->results[k];
@@ -183,7 +199,8 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
         }
         rows[i * width + width - 1] = one.reward;
     }
-    status = release(&model, j, rows, j->seed + k, err);
+    status = j->log != NULL && k == 0 ? write_log(j, rows, err) : TACET_OK;
+    status = status == TACET_OK ? release(&model, j, rows, j->seed + k, err) : status;
     if (status == TACET_OK) {
         const tacet_ab_facts *f = tacet_ab_model_facts(model);
         const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
@@ -306,6 +323,7 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
         CLI_OPT("range", &j.range, "LO:HI", "Declared range of rewards. Default 0:1, and 0:500 for revenue."),
         CLI_OPT("trials", &j.trials, "N", "Worlds, each with a log. Default 60."),
         CLI_OPT("seed", &j.seed, "S", "Default 1."),
+        CLI_OPT("log", &j.log, "FILE", "Receives the first log as CSV, for tacet learn with the same --seed."),
         {0}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};

@@ -50,6 +50,7 @@ static const char WORDS[] =
     "{!_same|the rule earns {over_single.lower:_4} to {over_single.upper:^4} more than showing{*single_action| {.}} to "
     "all: {over_single_is}\n}"
     "it earns {over_logged.lower:_4} to {over_logged.upper:^4} more than the log did: {over_logged_is}\n"
+    "{?_split|sample ratio: {split.words} (p = {split.p:.2g}); shown in{*split.shown| {.:.4f}} of the rows\n}"
     "(95 % intervals; a gain is called better when its interval is above 0)\n"
     "protection: {protection}\nnot protected: that a row is in the log, the number of rows\n";
 
@@ -74,7 +75,41 @@ static const char *protection_of(char out[WORDS_MOST], const tacet_ab_facts *f) 
     return out;
 }
 
-static void report(const tacet_ab_model *model, const char *out, double seconds) {
+static const double MISMATCH = 0.001; /* an experiment whose counts are this unlikely was not run as planned */
+
+/* Whether actions were shown as planned. */
+static json_t *split_json(const tacet_ab_model *model, const cli_reals *split) {
+    double p = 0;
+    double *shown = calloc(split->count, sizeof *shown);
+    json_t *list = json_array();
+    json_t *object = NULL;
+    if (shown != NULL && tacet_ab_model_split(model, shown, &p, split->at, NULL) == TACET_OK) {
+        for (size_t a = 0; a < split->count; a++) {
+            (void)json_array_append_new(list, J(shown[a]));
+        }
+        object = cli_object("p as_planned words shown", J(p), JB(p >= MISMATCH),
+                            J(p >= MISMATCH ? "as planned, as far as can be told"
+                                            : "MISMATCH: actions were not shown as planned, so look for the fault "
+                                              "before you believe any comparison"),
+                            J(json_incref(list)));
+    }
+    json_decref(list);
+    free(shown);
+    return object;
+}
+
+static tacet_status check_split(const tacet_ab_log *log, const cli_reals *split, tacet_error *err) {
+    bool good = split->at == NULL || split->count == tacet_ab_log_plan(log)->actions;
+    for (size_t a = 0; a < split->count && good; a++) {
+        good = split->at[a] > 0;
+    }
+    return good ? TACET_OK
+                : tacet_error_set(err, TACET_INVALID,
+                                  "--split has a number above 0 for each of the %zu actions, in the order of their levels",
+                                  tacet_ab_log_plan(log)->actions);
+}
+
+static void report(const tacet_ab_model *model, const cli_reals *split, const char *out, double seconds) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
     const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
     char words[WORDS_MOST];
@@ -91,7 +126,10 @@ static void report(const tacet_ab_model *model, const char *out, double seconds)
     if (f->person_rows > 0) {
         cli_add(object, "person", J(cli_object("rows eps delta", J(f->person_rows), J(f->person_eps), J(0.0))));
     }
-    cli_add(object, "_same _cut", J(p->rule_is_single), J(f->plan.money));
+    if (split->at != NULL) {
+        cli_add(object, "split", J(split_json(model, split)));
+    }
+    cli_add(object, "_same _cut _split", J(p->rule_is_single), J(f->plan.money), JB(split->at != NULL));
     (void)cli_tell(object, WORDS);
 }
 
@@ -132,6 +170,7 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     learn_job job;
     const char *out = NULL;
     bool dry = false, yes = false, few = false;
+    cli_reals split = {0};
     cli_option options[JOB_OPTIONS] = {0};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
@@ -141,6 +180,8 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     const size_t n = learn_job_options(&job, options);
     const cli_option own[] = {
         CLI_OPT("out", &out, "FILE", "Receives the model."),
+        CLI_OPT("split", &split, "W,W,…",
+                "How actions were meant to be shown, 1,1 or 50,30,20: says whether the released counts agree."),
         CLI_OPT("dry-run", &dry, NULL, "Charge, draw and write nothing; say what would be released."),
         CLI_YES(&yes),
     };
@@ -169,10 +210,11 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         code = dry_run(log, self);
         goto done;
     }
+    TACET_THEN(status, check_split(log, &split, &err));
     TACET_THEN(status, tacet_ab_log_release(log, &model, &job.entry, &err));
     TACET_THEN(status, write_model(model, out, &err));
     if (status == TACET_OK) {
-        report(model, out, cli_seconds() - begin);
+        report(model, &split, out, cli_seconds() - begin);
         if (few) {
             cli_say(self, CLI_FEW_ROWS);
         }

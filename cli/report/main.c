@@ -85,8 +85,8 @@ static const cli_command COMMANDS[] = {
     {"report", "one self-contained HTML file from result JSON",
      "--in FILE.json [--in FILE.json …] --out FILE.html [--svg DIR]",
      "Draws what it is given, in the order given: documents in the format of docs/report-format.md, and what other "
-     "commands print under --json: modeler run, gp-ucb, simulate, ledger show, audit; of any other result a table of "
-     "its fields. Several simulations share one chart and one table.\n\n"
+     "commands print under --json: modeler run, gp-ucb, simulate, ledger show, audit; models of learn; of any other "
+     "result a table of its fields. Several simulations share one chart and one table.\n\n"
      "The page is one file. It runs no script, loads nothing, fits a telephone, and follows the reader's light or "
      "dark setting. '-' reads standard input.",
      "tacet-lab simulate outsourced --scenario grid --trials 20 --json > ours.json\n"

@@ -27,6 +27,8 @@ struct tacet_report {
 tacet_status tacet__report_check(const json_t *section, size_t number, tacet_error *err);
 /* Turns what a program printed into sections at the end of `sections`; several simulations share one chart. */
 tacet_status tacet__report_result(json_t *sections, const char *name, const json_t *result, tacet_error *err);
+/* The same of a model that tacet learn wrote. */
+tacet_status tacet__report_ab(json_t *sections, const char *name, const json_t *result, tacet_error *err);
 
 /* False for a chart that several results share and that says nothing yet: regret against eps with one eps only. */
 bool tacet__report_shown(const json_t *section);

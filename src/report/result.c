@@ -424,6 +424,9 @@ static bool add_tuned(json_t *sections, const char *name, const json_t *result) 
 
 tacet_status tacet__report_result(json_t *sections, const char *name, const json_t *result, tacet_error *err) {
     bool ok = false;
+    if (has(result, "released") && has(result, "claims")) {
+        return tacet__report_ab(sections, name, result, err);
+    }
     if (has(result, "list") && has(result, "budget_eps")) {
         ok = append(sections, json_pack("{ss ss sO}", "kind", "ledger", "title", "Ledger", "ledger", result)) &&
              add_figure(sections, "budget", result);

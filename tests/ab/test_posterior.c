@@ -218,6 +218,38 @@ static void it_fails_cleanly_without_memory(void **state) {
     tacet_ab_posterior_clear(&p);
 }
 
+/* Most of those who buy anyway were shown action 0. Without the fact that decided it, action 0 looks best; with it
+ * among the contexts action 1, which earns .05 more from everybody. Rows as many as expected, and noise for eps = 1. */
+static void what_decided_belongs_among_the_contexts(void **state) {
+    enum { ROWS = 40000 };
+    static const size_t two[] = {2};
+    double up[4], down[4], up_all[2] = {0}, down_all[2] = {0};
+    tacet_ab_posterior p;
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const size_t a = i % 2, buys = i / 2;
+        const double n = ROWS / 2.0 * (a == buys ? 0.2 : 0.8);
+        up[i] = n * (0.2 + 0.4 * (double)buys + 0.05 * (double)a);
+        down[i] = n - up[i];
+        up_all[a] += up[i];
+        down_all[a] += down[i];
+    }
+    tacet_ab_table t = {.actions = 2, .up = up_all, .down = down_all, .scale = 2, .rows = ROWS, .variance_share = 1};
+    assert_ok(tacet_ab_posterior_make(&p, &t, 1, NULL));
+    assert_int_equal(p.single, 0);
+    tacet_ab_posterior_clear(&p);
+    t.levels = two;
+    t.columns = 1;
+    t.up = up;
+    t.down = down;
+    assert_ok(tacet_ab_posterior_make(&p, &t, 1, NULL));
+    assert_int_equal(p.single, 1);
+    assert_true(p.rule_is_single);
+    assert_true(p.action_value[1].lower < 0.45 && p.action_value[1].upper > 0.45);
+    assert_true(p.action_value[0].lower < 0.40 && p.action_value[0].upper > 0.40);
+    tacet_ab_posterior_clear(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_noise_and_with_many_rows_means_are_the_rates),
@@ -225,6 +257,7 @@ int main(void) {
         cmocka_unit_test(totals_are_used),
         cmocka_unit_test(intervals_cover_and_nothing_is_claimed_of_nothing),
         cmocka_unit_test(a_rule_that_is_the_single_action_says_so),
+        cmocka_unit_test(what_decided_belongs_among_the_contexts),
         cmocka_unit_test(what_is_no_table_is_refused),
         cmocka_unit_test(it_fails_cleanly_without_memory),
     };

@@ -306,8 +306,34 @@ static void a_model_reads_back_and_refuses_what_is_not_its_own(void **state) {
     tacet_ab_model_free(model);
 }
 
+/* Chances are what they say where the plan was kept: of 100 logs the p of 2 to 21 is below .1 (false alarm: .002). A
+ * plan that was not kept is found; so is one that is no plan. */
+static void counts_are_compared_with_the_planned_split(void **state) {
+    enum { MANY = 600, LOGS = 100 };
+    static double rows[MANY * WIDTH];
+    const double even[ACTIONS] = {2, 2, 2}, uneven[ACTIONS] = {1, 1, 2}, none[ACTIONS] = {1, 0, 1};
+    double shown[ACTIONS], p = 0;
+    size_t rare = 0;
+    (void)state;
+    for (uint64_t k = 0; k < LOGS; k++) {
+        draw_rows(rows, MANY, 1, 4000 + k);
+        tacet_ab_model *model = released(rows, MANY, 1, 1, 4000 + k);
+        assert_ok(tacet_ab_model_split(model, shown, &p, even, NULL));
+        assert_close(shown[0] + shown[1] + shown[2], 1, 0.2);
+        rare += p < 0.1 ? 1 : 0;
+        if (k == 0) {
+            assert_ok(tacet_ab_model_split(model, shown, &p, uneven, NULL));
+            assert_true(p < 0.001);
+            assert_status(tacet_ab_model_split(model, shown, &p, none, NULL), TACET_INVALID);
+        }
+        tacet_ab_model_free(model);
+    }
+    assert_true(rare >= 2 && rare <= 21);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_compared_with_the_planned_split),
         cmocka_unit_test(no_row_moves_the_table_by_more_than_is_charged),
         cmocka_unit_test(almost_without_noise_its_numbers_are_plain_counts),
         cmocka_unit_test(a_row_adds_one_to_its_cell_and_one_to_its_action),

@@ -29,6 +29,13 @@ static tacet_ab_estimate estimate(const moments *m, size_t count) {
     return (tacet_ab_estimate){.mean = mean, .lower = mean - REACH * sd, .upper = mean + REACH * sd};
 }
 
+/* Of a value: rewards lie within 0 and 1, and so does their mean. */
+static tacet_ab_estimate within(const moments *m, size_t count) {
+    const tacet_ab_estimate e = estimate(m, count);
+    return (tacet_ab_estimate){
+        .mean = fmin(fmax(e.mean, 0), 1), .lower = fmin(fmax(e.lower, 0), 1), .upper = fmin(fmax(e.upper, 0), 1)};
+}
+
 static void set_rule(tacet_ab_posterior *out, const tacet__ab_data *d) {
     double best = -INFINITY;
     for (size_t a = 0; a < d->A; a++) {
@@ -143,15 +150,15 @@ tacet_status tacet__ab_claim(tacet_ab_posterior *out, const tacet__ab_data *d, c
             draw_shares(q, d, rng);
             note_draw(m, actions, out, d, mu, q);
         }
-        out->rule_value = estimate(&m[RULE], draws->count);
-        out->single_value = estimate(&m[SINGLE], draws->count);
-        out->logged_value = estimate(&m[LOGGED], draws->count);
-        out->uniform_value = estimate(&m[UNIFORM], draws->count);
+        out->rule_value = within(&m[RULE], draws->count);
+        out->single_value = within(&m[SINGLE], draws->count);
+        out->logged_value = within(&m[LOGGED], draws->count);
+        out->uniform_value = within(&m[UNIFORM], draws->count);
         out->over_single = estimate(&m[OVER_SINGLE], draws->count);
         out->over_logged = estimate(&m[OVER_LOGGED], draws->count);
         out->over_uniform = estimate(&m[OVER_UNIFORM], draws->count);
         for (size_t a = 0; a < d->A; a++) {
-            out->action_value[a] = estimate(&actions[a], draws->count);
+            out->action_value[a] = within(&actions[a], draws->count);
         }
         memcpy(out->share, d->q, d->C * sizeof *out->share);
         memcpy(out->rows, d->n, d->K * sizeof *out->rows);

@@ -49,6 +49,11 @@ TACET_API tacet_status tacet_ab_model_predict(const tacet_ab_model *model, doubl
 TACET_API void tacet_ab_cut(double *top, double *variance_share, const tacet_ab_plan *plan, const double *knots,
                             double rows, double scale);
 
+/* Whether actions were shown as planned: `weights` of all actions, above 0, in any unit. shown: the released share of
+ * each. p_value: how likely released counts are at least as far off, where they were. INVALID, NO_MEMORY. */
+TACET_API tacet_status tacet_ab_model_split(const tacet_ab_model *model, double *shown, double *p_value,
+                                            const double *weights, tacet_error *err);
+
 /* JSON; the caller frees the text. */
 TACET_API tacet_status tacet_ab_model_encode(const tacet_ab_model *model, char **text, tacet_error *err);
 /* PARSE names the field. The posterior is computed again from the released numbers. */

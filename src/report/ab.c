@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ab.c - a model that was learnt from a log, as sections for whoever decides: what to show to whom, what that earns,
+ * what was compared, what is protected. Ring: open. Everything is read from the model's own posterior, which is computed
+ * again from the released numbers. Cost: that of the posterior. */
+#include "report/internal.h"
+
+#include "core/fail.h"
+#include "core/json_text.h"
+#include "report/known.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/ab/open/model.h>
+
+enum { NAME = 256, BARS = 12, ROWS = 400 };
+
+static bool append(json_t *sections, json_t *section) {
+    return section != NULL && json_array_append_new(sections, section) == 0;
+}
+
+/* What people call level `number` of column j: its name, or the ends of a bin. */
+static void name_level(char *out, size_t size, const tacet_ab_facts *f, size_t number, size_t j) {
+    const tacet_ab_plan *plan = &f->plan;
+    char low[TACET_SPACE_NAME], high[TACET_SPACE_NAME];
+    const tacet_space_column *c = &f->space->columns[j];
+    if (!plan->number[j]) {
+        tacet_space_text(c, low, tacet_ab_plan_value(plan, number, j));
+        (void)snprintf(out, size, "%s", low);
+        return;
+    }
+    const double count = (double)plan->levels[j];
+    const double place = tacet_ab_plan_place(plan, j, tacet_ab_plan_value(plan, number, j));
+    const double bin = fmin(floor(place * count), count - 1);
+    tacet_space_text(c, low, tacet_ab_plan_at(plan, j, bin / count));
+    tacet_space_text(c, high, tacet_ab_plan_at(plan, j, (bin + 1) / count));
+    (void)snprintf(out, size, "%s to %s", low, high);
+}
+
+static void name_action(char out[NAME], const tacet_ab_facts *f, size_t a) {
+    size_t used = 0;
+    for (size_t j = 0; j < f->plan.action_columns && used < NAME - 1; j++) {
+        char level[2 * TACET_SPACE_NAME + 8];
+        name_level(level, sizeof level, f, a, j);
+        used += (size_t)snprintf(out + used, NAME - used, "%s%s", used > 0 ? ", " : "", level);
+    }
+}
+
+static const char *told(const tacet_ab_estimate *e) {
+    return e->lower > 0 ? "better" : e->upper < 0 ? "worse" : "not told apart";
+}
+
+static bool add_answer(json_t *sections, const char *name, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+    char single[NAME], gain[256];
+    name_action(single, f, p->single);
+    if (p->rule_is_single) {
+        (void)snprintf(gain, sizeof gain, "In every group of visitors the same is best, so there is nothing to gain from "
+                                          "telling them apart.");
+    } else {
+        (void)snprintf(gain, sizeof gain, "That is %.4g to %.4g more than showing one for all: %s.", p->over_single.lower,
+                       p->over_single.upper, told(&p->over_single));
+    }
+    return append(
+        sections,
+        json_pack("{ss ss so ss}", "kind", "text", "title", name, "text",
+                  json_sprintf("The rule below earns between %.4g and %.4g a row. The best for all is %s, which earns "
+                               "between %.4g and %.4g. The log earned between %.4g and %.4g.\n\n%s Against the log it is "
+                               "%.4g to %.4g more: %s.%s",
+                               p->rule_value.lower, p->rule_value.upper, single, p->single_value.lower,
+                               p->single_value.upper, p->logged_value.lower, p->logged_value.upper, gain,
+                               p->over_logged.lower, p->over_logged.upper, told(&p->over_logged),
+                               f->plan.money ? " Rewards are counted up to the number named under facts." : ""),
+                  "note",
+                  "95 % intervals. A difference is called better or worse only where its whole interval lies on one side "
+                  "of 0."));
+}
+
+static void add_bar(json_t *items, const char *label, const tacet_ab_estimate *e, double lo, double whole) {
+    (void)json_array_append_new(items, json_pack("{ss sf sf so}", "label", label, "value", fmax(e->mean - lo, 0), "of",
+                                                 whole, "note",
+                                                 json_sprintf("%.4g (%.4g to %.4g)", e->mean, e->lower, e->upper)));
+}
+
+static bool add_values(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+    json_t *items = json_array();
+    double most = fmax(p->rule_value.upper, p->logged_value.upper);
+    for (size_t a = 0; a < p->actions; a++) {
+        most = fmax(most, p->action_value[a].mean);
+    }
+    const double lo = f->plan.lo, whole = most > lo ? most - lo : 1;
+    add_bar(items, "the rule", &p->rule_value, lo, whole);
+    for (size_t a = 0; a < p->actions && p->actions <= BARS; a++) {
+        char name[NAME], label[NAME + 16];
+        name_action(name, f, a);
+        (void)snprintf(label, sizeof label, "%s for all", name);
+        add_bar(items, label, &p->action_value[a], lo, whole);
+    }
+    add_bar(items, "the log", &p->logged_value, lo, whole);
+    add_bar(items, "all evenly", &p->uniform_value, lo, whole);
+    return append(sections, json_pack("{ss ss so}", "kind", "bars", "title", "What each earns a row", "items", items));
+}
+
+/* Contexts, the rule in them and what it earns; with few actions what all of them earn. */
+static bool add_rule(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+    const size_t first = f->plan.action_columns, columns = f->plan.columns;
+    const bool all = columns + 2 + p->actions <= TACET__REPORT_COLUMNS && p->actions <= BARS;
+    json_t *names = json_array(), *rows = json_array();
+    char name[NAME];
+    for (size_t j = 0; j < columns && j + 4 < TACET__REPORT_COLUMNS; j++) {
+        (void)json_array_append_new(names, json_string(f->space->columns[first + j].name));
+    }
+    (void)json_array_append_new(names, json_string("of the rows"));
+    (void)json_array_append_new(names, json_string("show"));
+    for (size_t a = 0; a < (all ? p->actions : 1); a++) {
+        name_action(name, f, a);
+        (void)json_array_append_new(names, all ? json_sprintf("%s earns", name) : json_string("it earns"));
+    }
+    for (size_t c = 0; c < p->contexts && c < ROWS; c++) {
+        json_t *row = json_array();
+        for (size_t j = 0; j < columns && j + 4 < TACET__REPORT_COLUMNS; j++) {
+            name_level(name, sizeof name, f, c, first + j);
+            (void)json_array_append_new(row, json_string(name));
+        }
+        name_action(name, f, p->rule[c]);
+        (void)json_array_append_new(row, json_sprintf("%.1f %%", 100 * p->share[c]));
+        (void)json_array_append_new(row, json_string(name));
+        for (size_t a = 0; a < (all ? p->actions : 1); a++) {
+            const size_t i = c * p->actions + (all ? a : p->rule[c]);
+            (void)json_array_append_new(row, json_sprintf("%.4g \xc2\xb1 %.2g", p->mean[i], p->sd[i]));
+        }
+        (void)json_array_append_new(rows, row);
+    }
+    return append(sections,
+                  json_pack("{ss ss so so ss}", "kind", "table", "title", "What to show to whom", "columns", names, "rows",
+                            rows, "note",
+                            p->contexts > ROWS ? "The first groups; tacet predict has them all. \xc2\xb1 is one standard "
+                                                 "deviation."
+                                               : "\xc2\xb1 is one standard deviation."));
+}
+
+static bool add_facts(json_t *sections, const tacet_ab_facts *f) {
+    char eps[TACET__ABOVE];
+    json_t *items = json_pack("[{ss sI} {ss so ss}]", "label", "rows", "value", (json_int_t)f->plan.rows, "label",
+                              "protected", "value",
+                              f->is_private ? json_sprintf("one row, eps %s", tacet__above(eps, f->plan.eps))
+                                            : json_string("NOT DIFFERENTIALLY PRIVATE: seeded noise"),
+                              "tone", f->is_private ? "good" : "bad");
+    if (f->is_private && f->person_rows > 0) {
+        (void)json_array_append_new(items, json_pack("{ss so}", "label", "of a person", "value",
+                                                     json_sprintf("all of at most %zu rows, eps %s", f->person_rows,
+                                                                  tacet__above(eps, f->person_eps))));
+    }
+    (void)json_array_append_new(items, json_pack("{ss ss}", "label", "not protected", "value",
+                                                 "that a row is in the log, the number of rows"));
+    if (f->plan.money) {
+        (void)json_array_append_new(items, json_pack("{ss sf}", "label", "rewards are counted up to", "value", f->top));
+    }
+    return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", "Facts", "items", items));
+}
+
+tacet_status tacet__report_ab(json_t *sections, const char *name, const json_t *result, tacet_error *err) {
+    tacet_ab_model *model = NULL;
+    char *text = tacet__json_text(result, 0);
+    tacet_status status = text == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a page")
+                                       : tacet_ab_model_decode(&model, text, strlen(text), err);
+    free(text);
+    if (status == TACET_OK) {
+        const tacet_ab_facts *f = tacet_ab_model_facts(model);
+        const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
+        status = add_answer(sections, name, f, p) && add_values(sections, f, p) && add_rule(sections, f, p) &&
+                         add_facts(sections, f)
+                     ? TACET_OK
+                     : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a page");
+    }
+    tacet_ab_model_free(model);
+    return status;
+}
