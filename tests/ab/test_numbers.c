@@ -21,7 +21,7 @@ static void numbers_are_in_even_bins_of_their_scale(void **state) {
                                  "{\"name\":\"k\",\"kind\":\"integer\",\"bounds\":[2,4]}]}");
     tacet_ab_plan p;
     (void)state;
-    assert_ok(tacet_ab_plan_make(&p, &space, 1, 0, 1, 1, 10000, NULL));
+    assert_ok(tacet_ab_plan_make(&p, &space, 1, 0, 1, 1, 5000, NULL));
     assert_int_equal(p.levels[0], 4);
     assert_int_equal(p.levels[1], 4);
     assert_int_equal(p.levels[2], 3); /* as many as there are */
@@ -40,6 +40,9 @@ static void numbers_are_in_even_bins_of_their_scale(void **state) {
     /* More rows, more bins, at most 16; many columns of numbers have halves, and nothing smooth. */
     assert_ok(tacet_ab_plan_make(&p, &space, 1, 0, 1, 1, 100000000, NULL));
     assert_true(p.levels[0] > 4 && p.cells <= 600);
+    /* Few rows: three bins, and no totals beside them to share eps with. */
+    assert_ok(tacet_ab_plan_make(&p, &space, 1, 0, 1, 1, 100, NULL));
+    assert_true(p.levels[0] == 3 && !p.totals && p.sensitivity == 2 + 1.0 / 16);
     tacet_space_clear(&space);
 }
 

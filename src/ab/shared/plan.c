@@ -8,20 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Where a cell has fewer rows than this, times 1/eps, the noise hides it, and totals of actions are worth half of eps.
- */
+/* Where a cell has fewer rows than this, times 1/eps, the noise hides it, and totals of actions are worth half of eps;
+ * not beside smooth effects, which tell as much of an action from its neighbours. */
 static const double ROWS_A_CELL = 50;
 
-/* Bins of a column of numbers: fewer rows in one are mostly noise, and more bins tell nothing new of a smooth effect. */
-static const double ROWS_A_BIN = 100;
+/* Bins of a column of numbers: fewer rows in one are mostly noise, and more bins tell nothing new of a smooth effect. Up
+ * to four bins are coarse, and worth having with fewer. */
+static const double ROWS_A_BIN = 100, ROWS_A_COARSE_BIN = 60;
 /* Effects along bins fill whole matrices: a table with them has at most about so many cells. */
 static const double SMOOTH_CELLS = 600;
 enum { BINS_MOST = 16, HALVES = 2 };
 
 /* How many bins each column of numbers gets, `numbers` of them beside categories with so many cells. */
 static size_t bins_for(double rows, double eps, double cells, size_t numbers) {
-    const double least = numbers <= 2 ? 4 : numbers <= 4 ? 3 : HALVES;
-    const double even = pow(rows * eps / (ROWS_A_BIN * cells), 1 / (double)numbers);
+    const bool four = numbers <= 2 && rows * eps >= ROWS_A_COARSE_BIN * cells * 16;
+    const double least = four ? 4 : numbers <= 4 ? 3 : HALVES;
+    const double each = numbers <= 2 ? ROWS_A_BIN : ROWS_A_COARSE_BIN;
+    const double even = pow(rows * eps / (each * cells), 1 / (double)numbers);
     const double most = fmax(floor(pow(SMOOTH_CELLS / cells, 1 / (double)numbers) + 1e-9), HALVES);
     return (size_t)fmin(fmin(fmax(floor(even), least), BINS_MOST), most);
 }
@@ -84,7 +87,7 @@ tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size
     p->eps = eps;
     p->rows = rows;
     p->money = lo == 0 && hi > 1;
-    p->totals = p->contexts > 1 && (double)rows / (double)p->cells * eps < ROWS_A_CELL;
+    p->totals = p->contexts > 1 && !p->smooth && (double)rows / (double)p->cells * eps < ROWS_A_CELL;
     p->spread = p->smooth && !p->money;
     p->numbers = 2 * (p->cells + (p->totals ? p->actions : 0)) + (p->spread ? 1 : 0);
     p->sensitivity = (p->totals ? 4 : 2) + (p->spread ? 1.0 / TACET_AB_SPREAD_PARTS : 0);
