@@ -179,6 +179,9 @@ static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
     TACET_THEN(status, tacet__engine_open(&engine, &settings, err));
     TACET_THEN(status, suggest(s, engine, tickets, rounds, err));
     TACET_THEN(status, observe(engine, tickets, rewards, rounds, err));
+    if (has_contexts(s)) { /* one suggestion lies between the last report that counts and the release */
+        TACET_THEN(status, suggest(s, engine, tickets, 1, err));
+    }
     tacet__engine_close(engine);
     return status;
 }
