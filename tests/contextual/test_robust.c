@@ -74,7 +74,64 @@ static void test_decode(void **state) {
     tacet_contextual_basis_free(basis);
 }
 
+typedef struct seen {
+    const tacet_contextual_learner *learner;
+    size_t times[100];
+} seen;
+
+static void see(void *user, const double *record, const double *phi) {
+    seen *s = user;
+    (void)phi;
+    s->times[(size_t)(record - s->learner->records) / s->learner->stride]++;
+}
+
+/* Parallel composition: all parts together read each record once. And a residual counts for no more than what is
+ * charged, whatever is in the records. */
+static void test_parts_read_each_record_once(void **state) {
+    enum { N = 100 };
+    tacet_contextual_space space;
+    tacet_contextual_settings settings;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_learner *learner = NULL;
+    tacet_noise *noise = NULL;
+    double excess = 0, sd = 0;
+    const double w[2] = {0.5, 0.5};
+    tacet_contextual_space_defaults(&space);
+    tacet_contextual_settings_defaults(&settings);
+    settings.eps = 1e5;
+    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
+    assert_ok(tacet_contextual_learner_create(&learner, basis, &settings, NULL));
+    for (size_t i = 0; i < N; i++) {
+        assert_ok(tacet_contextual_learner_add(learner, w, 0, NULL));
+    }
+    assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet__robust r = {.learner = learner,
+                       .parts = {.learner = learner, .ask = &ask, .what = "w", .prefix = "", .records = N,
+                                 .sizes = {.n = {20, 0, 0, 0, 45, 10, 25}, .stages = 1}}};
+    seen s = {.learner = learner};
+    assert_ok(tacet__parts_deal(&r.parts, NULL));
+    for (size_t part = 0; part < TACET__PARTS_MOST; part++) {
+        assert_ok(tacet__robust_visit(&r, part, see, &s, NULL));
+    }
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(s.times[i], 1);
+    }
+    for (size_t i = 0; i < N; i++) {
+        if (r.parts.part_of[i] == 6) {
+            learner->records[i * learner->stride + basis->d] = 1e6;
+            break;
+        }
+    }
+    assert_ok(tacet__robust_excess(&r, &excess, &sd, 6, "cut", 0.5, NULL));
+    assert_close(excess, 1.5 / 25, 1e-3);
+    free(r.parts.part_of);
+    tacet_noise_close(noise);
+    tacet_contextual_learner_free(learner);
+    tacet_contextual_basis_free(basis);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sketch), cmocka_unit_test(test_decode)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sketch), cmocka_unit_test(test_decode), cmocka_unit_test(test_parts_read_each_record_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
