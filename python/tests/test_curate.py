@@ -142,10 +142,14 @@ def test_released_rows_have_the_names_and_units_of_the_space(tmp_path: Path) -> 
     assert list(frame.mg.isna()) == list(table.mg.isna())
 
 
-def test_a_rehearsal_is_had_as_often_as_one_likes_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rehearsal_is_had_as_often_as_one_likes_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("TACET_STATE", str(tmp_path / "registry"))
     with trusted.Rehearsal(rows=600, seed=1) as r:
-        first, second = r.curate(eps=3), r.curate(eps=3)
+        with caplog.at_level("INFO", "tacet"):
+            first, second = r.curate(eps=3), r.curate(eps=3)
+        assert [(told.name, "eps = 3" in told.getMessage()) for told in caplog.records] == 2 * [("tacet.curate", True)]
         assert first.manifest.private and first.ledger.eps == second.ledger.eps == 3
         assert not first.to_frame().equals(second.to_frame())  # real noise, drawn anew
         assert r.learn(eps=4).best(device="phone") == {"variant": "B"}

@@ -2,6 +2,7 @@
 """The curator's side of the outsourced model: a private release of a table, and the desk that answers for it."""
 from __future__ import annotations
 
+import logging
 import threading
 import warnings
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._native import Handle, interruptible
 from tacet._table import Packed, columns_of, is_missing, refuse_missing
+from tacet.display import guarantee
 from tacet.errors import Error, InvalidValue, StateError, Unsupported
 from tacet.ledger import Ledger
 from tacet.modeler import Manifest
@@ -19,6 +21,8 @@ from tacet.trusted._parts import is_dask
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_log = logging.getLogger("tacet.curate")
 
 
 class Release:
@@ -186,7 +190,9 @@ def curate(
             raise
         lib.tacet_manifest_clear(manifest)
     warn_few(few)
-    return Release(out)
+    made = Release(out)
+    _log.info("released %d rows into %s: %s", made.manifest.rows, out, guarantee(made.manifest))
+    return made
 
 
 def basic_settings(mechanism: str, eps: float, delta: float | None, records: Packed | None) -> Any:

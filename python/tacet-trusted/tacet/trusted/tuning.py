@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import threading
+from array import array
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 from tacet._native import Handle
+from tacet._table import numpy
 from tacet.display import table, up
 from tacet.errors import InvalidValue, StateError, Unsupported
 from tacet.space import Category, Column, Integer, Log, Real, Space
@@ -53,6 +55,9 @@ class Score:
     level: float
     records: int
 
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ({self.lower:.3g} to {self.upper:.3g}, {100 * self.level:g} %)"
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -78,8 +83,7 @@ class Tuned:
         return winners(self.space, self.winners, ax=ax)
 
     def _repr_html_(self) -> str:
-        score = self.score
-        told = "none" if score is None else f"{score.value:.3g} ({score.lower:.3g} to {score.upper:.3g})"
+        told = "none" if self.score is None else str(self.score)
         private = f"eps = {up(self.eps)} for one record" if self.private else "NONE: seeded noise"
         return table(["tuned", ""], [*self.params.items(), ("score", told), ("guarantee", private)])
 
@@ -130,8 +134,9 @@ def _settings(space: Any, columns: Space, options: Mapping[str, Any], kept: list
 
 def _values(returned: Any, n: int) -> Any:
     """One double for each record, or the words why not."""
-    import numpy as np
-
+    np = numpy()
+    if np is None:
+        return _plain_values(returned, n)
     values = np.asarray(returned)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
@@ -141,6 +146,14 @@ def _values(returned: Any, n: int) -> Any:
     if values.dtype.kind not in "fiub":
         raise InvalidValue(f"score() must return numbers, and returned {values.dtype}")
     return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _plain_values(returned: Any, n: int) -> Any:
+    """The same, where NumPy is not installed."""
+    if isinstance(returned, (int, float)) or len(returned) != n:
+        got = "one number" if isinstance(returned, (int, float)) else f"{len(returned)} values"
+        raise InvalidValue(_MEAN.format(n=n, got=got))
+    return array("d", [float(value) for value in returned])
 
 
 def tune(
@@ -208,8 +221,6 @@ def _evaluate(
     run: _Run, score: Callable[[Params], Any], space: Space, n: int, workers: int,
     progress: Callable[[int, int], None] | None,
 ) -> None:  # fmt: skip
-    import numpy as np
-
     lock = threading.Lock()
     number, record = ffi.new("size_t *"), ffi.new("double[]", len(space))
     nobody = ffi.cast("size_t", -1)
@@ -219,7 +230,7 @@ def _evaluate(
             native.call(lib.tacet_tune_next, run._pointer, number, record)
             if number[0] == int(nobody):
                 return None
-            return int(number[0]), space.rows(np.array([ffi.unpack(record, len(space))]))[0]
+            return int(number[0]), space.rows([ffi.unpack(record, len(space))])[0]
 
     def work(setting: int, params: Params) -> None:
         try:
@@ -253,13 +264,11 @@ def _evaluate(
 
 
 def _tuned(run: _Run, space: Space, eps: float, records: int, evaluations: int) -> Tuned:
-    import numpy as np
-
     record, receipt = ffi.new("double[]", len(space)), ffi.new("tacet_receipt *")
     winners, private = [], True
     for k in range_(lib.tacet_tune_winners(run._pointer)):
         native.call(lib.tacet_tune_winner, run._pointer, k, record, receipt)
-        winners.append(space.rows(np.array([ffi.unpack(record, len(space))]))[0])
+        winners.append(space.rows([ffi.unpack(record, len(space))])[0])
         private = private and bool(receipt.is_private)
     found = ffi.new("tacet_tune_score *")
     score = None
@@ -342,9 +351,7 @@ def tune_private(
         model = _train_all(run, train, space, kept)
         record, score = ffi.new("double[]", len(space)), ffi.new("double *")
         native.call(lib.tacet_stopping_result, run._pointer, record, score)
-        import numpy as np
-
-        params = space.rows(np.array([ffi.unpack(record, len(space))]))[0]
+        params = space.rows([ffi.unpack(record, len(space))])[0]
         if model is None and kept is not None and kept.exists():
             model = pickle.loads(kept.read_bytes())
     return Chosen(params, float(score[0]), model, float(law.eps), float(law.delta))
@@ -352,15 +359,13 @@ def tune_private(
 
 def _train_all(run: _Stopping, train: Callable[[Params], tuple[float, Any]], space: Space, kept: Path | None) -> Any:
     """The model of the best run of this process; None: there was none. Kept beside the state, private, for the next."""
-    import numpy as np
-
     number, record, best = ffi.new("size_t *"), ffi.new("double[]", len(space)), ffi.new("bool *")
     model = None
     while True:
         native.call(lib.tacet_stopping_next, run._pointer, number, record)
         if int(number[0]) == int(ffi.cast("size_t", -1)):
             return model
-        score, trained = train(space.rows(np.array([ffi.unpack(record, len(space))]))[0])
+        score, trained = train(space.rows([ffi.unpack(record, len(space))])[0])
         if kept is not None:  # before it is told: a model that won and is lost cannot be had again
             beside = kept.with_name(kept.name + ".new")
             with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
