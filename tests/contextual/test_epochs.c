@@ -165,6 +165,31 @@ static void test_null_records(void **state) {
 }
 
 /* Rounds from + 1 to `to`, all reported. */
+/* A report that comes while its epoch's release is due is accepted, not learnt, and the state that holds it loads. */
+static void test_a_report_while_a_release_is_due_is_kept_in_the_state(void **state) {
+    (void)state;
+    world w;
+    tacet_policy *policy = NULL, *again = NULL;
+    tacet_blob bytes;
+    tacet_blob_init(&bytes);
+    world_init(&w, 1000, FIRST);
+    w.noise = test_noise(9, 1);
+    assert_ok(create(&w, &policy, NULL));
+    assert_ok(create(&w, &again, NULL));
+    for (size_t k = 0; k <= FIRST; k++) { /* one more than the epoch has: its release is due */
+        (void)suggest_at(policy, context_of(k));
+    }
+    assert_ok(tacet_policy_observe(policy, 1, 0.5, NULL));
+    assert_ok(tacet_policy_save(policy, &bytes, NULL));
+    assert_ok(tacet_policy_load(again, bytes.data, bytes.size, NULL));
+    assert_status(tacet_policy_observe(again, 1, 0.5, NULL), TACET_CONFLICT);
+    (void)suggest_at(again, context_of(FIRST + 1));
+    tacet_policy_free(policy);
+    tacet_policy_free(again);
+    tacet_noise_close(w.noise);
+    tacet_blob_clear(&bytes);
+}
+
 static void play_on(tacet_policy *policy, size_t from, size_t to) {
     for (size_t t = from; t < to; t++) {
         const double c = context_of(t);
@@ -284,9 +309,13 @@ static void test_late_reports(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance),  cmocka_unit_test(test_learns),
-                                       cmocka_unit_test(test_charged_once), cmocka_unit_test(test_null_records),
-                                       cmocka_unit_test(test_last_epoch),   cmocka_unit_test(test_more_rounds),
-                                       cmocka_unit_test(test_late_reports)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance),
+                                       cmocka_unit_test(test_learns),
+                                       cmocka_unit_test(test_charged_once),
+                                       cmocka_unit_test(test_null_records),
+                                       cmocka_unit_test(test_last_epoch),
+                                       cmocka_unit_test(test_more_rounds),
+                                       cmocka_unit_test(test_late_reports),
+                                       cmocka_unit_test(test_a_report_while_a_release_is_due_is_kept_in_the_state)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,9 @@ static void visit_rounds(tacet__epochs *u, tacet__state *s) {
     tacet__state_u32s(s, "actions", u->action, rounds, (uint32_t)(u->n - 1));
     tacet__state_any_f64s(s, "rewards", u->rewards, rounds);
     for (size_t k = 0; k < rounds && tacet__state_taking(s); k++) {
+        /* A report that came while its release was due has no reward here. */
         tacet__state_require(s, "rewards",
-                             !isinf(u->rewards[k]) && u->reported[u->begin + k] != (isnan(u->rewards[k]) != 0));
+                             !isinf(u->rewards[k]) && (u->reported[u->begin + k] || isnan(u->rewards[k])));
     }
 }
 
