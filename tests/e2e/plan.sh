@@ -37,7 +37,7 @@ below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "loc
 "$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/contextual" 2>/dev/null
 grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/contextual" || fail "contextual: $(cat "$work/contextual")"
 # Not asked for a number of functions, it goes on until the answer is settled; and it tells the band of chance.
-"$tacet" plan outsourced --rows 300 --lengthscale 0.4 --queries 15 --eps 20,40 --json >"$work/settled" 2>/dev/null
+"$tacet" plan outsourced --rows 300 --lengthscale 0.4 --queries 25 --eps 20,40 --json >"$work/settled" 2>/dev/null
 grep -q '"settled":true' "$work/settled" || fail "an easy problem is not settled: $(cat "$work/settled")"
 grep -q '"chance":{"low":[-0-9.e+]*,"high":' "$work/settled" || fail "no band of chance"
 # From which eps on most of the gain is kept: ten functions leave it open, though their means name one eps, and the

@@ -203,9 +203,9 @@ static void central(void) {
 /* Contexts: explore, release, then choose; and rewards over a public list. */
 static void others(void) {
     char body[200];
-    for (int i = 0; i < LEARN + 1; i++) {
+    for (int i = 0; i < LEARN + 2; i++) { /* an epoch is released with the second suggestion after its end */
         json_t *one = NULL;
-        (void)snprintf(body, sizeof body, "{\"context\":[%g]}", (double)i / LEARN);
+        (void)snprintf(body, sizeof body, "{\"context\":[%g]}", (double)i / (LEARN + 2));
         assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, body, &one), 201);
         (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%d}",
                        json_string_value(json_object_get(one, "ticket")), i % 2);
