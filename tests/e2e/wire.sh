@@ -124,7 +124,7 @@ for path in /v1/../v1/manifest /v1/release/../../keys/ca.key /v1/queries/../../d
 done
 ask 404 /v1/queries/..%2f..%2fdata.csv --path-as-is
 ask 404 /v1/queries/never
-ask 404 "/v1/queries/$(printf '%05000d' 1)"
+ask 414 "/v1/queries/$(printf '%05000d' 1)"
 got=$(request -H "Authorization: Bearer $token" "$url/v1/queries/$(printf '%040000d' 1)")
 [[ $got == 4* ]] || fail "an endless path: $got"
 ask 405 /v1/manifest -X DELETE
