@@ -32,8 +32,8 @@ enum { DOUBLINGS = 4, SEARCH_DOUBLINGS = 2 };
 static const double HARDLY = 0.1;      /* of random's regret: a gain below it is not worth having */
 static const double SIGNIFICANT = 2;   /* standard errors of the paired gain */
 static const double CLOSE_SHARE = 0.9; /* of the non-private gain */
-enum { FEWEST = 8 };    /* functions; a standard error of fewer says little */
-enum { NARROWING = 4 }; /* times as many functions as it begins with: an interval is an answer, too */
+enum { FEWEST = 8 };                   /* functions; a standard error of fewer says little */
+enum { NARROWING = 4 };                /* times as many functions as it begins with: an interval is an answer, too */
 
 /* What would make a search that is not worth its budget worth it. */
 static const size_t TIMES[] = {2, 4, 8, 16};
@@ -199,10 +199,13 @@ static void judge(plan_state *p) {
     const plan_point *at = &p->at[0];
     char *out = p->advice;
     size_t size = sizeof p->advice;
-    int used = snprintf(out, size, "%s: at eps = %g a search ends at %.0f ± %.0f %% of the regret of %zu random rows "
+    int used = snprintf(out, size,
+                        "%s: at eps = %g a search ends at %.0f ± %.0f %% of the regret of %zu random rows "
                         "(%.0f %% without privacy; %zu made-up functions).",
-                        at->better ? "Worth it" : at->hopeless ? "Not worth it" : "Not clearly worth it", at->eps,
-                        100 * p->share, ceil(100 * p->share_se), p->problem.rounds,
+                        at->better     ? "Worth it"
+                        : at->hopeless ? "Not worth it"
+                                       : "Not clearly worth it",
+                        at->eps, 100 * p->share, ceil(100 * p->share_se), p->problem.rounds,
                         100 * p->plain.mean / p->random.mean, p->problem.trials);
     if (at->better || used < 0) {
         return;
@@ -210,8 +213,10 @@ static void judge(plan_state *p) {
     out += used;
     size -= (size_t)used;
     if (p->units > 0) {
-        used = snprintf(out, size, " Units %zu times smaller, which protect changes %zu times smaller, would make it so, "
-                        "as would eps = %g.", p->units, p->units, (double)p->units * at->eps);
+        used = snprintf(out, size,
+                        " Units %zu times smaller, which protect changes %zu times smaller, would make it so, "
+                        "as would eps = %g.",
+                        p->units, p->units, (double)p->units * at->eps);
     } else {
         used = snprintf(out, size, " Nor would units %zu times smaller make it so.", TIMES[UNIT_TIMES - 1]);
     }
@@ -308,7 +313,8 @@ static tacet_status compare(plan_state *p, plan_point *at, tacet_error *err) {
     return status;
 }
 
-/* Whether the first eps, `times` as large, gains over random. Noise is in units: that is units so many times smaller. */
+/* Whether the first eps, `times` as large, gains over random. Noise is in units: that is units so many times smaller.
+ */
 static tacet_status try_eps(plan_state *p, bool *better, size_t times, tacet_error *err) {
     plan_point at = {.eps = (double)times * p->at[0].eps};
     tacet_status status = run_point(p, &at, PLAN_PRIVATE, 2, err);
@@ -380,7 +386,8 @@ static size_t next_trials(const plan_state *p) {
 static tacet_status run(plan_state *p, tacet_error *err) {
     const double begin = cli_seconds();
     tacet_status status = play(p, err);
-    const size_t narrowing = p->problem.model == LAB_OUTSOURCED ? 1 : NARROWING; /* a verdict is what is wanted of a search */
+    const size_t narrowing =
+        p->problem.model == LAB_OUTSOURCED ? 1 : NARROWING; /* a verdict is what is wanted of a search */
     p->narrow = p->most < narrowing * p->problem.trials ? p->most : narrowing * p->problem.trials;
     while (status == TACET_OK && !p->settled && p->problem.trials < (p->told ? p->narrow : p->most)) {
         p->problem.trials = next_trials(p);
@@ -478,7 +485,10 @@ static int plan_it(plan_state *p, const char *eps, double delta, const cli_space
 
 #define SIMULATION(q)                                                                                                  \
     CLI_HEADING("Simulation"),                                                                                         \
-        {"trials", CLI_COUNT, &(q)->trials, "N",                                                                       \
+        {"trials",                                                                                                     \
+         CLI_COUNT,                                                                                                    \
+         &(q)->trials,                                                                                                 \
+         "N",                                                                                                          \
          "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the " \
          "answer is settled, 16 times as many at most (outsourced 4).",                                                \
          false},                                                                                                       \
@@ -507,9 +517,10 @@ int lab_plan_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("radius", &q->radius, "R",
                 "Without a space: half the diagonal of the domain, in units of the move of a record that is protected. "
                 "Default 25."),
-        CLI_OPT("lengthscale", &q->lengthscale, "L",
-                "Of the objective, as a fraction of the domain. Default: 1/16 to 1 by turns, half of the functions with "
-                "skewed values."),
+        CLI_OPT(
+            "lengthscale", &q->lengthscale, "L",
+            "Of the objective, as a fraction of the domain. Default: 1/16 to 1 by turns, half of the functions with "
+            "skewed values."),
         CLI_OPT("noise", &q->noise, "S",
                 "Standard deviation of a measurement, where the objective has about 1. Default 0.1."),
         CLI_OPT("known-prior", &q->known_prior, NULL,

@@ -38,7 +38,8 @@ void plan_words(char *out, size_t size, const plan_problem *problem);
 tacet_status plan_request(lab_request *out, const plan_problem *problem, plan_player player, double eps,
                           tacet_error *err);
 
-/* --- what was found (plan.c), printed by plan_print.c --------------------------------------------------------------- */
+/* --- what was found (plan.c), printed by plan_print.c ---------------------------------------------------------------
+ */
 
 enum { PLAN_MOST_EPS = 24 };
 /* Standard errors of what is kept beyond that share. A plan looks at most five times, at twice as many functions each

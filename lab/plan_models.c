@@ -76,7 +76,8 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
     if (p->known_prior && isnan(p->lengthscale)) {
         return tacet__fail(err, TACET_INVALID, "--known-prior needs --lengthscale");
     }
-    if (!((isnan(p->lengthscale) || p->lengthscale > 0) && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
+    if (!((isnan(p->lengthscale) || p->lengthscale > 0) && p->noise >= 0 && p->radius > 0 && p->delta > 0 &&
+          p->delta < 1)) {
         return tacet__fail(
             err, TACET_INVALID,
             "--lengthscale and --radius must be positive, --noise not negative, --delta between 0 and 1");
@@ -87,8 +88,7 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
     }
     if (p->model == LAB_OUTSOURCED &&
         (p->rounds > p->candidates || (double)p->candidates * (double)p->rounds > MOST_CELLS)) {
-        return tacet__fail(err, TACET_INVALID, "--queries at most --rows, and their product at most %g",
-                           MOST_CELLS);
+        return tacet__fail(err, TACET_INVALID, "--queries at most --rows, and their product at most %g", MOST_CELLS);
     }
     if (p->model == LAB_LOCAL && p->candidates > LOCAL_MOST_ARMS) {
         return tacet__fail(err, TACET_INVALID, "--model local is planned for at most %d candidates", LOCAL_MOST_ARMS);
@@ -132,10 +132,9 @@ void plan_words(char *out, size_t size, const plan_problem *p) {
     if (plan_delta(p) > 0) {
         (void)snprintf(delta, sizeof delta, "delta %g", p->delta);
     }
-    (void)snprintf(out, size, "%s: %zu %s, dimension %zu, %s of the domain, noise %g, %zu %s, %s%s",
-                   NAMES[p->model], p->candidates, p->model == LAB_OUTSOURCED ? "rows" : "candidates", p->dim, length,
-                   p->noise, p->rounds,
-                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta,
+    (void)snprintf(out, size, "%s: %zu %s, dimension %zu, %s of the domain, noise %g, %zu %s, %s%s", NAMES[p->model],
+                   p->candidates, p->model == LAB_OUTSOURCED ? "rows" : "candidates", p->dim, length, p->noise,
+                   p->rounds, p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta,
                    is_pure(p)                        ? " by laplace"
                    : strcmp(p->mechanism, "l2") == 0 ? " by l2"
                                                      : "");

@@ -12,10 +12,10 @@ static const char *verdict(const plan_state *p, const plan_point *at) {
     if (at == &p->random || at == &p->plain) {
         return "";
     }
-    return !at->better          ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
-           : at->close == PLAN_CLOSE ? "close to non-private"
+    return !at->better ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
+           : at->close == PLAN_CLOSE     ? "close to non-private"
            : at->close == PLAN_NOT_CLOSE ? "better than random"
-                                    : "better than random, perhaps close to non-private";
+                                         : "better than random, perhaps close to non-private";
 }
 
 /* printf counts bytes, and ± has two. */

@@ -75,8 +75,8 @@ static int look_at_target(const char *data, const char *target, const cli_comman
     return CLI_EXIT_OK;
 }
 
-/* Whether measured values leave as they are is said beforehand, so that nobody finds out afterwards: a script is refused
- * until it says so, a person is asked. A rehearsal has no persons. */
+/* Whether measured values leave as they are is said beforehand, so that nobody finds out afterwards: a script is
+ * refused until it says so, a person is asked. A rehearsal has no persons. */
 static int ask_about_values(const arguments *a, const cli_command *self) {
     char answer[16] = "";
     if (a->values_unprotected || a->dry_run || a->suggest_r || a->rehearsal) {

@@ -104,9 +104,10 @@ static tacet_status check_split(const tacet_ab_log *log, const cli_reals *split,
         good = split->at[a] > 0;
     }
     return good ? TACET_OK
-                : tacet_error_set(err, TACET_INVALID,
-                                  "--split has a number above 0 for each of the %zu actions, in the order of their levels",
-                                  tacet_ab_log_plan(log)->actions);
+                : tacet_error_set(
+                      err, TACET_INVALID,
+                      "--split has a number above 0 for each of the %zu actions, in the order of their levels",
+                      tacet_ab_log_plan(log)->actions);
 }
 
 static void report(const tacet_ab_model *model, const cli_reals *split, const char *out, double seconds) {

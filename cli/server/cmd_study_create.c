@@ -89,9 +89,10 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     json_t *options =
         cli_object("randomizer? parameters? late? ticket_seconds person_rounds", J(r->randomizer), J(r->parameters),
                    J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds), J(r->person_rounds));
-    json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
-                              J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
-                              J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->minimize ? "minimize" : NULL));
+    json_t *root =
+        cli_object("domain prior budget options rounds name? description? trust? policy? direction?", J(domain),
+                   J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options), J(r->rounds), J(r->name),
+                   J(r->description), J(r->trust), J(r->policy), J(r->minimize ? "minimize" : NULL));
     *out = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(root);
     return *out != NULL ? TACET_OK : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");

@@ -157,12 +157,13 @@ int cmd_study_best(int argc, char **argv, const cli_command *self) {
     tacet_status status = open_study(&a);
     TACET_THEN(status, tacet_study_text(a.study, &text, TACET_STUDY_BEST, &a.err));
     if (status == TACET_OK) {
-        (void)cli_tell(cli_loads(text),
-                       "best so far: {?point|{*point:, |{@} = {.:.10g}}}{!point|{*action:, |{.:.10g}}}\n"
-                       "expected reward {mean:.4g}, standard deviation {sd:.2g} as the study believes; the best of many "
-                       "looks better than it is\n"
-                       "{?spent_eps|eps spent: {spent_eps:^6}, for the reward of any one round\n}"
-                       "{?eps_per_report|eps spent by each device: {eps_per_report:^6} a report\n}");
+        (void)cli_tell(
+            cli_loads(text),
+            "best so far: {?point|{*point:, |{@} = {.:.10g}}}{!point|{*action:, |{.:.10g}}}\n"
+            "expected reward {mean:.4g}, standard deviation {sd:.2g} as the study believes; the best of many "
+            "looks better than it is\n"
+            "{?spent_eps|eps spent: {spent_eps:^6}, for the reward of any one round\n}"
+            "{?eps_per_report|eps spent by each device: {eps_per_report:^6} a report\n}");
     }
     return finish(&a, status, self);
 }

@@ -29,7 +29,8 @@ static const cli_command COMMANDS[] = {
      "Checks the definition and stores it in its canonical form; it never changes afterwards. Everything in it is "
      "public: bounds, ranges and lengthscales must not be computed from private data.\n\n"
      "Nothing is charged yet: a central study is charged as its batches end, over a space as its rewards are released, "
-     "each time before that, and all together cost what one does, since a round is released once. Over a space it says what to expect of the eps and "
+     "each time before that, and all together cost what one does, since a round is released once. Over a space it says "
+     "what to expect of the eps and "
      "the rounds (--plan: says it and stores nothing). Repeating the command after a failure is harmless; another "
      "study of the same name is refused.",
      "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
@@ -56,7 +57,8 @@ static const cli_command COMMANDS[] = {
      "The best point by what was released so far, in the units of its columns; what it is expected to return, the "
      "standard deviation of that as the study believes, and the eps spent. A point that was chosen for its expected "
      "reward returns less more often than not: of 60 made-up studies 46 were within two deviations, 56 within three. "
-     "Nothing is drawn, charged or stored. Where each round brings its own decision set or context there is no best point: release the model and ask 'tacet predict'.",
+     "Nothing is drawn, charged or stored. Where each round brings its own decision set or context there is no best "
+     "point: release the model and ask 'tacet predict'.",
      "tacet study best --store studies --study tune", cmd_study_best},
     {"study release", "what a study learnt, as a file for anyone", "--store DIR|URL --study NAME --out FILE",
      "Writes the model that 'tacet predict' reads. It is made of what was released and charged before, so it costs "

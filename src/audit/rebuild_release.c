@@ -73,8 +73,8 @@ static tacet_status load_typed(material *m, const char *data, tacet_error *err) 
     tacet_csv *csv = NULL;
     bool found = true;
     size_t got = 0;
-    double *rows = TACET__ZALLOC(double, n * d);
-    m->records = (tacet_csv_table){.values = TACET__ZALLOC(double, n * d), .n = n, .d = d};
+    double *rows = TACET__ZALLOC(double, n *d);
+    m->records = (tacet_csv_table){.values = TACET__ZALLOC(double, n *d), .n = n, .d = d};
     tacet_status status = rows != NULL && m->records.values != NULL
                               ? tacet_csv_open_file(&csv, data, NULL, err)
                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", n);
@@ -160,9 +160,8 @@ tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest *manifest,
     TACET_THEN(status, load_release(&m, folder, err));
     TACET_THEN(status, load_records(&m, data, err));
     TACET_THEN(status, choose(&m, known, seed, err));
-    TACET_THEN(status,
-               tacet_rebuild_records(out, NULL, m.release.values, m.release.d, m.release.d, m.records.values,
-                                     m.records.d, m.records.d, m.records.n, m.known, known, err));
+    TACET_THEN(status, tacet_rebuild_records(out, NULL, m.release.values, m.release.d, m.release.d, m.records.values,
+                                             m.records.d, m.records.d, m.records.n, m.known, known, err));
     free_material(&m);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);

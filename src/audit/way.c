@@ -19,7 +19,7 @@
 enum {
     SIDE_BY_SIDE = 64, /* answers of one number in a row, when rows are compared */
     FEW_SIDE_BY_SIDE = 8,
-    COMMITS_MOST = 64  /* of one question; there are four or five */
+    COMMITS_MOST = 64 /* of one question; there are four or five */
 };
 
 static void tell(const tacet__shipment *s, double fraction) {

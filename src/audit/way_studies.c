@@ -221,7 +221,8 @@ const tacet__way tacet__way_study = {
 
 const tacet__way tacet__way_contexts = {
     .name = "contextual-study",
-    .summary = "an epoch of a study with contexts in a store, one reward replaced; bound on eps, tests of the noise's law",
+    .summary =
+        "an epoch of a study with contexts in a store, one reward replaced; bound on eps, tests of the noise's law",
     .mechanism = "laplace",
     .most = 1,
     .law_numbers = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ab.c - a model that was learnt from a log, as sections for whoever decides: what to show to whom, what that earns,
- * what was compared, what is protected. Ring: open. Everything is read from the model's own posterior, which is computed
- * again from the released numbers. Cost: that of the posterior. */
+ * what was compared, what is protected. Ring: open. Everything is read from the model's own posterior, which is
+ * computed again from the released numbers. Cost: that of the posterior. */
 #include "report/internal.h"
 
 #include "core/fail.h"
@@ -55,31 +55,33 @@ static bool add_answer(json_t *sections, const char *name, const tacet_ab_facts 
     char single[NAME], gain[256];
     name_action(single, f, p->single);
     if (p->rule_is_single) {
-        (void)snprintf(gain, sizeof gain, "In every group of visitors the same is best, so there is nothing to gain from "
-                                          "telling them apart.");
+        (void)snprintf(gain, sizeof gain,
+                       "In every group of visitors the same is best, so there is nothing to gain from "
+                       "telling them apart.");
     } else {
-        (void)snprintf(gain, sizeof gain, "That is %.4g to %.4g more than showing one for all: %s.", p->over_single.lower,
-                       p->over_single.upper, told(&p->over_single));
+        (void)snprintf(gain, sizeof gain, "That is %.4g to %.4g more than showing one for all: %s.",
+                       p->over_single.lower, p->over_single.upper, told(&p->over_single));
     }
     return append(
         sections,
-        json_pack("{ss ss so ss}", "kind", "text", "title", name, "text",
-                  json_sprintf("The rule below earns between %.4g and %.4g a row. The best for all is %s, which earns "
-                               "between %.4g and %.4g. The log earned between %.4g and %.4g.\n\n%s Against the log it is "
-                               "%.4g to %.4g more: %s.%s",
-                               p->rule_value.lower, p->rule_value.upper, single, p->single_value.lower,
-                               p->single_value.upper, p->logged_value.lower, p->logged_value.upper, gain,
-                               p->over_logged.lower, p->over_logged.upper, told(&p->over_logged),
-                               f->plan.money ? " Rewards are counted up to the number named under facts." : ""),
-                  "note",
-                  "95 % intervals. A difference is called better or worse only where its whole interval lies on one side "
-                  "of 0."));
+        json_pack(
+            "{ss ss so ss}", "kind", "text", "title", name, "text",
+            json_sprintf("The rule below earns between %.4g and %.4g a row. The best for all is %s, which earns "
+                         "between %.4g and %.4g. The log earned between %.4g and %.4g.\n\n%s Against the log it is "
+                         "%.4g to %.4g more: %s.%s",
+                         p->rule_value.lower, p->rule_value.upper, single, p->single_value.lower, p->single_value.upper,
+                         p->logged_value.lower, p->logged_value.upper, gain, p->over_logged.lower, p->over_logged.upper,
+                         told(&p->over_logged),
+                         f->plan.money ? " Rewards are counted up to the number named under facts." : ""),
+            "note",
+            "95 % intervals. A difference is called better or worse only where its whole interval lies on one side "
+            "of 0."));
 }
 
 static void add_bar(json_t *items, const char *label, const tacet_ab_estimate *e, double lo, double whole) {
-    (void)json_array_append_new(items, json_pack("{ss sf sf so}", "label", label, "value", fmax(e->mean - lo, 0), "of",
-                                                 whole, "note",
-                                                 json_sprintf("%.4g (%.4g to %.4g)", e->mean, e->lower, e->upper)));
+    (void)json_array_append_new(items,
+                                json_pack("{ss sf sf so}", "label", label, "value", fmax(e->mean - lo, 0), "of", whole,
+                                          "note", json_sprintf("%.4g (%.4g to %.4g)", e->mean, e->lower, e->upper)));
 }
 
 static bool add_values(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
@@ -131,12 +133,12 @@ static bool add_rule(json_t *sections, const tacet_ab_facts *f, const tacet_ab_p
         }
         (void)json_array_append_new(rows, row);
     }
-    return append(sections,
-                  json_pack("{ss ss so so ss}", "kind", "table", "title", "What to show to whom", "columns", names, "rows",
-                            rows, "note",
-                            p->contexts > ROWS ? "The first groups; tacet predict has them all. \xc2\xb1 is one standard "
-                                                 "deviation."
-                                               : "\xc2\xb1 is one standard deviation."));
+    return append(sections, json_pack("{ss ss so so ss}", "kind", "table", "title", "What to show to whom", "columns",
+                                      names, "rows", rows, "note",
+                                      p->contexts > ROWS
+                                          ? "The first groups; tacet predict has them all. \xc2\xb1 is one standard "
+                                            "deviation."
+                                          : "\xc2\xb1 is one standard deviation."));
 }
 
 static bool add_facts(json_t *sections, const tacet_ab_facts *f) {
@@ -151,8 +153,8 @@ static bool add_facts(json_t *sections, const tacet_ab_facts *f) {
                                                      json_sprintf("all of at most %zu rows, eps %s", f->person_rows,
                                                                   tacet__above(eps, f->person_eps))));
     }
-    (void)json_array_append_new(items, json_pack("{ss ss}", "label", "not protected", "value",
-                                                 "that a row is in the log, the number of rows"));
+    (void)json_array_append_new(
+        items, json_pack("{ss ss}", "label", "not protected", "value", "that a row is in the log, the number of rows"));
     if (f->plan.money) {
         (void)json_array_append_new(items, json_pack("{ss sf}", "label", "rewards are counted up to", "value", f->top));
     }

@@ -161,8 +161,7 @@ static json_t *progress(const json_t *data) {
     json_t *series = json_pack("[{ss ss so} {ss ss sO}]", "name", "best so far", "style", "step", "y", best, "name",
                                "measured", "style", "points", "y", values);
     if (isfinite(likely)) {
-        (void)json_array_append_new(series,
-                                    json_pack("{ss ss s[f]}", "name", CHANCE, "style", "level", "y", likely));
+        (void)json_array_append_new(series, json_pack("{ss ss s[f]}", "name", CHANCE, "style", "level", "y", likely));
     }
     json_t *made = chart("Measured values", json_pack("{ss sb}", "label", "question", "whole", 1),
                          axis(least ? "measured value (less is better)" : "measured value"), series);

@@ -136,12 +136,14 @@ static void a_release_in_a_folder_is_attacked(void **state) {
     test_rmdir(base);
 }
 
-/* Numbers with missing cells, a logarithm, a category: what is attacked is the record as the space sees it. Noise of eps
- * = 1 hides it; at eps = 100 the attack comes close to all of it, so that it would have seen what is there to see. */
+/* Numbers with missing cells, a logarithm, a category: what is attacked is the record as the space sees it. Noise of
+ * eps = 1 hides it; at eps = 100 the attack comes close to all of it, so that it would have seen what is there to see.
+ */
 static void a_release_of_a_space_is_attacked(void **state) {
-    static const char SPACE[] = "{\"columns\":[{\"name\":\"age\",\"kind\":\"integer\",\"bounds\":[18,90],\"unit\":5,"
-                                "\"missing\":{\"value\":50,\"flag\":true}},{\"name\":\"income\",\"kind\":\"log\",\"bounds\":[1000,200000],"
-                                "\"unit\":\"10 %\"},{\"name\":\"group\",\"kind\":\"category\",\"levels\":[\"A\",\"B\",\"C\"]}]}";
+    static const char SPACE[] =
+        "{\"columns\":[{\"name\":\"age\",\"kind\":\"integer\",\"bounds\":[18,90],\"unit\":5,"
+        "\"missing\":{\"value\":50,\"flag\":true}},{\"name\":\"income\",\"kind\":\"log\",\"bounds\":[1000,200000],"
+        "\"unit\":\"10 %\"},{\"name\":\"group\",\"kind\":\"category\",\"levels\":[\"A\",\"B\",\"C\"]}]}";
     const char *base = test_mkdir();
     char data[256], folder[256];
     tacet_space space;

@@ -129,8 +129,12 @@ static void spoilt_studies_that_were_interrupted_are_found_out(void **state) {
 }
 
 static void unknown_ways_and_mechanisms_are_refused(void **state) {
-    static const char *const WRONG[][2] = {{"window", NULL},    {"desk", "gaussian"}, {"device", "k-norm"},
-                                           {"device", "duchi"}, {"study", "k-norm"},  {"learn-table", "gaussian"},
+    static const char *const WRONG[][2] = {{"window", NULL},
+                                           {"desk", "gaussian"},
+                                           {"device", "k-norm"},
+                                           {"device", "duchi"},
+                                           {"study", "k-norm"},
+                                           {"learn-table", "gaussian"},
                                            {"contextual-study", "gaussian"}};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         tacet_audit_shipped_settings s;

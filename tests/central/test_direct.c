@@ -316,8 +316,8 @@ static void it_finds_the_peak(void **state) {
 }
 
 /* What `study best` says of its point: the expected reward and its standard deviation. Peaks anywhere, of any width and
- * height, rewards of 0 or 1, two budgets. The point was chosen for its expected reward, which is therefore too high more
- * often than not: of 60 studies of 120 rounds 46 were within two deviations, 56 within three. */
+ * height, rewards of 0 or 1, two budgets. The point was chosen for its expected reward, which is therefore too high
+ * more often than not: of 60 studies of 120 rounds 46 were within two deviations, 56 within three. */
 static void the_stated_deviation_covers(void **state) {
     enum { STUDIES = 20, PLAYED = 60 };
     size_t two = 0, three = 0;
@@ -463,7 +463,9 @@ int main(void) {
                                        cmocka_unit_test(contexts_and_decision_sets_are_refused),
                                        cmocka_unit_test(a_round_is_released_once),
                                        cmocka_unit_test(conformance),
-                                       cmocka_unit_test(rounds_that_are_not_the_next_are_refused), cmocka_unit_test(the_stated_deviation_covers), cmocka_unit_test(it_finds_the_peak),
+                                       cmocka_unit_test(rounds_that_are_not_the_next_are_refused),
+                                       cmocka_unit_test(the_stated_deviation_covers),
+                                       cmocka_unit_test(it_finds_the_peak),
                                        cmocka_unit_test(the_outlook_is_arithmetic)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

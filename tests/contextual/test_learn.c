@@ -363,9 +363,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sum),          cmocka_unit_test(test_worst_case),
         cmocka_unit_test(test_score_bounds), cmocka_unit_test(test_small_supremum),
-        cmocka_unit_test(test_choice_law),
-        cmocka_unit_test(test_bad_input),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_total),
+        cmocka_unit_test(test_choice_law),   cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_total),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

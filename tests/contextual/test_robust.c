@@ -107,7 +107,11 @@ static void test_parts_read_each_record_once(void **state) {
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
     const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
     tacet__robust r = {.learner = learner,
-                       .parts = {.learner = learner, .ask = &ask, .what = "w", .prefix = "", .records = N,
+                       .parts = {.learner = learner,
+                                 .ask = &ask,
+                                 .what = "w",
+                                 .prefix = "",
+                                 .records = N,
                                  .sizes = {.n = {20, 0, 0, 0, 45, 10, 25}, .stages = 1}}};
     seen s = {.learner = learner};
     assert_ok(tacet__parts_deal(&r.parts, NULL));
@@ -132,6 +136,7 @@ static void test_parts_read_each_record_once(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sketch), cmocka_unit_test(test_decode), cmocka_unit_test(test_parts_read_each_record_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sketch), cmocka_unit_test(test_decode),
+                                       cmocka_unit_test(test_parts_read_each_record_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

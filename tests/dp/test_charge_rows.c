@@ -145,9 +145,12 @@ static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row_costs_what_it_costs),   cmocka_unit_test(pure_eps_is_never_less_as_gaussian_noise),
-        cmocka_unit_test(ten_rows_of_pure_eps_cost_ten), cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
-        cmocka_unit_test(the_smaller_eps_is_told),       cmocka_unit_test(gaussian_noise_composes_or_shifts),
+        cmocka_unit_test(one_row_costs_what_it_costs),
+        cmocka_unit_test(pure_eps_is_never_less_as_gaussian_noise),
+        cmocka_unit_test(ten_rows_of_pure_eps_cost_ten),
+        cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
+        cmocka_unit_test(the_smaller_eps_is_told),
+        cmocka_unit_test(gaussian_noise_composes_or_shifts),
         cmocka_unit_test(a_release_is_charged_for_all_rows_of_a_person),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,8 @@ static tacet_tally *make(const char *part) {
     static const size_t at[2] = {0, 2};
     static const int64_t steps[2] = {5, TACET_TALLY_ONE};
     tacet_tally *t = NULL;
-    if (tacet_tally_create(&t, &PLAN, part, NULL) != TACET_OK || tacet_tally_add(t, 1, at, steps, 2, NULL) != TACET_OK) {
+    if (tacet_tally_create(&t, &PLAN, part, NULL) != TACET_OK ||
+        tacet_tally_add(t, 1, at, steps, 2, NULL) != TACET_OK) {
         abort();
     }
     return t;

@@ -63,7 +63,8 @@ static void any_round(round_of *r, tacet_simrng *rng) {
 }
 
 /* Every round is in one part of one epoch: its law, its stage, and from the second epoch on its scale (scores) and, of
- * skewed rewards, what clipping cuts off, which is charged for the most it could be. The others come near their charge. */
+ * skewed rewards, what clipping cuts off, which is charged for the most it could be. The others come near their charge.
+ */
 static void check_epochs(tacet_contextual_rewards rewards, size_t near_least, const char *name) {
     size_t near = 0;
     round_of *rounds = calloc(ROUNDS, sizeof *rounds);
@@ -100,7 +101,7 @@ static void check_epochs(tacet_contextual_rewards rewards, size_t near_least, co
     }
     print_message("\n");
     assert_true(near >= near_least);
-    assert_true( m.eps <= 1 + 1e-9 && m.eps >= 0.9 && m.moved == 1);
+    assert_true(m.eps <= 1 + 1e-9 && m.eps >= 0.9 && m.moved == 1);
     recording_clear(&first);
     free(rounds);
 }

@@ -201,7 +201,7 @@ static void every_value_counts_between_the_ends(void **state) {
     const struct {
         double value;
         int64_t steps;
-    } cases[] = {{-2, 0},         {4, one},        {3, one},      {0.5, one / 2},   {NAN, 0}, {INFINITY, one},
+    } cases[] = {{-2, 0},        {4, one},     {3, one},    {0.5, one / 2},   {NAN, 0},           {INFINITY, one},
                  {-INFINITY, 0}, {1e300, one}, {-1e300, 0}, {-1.99999999, 0}, {1.75, 3 * one / 4}};
     tacet_simrng rng = test_rng(1, 0);
     (void)state;

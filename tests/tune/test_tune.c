@@ -58,7 +58,8 @@ static void the_plan_follows_the_table(void **state) {
     assert_int_equal(plan.kept, 200);
     assert_close(plan.strength, 800, 1e-9); /* kept records are not searched, and count in neither */
     assert_close(plan.score_sd, sqrt(2) / 200, 1e-12);
-    assert_close(plan.margin, 4 / (800 * plan.eps[plan.rounds - 1]), 1e-12); /* README.md: within which the best is kept */
+    assert_close(plan.margin, 4 / (800 * plan.eps[plan.rounds - 1]),
+                 1e-12); /* README.md: within which the best is kept */
     s.kept = 0;
     s.lower = 0;
     s.upper = 320;

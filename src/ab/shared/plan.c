@@ -12,8 +12,8 @@
  * not beside smooth effects, which tell as much of an action from its neighbours. */
 static const double ROWS_A_CELL = 50;
 
-/* Bins of a column of numbers: fewer rows in one are mostly noise, and more bins tell nothing new of a smooth effect. Up
- * to four bins are coarse, and worth having with fewer. */
+/* Bins of a column of numbers: fewer rows in one are mostly noise, and more bins tell nothing new of a smooth effect.
+ * Up to four bins are coarse, and worth having with fewer. */
 static const double ROWS_A_BIN = 100, ROWS_A_COARSE_BIN = 60;
 /* Effects along bins fill whole matrices: a table with them has at most about so many cells. */
 static const double SMOOTH_CELLS = 600;
@@ -32,10 +32,8 @@ static size_t bins_for(double rows, double eps, double cells, size_t numbers) {
 static tacet_ab_scale scale_of(const tacet_space_column *c) {
     const tacet_space_traits *kind = tacet_space_traits_of(c);
     const bool whole = kind->whole;
-    return (tacet_ab_scale){.lo = whole ? c->lo - 0.5 : c->lo,
-                            .hi = whole ? c->hi + 0.5 : c->hi,
-                            .log = kind->factor,
-                            .whole = whole};
+    return (tacet_ab_scale){
+        .lo = whole ? c->lo - 0.5 : c->lo, .hi = whole ? c->hi + 0.5 : c->hi, .log = kind->factor, .whole = whole};
 }
 
 /* Levels and bins of all columns; false: too many cells. */

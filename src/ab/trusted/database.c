@@ -112,7 +112,8 @@ static tacet_status add_group(const tacet_ab_log *l, tacet_tally *tally, const t
     }
     for (size_t i = 0; i < d; i++) {
         if (tacet__ab_read_cell(l, csv, &row[i], i, i, NULL) != TACET_OK) {
-            return tacet__fail(err, TACET_INVALID, "%s: action '%s' of some row lies outside its bounds, or is none of its levels",
+            return tacet__fail(err, TACET_INVALID,
+                               "%s: action '%s' of some row lies outside its bounds, or is none of its levels",
                                l->table, l->space.columns[i].name);
         }
     }
@@ -138,9 +139,8 @@ static tacet_status ask(const tacet_ab_log *l, tacet_csv **csv, lines *from, boo
         const tacet_space_traits *kind = tacet_space_traits_of(c);
         names[i] = c->name;
         if (grouped && l->plan.number[i] && !kind->text && !kind->factor) { /* a logarithm may not be monotone */
-            axes[i] = (tacet__copy_axis){.edges = edges[i],
-                                         .count = find_edges(&l->plan, i, c->lo, c->hi, edges[i]),
-                                         .whole = kind->whole};
+            axes[i] = (tacet__copy_axis){
+                .edges = edges[i], .count = find_edges(&l->plan, i, c->lo, c->hi, edges[i]), .whole = kind->whole};
         }
     }
     const tacet__copy_groups groups = {.axes = axes,
@@ -149,11 +149,8 @@ static tacet_status ask(const tacet_ab_log *l, tacet_csv **csv, lines *from, boo
                                        .top = top,
                                        .one = TACET_TALLY_ONE,
                                        .part = TACET_TALLY_ONE * (TACET_AB_SPREAD_PARTS / 4)};
-    const tacet__copy_wanted wanted = {.url = l->url,
-                                       .table = l->table,
-                                       .columns = names,
-                                       .count = grouped ? l->space.count : 0,
-                                       .groups = &groups};
+    const tacet__copy_wanted wanted = {
+        .url = l->url, .table = l->table, .columns = names, .count = grouped ? l->space.count : 0, .groups = &groups};
     const tacet_csv_source source = {.name = l->table, .read = read_lines, .user = from};
     tacet_status status = tacet__copy_open(&from->copy, &wanted, err);
     TACET_THEN(status, tacet_csv_open(csv, &source, NULL, err));

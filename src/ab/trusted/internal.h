@@ -9,17 +9,17 @@
 #include <tacet/io/csv.h>
 
 struct tacet_ab_log {
-    char *path; /* NULL: from memory */
+    char *path;        /* NULL: from memory */
     char *url, *table; /* of a database, or NULL */
     double *rows;
     tacet_space space;
     char reward[TACET_SPACE_NAME];
     tacet_ab_plan plan;
-    char person[TACET_SPACE_NAME];        /* column of the file */
-    size_t rows_per_person;               /* 0: rows count by themselves */
-    const volatile bool *stop;            /* may be NULL */
-    size_t count;                         /* rows in memory */
-    tacet_ab_engine engine;               /* NULL: this process reads the rows */
+    char person[TACET_SPACE_NAME]; /* column of the file */
+    size_t rows_per_person;        /* 0: rows count by themselves */
+    const volatile bool *stop;     /* may be NULL */
+    size_t count;                  /* rows in memory */
+    tacet_ab_engine engine;        /* NULL: this process reads the rows */
     void *user;
     bool known;                           /* the hash is there */
     unsigned char hash[TACET_HASH_BYTES]; /* stands for the rows in their places: as private as they are */

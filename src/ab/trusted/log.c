@@ -213,9 +213,10 @@ static tacet_status open_database(tacet_ab_log **out, const char *url, const tac
     uint64_t rows = 0;
     tacet_status status = q->person != NULL ? tacet__ab_no_persons(err) : tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
     if (status == TACET_OK && l->plan.money) {
-        status = tacet__fail(err, TACET_UNSUPPORTED,
-                             "rewards from 0 to more than 1 are cut where some of the rows say, dealt by their places, "
-                             "and a database's rows have none: export the table to a CSV, or state a range from below 0");
+        status =
+            tacet__fail(err, TACET_UNSUPPORTED,
+                        "rewards from 0 to more than 1 are cut where some of the rows say, dealt by their places, "
+                        "and a database's rows have none: export the table to a CSV, or state a range from below 0");
     }
     if (status == TACET_OK) {
         l->url = strdup(url);

@@ -285,9 +285,9 @@ static void visit_last(tacet__batches *b, tacet__state *s) {
 }
 
 void tacet__batches_state(tacet__batches *b, tacet__state *s) {
-    const double plan[] = {(double)b->plan.most, b->plan.sensitivity, (double)b->plan.rounds, b->plan.first_length,
-                           b->plan.growth,       b->plan.eps,         b->plan.delta,          b->seeded ? 1 : 0,
-                           b->plan.l1 ? 1 : 0};
+    const double plan[] = {(double)b->plan.most, b->plan.sensitivity, (double)b->plan.rounds,
+                           b->plan.first_length, b->plan.growth,      b->plan.eps,
+                           b->plan.delta,        b->seeded ? 1 : 0,   b->plan.l1 ? 1 : 0};
     tacet__state_same(s, "plan", plan, sizeof plan);
     tacet__state_same(s, "ticket", b->ticket, strlen(b->ticket));
     tacet__state_u64(s, "seed", &b->seed, UINT64_MAX);

@@ -17,8 +17,8 @@
 #include <tacet/dp/open/calibrate.h>
 
 static const char PROOF[] = TACET__ROBUST_PROOF;
-static const double SKEWED_KEPT = 3;       /* likewise, where that cuts off nothing to speak of */
-static const double SYMMETRIC_KEPT = 2.5;  /* residuals are clipped at so many of their scale */
+static const double SKEWED_KEPT = 3;      /* likewise, where that cuts off nothing to speak of */
+static const double SYMMETRIC_KEPT = 2.5; /* residuals are clipped at so many of their scale */
 
 /* --- records ----------------------------------------------------------------------------------------------------- */
 

@@ -48,7 +48,8 @@ enum { TACET__ROBUST_STEP_BITS = 30 };
 double tacet__robust_step(double limit);
 /* The empty tally of a release that is called so. NO_MEMORY. */
 tacet_status tacet__robust_tally(tacet_tally **out, const char *name, size_t numbers, tacet_error *err);
-/* A share of norm at most `limit`, in whole steps, to the m numbers from `first` on; what is not finite adds nothing. */
+/* A share of norm at most `limit`, in whole steps, to the m numbers from `first` on; what is not finite adds nothing.
+ */
 void tacet__robust_add(tacet_tally *tally, size_t first, const double *share, size_t m, double factor, double step);
 /* The sums, as numbers. */
 void tacet__robust_sums(const tacet_tally *tally, double *out, size_t m, double step);
@@ -58,7 +59,8 @@ double tacet__robust_share(double limit, size_t m);
 /* Believed is never less noise than that of this eps: what the model leaves out (contexts between nodes, say) is then
  * larger, and a belief in less is sure of what is wrong. What is drawn is the noise of eps. */
 #define TACET__ROBUST_TRUSTED_EPS 30.0
-/* How large the residuals of a part are, by a quantile; and the mean of what lies beyond `bound`, with its noise's scale. */
+/* How large the residuals of a part are, by a quantile; and the mean of what lies beyond `bound`, with its noise's
+ * scale. */
 tacet_status tacet__robust_quantile_scale(tacet__robust *r, double *scale, size_t part, const char *name,
                                           tacet_error *err);
 tacet_status tacet__robust_excess(tacet__robust *r, double *excess, double *noise, size_t part, const char *name,

@@ -24,8 +24,8 @@ typedef struct tacet__copy_axis {
 } tacet__copy_axis;
 
 /* Rows counted by all columns at once. Each group has, after the columns, "rows", "steps", "parts" and "none": how many
- * there are, the sums of s and of s (one - s)/part rounded down, s being `value` on [lo, top] in whole steps up to `one`
- * as tacet_tally_steps counts them, and how many have no finite value. Without columns: "rows" alone. */
+ * there are, the sums of s and of s (one - s)/part rounded down, s being `value` on [lo, top] in whole steps up to
+ * `one` as tacet_tally_steps counts them, and how many have no finite value. Without columns: "rows" alone. */
 typedef struct tacet__copy_groups {
     const tacet__copy_axis *axes; /* of each column */
     const char *value;

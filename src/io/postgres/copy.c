@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy.c - COPY … TO STDOUT (FORMAT csv) through libpq.
  * Ring: io. Source: PostgreSQL's documentation of COPY. Names are quoted by libpq; besides names only numbers that are
- * printed here come into a statement, because COPY takes no parameters. Numbers are cast to double precision by the server, which
- * rounds to the nearest, and printed with the digits that give the same double back. Cost: one message a row; constant
- * memory. */
+ * printed here come into a statement, because COPY takes no parameters. Numbers are cast to double precision by the
+ * server, which rounds to the nearest, and printed with the digits that give the same double back. Cost: one message a
+ * row; constant memory. */
 #include "io/db/copy.h"
 
 #include "core/fail.h"

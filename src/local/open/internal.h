@@ -123,7 +123,7 @@ tacet_status tacet__embedded_create(void **out, size_t size, const tacet__local_
 /* An array, not zeroed, that is freed with the engine. Without memory NULL, and the engine is not made. */
 void *tacet__embedded_hold(tacet__embedded *e, size_t count, size_t size);
 #define TACET__EMBEDDED(e, type, count) ((type *)tacet__embedded_hold((e), (count), sizeof(type)))
-void tacet__embedded_free(void *self); /* NULL is allowed */
+void tacet__embedded_free(void *self);          /* NULL is allowed */
 void tacet__embedded_reset(tacet__embedded *e); /* nothing was played: the prior */
 void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t);
 const double *tacet__embedded_mean(const void *self);

@@ -22,13 +22,21 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
-enum { EXPLORE_EVERY = 3, EXPLORE_FROM = 4, EXPLORE_AMONG = 10, HEDGE_AMONG = 3, HORIZON_MOST = 2048, PRINT_BYTES = 32 };
+enum {
+    EXPLORE_EVERY = 3,
+    EXPLORE_FROM = 4,
+    EXPLORE_AMONG = 10,
+    HEDGE_AMONG = 3,
+    HORIZON_MOST = 2048,
+    PRINT_BYTES = 32
+};
 static const double VALUE_MOST = 1e150;  /* beyond it squares overflow */
 static const double EXPLORE_UNTIL = 0.8; /* of the horizon */
 static const double EXPLORE_WIDTH = 4;   /* standard deviations */
 static const double HEDGE_WIDTH = 1;
 /* Of the hedge, in the log Bayes factor for a relation between inputs and values: the sum of what the model's
- * one-step-ahead predictions scored above a constant's. Below the middle most questions go to the best of three random rows. */
+ * one-step-ahead predictions scored above a constant's. Below the middle most questions go to the best of three random
+ * rows. */
 static const double HEDGE_MIDDLE = 1;
 static const double HEDGE_STEEPNESS = 2;
 static const double STATED = 0.9; /* probability of a stated interval */

@@ -13,10 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-static const double WORTH = 0.01;     /* of the best draw's likelihood: what is less is left out */
-static const double BEHIND = 15;      /* in log likelihood: a draw that was so at a check is left out for good */
+static const double WORTH = 0.01;        /* of the best draw's likelihood: what is less is left out */
+static const double BEHIND = 15;         /* in log likelihood: a draw that was so at a check is left out for good */
 static const double CHECK_GROWTH = 1.25; /* of the count, between two checks */
-static const double TAIL_LEAST = 0.1; /* of the values' variance is never taken for noise */
+static const double TAIL_LEAST = 0.1;    /* of the values' variance is never taken for noise */
 
 static double *row_of(const tacet__draw *r, size_t j) {
     return r->L + j * (j + 1) / 2;
@@ -44,7 +44,8 @@ static void grow(const tacet__averaging *l, tacet__draw *r) {
     for (size_t k = 0; k < j; k++) {
         double square = 0;
         for (size_t a = 0; a < l->d; a++) {
-            const double u = (l->x[(r->first + a) * l->n + at] - l->x[(r->first + a) * l->n + l->rows[k]]) * r->inverse[a];
+            const double u =
+                (l->x[(r->first + a) * l->n + at] - l->x[(r->first + a) * l->n + l->rows[k]]) * r->inverse[a];
             square += u * u;
         }
         row[k] = tacet__matern52(square);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_list.c - which of many rows are looked at every round.
- * Ring: open. Up to TACET__AVERAGING_LISTED rows: all. Of more: half of that number by the posterior mean, whatever lies
- * far from what was measured being the other half's, drawn at random and so where rows are dense. Chosen anew when the
- * count has grown by a quarter (averaging_fit.c): O(6 n t) each time, O(n horizon) in all. Nothing else in a round grows
- * with n. */
+ * Ring: open. Up to TACET__AVERAGING_LISTED rows: all. Of more: half of that number by the posterior mean, whatever
+ * lies far from what was measured being the other half's, drawn at random and so where rows are dense. Chosen anew when
+ * the count has grown by a quarter (averaging_fit.c): O(6 n t) each time, O(n horizon) in all. Nothing else in a round
+ * grows with n. */
 #include "outsourced/open/averaging_state.h"
 
 #include "core/numbers.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_memory.c - the memory of the averaging modeler: draws, shelves and the arrays over rows and values.
- * Ring: open. Cost: 8 (2 d + 2) bytes a row, and 40 horizon bytes of each that is listed; nothing is allocated after it. */
+ * Ring: open. Cost: 8 (2 d + 2) bytes a row, and 40 horizon bytes of each that is listed; nothing is allocated after
+ * it. */
 #include "outsourced/open/averaging_state.h"
 
 #include "core/memory.h"
@@ -73,7 +74,7 @@ bool tacet__averaging_allocate(tacet__averaging *l) {
     l->near = l->x;
     if (l->listed < l->n) {
         l->list = TACET__ZALLOC(size_t, l->listed);
-        l->near = TACET__ALIGNED(double, l->listed *l->axes);
+        l->near = TACET__ALIGNED(double, l->listed * l->axes);
         l->means = TACET__ALIGNED(double, 2 * l->n);
     }
     if (l->x == NULL || l->rows == NULL || l->ends == NULL || l->noise_var == NULL || l->values == NULL ||

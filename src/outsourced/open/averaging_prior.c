@@ -5,9 +5,8 @@
  * a Gaussian process on predicted positions loses nothing to one with errors in variables once its lengthscales are
  * averaged over, since the noise that remains only lengthens them and adds to the nugget.
  * Rows of several holders have one P, from all of them and their average noise, and a B each, by their own.
- * A fifth of the draws see ranks in place of positions: which scale a column wants is not known, and a table whose good rows
- * crowd into a corner is searched by nobody who keeps to its own.
- * Cost: O(n d^2 + n d log n + d^3), once. */
+ * A fifth of the draws see ranks in place of positions: which scale a column wants is not known, and a table whose good
+ * rows crowd into a corner is searched by nobody who keeps to its own. Cost: O(n d^2 + n d log n + d^3), once. */
 #include "outsourced/open/averaging_state.h"
 
 #include "core/fail.h"
@@ -136,8 +135,8 @@ static int by_place(const void *a, const void *b) {
     return p->at != q->at ? (p->at > q->at) - (p->at < q->at) : (p->row > q->row) - (p->row < q->row);
 }
 
-/* Axes d to 2 d - 1: the rank of a row on each axis, equal places sharing the middle one, with the axis' own variance. On
- * them no row lies apart, so that a search cannot spend itself on the few rows of a long tail. */
+/* Axes d to 2 d - 1: the rank of a row on each axis, equal places sharing the middle one, with the axis' own variance.
+ * On them no row lies apart, so that a search cannot spend itself on the few rows of a long tail. */
 static tacet_status add_ranks(tacet__averaging *l, tacet_error *err) {
     if (l->axes == l->d) {
         return TACET_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_rows.c - what the few best draws say of every row.
  * Ring: open. u_i = L^-1 k_i for all rows i of a draw lies on a shelf, in blocks, and grows by one row a value, so that
- * a round costs O(6 m t) for m listed rows: one pass over the shelves, in which the new row of U and the mean are made together. A draw
- * that enters the best six, or has no shelf because memory is short, is solved from the start: O(m t^2 / 2). U is kept
- * in single precision and summed in double: the nugget is 1e-4 at least. */
+ * a round costs O(6 m t) for m listed rows: one pass over the shelves, in which the new row of U and the mean are made
+ * together. A draw that enters the best six, or has no shelf because memory is short, is solved from the start: O(m t^2
+ * / 2). U is kept in single precision and summed in double: the nugget is 1e-4 at least. */
 #include "outsourced/open/averaging_state.h"
 
 #include "outsourced/open/averaging_kernel.h"

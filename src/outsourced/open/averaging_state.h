@@ -15,7 +15,7 @@ enum {
     TACET__AVERAGING_BLOCK = 512, /* rows predicted at a time */
     TACET__AVERAGING_DIMS = 256,
     TACET__AVERAGING_LISTED = 16384, /* rows that are looked at every round, at most */
-    TACET__AVERAGING_REFIT = 8 /* values from which on known measurement noise is weighed */
+    TACET__AVERAGING_REFIT = 8       /* values from which on known measurement noise is weighed */
 };
 
 /* One draw from the prior, and its Gaussian process on the values so far. */
@@ -45,7 +45,7 @@ typedef struct tacet__shelf {
 
 typedef struct tacet__averaging {
     size_t d, n, horizon;
-    size_t axes;    /* of x: d, or 2 d with ranks */
+    size_t axes; /* of x: d, or 2 d with ranks */
     uint64_t seed;
     size_t holders; /* at least 1: whose rows differ in their noise */
     size_t *ends;   /* holders: row after the last one of each */
@@ -54,7 +54,7 @@ typedef struct tacet__averaging {
     size_t *list; /* listed: row numbers, ascending; NULL: all */
     double *near; /* listed x d: their coordinates; x itself where all are listed */
     size_t listed;
-    double *means;    /* 2 n: room for that; NULL: all are listed */
+    double *means; /* 2 n: room for that; NULL: all are listed */
     tacet__draw *draws;
     size_t draw_count;
     double *store; /* what the draws point into */

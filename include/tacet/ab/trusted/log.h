@@ -30,15 +30,15 @@ typedef struct tacet_ab_question {
                                 of them; 0: rows count by themselves */
     const volatile bool *stop; /* may be NULL; once another thread sets it a release ends with STATE, nothing drawn or
                                   all of a stage. The next release of this ticket goes on, and is charged once */
-    const char *table; /* NULL: rows are in a file, or in memory */
+    const char *table;         /* NULL: rows are in a file, or in memory */
 } tacet_ab_question;
 
 /* Reads the log once, to count its rows and to know them again. UNSUPPORTED as tacet_ab_plan_make, before the file is
- * opened. INVALID, PARSE: a column is missing, an action is no level or outside its bounds, a reward no number; a person
- * without rows, or the other way round. A context that is no level counts as the first, one that is no number as the
- * middle. NOT_FOUND, IO, NO_MEMORY; STATE: no rows.
- * With a table `path` is the URL of its database, postgresql://…: the server counts the rows, with the sums they have in
- * a file, and a line a group moves. UNSUPPORTED: persons; rewards from 0 to more than 1. The ledger must be named. */
+ * opened. INVALID, PARSE: a column is missing, an action is no level or outside its bounds, a reward no number; a
+ * person without rows, or the other way round. A context that is no level counts as the first, one that is no number as
+ * the middle. NOT_FOUND, IO, NO_MEMORY; STATE: no rows. With a table `path` is the URL of its database, postgresql://…:
+ * the server counts the rows, with the sums they have in a file, and a line a group moves. UNSUPPORTED: persons;
+ * rewards from 0 to more than 1. The ledger must be named. */
 TACET_API tacet_status tacet_ab_log_open(tacet_ab_log **out, const char *path, const tacet_ab_question *question,
                                          tacet_error *err);
 /* The same from memory: `count` rows, each a record of the space, then the reward. Copied. */

@@ -39,7 +39,7 @@ typedef struct tacet_tally_plan {
 
 /* The empty sum of the part of the data that is called `part`. INVALID: no numbers, too many, no name. NO_MEMORY. */
 TACET_API tacet_status tacet_tally_create(tacet_tally **out, const tacet_tally_plan *plan, const char *part,
-                                             tacet_error *err);
+                                          tacet_error *err);
 TACET_API void tacet_tally_free(tacet_tally *tally); /* wipes; NULL is allowed */
 /* A value on its range, in whole steps: 0 … TACET_TALLY_ONE whatever it is; what is no number counts as the lowest. */
 TACET_API int64_t tacet_tally_steps(double value, double lower, double upper);
@@ -63,7 +63,7 @@ TACET_API void tacet_tally_digest(const tacet_tally *tally, unsigned char out[TA
 /* For another process. CORRUPT: damaged, cut off, of another version, or no tally. CONFLICT: of another plan. */
 TACET_API tacet_status tacet_tally_save(const tacet_tally *tally, tacet_blob *out, tacet_error *err);
 TACET_API tacet_status tacet_tally_load(tacet_tally **out, const tacet_tally_plan *plan, const void *bytes,
-                                           size_t length, tacet_error *err);
+                                        size_t length, tacet_error *err);
 
 #ifdef __cplusplus
 }

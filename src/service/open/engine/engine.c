@@ -170,7 +170,8 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
     }
     TACET_THEN(status, tacet__watchdog_open(&e->watchdog, &failure));
     TACET_THEN(status, reader(e, &failure));
-    if (settings->patient && e->watchdog != NULL && (status == TACET_IO || status == TACET_REPLACED || status == TACET_BUSY)) {
+    if (settings->patient && e->watchdog != NULL &&
+        (status == TACET_IO || status == TACET_REPLACED || status == TACET_BUSY)) {
         status = wait_for_store(e, &failure);
     }
     if (status != TACET_OK) {

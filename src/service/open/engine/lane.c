@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lane.c - a thread, and the studies that it works on: one, or several that share a transaction.
  * Ring: open. Studies in PostgreSQL, and those with a ledger, have a lane each, up to some number of them, then share
- * these. The local studies of a folder share one: SQLite lets one write at a time anyway, and what a pair costs there is the change of threads, of transactions
- * and of page caches, not the rows. Cost: one wake and one transaction a turn, whatever the number of studies in it. */
+ * these. The local studies of a folder share one: SQLite lets one write at a time anyway, and what a pair costs there
+ * is the change of threads, of transactions and of page caches, not the rows. Cost: one wake and one transaction a
+ * turn, whatever the number of studies in it. */
 #include "service/open/engine/internal.h"
 
 #include "core/clock.h"
@@ -30,7 +31,7 @@ struct tacet__lane {
     tacet__studies *store; /* of all its studies, where it gathers; the thread's own, as are … */
     tacet__turn turns[TURNS_MOST];
     size_t count;
-    uint64_t turn;           /* the number of this one */
+    uint64_t turn;             /* the number of this one */
     size_t loaded, rest_above; /* studies in memory, and how many may be */
 
     pthread_mutex_t lock; /* of the rest, and of its workers' queues */

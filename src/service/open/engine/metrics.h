@@ -22,18 +22,18 @@ typedef struct tacet__times {
 typedef struct tacet__metrics {
     _Atomic uint64_t requests[TACET__METRICS_ROUTES][TACET__METRICS_CODES]; /* by route and status (metrics.c) */
     tacet__times answers, commits;
-    _Atomic uint64_t batches, batched;                                      /* commits, and the requests in them */
-    _Atomic uint64_t failures;                                              /* of the store */
-    _Atomic uint64_t rebuilds;                                              /* policies made again from the store */
+    _Atomic uint64_t batches, batched; /* commits, and the requests in them */
+    _Atomic uint64_t failures;         /* of the store */
+    _Atomic uint64_t rebuilds;         /* policies made again from the store */
     _Atomic uint64_t snapshots;
     _Atomic uint64_t moved_ms; /* when the store last did what it was asked, by the monotonic clock */
     _Atomic uint64_t queued;   /* requests that wait for their study now */
     _Atomic uint64_t waiting;  /* long polls now */
-    _Atomic uint64_t studies; /* in memory now */
+    _Atomic uint64_t studies;  /* in memory now */
 } tacet__metrics;
 
 void tacet__metrics_answered(tacet__metrics *metrics, unsigned route, unsigned status, double seconds);
-void tacet__metrics_moved(tacet__metrics *metrics); /* the store did what it was asked */
+void tacet__metrics_moved(tacet__metrics *metrics);         /* the store did what it was asked */
 double tacet__metrics_still(const tacet__metrics *metrics); /* for so many seconds it did not */
 void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count);
 void tacet__metrics_committed(tacet__metrics *metrics, double seconds);

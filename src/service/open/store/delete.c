@@ -38,9 +38,8 @@ static tacet_status bury(tacet__half *half, uint64_t number, const char *name, c
     if (open) {
         TACET_THEN(status, tacet__db_exec(half->db, sql, err));
     }
-    (void)snprintf(sql, sizeof sql,
-                   "UPDATE study SET name = '%s#%llu', state = %d, secret = %s WHERE number = %llu", name,
-                   (unsigned long long)number, (int)TACET__STUDY_DELETED,
+    (void)snprintf(sql, sizeof sql, "UPDATE study SET name = '%s#%llu', state = %d, secret = %s WHERE number = %llu",
+                   name, (unsigned long long)number, (int)TACET__STUDY_DELETED,
                    tacet__db_shared(half->db) ? "''::bytea" : "x''", (unsigned long long)number);
     TACET_THEN(status, tacet__db_exec(half->db, sql, err));
     if (status != TACET_OK) {

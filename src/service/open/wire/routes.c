@@ -541,9 +541,9 @@ static void metrics(tacet__call *c, tacet__response *response) {
     if (wire != NULL) {
         tacet__server_count(wire, &counts);
     }
-    response->body = tacet__metrics_text(c->service->metrics, names, ROUTE_COUNT + 1, &counts,
-                                         atomic_load(&c->service->certificate_expires), tacet__engine_tell,
-                                         c->service->engine);
+    response->body =
+        tacet__metrics_text(c->service->metrics, names, ROUTE_COUNT + 1, &counts,
+                            atomic_load(&c->service->certificate_expires), tacet__engine_tell, c->service->engine);
     response->body_size = response->body != NULL ? strlen(response->body) : 0;
 }
 
