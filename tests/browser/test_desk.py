@@ -209,8 +209,9 @@ def check_looks(driver, name):
             screen(driver, width, 900)
             driver.execute_async_script("setTimeout(arguments[0], 300)")  # charts are drawn anew for another width
             found = driver.execute_script(CHECKS)
-            said = driver.find_elements(CSS, ".notice.bad[role=alert]")
-            assert not any(s.text for s in said), (name, dark, width, [s.text for s in said])
+            said = [s.text for s in driver.find_elements(CSS, ".notice.bad[role=alert]")]
+            said = [s for s in said if s and "the modeler waits" not in s]  # the desk says so itself
+            assert not said, (name, dark, width, said)
             if pictures:
                 shot(driver, os.path.join(pictures, f"{name}-{'dark' if dark else 'light'}-{width}.png"), width)
             assert found == [], (name, dark, width, found)
