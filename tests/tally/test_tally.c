@@ -3,6 +3,8 @@
  * its own: other plans, other versions, bytes that are damaged. */
 #include "support/gate.h"
 #include "support/test.h"
+
+#include <sodium.h>
 #include "tally/gate.h"
 
 #include <stdlib.h>
@@ -172,6 +174,13 @@ static void saved_and_loaded_it_is_the_same_and_still_knows_its_parts(void **sta
         assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, blob.size, NULL), TACET_CORRUPT);
         ((unsigned char *)blob.data)[i] ^= 4;
     }
+    unsigned char *bytes = blob.data; /* whole, but of a later version */
+    bytes[6]++;
+    assert_int_equal(crypto_generichash(bytes + blob.size - 32, 32, bytes, blob.size - 32, NULL, 0), 0);
+    tacet_error_clear(&err);
+    assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, blob.size, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "version 2, expected 1"));
+    assert_null(back);
     tacet_blob_clear(&blob);
     tacet_tally_free(a);
 }
