@@ -284,11 +284,13 @@ static void test_silent_connections_lock_nobody_out(void **state) {
     }
     /* One that is slow to shake hands, on a machine with other work, may be shown out with the silent ones, and comes
      * again. */
-    double begin = now();
-    if (get(f, NULL, "/v1/live") != 200) {
+    double begin = 0;
+    long status = -1;
+    for (int tries = 0; tries < 5 && status != 200; tries++) {
         begin = now();
-        assert_int_equal(get(f, NULL, "/v1/live"), 200);
+        status = get(f, NULL, "/v1/live");
     }
+    assert_int_equal(status, 200);
     const double seconds = now() - begin;
     print_message("/v1/live in %.3f s beside %d silent connections from its address\n", seconds, SILENT);
     assert_true(seconds < 3);
