@@ -4,6 +4,7 @@
  * approximating set anew in each trial. Differs: what does not depend on data (features, plan, certificates) is taken
  * from the simulation, not made again. */
 #include "contextual_trial.h"
+#include "trials.h"
 
 #include "core/fail.h"
 #include "gp/linalg.h"
@@ -305,23 +306,6 @@ static tacet_status uniform_error(const contextual_simulation *s, const problem 
     return TACET_OK;
 }
 
-/* A column of numbers in the unit box for each coordinate. */
-static tacet_status unit_space(tacet_space *space, size_t d, tacet_error *err) {
-    tacet_status status = TACET_OK;
-    tacet_space_init(space);
-    for (size_t c = 0; c < d && status == TACET_OK; c++) {
-        tacet_space_column column;
-        tacet_space_column_init(&column);
-        (void)snprintf(column.name, sizeof column.name, "x%zu", c);
-        column.kind = TACET_SPACE_REAL;
-        column.lo = 0;
-        column.hi = 1;
-        column.unit = 1;
-        status = tacet_space_add(space, &column, err);
-    }
-    return status;
-}
-
 /* As tacet learn does it, with seeded noise. */
 static tacet_status table_model(const contextual_simulation *s, const tacet_contextual_learner *l, size_t trial,
                                 tacet_ab_model **out, tacet_error *err) {
@@ -332,7 +316,7 @@ static tacet_status table_model(const contextual_simulation *s, const tacet_cont
     for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
         memcpy(rows + i * (s->d + 1), l->records + i * l->stride, (s->d + 1) * sizeof *rows);
     }
-    const tacet_status made = unit_space(&space, s->d, err);
+    const tacet_status made = lab_unit_space(&space, s->d, err);
     TACET_THEN(status, made);
     const tacet_ab_question question = {.space = &space,
                                         .action_columns = s->dim_action,

@@ -185,3 +185,19 @@ tacet_status lab_report(const char *path, const char *name, json_t *document, ta
     free(text);
     return status;
 }
+
+tacet_status lab_unit_space(tacet_space *space, size_t columns, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    tacet_space_init(space);
+    for (size_t c = 0; c < columns && status == TACET_OK; c++) {
+        tacet_space_column column;
+        tacet_space_column_init(&column);
+        (void)snprintf(column.name, sizeof column.name, "x%zu", c);
+        column.kind = TACET_SPACE_REAL;
+        column.lo = 0;
+        column.hi = 1;
+        column.unit = 1;
+        status = tacet_space_add(space, &column, err);
+    }
+    return status;
+}

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trials.h - many independent trials over a few threads, and what is said of their results. */
+/* trials.h - many independent trials over a few threads, what is said of their results, and the unit box they play in.
+ */
 #ifndef TACET_LAB_TRIALS_H
 #define TACET_LAB_TRIALS_H
 
 #include <jansson.h>
 #include <stddef.h>
 #include <tacet/core/status.h>
+#include <tacet/space/space.h>
 
 /* Trial number k, from 0; must depend on k and user alone, and write only what belongs to k. */
 typedef tacet_status (*lab_trial_fn)(void *user, size_t k, tacet_error *err);
@@ -33,5 +35,8 @@ void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, 
 
 /* A page made of this document ("tacet-report-1"), which is taken over; NULL: NO_MEMORY. */
 tacet_status lab_report(const char *path, const char *name, json_t *document, tacet_error *err);
+
+/* A column of numbers from 0 to 1 for each coordinate: x0, x1, … */
+tacet_status lab_unit_space(tacet_space *space, size_t columns, tacet_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tune_world.c - tuning problems for simulations. Ring: programs; made-up data or public tables. */
 #include "tune_world.h"
+#include "trials.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -80,22 +81,6 @@ tacet_status tune_table_load(tune_table *t, const char *path, tacet_error *err) 
     return s;
 }
 
-static tacet_status table_space(tacet_space *space, size_t columns, tacet_error *err) {
-    tacet_status s = TACET_OK;
-    tacet_space_init(space);
-    for (size_t j = 0; j < columns && s == TACET_OK; j++) {
-        tacet_space_column column;
-        tacet_space_column_init(&column);
-        (void)snprintf(column.name, sizeof column.name, "x%zu", j);
-        column.kind = TACET_SPACE_REAL;
-        column.lo = 0;
-        column.hi = 1;
-        column.unit = 1;
-        s = tacet_space_add(space, &column, err);
-    }
-    return s;
-}
-
 static size_t nearest_setting(const tune_table *t, const double *point) {
     size_t best = 0;
     double least = INFINITY;
@@ -162,7 +147,7 @@ tacet_status tune_world_init(tune_world *w, const tune_table *table, size_t reco
     tacet_simrng_init(&rng, seed, 2 * trial + FUNCTION_STREAM);
     w->seed = tacet_simrng_u64(&rng);
     tacet_status s = table == NULL ? tacet_space_decode(&w->space, MIXED, strlen(MIXED), err)
-                                   : table_space(&w->space, table->columns, err);
+                                   : lab_unit_space(&w->space, table->columns, err);
     if (s == TACET_OK) {
         draw_function(w, &rng);
         measure_world(w, &rng);
