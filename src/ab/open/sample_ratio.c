@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.c - were actions shown as often as planned? A sample-ratio check on released counts.
+/* sample_ratio.c - were actions shown as often as planned? A sample-ratio check on released counts.
  * Ring: open; post-processing. Source: src/ab/README.md, "Sample ratio". The statistic is the distance of the released
  * counts from the planned ones under the covariance that sampling and noise give them, its law drawn from a public
  * seed: noise has longer tails than a table of chi-square knows of. Cost: DRAWS passes over the actions. */
