@@ -29,8 +29,8 @@ static double cover_price(const learn_job *job, const tacet_contextual_question 
     return matern && p < 1 ? NAN : (matern ? sqrt((2 * p + 1) / (2 * p - 1)) : 1) * sqrt(far);
 }
 
-static void report(const learn_job *job, const tacet_contextual_question *q, double tau, size_t grid, const tacet_release *chosen, const double *actions,
-                   double seconds) {
+static void report(const learn_job *job, const tacet_contextual_question *q, double tau, size_t grid,
+                   const tacet_release *chosen, const double *actions, double seconds) {
     const size_t n = job->question.action_columns;
     const double *x = &actions[(size_t)tacet_release_values(chosen)[0] * n];
     const tacet_receipt *r = tacet_release_receipt(chosen);

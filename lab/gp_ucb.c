@@ -10,7 +10,7 @@
 typedef struct run {
     lab_search_settings s;
     cli_names inputs;
-    cli_reals lengthscales; /* none: to be fitted */
+    cli_reals lengthscales;
     cli_wholes first;
     const cli_command *self;
 } run;
@@ -25,17 +25,10 @@ static bool parse(run *r, int argc, char **argv, int *code) {
         CLI_NEED("queries", &o->queries, "T", "rows to ask; at most as many as there are, unless --repeats"),
         CLI_HEADING("Model:"),
         CLI_OPT("kernel", &o->kernel, "NAME", "se, matern12, matern32, matern52, … or linear; default se"),
-        CLI_OPT("lengthscale", &r->lengthscales, "L",
-                "one, or one per input separated by commas; required unless --fit"),
+        CLI_NEED("lengthscale", &r->lengthscales, "L", "one, or one per input separated by commas"),
         CLI_OPT("signal-var", &o->signal_var, "V", "prior variance of the target; default 1"),
         CLI_OPT("noise-var", &o->noise_var, "V", "variance of the measurement noise; default 1e-6"),
         CLI_OPT("mean", &o->mean, "M", "prior mean of the target; default 0"),
-        CLI_OPT("fit", &o->fit, NULL,
-                "fit lengthscale, variances and mean by maximum likelihood on rows of the table, targets included; "
-                "what is given is where the search starts"),
-        CLI_OPT("ard", &o->ard, NULL, "with --fit: one lengthscale per input"),
-        CLI_OPT("fit-rows", &o->fit_rows, "N", "rows to fit on, evenly spread over the table; default 400"),
-        CLI_OPT("seed", &o->seed, "S", "of the starts of the fit; default 1"),
         CLI_HEADING("Search:"),
         CLI_OPT("delta-ucb", &o->delta_ucb, "D", "probability that the confidence bounds fail; default 0.05"),
         CLI_OPT("beta-scale", &o->beta_scale, "F", "factor on beta_t; default 1"),
@@ -63,10 +56,6 @@ static tacet_status check_options(run *r, tacet_error *err) {
     return lab_search_check(o, err);
 }
 
-static void say(const char *text, void *user) {
-    cli_say(user, "%s", text);
-}
-
 static void progress(size_t asked, size_t queries, double best, void *user) {
     (void)user;
     cli_progress((double)asked / (double)queries, "%zu of %zu rows asked, best %.6g", asked, queries, best);
@@ -80,9 +69,9 @@ static void print(const run *job, const lab_search_result *r, double seconds) {
                 r->model.jittered, r->model.count, r->model.largest_jitter);
     }
     json_t *model =
-        cli_object("kernel lengthscales signal_var noise_var mean fitted log_likelihood jittered largest_jitter",
-                   J(s->kernel), JL(r->lengthscales, r->lengthscale_count), J(r->signal_var), J(r->noise_var),
-                   J(r->mean), J(s->fit), J(r->model.log_likelihood), J(r->model.jittered), J(r->model.largest_jitter));
+        cli_object("kernel lengthscales signal_var noise_var mean log_likelihood jittered largest_jitter", J(s->kernel),
+                   JL(s->lengthscales, s->lengthscale_count), J(s->signal_var), J(s->noise_var), J(s->mean),
+                   J(r->model.log_likelihood), J(r->model.jittered), J(r->model.largest_jitter));
     (void)cli_tell(cli_object("rows values best_row best_value simple_regret seconds model_best_row model_best_mean n "
                               "model protection _asked _sd",
                               JL(r->rows, r->asked), JL(r->values, r->asked), J(r->best.measured),
@@ -119,7 +108,6 @@ int lab_gp_ucb(int argc, char **argv, const cli_command *self) {
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     lab_search_defaults(&r.s);
-    r.s.say = say;
     r.s.progress = progress;
     r.s.user = (void *)(uintptr_t)self;
     if (parse(&r, argc, argv, &code) && (code = cli_end(self, check_options(&r, &err), &err)) == CLI_EXIT_OK) {

@@ -6,11 +6,12 @@
 #include "repro.h"
 
 #include "core/fail.h"
-#include "fit.h"
+#include "core/memory.h"
 #include "gp/linalg.h"
 #include "outsourced_problem.h"
 
 #include <math.h>
+#include <nlopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include "central/trusted/policy.h"
@@ -23,36 +24,91 @@
 /* --- outsourced: which sigma_min the tables imply; Theorem 5, Remark 6, Lemma 7 -------------------------------------
  */
 
-/* Divides the records by lengthscales fitted to every third row and column, as footnote 4 says. */
+/* --- lengthscales of Branin by maximum likelihood, as footnote 4 says --- */
+
+enum { FITTED = 121 }; /* every third row and column */
+
+typedef struct branin_rows {
+    double X[2 * FITTED], y[FITTED];
+    size_t n;
+    double L[FITTED * FITTED], retry[FITTED * FITTED], ones[FITTED], alpha[FITTED];
+} branin_rows;
+
+/* Minus the log marginal likelihood (Rasmussen and Williams 2006, eq. 5.8) at the logarithms of two lengthscales, the
+ * signal and the noise variance; the mean is that of generalised least squares. */
+static double unlikely(unsigned count, const double *x, double *grad, void *user) {
+    branin_rows *b = user;
+    const double l[2] = {exp(x[0]), exp(x[1])};
+    double sum = 0, weighted = 0, quadratic = 0;
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet__chol_report report = {0};
+    (void)count;
+    (void)grad;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = spec.lengthscale_count = 2;
+    spec.lengthscales = l;
+    spec.signal_var = exp(x[2]);
+    tacet_status status = tacet_kernel_create(&kernel, &spec, NULL);
+    if (status == TACET_OK) {
+        tacet_kernel_matrix(kernel, b->L, b->n, b->X, 2, b->n, b->X, 2, b->n);
+        for (size_t i = 0; i < b->n; i++) {
+            b->L[i * b->n + i] += exp(x[3]);
+            b->ones[i] = 1;
+        }
+        status = tacet__cholesky(b->L, b->n, b->n, b->retry, &report, NULL);
+    }
+    tacet_kernel_free(kernel);
+    if (status != TACET_OK) {
+        return HUGE_VAL;
+    }
+    tacet__chol_solve(b->n, b->L, b->n, b->ones);
+    for (size_t i = 0; i < b->n; i++) {
+        sum += b->ones[i];
+        weighted += b->ones[i] * b->y[i];
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        b->alpha[i] = b->y[i] - weighted / sum;
+    }
+    tacet__chol_solve(b->n, b->L, b->n, b->alpha);
+    for (size_t i = 0; i < b->n; i++) {
+        quadratic += b->alpha[i] * (b->y[i] - weighted / sum);
+    }
+    return (quadratic + tacet__chol_logdet(b->n, b->L, b->n)) / 2;
+}
+
+/* Divides the records by the fitted lengthscales. */
 static tacet_status branin_fit(double *sigma_min, tacet_error *err) {
-    enum { ROOM = 121 };
     const lab_table_options o = {0};
     lab_problem p;
-    lab_fit_settings s;
-    lab_fit_result fitted;
-    double X[2 * ROOM], y[ROOM], l[2] = {6, 6}, out[2] = {1, 1}, largest = 0;
-    size_t n = 0;
+    branin_rows *b = TACET__ZALLOC(branin_rows, 1);
+    nlopt_opt search = nlopt_create(NLOPT_LN_NELDERMEAD, 4);
+    double at[4] = {log(6), log(6), 0, log(0.1)}, least = 0, largest = 0;
     tacet_status status = lab_problem_init(&p, "branin", &o, 25, NAN, NAN, NAN, NAN, err);
+    if (status == TACET_OK && (b == NULL || search == NULL)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a fit");
+    }
     for (size_t i = 0; status == TACET_OK && i < p.n; i++) {
-        const size_t row = i / p.side;
-        if (i % p.side % 3 == 0 && row % 3 == 0 && n < ROOM) {
-            memcpy(X + 2 * n, p.X + 2 * i, 2 * sizeof *X);
-            y[n++] = p.fixed[i];
+        if (i % p.side % 3 == 0 && i / p.side % 3 == 0 && b->n < FITTED) {
+            memcpy(b->X + 2 * b->n, p.X + 2 * i, 2 * sizeof *b->X);
+            b->y[b->n++] = p.fixed[i];
         }
     }
-    lab_fit_settings_defaults(&s);
-    s.kernel.d = s.kernel.lengthscale_count = 2;
-    s.kernel.lengthscales = l;
-    s.starts = 2;
-    TACET_THEN(status, lab_fit(&fitted, out, &s, X, 2, n, y, err));
+    if (status == TACET_OK && (nlopt_set_min_objective(search, unlikely, b) < 0 ||
+                               nlopt_set_ftol_rel(search, 1e-9) < 0 || nlopt_set_lower_bounds1(search, -20) < 0 ||
+                               nlopt_set_maxeval(search, 2000) < 0 || nlopt_optimize(search, at, &least) < 0)) {
+        status = tacet__fail(err, TACET_NUMERIC, "the lengthscales of Branin cannot be fitted");
+    }
     for (size_t i = 0; status == TACET_OK && i < p.n; i++) {
-        p.X[2 * i] /= out[0];
-        p.X[2 * i + 1] /= out[1];
+        p.X[2 * i] /= exp(at[0]);
+        p.X[2 * i + 1] /= exp(at[1]);
         largest = fmax(largest, hypot(p.X[2 * i], p.X[2 * i + 1]));
     }
     TACET_THEN(status, tacet_published_sigma_min(sigma_min, p.X, p.d, p.d, p.n, err));
     *sigma_min *= 25 / fmax(largest, 1e-300);
     lab_problem_clear(&p);
+    nlopt_destroy(search);
+    free(b);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_search.c - plain GP-UCB over a table, unprotected, with hyper-parameters given or fitted.
+/* table_search.c - plain GP-UCB over a table, unprotected.
  * Ring: none; who runs it on records of persons shows them. The algorithm is src/gp/gp_ucb.c. */
 #include "table_search.h"
 
@@ -10,13 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "fit.h"
 #include "gp/gp_ucb.h"
 
 struct lab_search {
     const lab_search_settings *s;
     lab_search_table table;
-    double *lengthscales; /* d places */
     tacet_kernel_spec spec;
     lab_search_result result;
     tacet_kernel *kernel;
@@ -26,13 +24,8 @@ struct lab_search {
 };
 
 void lab_search_defaults(lab_search_settings *settings) {
-    *settings = (lab_search_settings){.kernel = "se",
-                                      .signal_var = 1,
-                                      .noise_var = 1e-6,
-                                      .delta_ucb = 0.05,
-                                      .beta_scale = 1,
-                                      .fit_rows = 400,
-                                      .seed = 1};
+    *settings =
+        (lab_search_settings){.kernel = "se", .signal_var = 1, .noise_var = 1e-6, .delta_ucb = 0.05, .beta_scale = 1};
 }
 
 tacet_status lab_search_check(const lab_search_settings *s, tacet_error *err) {
@@ -59,11 +52,8 @@ tacet_status lab_search_check(const lab_search_settings *s, tacet_error *err) {
         {s->queries > 0, "--queries must be at least 1"},
         {s->signal_var > 0, "--signal-var must be greater than 0"},
         {s->noise_var >= 0, "--noise-var must not be negative"},
-        {s->noise_var > 0 || !s->fit, "--noise-var must be greater than 0 to start a fit from"},
         {s->delta_ucb > 0 && s->delta_ucb < 1, "--delta-ucb must lie between 0 and 1"},
         {s->beta_scale > 0, "--beta-scale must be greater than 0"},
-        {s->lengthscale_count > 0 || s->fit, "--lengthscale is needed, unless --fit finds it"},
-        {s->fit_rows >= 2, "--fit-rows must be at least 2"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (!rules[i].ok) {
@@ -111,88 +101,12 @@ tacet_status lab_search_open(lab_search **out, const lab_search_settings *s, tac
     return status;
 }
 
-/* A third of the span of each input: where a fit starts without lengthscales. */
-static void guess_lengthscales(lab_search *p) {
-    double widest = 0;
-    for (size_t c = 0; c < p->s->d; c++) {
-        double low = lab_search_table_value(&p->table, 0, c);
-        double high = low;
-        for (size_t j = 1; j < p->table.n; j++) {
-            low = fmin(low, lab_search_table_value(&p->table, j, c));
-            high = fmax(high, lab_search_table_value(&p->table, j, c));
-        }
-        p->lengthscales[c] = (high - low) / 3;
-        widest = fmax(widest, p->lengthscales[c]);
-    }
-    p->result.lengthscale_count = p->s->ard ? p->s->d : 1;
-    p->lengthscales[0] = p->s->ard ? p->lengthscales[0] : widest;
-}
-
-static void take_lengthscales(lab_search *p) {
-    const lab_search_settings *s = p->s;
-    const bool spread = s->ard && s->lengthscale_count == 1;
-    p->result.lengthscale_count = spread ? s->d : s->lengthscale_count;
-    for (size_t c = 0; c < p->result.lengthscale_count; c++) {
-        p->lengthscales[c] = s->lengthscales[spread ? 0 : c];
-    }
-}
-
-static void say_fit(const lab_search_settings *s, size_t rows, const lab_fit_result *f) {
-    char text[256];
-    if (s->say == NULL) {
-        return;
-    }
-    (void)snprintf(text, sizeof text,
-                   "fitted on %zu rows, targets included: signal variance %.6g, noise variance %.6g, mean %.6g%s", rows,
-                   f->signal_var, f->noise_var, f->mean,
-                   f->at_bound > 0 ? "; some parameters lie on their bounds, the data do not determine them" : "");
-    s->say(text, s->user);
-    if (f->jitter > 0) {
-        (void)snprintf(text, sizeof text,
-                       "the covariance of the fit is nearly singular: %.3g was added to its diagonal", f->jitter);
-        s->say(text, s->user);
-    }
-}
-
-static tacet_status fit(lab_search *p, tacet_error *err) {
-    const size_t d = p->s->d;
-    const size_t m = p->s->fit_rows < p->table.n ? p->s->fit_rows : p->table.n;
-    double *X = calloc(m, d * sizeof *X);
-    double *y = calloc(m, sizeof *y);
-    lab_fit_result found = {0};
-    tacet_status status = TACET_NO_MEMORY;
-    if (X != NULL && y != NULL) {
-        for (size_t k = 0; k < m; k++) {
-            const size_t row = (size_t)((double)k * (double)p->table.n / (double)m);
-            for (size_t c = 0; c < d; c++) {
-                X[k * d + c] = lab_search_table_value(&p->table, row, c);
-            }
-            y[k] = lab_search_table_value(&p->table, row, d);
-        }
-        lab_fit_settings settings;
-        lab_fit_settings_defaults(&settings);
-        settings.kernel = p->spec;
-        settings.noise_var = p->s->noise_var;
-        settings.seed = p->s->seed;
-        status = lab_fit(&found, p->lengthscales, &settings, X, d, m, y, err);
-    }
-    free(X);
-    free(y);
-    if (status == TACET_OK) {
-        p->result.signal_var = p->spec.signal_var = found.signal_var;
-        p->result.noise_var = found.noise_var;
-        p->result.mean = found.mean;
-        say_fit(p->s, m, &found);
-    }
-    return status;
-}
-
 static tacet_status make_policy(lab_search *p, tacet_error *err) {
     const lab_search_settings *s = p->s;
     tacet_gp_ucb_settings settings;
     tacet_gp_ucb_settings_defaults(&settings);
-    settings.mean = s->minimize ? -p->result.mean : p->result.mean;
-    settings.noise_var = p->result.noise_var;
+    settings.mean = s->minimize ? -s->mean : s->mean;
+    settings.noise_var = s->noise_var;
     settings.delta_ucb = s->delta_ucb;
     settings.beta_scale = s->beta_scale;
     settings.horizon = s->queries;
@@ -206,27 +120,17 @@ static tacet_status make_policy(lab_search *p, tacet_error *err) {
 
 static tacet_status prepare(lab_search *p, tacet_error *err) {
     const lab_search_settings *s = p->s;
-    p->lengthscales = TACET__ZALLOC(double, s->d);
     p->rows = TACET__ZALLOC(size_t, s->queries);
     p->values = TACET__ZALLOC(double, s->queries);
-    if (p->lengthscales == NULL || p->rows == NULL || p->values == NULL) {
+    if (p->rows == NULL || p->values == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds", s->queries);
     }
-    if (s->lengthscale_count == 0) {
-        guess_lengthscales(p);
-    } else {
-        take_lengthscales(p);
-    }
-    p->result.signal_var = s->signal_var;
-    p->result.noise_var = s->noise_var;
-    p->result.mean = s->mean;
     tacet_kernel_spec_defaults(&p->spec);
     tacet_status status = tacet_kernel_parse(&p->spec, s->kernel, err);
     p->spec.d = s->d;
-    p->spec.lengthscales = p->lengthscales;
-    p->spec.lengthscale_count = p->result.lengthscale_count;
+    p->spec.lengthscales = s->lengthscales;
+    p->spec.lengthscale_count = s->lengthscale_count;
     p->spec.signal_var = s->signal_var;
-    status = status != TACET_OK || !s->fit ? status : fit(p, err);
     TACET_THEN(status, tacet_kernel_create(&p->kernel, &p->spec, err));
     return status != TACET_OK ? status : make_policy(p, err);
 }
@@ -259,7 +163,6 @@ static void conclude(lab_search *p) {
     r->values = p->values;
     r->asked = p->s->queries;
     r->n = p->table.n;
-    r->lengthscales = p->lengthscales;
 }
 
 tacet_status lab_search_run(lab_search *search, lab_search_result *out, tacet_error *err) {
@@ -287,7 +190,6 @@ void lab_search_close(lab_search *search) {
         tacet_policy_free(search->policy);
         tacet_kernel_free(search->kernel);
         lab_search_table_clear(&search->table);
-        free(search->lengthscales);
         free(search->rows);
         free(search->values);
         free(search);

@@ -2,7 +2,7 @@
 /* table_search.h - plain GP-UCB over a table on disk: UNPROTECTED, the reference for everything private.
  *
  * The table is CSV files, every record of which is read as it is. The rows asked are those
- * of gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone, and for a fit.
+ * of gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone.
  */
 #ifndef TACET_LAB_TABLE_SEARCH_H
 #define TACET_LAB_TABLE_SEARCH_H
@@ -25,19 +25,14 @@ typedef struct lab_search_settings {
     bool allow_duplicates; /* rows whose inputs and target are those of an earlier one */
     const char *kernel;    /* as tacet_kernel_parse reads it */
     const double *lengthscales;
-    size_t lengthscale_count; /* 1 or d; 0, with fit: a third of the span is where the fit starts */
+    size_t lengthscale_count; /* 1 or d */
     double signal_var, noise_var, mean;
-    bool fit, ard;   /* by maximum likelihood, on fit_rows rows spread over the table, targets included */
-    size_t fit_rows; /* >= 2 */
-    uint64_t seed;   /* of the starts of the fit */
     double delta_ucb, beta_scale;
     size_t queries;
     const size_t *first; /* rows to ask first; may be NULL */
     size_t first_count;
     bool minimize, repeats, single;
-    const char *journal; /* NULL: none is kept */
-    /* May be NULL: what a person should know of the fit, and every row as it is asked. */
-    void (*say)(const char *text, void *user);
+    /* May be NULL: every row as it is asked. */
     void (*progress)(size_t asked, size_t queries, double best, void *user);
     void *user;
 } lab_search_settings;
@@ -50,13 +45,10 @@ typedef struct lab_search_result {
     size_t n;                  /* rows of the table */
     tacet_recommendation best; /* values and means in the table's own sign */
     double regret;             /* the best target of the table less the best one measured */
-    const double *lengthscales;
-    size_t lengthscale_count;
-    double signal_var, noise_var, mean; /* as given, or fitted */
     tacet_gp_report model;
 } lab_search_result;
 
-/* Everything but the table: se, variances 1 and 1e-6, delta_ucb .05, beta_scale 1, fit_rows 400, seed 1. */
+/* Everything but the table: se, variances 1 and 1e-6, delta_ucb .05, beta_scale 1. */
 void lab_search_defaults(lab_search_settings *settings);
 /* What can be said of the settings before the table is read: INVALID, naming the option of `tacet-lab gp-ucb`. */
 tacet_status lab_search_check(const lab_search_settings *settings, tacet_error *err);

@@ -25,7 +25,6 @@ struct tacet__eiv {
     size_t d;
     size_t nodes;
     size_t groups;
-    size_t lengthscale_count;
     double signal_var;
     bool isotropic; /* one lengthscale and one sd: distances are shared by all nodes */
     size_t *group;  /* d: group of a coordinate */
@@ -153,7 +152,6 @@ tacet_status tacet__eiv_create(tacet__eiv **out, const tacet_kernel_spec *spec, 
     }
     eiv->d = spec->d;
     eiv->groups = spec->groups != NULL ? spec->group_count : 1;
-    eiv->lengthscale_count = spec->lengthscale_count;
     eiv->signal_var = spec->signal_var;
     eiv->isotropic = spec->lengthscale_count == 1 && sd_count == 1;
     for (size_t c = 0; c < spec->d; c++) {
@@ -243,33 +241,4 @@ double tacet__eiv_eval(const tacet__eiv *eiv, const double *x, const double *y) 
     double value = 0;
     tacet__eiv_row_soa(eiv, &value, y, 1, 1, x); /* one row: coordinate c is y[c] */
     return value;
-}
-
-double tacet__eiv_add_grad(const tacet__eiv *eiv, double *grad, double weight, const double *x, const double *y) {
-    double total = 0;
-    for (size_t q = 0; q < eiv->nodes; q++) {
-        const double *rate = eiv->rate + q * eiv->d;
-        for (size_t g = 0; g < eiv->groups; g++) {
-            double e = 0;
-            for (size_t c = 0; c < eiv->d; c++) {
-                const double delta = x[c] - y[c];
-                e += eiv->group[c] == g ? rate[c] * (delta * delta) : 0;
-            }
-            const double k = eiv->weight[g * eiv->nodes + q] * exp(-e);
-            total += k;
-            for (size_t c = 0; c < eiv->d; c++) {
-                if (eiv->group[c] != g) {
-                    continue;
-                }
-                /* d ln(weight)/d ln l = share, d(-rate delta^2)/d ln l = 2 (1 - share) rate delta^2. */
-                const double delta = x[c] - y[c];
-                const double noise = eiv->noise2[c] * eiv->tau[q];
-                const double share = noise / (eiv->l2[c] + noise);
-                grad[eiv->lengthscale_count == 1 ? 0 : c] +=
-                    weight * k * (share + 2 * (1 - share) * rate[c] * delta * delta);
-            }
-        }
-    }
-    grad[eiv->lengthscale_count] += weight * total;
-    return total;
 }

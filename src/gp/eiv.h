@@ -26,8 +26,4 @@ double tacet__eiv_eval(const tacet__eiv *eiv, const double *x, const double *y);
 /* out[j] = covariance of row x with row j, n rows stored by coordinate: coordinate c of row j is Xt[c*ldt + j]. The
  * same operations for every j, the same bits as tacet__eiv_eval. */
 void tacet__eiv_row_soa(const tacet__eiv *eiv, double *out, const double *Xt, size_t ldt, size_t n, const double *x);
-/* Returns the covariance and adds weight * d/d parameter to grad, parameters ordered as for a kernel: logarithms of the
- * lengthscales (one or d), then of the signal variance. */
-double tacet__eiv_add_grad(const tacet__eiv *eiv, double *grad, double weight, const double *x, const double *y);
-
 #endif

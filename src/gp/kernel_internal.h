@@ -29,15 +29,6 @@ struct tacet_kernel {
 void tacet__kernel_row_soa(const tacet_kernel *kernel, double *out, const double *Xt, size_t ldt, size_t n,
                            const double *x);
 
-/* Hyper-parameters are ordered: the logarithms of the lengthscale_count lengthscales (none for precomputed), then the
- * logarithm of the signal variance. */
-size_t tacet__kernel_param_count(const tacet_kernel *kernel);
-/* out[p] = dk(x, y)/d parameter p. The Matérn 1/2 derivative at x = y is the limit, 0. */
-void tacet__kernel_grad(const tacet_kernel *kernel, double *out, const double *x, const double *y);
-/* out[p] = sum over i, j of W_ij dk(X_i, X_j)/d parameter p; W is symmetric n x n, both triangles present. With
- * W = (alpha alpha' - K^-1)/2 that is the gradient of the log marginal likelihood. O(n^2 d), no allocation. */
-void tacet__kernel_grad_trace(const tacet_kernel *kernel, double *out, const double *X, size_t ldx, size_t n,
-                              const double *W, size_t ldw);
 /* out[c*ldo + j] = dk(x, X_j)/dx_c, c < d, j < n. Matérn 1/2 has no derivative where a group's coordinates of x and X_j
  * are equal: that group counts 0 there. Zero for a precomputed kernel. */
 void tacet__kernel_row_dx(const tacet_kernel *kernel, double *out, size_t ldo, const double *X, size_t ldx, size_t n,

@@ -198,49 +198,6 @@ static void shared_distances_change_nothing(void **state) {
     tacet_kernel_free(ard);
 }
 
-static double eiv_at(const char *name, const double *log_params, const double *x, const double *y) {
-    const double l[D] = {exp(log_params[0]), exp(log_params[1]), exp(log_params[2])};
-    const double sd[D] = {0.3, 0, 0.6};
-    const size_t groups[D] = {0, 1, 0};
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    assert_ok(tacet_kernel_parse(&spec, name, NULL));
-    spec.d = D;
-    spec.signal_var = exp(log_params[3]);
-    spec.lengthscales = l;
-    spec.lengthscale_count = D;
-    spec.groups = groups;
-    spec.group_count = 2;
-    tacet__eiv *eiv = NULL;
-    assert_ok(tacet__eiv_create(&eiv, &spec, sd, D, NULL));
-    const double value = tacet__eiv_eval(eiv, x, y);
-    double grad[D + 1] = {0};
-    assert_close(tacet__eiv_add_grad(eiv, grad, 2.0, x, y), value, 1e-13);
-    for (size_t p = 0; p < D + 1 && log_params[4] > 0; p++) {
-        const double h = 1e-5;
-        double up[5];
-        double down[5];
-        memcpy(up, log_params, sizeof up);
-        memcpy(down, log_params, sizeof down);
-        up[4] = down[4] = 0;
-        up[p] += h;
-        down[p] -= h;
-        const double slope = (eiv_at(name, up, x, y) - eiv_at(name, down, x, y)) / (2 * h);
-        assert_close(grad[p] / 2.0, slope, 1e-8);
-    }
-    tacet__eiv_free(eiv);
-    return value;
-}
-
-static void derivatives(void **state) {
-    const double params[5] = {-0.2, 0.4, 0.1, 0.5, 1};
-    const double x[D] = {0.1, 0.7, -0.3};
-    const double y[D] = {0.9, 0.2, 0.4};
-    (void)eiv_at("se", params, x, y);
-    (void)eiv_at("matern12", params, x, y);
-    (void)eiv_at("matern52", params, x, y);
-}
-
 static void bad_input(void **state) {
     double X[4] = {0, 1, 2, 3};
     const double l = 1;
@@ -326,7 +283,6 @@ int main(void) {
         cmocka_unit_test(integrals_by_brute_force),
         cmocka_unit_test(vanishing_noise_gives_the_kernel),
         cmocka_unit_test(shared_distances_change_nothing),
-        cmocka_unit_test(derivatives),
         cmocka_unit_test(bad_input),
         cmocka_unit_test(survives_lack_of_memory),
     };

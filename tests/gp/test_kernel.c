@@ -269,10 +269,6 @@ static void precomputed_values(void **state) {
         assert_true(isnan(tacet_kernel_eval(kernel, &x, wrong + i)));
         assert_true(isnan(tacet_kernel_eval(kernel, wrong + i, &x)));
     }
-    assert_int_equal(tacet__kernel_param_count(kernel), 1);
-    double gradient = 0;
-    tacet__kernel_grad(kernel, &gradient, &x, X + 1);
-    assert_true(gradient == 6);
     tacet_kernel_free(kernel);
 }
 
@@ -383,56 +379,6 @@ static void bad_input(void **state) {
     tacet_kernel_free(NULL);
 }
 
-/* Central differences of the logarithms, h = 1e-5: truncation and rounding stay below 1e-8 here. */
-static void gradient_by_parameters(void **state) {
-    enum { D = 3, N = 20 };
-    const double h = 1e-5;
-    const size_t groups[D] = {0, 1, 0};
-    double X[D * N];
-    double W[N * N];
-    points(X, D * N, 8);
-    points(W, N * N, 9);
-    tacet__symmetrize(W, N, N);
-    for (size_t k = 0; k < NAME_COUNT * 4; k++) {
-        const char *name = NAMES[k % NAME_COUNT];
-        const size_t count = k / NAME_COUNT % 2 == 0 ? 1 : D;
-        const bool additive = k / NAME_COUNT / 2 == 1;
-        const double l[D] = {0.9, 0.6, 1.3};
-        tacet_kernel *kernel = make(name, D, l, count, additive ? groups : NULL, additive ? 2 : 0);
-        double gradient[D + 1];
-        double trace[D + 1];
-        double sum[D + 1] = {0};
-        assert_int_equal(tacet__kernel_param_count(kernel), count + 1);
-        tacet__kernel_grad_trace(kernel, trace, X, D, N, W, N);
-        for (size_t i = 0; i < N; i++) {
-            for (size_t j = 0; j < N; j++) {
-                const double *x = X + D * i;
-                const double *y = X + D * j;
-                tacet__kernel_grad(kernel, gradient, x, y);
-                for (size_t p = 0; p < count; p++) {
-                    double up[D] = {l[0], l[1], l[2]};
-                    double down[D] = {l[0], l[1], l[2]};
-                    up[p] *= exp(h);
-                    down[p] *= exp(-h);
-                    tacet_kernel *a = make(name, D, up, count, additive ? groups : NULL, additive ? 2 : 0);
-                    tacet_kernel *b = make(name, D, down, count, additive ? groups : NULL, additive ? 2 : 0);
-                    const double slope = (tacet_kernel_eval(a, x, y) - tacet_kernel_eval(b, x, y)) / (2 * h);
-                    assert_close(gradient[p], slope, 2e-8);
-                    tacet_kernel_free(a);
-                    tacet_kernel_free(b);
-                    sum[p] += W[i * N + j] * gradient[p];
-                }
-                assert_true(gradient[count] == tacet_kernel_eval(kernel, x, y));
-                sum[count] += W[i * N + j] * gradient[count];
-            }
-        }
-        for (size_t p = 0; p <= count; p++) {
-            assert_close(trace[p], sum[p], 1e-11);
-        }
-        tacet_kernel_free(kernel);
-    }
-}
-
 static void gradient_by_point(void **state) {
     enum { D = 3, N = 600 };
     const double h = 1e-5;
@@ -503,7 +449,6 @@ int main(void) {
         cmocka_unit_test(precomputed_refused),
         cmocka_unit_test(names),
         cmocka_unit_test(bad_input),
-        cmocka_unit_test(gradient_by_parameters),
         cmocka_unit_test(gradient_by_point),
         cmocka_unit_test(failing_allocations),
     };

@@ -154,30 +154,10 @@ static void smallest_with_other_settings(void **state) {
     test_rmdir(t.folder);
 }
 
-/* A fit names what it found, and the sequence is that of a dense solve with exactly these numbers. */
-static void fitted_settings_are_the_ones_used(void **state) {
-    table t;
-    table_init(&t, 3);
-    char arguments[800];
-    (void)snprintf(arguments, sizeof arguments,
-                   "--data %s --inputs x1,x2 --target y --fit --ard --fit-rows 100 --queries %d", t.path, T);
-    json_t *object = run(arguments);
-    const json_t *model = json_object_get(object, "model");
-    const json_t *scales = json_object_get(model, "lengthscales");
-    assert_int_equal(json_array_size(scales), D);
-    const double l[D] = {json_number_value(json_array_get(scales, 0)), json_number_value(json_array_get(scales, 1))};
-    follow(&t, object, se, l, json_number_value(json_object_get(model, "signal_var")),
-           json_number_value(json_object_get(model, "noise_var")), json_number_value(json_object_get(model, "mean")),
-           0.05, -1, 1);
-    json_decref(object);
-    test_rmdir(t.folder);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sequence_is_that_of_a_dense_solve),
         cmocka_unit_test(smallest_with_other_settings),
-        cmocka_unit_test(fitted_settings_are_the_ones_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

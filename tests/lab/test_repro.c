@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "fit.h"
 #include "local_problem.h"
 #include "outsourced_problem.h"
 #include "repro.h"
@@ -85,40 +84,6 @@ static void records_are_stretched_to_the_wanted_singular_value(void **state) {
     (void)state;
 }
 
-/* The paper says that it divides by fitted lengthscales: the fit lands where its thresholds say. */
-static void fitted_lengthscales_put_branin_into_the_papers_branch(void **state) {
-    const lab_table_options o = {0};
-    lab_problem p;
-    lab_fit_settings s;
-    lab_fit_result fitted;
-    double X[2 * 121], y[121], l[2] = {6, 6}, out[2], largest = 0;
-    size_t n = 0;
-    assert_int_equal(lab_problem_init(&p, "branin", &o, 25, NAN, NAN, NAN, NAN, NULL), TACET_OK);
-    for (size_t i = 0; i < p.n; i++) {
-        const size_t row = i / p.side;
-        if (i % p.side % 3 == 0 && row % 3 == 0) {
-            X[2 * n] = p.X[2 * i];
-            X[2 * n + 1] = p.X[2 * i + 1];
-            y[n++] = p.fixed[i];
-        }
-    }
-    lab_fit_settings_defaults(&s);
-    s.kernel.d = s.kernel.lengthscale_count = 2;
-    s.kernel.lengthscales = l;
-    s.starts = 2;
-    assert_int_equal(lab_fit(&fitted, out, &s, X, 2, n, y, NULL), TACET_OK);
-    for (size_t i = 0; i < p.n; i++) {
-        p.X[2 * i] /= out[0];
-        p.X[2 * i + 1] /= out[1];
-        largest = fmax(largest, hypot(p.X[2 * i], p.X[2 * i + 1]));
-    }
-    const double sigma_min = sigma_min_of(&p) * 25 / largest;
-    assert_true(sigma_min >= tacet_published_omega(15, exp(2.5), 1e-3));
-    assert_true(sigma_min < tacet_published_omega(20, exp(2.5), 1e-3));
-    lab_problem_clear(&p);
-    (void)state;
-}
-
 /* Appendix A of the local paper: one cell at most is good for a function, its norm is what was asked, and rewards have
  * the mean f. 400,000 rewards, seeded: the bound is five standard errors. */
 static void hard_instances_are_those_of_the_lower_bound(void **state) {
@@ -155,7 +120,6 @@ int main(void) {
         cmocka_unit_test(a_run_in_another_branch_is_not_scored),
         cmocka_unit_test(the_finest_digit_of_the_table_is_the_tolerance),
         cmocka_unit_test(records_are_stretched_to_the_wanted_singular_value),
-        cmocka_unit_test(fitted_lengthscales_put_branin_into_the_papers_branch),
         cmocka_unit_test(hard_instances_are_those_of_the_lower_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
