@@ -2,6 +2,7 @@
 /* test_numbers.c - columns of numbers: which bin a number is in, values between bins, and a log of numbers that is
  * learnt through the release. Seeds are fixed. */
 #include "ab/open/internal.h"
+#include "ab/trusted/internal.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -32,6 +33,12 @@ static void numbers_are_in_even_bins_of_their_scale(void **state) {
         assert_int_equal(tacet_ab_plan_action(&p, records[i]), actions[i]);
         assert_int_equal(tacet_ab_plan_context(&p, records[i]), contexts[i]);
     }
+    /* The spread adds the part of a row that is charged, where most: in the middle of the rewards. */
+    const double middle[] = {0, 1, 2, 0.5};
+    size_t at[8];
+    int64_t steps[8];
+    assert_int_equal(tacet__ab_table_shares(at, steps, &p, 1, middle), 3);
+    assert_true(at[2] == p.numbers - 1 && steps[2] == TACET_TALLY_ONE / TACET_AB_SPREAD_PARTS);
     const double missing[3] = {0, (double)NAN, 3};
     assert_int_equal(tacet_ab_plan_context(&p, missing), 2 + 4 * 1); /* the middle */
     assert_close(tacet_ab_plan_value(&p, 3, 0), 2.5, 1e-12);

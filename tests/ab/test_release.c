@@ -134,6 +134,10 @@ static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_true(tacet_tally_number(tally, i) == expected[i]);
     }
+    unsigned char identity[TACET_HASH_BYTES], none[TACET_HASH_BYTES] = {0};
+    memset(identity, 1, sizeof identity);
+    tacet__ab_identity(identity, &plan, tally, TACET_AB_TABLE); /* of sums that this tally does not have: all of it 0 */
+    assert_memory_equal(identity, none, sizeof none);
     tacet_tally_free(tally);
     tacet_space_clear(&space);
 }

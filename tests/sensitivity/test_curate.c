@@ -8,22 +8,21 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
 #include <tacet/space/space.h>
 
-enum { ROWS = 40, COLUMNS_MOST = 6, PAIRS = 150 };
+enum { ROWS = 40, COLUMNS_MOST = 6, PAIRS = 60 };
 
 static void release(const tacet_space *space, const double *rows, tacet_curate_mechanism mechanism, recording *into,
                     const recording *replay) {
     tacet_curate_settings s;
     tacet_manifest manifest;
     tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
-    char folder[] = "/tmp/tacet-sensitivity-XXXXXX", ledger[64];
-    assert_non_null(mkdtemp(folder));
+    const char *folder = test_mkdir();
+    char ledger[300];
     (void)snprintf(ledger, sizeof ledger, "%s/l.db", folder);
     tacet_curate_defaults(&s);
     tacet_curate_take_space(&s, columns, space);
@@ -42,9 +41,7 @@ static void release(const tacet_space *space, const double *rows, tacet_curate_m
     assert_ok(tacet_curate_run(&manifest, &s, NULL));
     recorder_end();
     tacet_manifest_clear(&manifest);
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
-    assert_int_equal(system(command), 0); /* NOLINT: a folder of this test's own making */
+    test_rmdir(folder);
 }
 
 static double any_value(const tacet_space_column *c, tacet_simrng *rng) {
@@ -136,6 +133,10 @@ static void test_each_kind_of_column_moves_by_a_unit(void **state) {
         double near;
     } KINDS[] = {
         {"real", COLUMN("real", "\"bounds\":[-3,7],\"unit\":2"), 0.99},
+        {"two of real",
+         "{\"columns\":[{\"name\":\"x\",\"kind\":\"real\",\"bounds\":[0,1],\"unit\":0.5},"
+         "{\"name\":\"y\",\"kind\":\"real\",\"bounds\":[-3,7],\"unit\":2}]}",
+         0.99},
         {"log", COLUMN("log", "\"bounds\":[0.001,10],\"unit\":1.5"), 0.99},
         {"integer", COLUMN("integer", "\"bounds\":[0,30],\"unit\":4"), 0.99},
         {"date", COLUMN("date", "\"bounds\":[\"2020-01-01\",\"2021-12-31\"],\"unit\":14"), 0.99},
@@ -183,7 +184,8 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
     for (size_t i = 0; i < 36; i++) {
         recording runs[2];
         for (size_t k = 0; k < 2; k++) {
-            char folder[] = "/tmp/tacet-sensitivity-XXXXXX", ledger[64], command[128];
+            const char *folder = test_mkdir();
+            char ledger[300];
             double rows[ROWS], value = VALUES[k == 0 ? i % 6 : i / 6];
             tacet_curate_settings s;
             tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
@@ -194,7 +196,6 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
             for (size_t j = 0; j < ROWS; j++) {
                 rows[j] = (double)(j % 10) - 3;
             }
-            assert_non_null(mkdtemp(folder));
             (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
             tacet_curate_defaults(&s);
             tacet_curate_take_space(&s, columns, &space);
@@ -208,7 +209,6 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
             s.to_whom = "test";
             s.ticket = "t";
             s.queries = 1;
-            s.new_budget = "the same table for another pair";
             s.outputs_private = true;
             assert_ok(tacet_ldp_init(&s.outputs, TACET_LDP_HYBRID, 2, 2, 6, NULL));
             assert_ok(tacet_curate_run(&manifest, &s, NULL));
@@ -225,8 +225,7 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
             recorder_end();
             assert_true(reply.answered && !reply.failed);
             tacet_desk_close(desk);
-            (void)snprintf(command, sizeof command, "rm -rf %s", folder);
-            assert_int_equal(system(command), 0); /* NOLINT: a folder of this test's own making */
+            test_rmdir(folder);
         }
         movement_add(&m, &runs[0], &runs[1]);
         recording_clear(&runs[0]);
