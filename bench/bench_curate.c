@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/trusted/curate.h>
+#include "outsourced/trusted/curate_job.h"
 
 #include "dp/noise/sampler.h"
 

@@ -6,7 +6,7 @@
 #include "bench.h"
 
 #include <tacet/dp/randomizer.h>
-#include <tacet/local/open/local.h>
+#include "local/open/internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <tacet/core/simrng.h>
 #include <tacet/service/open/keys.h>
 #include <time.h>

@@ -13,7 +13,6 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);
 int lab_sim_stopping(int argc, char **argv, const cli_command *self);
 int lab_sim_ab(int argc, char **argv, const cli_command *self);
 int lab_gp_ucb(int argc, char **argv, const cli_command *self);
-int lab_choose(int argc, char **argv, const cli_command *self);
 int lab_noise(int argc, char **argv, const cli_command *self);
 int lab_repro(int argc, char **argv, const cli_command *self);
 int lab_sim_contextual(int argc, char **argv, const cli_command *self);

@@ -3,6 +3,7 @@
  * Ring: programs; made-up data, seeded noise. The product's own policy is asked round by round: 33 equispaced actions
  * on [0, 1] (or four variants and three device types), contexts from the law, rewards noisy. Regret is the sum over
  * rounds of the best mean reward in the round's context less that of the action taken. */
+#include "space/internal.h"
 #include "contextual_trial.h"
 
 #include "core/fail.h"

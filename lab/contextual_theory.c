@@ -5,6 +5,7 @@
  * resolve (T lambda_j >= tau), measured on a grid, since no F bounds all of them on a box; sqrt(162 B^3/13 F^2) is
  * sqrt(162 B^3 F^2/13), the larger for F >= 1; that T exceeds the two thresholds is not checked. Cost: a grid of
  * features. */
+#include "gp/kernel_internal.h"
 #include "contextual_trial.h"
 
 #include "core/fail.h"

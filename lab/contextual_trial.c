@@ -3,6 +3,7 @@
  * Ring: programs. Source: Pavlovic, Salgia, Zhao 2025 (USCA), eq. (1) for the error; `faithful` draws their random
  * approximating set anew in each trial. Differs: what does not depend on data (features, plan, certificates) is taken
  * from the simulation, not made again. */
+#include "gp/kernel_internal.h"
 #include "contextual_trial.h"
 #include "trials.h"
 

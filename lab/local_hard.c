@@ -12,7 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tacet/gp/kernel.h>
+#include "gp/kernel_internal.h"
 
 enum { NODES = 400, HALVINGS = 60 };
 static const double PI = 3.14159265358979323846;

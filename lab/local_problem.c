@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_problem.c - problems of the local model. Ring: programs; made-up data, or tables given by a folder.
  * Source: Zhou and Tan 2020, section 5.1. */
+#include "gp/kernel_internal.h"
 #include "local_problem.h"
 
 #include "core/fail.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 
 /* Kernel and room for the points. */
 static tacet_status begin(local_problem *p, const char *kernel, double lengthscale, size_t arms, size_t dim,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-lab: seeded experiments on made-up data, the unprotected reference, and what only papers need.
- * Ring: none, but that gp-ucb and choose read the table they are given: so the program is guarded as a trusted one. */
+ * Ring: none, but that gp-ucb reads the table it is given: so the program is guarded as a trusted one. */
 #include "commands.h"
 
 static const cli_command COMMANDS[] = {
@@ -107,14 +107,6 @@ static const cli_command COMMANDS[] = {
      "--queries 50\n"
      "tacet-lab gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json",
      lab_gp_ucb},
-    {"choose", "one private action for one context, charged each time",
-     "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",
-     "The published algorithm: exponential mechanism with a certified supremum. Each choice spends eps; 'tacet learn' "
-     "is far better, for any number of predictions. Numeric columns only.\n\n"
-     "What must be public is as in 'tacet learn'.",
-     "tacet-lab choose --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
-     "--lengthscale 1.5,20 --eps 1 --context 44",
-     lab_choose},
     {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
      "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "
      "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), "
@@ -132,7 +124,7 @@ static const cli_command COMMANDS[] = {
 const cli_program PROGRAM = {
     .name = "tacet-lab",
     .summary = "Experiments: made-up problems, the papers' tables, unprotected references.",
-    .ring = "trusted (gp-ucb and choose read a table; all else is made up)",
+    .ring = "trusted (gp-ucb reads a table; all else is made up)",
     .commands = COMMANDS,
     .front = "tacet-lab",
 };

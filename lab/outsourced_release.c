@@ -2,6 +2,7 @@
 /* outsourced_release.c - the product's curator on made-up records: curate, then read what the modeler would.
  * Ring: lab. The table is written once, to a temporary folder; each release has a ledger of its own beside it and is
  * removed when it was read. */
+#include "outsourced/shared/release_text.h"
 #include "outsourced_release.h"
 
 #include "core/fail.h"

@@ -13,6 +13,7 @@
  * more than 90 % of what the non-private reference gains over random, by 2.5 standard errors of the paired difference.
  * By as much below, it is not close; between, it is open, and the eps from which on all are close lies in an
  * interval. */
+#include "space/internal.h"
 #include "common/space.h"
 #include "plan.h"
 #include "repro.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <tacet/outsourced/trusted/curate.h>
+#include "outsourced/trusted/curate_job.h"
 
 static const char *const NAMES[] = {"outsourced", "central", "local-statistics", "local", "contextual"};
 enum { MODELS = 5, CONTEXTUAL_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };

@@ -2,6 +2,7 @@
 /* repro_bounds.c - what the papers' theorems say in numbers, beside what is measured: `tacet-lab repro bounds`.
  * Ring: programs; made-up functions, seeded: nothing here is private. Constants that a paper leaves in its O() count as
  * 1 where the row says "order", and are left out where it says "at least". Cost: some seconds. */
+#include "gp/kernel_internal.h"
 #include "repro.h"
 
 #include "core/fail.h"

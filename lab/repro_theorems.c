@@ -3,6 +3,7 @@
  * measured: the second half of `tacet-lab repro bounds`.
  * Ring: programs; made-up points, seeded: nothing here is private. A constant that a paper leaves in its O() is 1, and
  * the row says "order". Cost: seconds. */
+#include "gp/kernel_internal.h"
 #include "repro.h"
 
 #include "core/fail.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim_ab.c - tacet-lab simulate ab: made-up A/B logs, the table that is released of them, and what its posterior says
  * beside noisy counts and the same without noise. Ring: programs; made-up data, seeded noise. */
+#include "space/internal.h"
+#include "ab/shared/plan.h"
+#include "ab/open/internal.h"
 #include "ab_world.h"
 #include "commands.h"
 #include "trials.h"

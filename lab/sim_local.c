@@ -2,6 +2,7 @@
 /* sim_local.c - `tacet-lab simulate local`: devices and learner of the local model in one process, many times.
  * Ring: programs. Each trial makes a function, lets the learner choose an arm a round, and reports the reward through
  * the gate's randomiser (exact, from a seeded source: reproducible, hence not private). */
+#include "gp/kernel_internal.h"
 #include "commands.h"
 #include "local_problem.h"
 #include "runs.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/randomizer.h>
-#include <tacet/local/open/local.h>
+#include "local/open/internal.h"
 
 enum { STREAMS = 2 };
 static const double HARD_NORM = 1, HARD_MOMENT = 1; /* B and v of Appendix A */

@@ -15,7 +15,7 @@
 #include "central/open/noisy_ucb.h"
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
-#include <tacet/local/shared/sphere.h>
+#include "local/shared/ldp.h"
 #include "local/trusted/statistics_device.h"
 
 enum { FEATURES = 25, RELEASED = 15, DIRECTIONS_MOST = 1024 };

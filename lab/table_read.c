@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 
 double lab_search_table_value(const lab_search_table *t, size_t row, size_t c) {
     return t->csv.values[row * (t->d + 1) + c];

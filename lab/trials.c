@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trials.c - trials over threads; mean, standard error, median; pages of results. Ring: programs. */
+#include "space/internal.h"
 #include "trials.h"
 
 #include "common/cli.h"

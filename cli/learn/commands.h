@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.h - the commands of tacet-learn, and what they and `tacet-lab choose` share: options that say what is asked
- * of a log. */
+/* commands.h - the commands of tacet-learn, and the options that say what is asked of a log. */
 #ifndef TACET_CLI_LEARN_COMMANDS_H
 #define TACET_CLI_LEARN_COMMANDS_H
 
@@ -13,7 +12,6 @@ cli_run learn_learn, learn_actions;
 
 enum { JOB_OPTIONS = 32 }; /* shared ones, with room for those of a command */
 
-/* What learn and choose have in common. */
 typedef struct learn_job {
     const char *data, *actions, *contexts;
     cli_space columns;

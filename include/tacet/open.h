@@ -7,7 +7,7 @@
 #include <tacet/ab/open/posterior.h>
 #include <tacet/ab/shared/plan.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/contextual/shared/basis.h>
+#include <tacet/contextual/shared/limits.h>
 #include <tacet/core/blob.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/simrng.h>

@@ -9,16 +9,13 @@
 #include <tacet/ab/trusted/log.h>
 #include <tacet/audit/audit.h>
 #include <tacet/contextual/open/model.h>
-#include <tacet/contextual/shared/basis.h>
-#include <tacet/contextual/trusted/learn.h>
+#include <tacet/contextual/shared/limits.h>
 #include <tacet/contextual/trusted/log.h>
 #include <tacet/core/blob.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
-#include <tacet/dp/bound.h>
 #include <tacet/dp/ledger.h>
-#include <tacet/dp/mechanism.h>
 #include <tacet/dp/mint.h>
 #include <tacet/dp/noise.h>
 #include <tacet/dp/open/calibrate.h>

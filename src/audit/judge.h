@@ -14,4 +14,8 @@ typedef struct tacet__audit_sample {
 tacet_status tacet__audit_judge(tacet_audit_result *out, tacet__audit_sample *samples, size_t count,
                                 const tacet_audit_claim *claim, double confidence, tacet_error *err);
 
+/* Clopper–Pearson: one-sided bounds at the given confidence for a probability, from `hits` of `n`. */
+double tacet_audit_lower(size_t hits, size_t n, double confidence);
+double tacet_audit_upper(size_t hits, size_t n, double confidence);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rebuild_release.c - the attack of rebuild.c on a release in a folder, by whoever has the records to compare with.
  * Ring: audit. Cost: both tables in memory, and the fit. */
+#include "space/internal.h"
+#include "outsourced/shared/release_text.h"
 #include <tacet/audit/audit.h>
 
 #include "core/fail.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/randomizer.h>
-#include <tacet/local/shared/sphere.h>
+#include "local/shared/ldp.h"
 
 enum { RETRIES = 4, DIRECTIONS = 256, VECTOR = 8 };
 

@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 
+#include <tacet/dp/ledger.h>
 #include <math.h>
 #include <string.h>
 #include <tacet/ab/trusted/log.h>

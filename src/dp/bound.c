@@ -3,7 +3,7 @@
  * Ring: gate. In: tacet_raw. Out: tacet_bounded. Source: projection onto a convex set is non-expansive (Cheney,
  * Goldstein 1959); src/dp/bounding.md has the diameters. Differs: total on NaN and
  * infinities; the rounding errors of clipping itself are counted. Cost: O(count) per clip, no allocation. */
-#include <tacet/dp/bound.h>
+#include "dp/bound.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

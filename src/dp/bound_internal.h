@@ -4,7 +4,7 @@
 #ifndef TACET_SRC_DP_BOUND_INTERNAL_H
 #define TACET_SRC_DP_BOUND_INTERNAL_H
 
-#include <tacet/dp/bound.h>
+#include "dp/bound.h"
 
 struct tacet_raw {
     size_t count;

@@ -8,7 +8,7 @@
 
 #include "dp/open/release_mint.h"
 
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 /* Fills the texts of a charge from ask, and whether it is seeded. */
 void tacet__gate_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private);

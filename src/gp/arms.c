@@ -5,6 +5,7 @@
  * 2.2, grouped by arm). Differs: P moves by a rank-one update per observation and is rebuilt from W and b after every
  * max(n, 64) of them, which keeps the rounding of 10^5 rounds at that of one and costs O(n^2) per round on average.
  * Cost: O(n^2) an update, 5 n^2 doubles, no allocation after create; with a tolerance see arms_reduced.c. */
+#include "gp/cov_internal.h"
 #include "gp/arms_internal.h"
 
 #include "core/fail.h"

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cov_internal.h - what the other files of base ask of a covariance. Ring: pure. */
+/* cov_internal.h - covariances, as policies and Gaussian processes use them. Ring: pure. */
 #ifndef TACET_SRC_GP_COV_INTERNAL_H
 #define TACET_SRC_GP_COV_INTERNAL_H
 
 #include <stdbool.h>
 #include <tacet/gp/cov.h>
 
+/* X: one point per column, leading dimension ldx, copied; ignored (may be NULL) without a kernel. INVALID: no
+ * candidate, a coordinate that is not finite (names candidate and coordinate), an input_sd that is not finite and
+ * >= 0. NUMERIC: a prior variance that is negative or not finite. UNSUPPORTED: input noise for a kernel that has none.
+ * NO_MEMORY. */
+tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const double *X, size_t ldx, size_t n,
+                              tacet_error *err);
+void tacet_cov_free(tacet_cov *cov); /* NULL is allowed */
+size_t tacet_cov_size(const tacet_cov *cov);
+/* out[k] = covariance of candidate i with candidate first + k. Every entry is computed by the same operations wherever
+ * it stands in the row: equal points give equal bits. */
+void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i);
+void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count);
 /* Its rows come from the caller's function, so nothing is known of them. */
 bool tacet__cov_is_custom(const tacet_cov *cov);
 /* Coordinates of a point; 0: the caller's functions. */

@@ -5,6 +5,7 @@
  * Differs: a candidate is asked once unless repeats are allowed; ties go to the lowest number, and equal candidates do
  * tie (their posterior has equal bits); several suggestions may be open, each counts in t when it is made.
  * Cost: O(n t) an observation, which finds the next suggestion on its way; no allocation; 8 n horizon bytes. */
+#include "gp/cov_internal.h"
 #include "gp/gp_ucb_internal.h"
 
 #include "core/fail.h"

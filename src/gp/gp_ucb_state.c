@@ -2,6 +2,7 @@
 /* gp_ucb_state.c - a search kept and gone on with.
  * Ring: pure. A saved state is the list of suggestions and reports behind a fingerprint of the problem, and is replayed
  * on loading: the same operations, so the same bits. Cost: O(n T^2) time to load. */
+#include "gp/cov_internal.h"
 #include "gp/gp_ucb_internal.h"
 
 #include "gp/gp_internal.h"

@@ -39,4 +39,16 @@ void tacet__kernel_row_dx(const tacet_kernel *kernel, double *out, size_t ldo, c
 void tacet__kernel_r2(const tacet_kernel *kernel, double *r2, size_t g, const double *X, size_t point,
                       size_t coordinate, size_t n, const double *x);
 
+size_t tacet_kernel_dim(const tacet_kernel *kernel);
+/* The specification, with the pointers into the kernel's own copies. */
+const tacet_kernel_spec *tacet_kernel_describe(const tacet_kernel *kernel);
+double tacet_kernel_eval(const tacet_kernel *kernel, const double *x, const double *y);
+/* out[j] = k(x, X_j), j < n. Vectorised: the hot path of a GP. */
+void tacet_kernel_row(const tacet_kernel *kernel, double *out, const double *X, size_t ldx, size_t n, const double *x);
+/* out (n x m, leading dimension ldo) = k(X_i, Y_j). */
+void tacet_kernel_matrix(const tacet_kernel *kernel, double *out, size_t ldo, const double *X, size_t ldx, size_t n,
+                         const double *Y, size_t ldy, size_t m);
+/* out[j] = k(X_j, X_j). */
+void tacet_kernel_diag(const tacet_kernel *kernel, double *out, const double *X, size_t ldx, size_t n);
+
 #endif

@@ -2,6 +2,7 @@
 /* ab.c - a model that was learnt from a log, as sections for whoever decides: what to show to whom, what that earns,
  * what was compared, what is protected. Ring: open. Everything is read from the model's own posterior, which is
  * computed again from the released numbers. Cost: that of the posterior. */
+#include "ab/shared/plan.h"
 #include "report/internal.h"
 
 #include "core/fail.h"

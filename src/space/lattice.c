@@ -2,6 +2,7 @@
 /* lattice.c - every point of a space that a whole number can name.
  * Ring: pure. Source: ours. A ticket, a log and a saved state name an arm by one number; with codes of a lattice a
  * search may go anywhere in the space and the arm is a number still. Cost: a pass over the coordinates. */
+#include "space/internal.h"
 #include "space/lattice.h"
 
 #include <math.h>

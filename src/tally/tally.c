@@ -2,7 +2,7 @@
 /* tally.c - exact partial sums that merge.
  * Ring: trusted (its numbers are private). Source: README.md beside it. Cost: 16 bytes a number and 16 a part; a row
  * costs as many additions as it has shares. */
-#include <tacet/tally/trusted/tally.h>
+#include "tally/gate.h"
 
 #include "core/codec.h"
 #include "core/fail.h"

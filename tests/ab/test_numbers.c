@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_numbers.c - columns of numbers: which bin a number is in, values between bins, and a log of numbers that is
  * learnt through the release. Seeds are fixed. */
+#include "ab/shared/plan.h"
 #include "ab/open/internal.h"
 #include "ab/trusted/internal.h"
 #include "support/test.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/ab/open/posterior.h>
+#include "ab/open/internal.h"
 #include <tacet/core/simrng.h>
 
 enum { A = 4, C = 5, K = A * C };

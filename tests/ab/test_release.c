@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_release.c - one table of a log: no row moves it by more than what is charged, its numbers are plain counts, rows
  * of money are in one part each, and a ticket is answered once. */
+#include "tally/gate.h"
+#include "ab/shared/plan.h"
+#include "ab/open/internal.h"
 #include "ab/trusted/internal.h"
 #include "support/gate.h"
 #include "support/test.h"

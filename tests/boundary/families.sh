@@ -15,7 +15,7 @@ trap 'rm -f "$trial"' EXIT
 printf '%s\n' 'x = c->kind == TACET_SPACE_LOG;' 'case TACET_MECHANISM_L2:' 'c->kind = TACET_SPACE_LOG;' 'if (TACET_SPACE_DATE != k)' >"$trial"
 [ "$(asked "$trial" | wc -l)" -eq 3 ] || { echo "the check does not see what it should"; exit 1; }
 # Which kinds the check knows by name are all there are.
-for name in $(sed -n 's/^ *X(\([A-Z_0-9]*\)[,)].*/\1/p' include/tacet/space/space.h include/tacet/dp/mechanism.h); do
+for name in $(sed -n 's/^ *X(\([A-Z_0-9]*\)[,)].*/\1/p' include/tacet/space/space.h src/dp/mechanism.h); do
     grep -q "[(|]$name[|)]" "$0" || { echo "$name is not known to this check: name it there"; exit 1; }
 done
 found=$(asked $(find src cli lab -name '*.[ch]' ! -path 'src/dp/mechanisms/*' ! -path src/space/kinds.c ! -path src/space/short.c))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # mint.sh - releases are minted by the gate alone: only its files include the mint, and the audit ring, which attacks made-up
-# data. Raw numbers cannot be printed: nothing public hands them out.
+# data. Raw numbers cannot be printed: no header hands them out.
 set -eu
 root=${TACET_SOURCE:-$(dirname "$0")/../..}
 
@@ -13,10 +13,10 @@ intruders() {
             grep -vE '^src/audit/|^src/dp/([a-z_]*\.[ch]|(noise|mechanisms|ledger)/.*)$|^src/dp/open/release(\.c|_mint\.h)$' || true
     )
 }
-# openings ROOT: public functions that would take numbers out of tacet_raw or tacet_bounded.
+# openings ROOT: functions that would take numbers out of tacet_raw or tacet_bounded.
 openings() {
     # shellcheck disable=SC2016
-    tr '\n' ' ' <"$1/include/tacet/dp/bound.h" |
+    tr '\n' ' ' <"$1/src/dp/bound.h" |
         grep -oE '(const )?double \*+ *tacet_(raw|bounded)_[a-z_]*\(' || true
 }
 
@@ -35,10 +35,10 @@ found=$(openings "$root")
 # The checks can fail.
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$tmp/src/local/open" "$tmp/src/dp/open" "$tmp/include/tacet/dp" "$tmp/cli"
+mkdir -p "$tmp/src/local/open" "$tmp/src/dp/open" "$tmp/cli"
 echo '#include "dp/mint.h"' >"$tmp/src/local/open/bad.c"
 echo '#include "dp/mint.h"' >"$tmp/src/dp/open/bad.c"
-echo 'TACET_API const double *tacet_raw_values(const tacet_raw *raw);' >"$tmp/include/tacet/dp/bound.h"
+echo 'const double *tacet_raw_values(const tacet_raw *raw);' >"$tmp/src/dp/bound.h"
 [ "$(intruders "$tmp" | wc -l)" -eq 2 ] || { echo "mint: an intruder is not seen"; exit 1; }
 [ -n "$(openings "$tmp")" ] || { echo "mint: an opening is not seen"; exit 1; }
 echo "mint: releases are minted by the gate alone"

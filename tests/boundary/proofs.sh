@@ -24,7 +24,7 @@ lacking() {
         [ -f "$1/tests/$room/test_$stem.c" ] || [ -f "$1/tests/$room/$stem.sh" ] || echo "no test $name"
     done
     for name in $(echo "$rows" | sed -n 's/.*| type: \([a-z0-9_]*\) |$/\1/p'); do
-        grep -rqE "typedef struct $name( $name;| \{)" "$1/include" || echo "no type $name"
+        grep -rqE "typedef struct $name( $name;| \{)" --include="*.h" "$1/include" "$1/src" || echo "no type $name"
     done
 }
 

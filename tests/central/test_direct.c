@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_direct.c - rewards that are released one by one: what moves a number and by how much, tickets, the ledger,
  * restarts, and that it finds something. */
+#include "space/internal.h"
 #include "central/trusted/direct_internal.h"
 #include "space/lattice.h"
 #include "support/conformance.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_drop.c - tickets that are never reported, and what each policy makes of it: nothing (central), a fixed public
  * reward (fixed), the same question once more (moma), a round without a report (ucb, contextual). */
+#include "local/shared/ldp.h"
 #include "support/gate.h"
 #include "core/policy_internal.h"
 #include "support/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_map.c - the statistic of a round: its sensitivity is attained, and exceeded by no pair of records. */
+#include "gp/kernel_internal.h"
 #include "support/test.h"
 
 #include "central/shared/features.h"

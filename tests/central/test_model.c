@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_model.c - a released model says what the learner says, without it. */
+#include "contextual/open/internal.h"
 #include "support/gate.h"
 #include "support/test.h"
 

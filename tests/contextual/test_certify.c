@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_certify.c - certified suprema: against an optimiser that knows nothing of cells, and the rest of a linear
  * expansion against its definition. */
+#include "gp/kernel_internal.h"
 #include "basis_fixture.h"
 
 #include "gp/linalg.h"

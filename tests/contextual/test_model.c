@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/contextual/open/model.h>
+#include "contextual/open/internal.h"
 
 enum { NODES = 700 }; /* more than one block of kernel values */
 

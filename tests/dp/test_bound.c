@@ -6,7 +6,7 @@
 
 #include <float.h>
 #include <tacet/core/simrng.h>
-#include <tacet/dp/bound.h>
+#include "dp/bound.h"
 
 __extension__ typedef __float128 quad;
 

@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include <tacet/dp/ledger.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 #include "dp/open/charge_rows.h"
 

@@ -22,7 +22,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include <unistd.h>

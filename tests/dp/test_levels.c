@@ -8,7 +8,7 @@
 #include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"
 
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/dp/open/calibrate.h>
 
 enum { DRAWS = 200000 };

@@ -10,7 +10,7 @@
 
 #include <sodium.h>
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 

@@ -5,8 +5,8 @@
 
 #include "dp/mechanisms/table.h"
 
-#include <tacet/dp/mechanism.h>
-#include <tacet/outsourced/trusted/curate.h>
+#include "dp/mechanism.h"
+#include "outsourced/trusted/curate_job.h"
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_randomizer.c - reports against their exact mass functions; seeds fixed. Every chi-square fails below p = 1e-6
  * and every mean beyond five standard errors: a false alarm once in some 10,000 runs with fresh seeds. */
+#include "local/shared/ldp.h"
 #include "support/gate.h"
 #include "support/test.h"
 

@@ -39,11 +39,10 @@ expect 0 $learn --data "$work/many.csv" --actions a --contexts c,d,e,f,g,h,kind 
 awk -v l="$(sed -n 's/.*"uniform":{"estimate":\([0-9.e-]*\).*/\1/p' "$work/out")" 'BEGIN { exit !(l > .17 && l < .23) }' || fail "the level is not learnt: $(cat "$work/out")"
 expect 0 "$bin/tacet" predict --model "$work/many.json" --context .5,.5,.5,.5,.5,.5,x --json
 awk -v a="$(sed -n 's/.*"action":\[\([0-9.]*\)\].*/\1/p' "$work/out")" 'BEGIN { exit !(a > .5) }' || fail "x: $(cat "$work/out")"
-# One log, one account: another output or a choice finds no budget either.
+# One log, one account: another output finds no budget either.
 # shellcheck disable=SC2086
 expect 3 $learn "$@" --eps 1 --out "$work/other.json" --ticket other
 [ ! -e "$work/other.json" ] || fail "a refused release left a model"
-expect 3 "$bin/tacet-lab" choose "$@" --eps 1 --context 54 --grid 9
 # Nor does the log by another name, nor one whose first release named a ledger.
 ln -s log.csv "$work/alias.csv"
 # shellcheck disable=SC2086
@@ -67,17 +66,6 @@ cmp -s "$work/log.csv.ledger.db" "$work/before.ledger" || fail "seeded noise cha
 # shellcheck disable=SC2086
 expect 0 $learn "$@" --seed 5 --out "$work/s2.json"
 cmp -s "$work/s1.json" "$work/s2.json" || fail "the same seed gave another model"
-
-# One choice; the second has no budget left.
-expect 0 "$bin/tacet-lab" choose "$@" --eps 1 --context 54 --grid 9 --ledger "$work/choice.ledger" --new-budget "a test" --json
-grep -q '"private":true' "$work/out" || fail "the choice is not stamped private"
-expect 3 "$bin/tacet-lab" choose "$@" --eps 1 --context 60 --grid 9 --ledger "$work/choice.ledger"
-# A ticket answers one context: again the same choice, for another context none.
-expect 0 "$bin/tacet-lab" choose "$@" --eps 1 --context 54 --grid 9 --ledger "$work/one.ledger" --ticket visit --new-budget "a test"
-expect 0 "$bin/tacet-lab" choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$work/one.ledger" --ticket visit --new-budget "a test"
-expect 1 "$bin/tacet-lab" choose "$@" --eps 1 --context 60 --grid 9 --ledger "$work/one.ledger" --ticket visit
-expect 1 "$bin/tacet-lab" choose "$@" --context 91 --ledger "$work/none.ledger" --new-budget "a test"
-expect 2 "$bin/tacet-lab" choose "$@" --ledger "$work/none.ledger"
 
 # Actions to try: within bounds, distinct, reproducible by seed.
 expect 0 "$bin/tacet" learn actions --bounds 2:3,-1:0 --count 50
@@ -194,4 +182,4 @@ expect 0 "$bin/tacet-lab" simulate contextual --algorithm faithful --rounds 300 
 grep -q '"approximating_points":' "$work/out" || fail "the size of the approximating set is not reported"
 expect 2 "$bin/tacet-lab" simulate contextual --eps 0
 expect 1 "$bin/tacet-lab" simulate contextual --kernel linear
-echo "learn, choose, suggest and predict do what they say"
+echo "learn, suggest and predict do what they say"

@@ -2,7 +2,7 @@
 /* fuzz_contextual.c - a model file from anyone: read or refused, never a crash; what is read can be asked and written
  * again.
  */
-#include <tacet/contextual/open/model.h>
+#include "contextual/open/internal.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * and as records of numbers, one at a time, in blocks, and looked at: the same numbers and the same message. */
 #include "io/csv/block.h"
 
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -176,16 +176,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t head = end != NULL ? (size_t)(end - data) : size;
     memcpy(line, data, head < sizeof line - 1 ? head : sizeof line - 1);
     char *path = strchr(line, ' ');
-    char *query = path != NULL ? strchr(path, '?') : NULL;
-    const char *wait = query != NULL ? strstr(query, "wait=") : NULL;
+    char *after = path != NULL ? strchr(path, '?') : NULL;
+    const char *wait = after != NULL ? strstr(after, "wait=") : NULL;
     if (path == NULL || strncmp(path, " /v1", 4) != 0 || (wait != NULL && strtod(wait + 5, NULL) > 0.01)) {
         return 0;
     }
     *path++ = '\0';
-    if (query != NULL) {
-        *query++ = '\0';
+    if (after != NULL) {
+        *after++ = '\0';
     }
-    a.query = query;
+    a.query = after;
     const size_t rest = end != NULL ? size - head - 1 : 0;
     char *body = malloc(rest + 1);
     memcpy(body, end != NULL ? (const void *)(end + 1) : "", rest);

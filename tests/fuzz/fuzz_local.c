@@ -2,6 +2,7 @@
 /* fuzz_local.c - saved states of the local model's learners with bytes changed and the hash put right: refused, or the
  * learner goes on. The input: one byte chooses the learner, then changes of two bytes of offset and one of value each;
  * the input is also tried as a state itself. */
+#include "local/shared/ldp.h"
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/outsourced/shared/manifest.h>
+#include "outsourced/shared/release_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_server_answer.c - any bytes as what a server answers a device: a suggestion has a ticket, an index and an
  * action; a study that asks for another randomiser, range or eps than the device gives is refused, whatever it says. */
+#include "local/trusted/device_internal.h"
 #include "answers.h"
 
 #include "local/trusted/service.c" /* NOLINT(bugprone-suspicious-include) */

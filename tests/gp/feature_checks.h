@@ -3,6 +3,7 @@
 #ifndef TACET_TESTS_GP_FEATURE_CHECKS_H
 #define TACET_TESTS_GP_FEATURE_CHECKS_H
 
+#include "gp/kernel_internal.h"
 #include "support/test.h"
 
 #include "gp/linalg.h"

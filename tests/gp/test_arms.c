@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_arms.c - per-arm sufficient statistics against a dense solve over every single observation. */
+#include "gp/kernel_internal.h"
+#include "gp/cov_internal.h"
 #include "support/dense.h"
 #include "support/test.h"
 

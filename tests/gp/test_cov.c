@@ -4,7 +4,7 @@
 #include "support/dense.h"
 #include "support/test.h"
 
-#include <tacet/gp/cov.h>
+#include "gp/cov_internal.h"
 #include <tacet/core/simrng.h>
 
 #include "gp/eiv.h"

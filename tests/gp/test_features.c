@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_features.c - feature maps against the kernels they approximate: Nyström and Mercer identities, norms,
  * derivatives, bad input, failing allocations. */
+#include "gp/kernel_internal.h"
 #include "gp/features_internal.h"
 #include "feature_checks.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_features_qff.c - quadrature Fourier features: error against the published bound and against the kernel, the full
  * grid against its positive orthant, norms, additive kernels. */
+#include "gp/kernel_internal.h"
 #include "feature_checks.h"
 
 /* d 2^(d-1) sqrt(pi/2) mbar^-mbar (e/(4 nu^2))^mbar */

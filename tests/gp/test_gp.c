@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_gp.c - the incremental GP against a dense solve, order of observations, repeats, jitter, bad input, allocation
  * failures. */
+#include "gp/kernel_internal.h"
+#include "gp/cov_internal.h"
 #include "support/dense.h"
 #include "support/test.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_gp_ucb.c - the GP-UCB policy: conformance, and its sequence against a dense recomputation written here. */
+#include "gp/cov_internal.h"
 #include "support/conformance.h"
 #include "support/dense.h"
 #include "support/test.h"

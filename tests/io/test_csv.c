@@ -2,7 +2,7 @@
 /* test_csv.c - the CSV reader: files as they come, files to refuse, and the same result wherever the input is cut. */
 #include "support/test.h"
 
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 #include <tacet/core/simrng.h>
 
 /* A source that hands out a string in given pieces. */

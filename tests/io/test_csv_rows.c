@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 #include <tacet/core/simrng.h>
 
 enum { COLUMNS = 4, TEXT = 400000, MOST_NUMBERS = TEXT };

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include <sys/resource.h>
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 #include <unistd.h>
 
 static char folder[256];

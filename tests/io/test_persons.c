@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include <tacet/core/simrng.h>
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 #include <unistd.h>
 
 enum { ROWS = 20000, PEOPLE = 3000 };

@@ -4,6 +4,7 @@
 #ifndef TACET_TESTS_LOCAL_LOCAL_FIXTURE_H
 #define TACET_TESTS_LOCAL_LOCAL_FIXTURE_H
 
+#include "local/shared/ldp.h"
 #include <tacet/local/open/local.h>
 
 #include "local/open/internal.h"

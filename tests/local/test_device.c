@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_device.c - a reward leaves a device once per ticket, clipped and randomised, after its report was stored. */
+#include "local/shared/ldp.h"
 #include <tacet/local/trusted/service.h>
 
 #include "support/test.h"

@@ -3,7 +3,7 @@
  * agree with the published closed forms and with sums over the whole support, impossible reports are told. */
 #include "support/test.h"
 
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 
 static const double EPS[] = {0x1p-10, 0.01, 0.1, 0.25, 0.5, 0.61, 1, 1.5, 2, 3, 4, 8, 16, 32};
 enum { EPS_COUNT = sizeof EPS / sizeof *EPS, KINDS = 4 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_local.c - learners of the local model: conformance, their estimates against a dense solve, and what they refuse.
  */
+#include "local/shared/ldp.h"
+#include "local/open/internal.h"
 #include "local/local_fixture.h"
 #include "support/conformance.h"
 #include "support/dense.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sphere.c - reports of a vector: their law, that they are unbiased, once per ticket, whoever made the model. */
+#include "local/shared/ldp.h"
 #include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
 #include <tacet/dp/randomizer.h>
-#include <tacet/local/open/statistics_model.h>
+#include "local/open/statistics.h"
 #include <tacet/local/trusted/statistics_report.h>
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_state.c - saved states of the local model's learners: after a long run with open tickets the same bits go
  * on, the bytes do not grow with the rounds where reports are not remembered, and forged numbers are refused. */
+#include "local/shared/ldp.h"
 #include <tacet/local/open/local.h>
 
 #include "support/test.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tails.c - rewards with heavy tails, and how large the norm of f must be: as derived elsewhere, and as drawn. */
+#include "local/shared/ldp.h"
+#include "local/open/internal.h"
 #include "local/local_fixture.h"
 
 #include <math.h>

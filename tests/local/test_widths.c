@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_widths.c - widths of the local model: as stated, and wide enough. */
+#include "local/shared/ldp.h"
+#include "gp/cov_internal.h"
 #include "local/local_fixture.h"
 
 static void widths_as_stated(void **state) {

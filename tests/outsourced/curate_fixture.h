@@ -3,6 +3,7 @@
 #ifndef TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
 #define TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
 
+#include "outsourced/shared/release_text.h"
 #include "support/test.h"
 
 #include <sodium.h>

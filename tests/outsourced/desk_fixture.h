@@ -8,6 +8,7 @@
 #include <tacet/dp/ledger.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
+#include "outsourced/trusted/desk_internal.h"
 #include <unistd.h>
 
 enum { ROWS = 12, QUERIES = 5, PATH_BYTES = 512 };

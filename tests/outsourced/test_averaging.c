@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/open/modeler.h>
+#include "outsourced/open/modeler_internal.h"
 
 enum { ROWS = 700, D = 3, ROUNDS = 16 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate.c - a table through the curator: what is released. */
+#include "outsourced/shared/release_text.h"
 #include "outsourced/curate_fixture.h"
 
 #include <tacet/dp/open/calibrate.h>

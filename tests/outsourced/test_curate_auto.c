@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_auto.c - the mechanism a curator takes who names none: the least noise, from public numbers alone, and no
  * delta that was not given. */
+#include "outsourced/shared/release_text.h"
 #include "support/test.h"
 
 #include "outsourced/trusted/curate_job.h"

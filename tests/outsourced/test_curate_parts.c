@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_curate_parts.c - a release whose parts are drawn elsewhere has the bits of one that was drawn in one piece; a part
- * that is drawn twice is the same; records that changed, parts that do not come, and another version draw nothing. */
+/* test_curate_parts.c - a release whose parts are drawn elsewhere has the bits of one that was drawn in one piece; a
+ * part that is drawn twice is the same; records that changed, parts that do not come, and another version draw nothing.
+ */
 #include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/outsourced/trusted/curate.h>
 #include <unistd.h>
 
@@ -156,8 +157,8 @@ static void what_changed_or_does_not_come_is_not_released(void **state) {
     const char *top = test_mkdir();
     char folder[4200], ledger[4300];
     size_t size = 0;
-    engine changed = {.parts = 7, .changed = 4}, away = {.parts = 7, .away = 5}, old = {.parts = 7, .other_version = true},
-           good = {.parts = 7};
+    engine changed = {.parts = 7, .changed = 4}, away = {.parts = 7, .away = 5},
+           old = {.parts = 7, .other_version = true}, good = {.parts = 7};
     (void)state;
     (void)snprintf(folder, sizeof folder, "%s/release", top);
     (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", top);

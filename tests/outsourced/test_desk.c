@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_desk.c - the desk: values from a column, a command and a person; once per ticket, whatever happens. */
+#include "outsourced/trusted/desk_internal.h"
 #include "outsourced/desk_fixture.h"
 
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_desk_ledger.c - what answers cost: private outputs, and the ledger that a desk shares with releases and desks.
  */
+#include "outsourced/trusted/desk_internal.h"
+#include "local/shared/ldp.h"
 #include "outsourced/desk_fixture.h"
 
 #include "audit/scratch.h"

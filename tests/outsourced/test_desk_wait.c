@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_desk_wait.c - questions that wait for a command without holding a thread. */
+#include "outsourced/trusted/desk_internal.h"
 #include "outsourced/desk_fixture.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* test_manifest.c - manifests written, read again, and refused by the field that is wrong. */
 #include "support/test.h"
 
-#include <tacet/outsourced/shared/manifest.h>
+#include "outsourced/shared/release_text.h"
 
 static tacet_manifest_column columns[2];
 

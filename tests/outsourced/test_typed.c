@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_typed.c - releases of typed columns: read, split, drawn, described, and understood by a modeler. */
+#include "space/internal.h"
+#include "outsourced/shared/release_text.h"
 #include "outsourced/curate_fixture.h"
 
 #include <math.h>

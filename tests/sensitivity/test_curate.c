@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/trusted/curate.h>
+#include "outsourced/trusted/curate_job.h"
 #include <tacet/outsourced/trusted/desk.h>
-#include <tacet/space/space.h>
+#include "space/internal.h"
 
 enum { ROWS = 40, COLUMNS_MOST = 6, PAIRS = 60 };
 

@@ -6,7 +6,7 @@
 #include "service/open/study/policies.h"
 
 #include <math.h>
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 
 static const char LOCAL[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0,1],[0.5,1],[1,0]]},"

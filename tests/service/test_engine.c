@@ -4,7 +4,7 @@
 
 #include "support/fault_vfs.h"
 
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <tacet/core/simrng.h>
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * and whoever replays the log comes to the same. The clock is the test's. */
 #include "engine_fixture.h"
 
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <tacet/core/simrng.h>
 #include <time.h>
 #include <unistd.h>

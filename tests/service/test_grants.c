@@ -5,7 +5,7 @@
 
 #include "service/open/study/grant.h"
 
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <time.h>
 
 static const char LAYOUTS[] =

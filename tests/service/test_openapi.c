@@ -8,7 +8,7 @@
 
 #include "service/open/wire/routes.h"
 
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 
 enum { LEARN = 100 }; /* rounds of the first epoch at eps 20 */
 static char owner[64], device[64], analyst[64], foreign[64], fresh[4][64];

@@ -6,7 +6,7 @@
 
 #include <sodium.h>
 #include <tacet/core/simrng.h>
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <time.h>
 
 enum { STUDIES = 3, SHOTS_MOST = 512, SECONDS = 1000, EVENTS_MOST = 4096, TOKENS = 4, OPEN_MOST = 2, ROUNDS_MOST = 3 };

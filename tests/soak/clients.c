@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <tacet/core/simrng.h>
 
 enum { SET_SIZE = 8, REPEAT_ONE_IN = 40 };

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <time.h>
 #include <unistd.h>
 

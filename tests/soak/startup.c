@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 #include <tacet/core/simrng.h>
 
 enum { PER_TRANSACTION = 20000, PATIENCE = 30 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/space/space.h>
+#include "space/internal.h"
 
 static const char MIXED[] =
     "{\"columns\":["

@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/dp/noise.h>
 
 static inline tacet_noise *test_noise(uint64_t seed, uint64_t stream) {

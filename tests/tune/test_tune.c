@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tune.c - the run: planned by public numbers, resumed anywhere, charged once, and it finds what there is. */
+#include "space/internal.h"
 #include "tune/run.h"
 
 #include "tune/trusted/internal.h"

@@ -70,10 +70,6 @@ TACET_API tacet_status tacet_audit_run(tacet_audit_result *out, const tacet_audi
 TACET_API const tacet_audit_target *tacet_audit_find(const char *name);
 TACET_API const tacet_audit_target *tacet_audit_target_at(size_t index);
 
-/* Clopper–Pearson: one-sided bounds at the given confidence for a probability, from `hits` of `n`. */
-TACET_API double tacet_audit_lower(size_t hits, size_t n, double confidence);
-TACET_API double tacet_audit_upper(size_t hits, size_t n, double confidence);
-
 /* all audits at once, as a folder to hand over: audit.html, one page for people, and audit.json. */
 
 /* Runs every target with these settings (progress has the target's name for its user pointer). *unexpected counts the

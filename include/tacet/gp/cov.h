@@ -36,19 +36,6 @@ typedef struct tacet_cov_spec {
 
 typedef struct tacet_cov tacet_cov;
 
-/* X: one point per column, leading dimension ldx, copied; ignored (may be NULL) without a kernel. INVALID: no
- * candidate, a coordinate that is not finite (names candidate and coordinate), an input_sd that is not finite and
- * >= 0. NUMERIC: a prior variance that is negative or not finite. UNSUPPORTED: input noise for a kernel that has none.
- * NO_MEMORY. */
-TACET_API tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const double *X, size_t ldx,
-                                        size_t n, tacet_error *err);
-TACET_API void tacet_cov_free(tacet_cov *cov); /* NULL is allowed */
-TACET_API size_t tacet_cov_size(const tacet_cov *cov);
-/* out[k] = covariance of candidate i with candidate first + k. Every entry is computed by the same operations wherever
- * it stands in the row: equal points give equal bits. */
-TACET_API void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i);
-TACET_API void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count);
-
 #ifdef __cplusplus
 }
 #endif

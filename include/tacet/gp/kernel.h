@@ -51,19 +51,6 @@ TACET_API tacet_status tacet_kernel_parse(tacet_kernel_spec *spec, const char *n
 TACET_API tacet_status tacet_kernel_create(tacet_kernel **out, const tacet_kernel_spec *spec, tacet_error *err);
 TACET_API void tacet_kernel_free(tacet_kernel *kernel); /* NULL is allowed */
 
-TACET_API size_t tacet_kernel_dim(const tacet_kernel *kernel);
-/* The specification, with the pointers into the kernel's own copies. */
-TACET_API const tacet_kernel_spec *tacet_kernel_describe(const tacet_kernel *kernel);
-TACET_API double tacet_kernel_eval(const tacet_kernel *kernel, const double *x, const double *y);
-/* out[j] = k(x, X_j), j < n. Vectorised: the hot path of a GP. */
-TACET_API void tacet_kernel_row(const tacet_kernel *kernel, double *out, const double *X, size_t ldx, size_t n,
-                                const double *x);
-/* out (n x m, leading dimension ldo) = k(X_i, Y_j). */
-TACET_API void tacet_kernel_matrix(const tacet_kernel *kernel, double *out, size_t ldo, const double *X, size_t ldx,
-                                   size_t n, const double *Y, size_t ldy, size_t m);
-/* out[j] = k(X_j, X_j). */
-TACET_API void tacet_kernel_diag(const tacet_kernel *kernel, double *out, const double *X, size_t ldx, size_t n);
-
 #ifdef __cplusplus
 }
 #endif

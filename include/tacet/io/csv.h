@@ -37,8 +37,6 @@ typedef struct tacet_csv_settings {
     size_t most_fields; /* of one record: 2^16 */
 } tacet_csv_settings;
 
-TACET_API void tacet_csv_defaults(tacet_csv_settings *settings);
-
 /* Reads the header. `settings` may be NULL. INVALID: impossible settings. PARSE: no header, or malformed. NO_MEMORY.
  * What source->read returned otherwise. *out is NULL on failure and the source is closed. */
 TACET_API tacet_status tacet_csv_open(tacet_csv **out, const tacet_csv_source *source,
@@ -46,8 +44,6 @@ TACET_API tacet_status tacet_csv_open(tacet_csv **out, const tacet_csv_source *s
 /* Wipes what was read. NULL is allowed. */
 TACET_API void tacet_csv_close(tacet_csv *csv);
 
-/* What messages call the input; lives as long as the reader. */
-TACET_API const char *tacet_csv_input(const tacet_csv *csv);
 TACET_API size_t tacet_csv_columns(const tacet_csv *csv);
 /* The name of column j < columns, without surrounding blanks; lives as long as the reader. NULL: no such column. */
 TACET_API const char *tacet_csv_name(const tacet_csv *csv, size_t column);
@@ -58,24 +54,9 @@ TACET_API tacet_status tacet_csv_find(const tacet_csv *csv, size_t *column, cons
 TACET_API tacet_status tacet_csv_next(tacet_csv *csv, bool *found, tacet_error *err);
 /* The line (from 1) the current record begins on, and its number (from 0). */
 TACET_API uint64_t tacet_csv_line(const tacet_csv *csv);
-TACET_API uint64_t tacet_csv_record(const tacet_csv *csv);
 /* A field of the current record, quotes removed, ended by a NUL; *length (may be NULL) is without it. Valid until the
  * next record. NULL: no such column, or no current record. */
 TACET_API const char *tacet_csv_field(const tacet_csv *csv, size_t column, size_t *length);
-/* The fields of `count` columns as finite numbers, correctly rounded, whatever the locale; surrounding blanks are
- * allowed. PARSE: empty, not finite, or not a number. INVALID: no such column. STATE: no current record. */
-TACET_API tacet_status tacet_csv_numbers(const tacet_csv *csv, double *out, const size_t *columns, size_t count,
-                                         tacet_error *err);
-
-/* Up to `most` further records at once, of each the numbers of `count` columns as above, one record after the other;
- * *got counts them, and fewer than `most` are the end. Far quicker than one at a time. Afterwards there is no current
- * record. On failure *got records before the bad one were read. Statuses as tacet_csv_next and tacet_csv_numbers. */
-TACET_API tacet_status tacet_csv_rows(tacet_csv *csv, double *out, size_t *got, const size_t *columns, size_t count,
-                                      size_t most, tacet_error *err);
-
-/* The rest of the records, looked at as tacet_csv_rows would read them, and counted. `scratch` has `count` places. */
-TACET_API tacet_status tacet_csv_check(tacet_csv *csv, double *scratch, size_t *got, const size_t *columns,
-                                       size_t count, tacet_error *err);
 
 /* Selected columns in memory. */
 typedef struct tacet_csv_table {

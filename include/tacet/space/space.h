@@ -63,13 +63,8 @@ typedef struct tacet_space {
 
 TACET_API void tacet_space_init(tacet_space *space);
 TACET_API void tacet_space_clear(tacet_space *space); /* NULL is allowed */
-TACET_API tacet_status tacet_space_copy(tacet_space *out, const tacet_space *space, tacet_error *err);
 /* A column with nothing said: refused missing cells, no level for others. */
 TACET_API void tacet_space_column_init(tacet_space_column *column);
-/* Copies the column, levels included, to the end. INVALID names column and rule: a name that is empty, too long or
- * taken, bounds that are reversed or not finite, a unit of 0 (or of a log column: a factor not above 1), a log column
- * through 0, an integer's bounds that are not whole, no level or one, a level twice, a stand-in outside. NO_MEMORY. */
-TACET_API tacet_status tacet_space_add(tacet_space *space, const tacet_space_column *column, tacet_error *err);
 /* NOT_FOUND names the column. */
 TACET_API tacet_status tacet_space_find(const tacet_space *space, size_t *out, const char *name, tacet_error *err);
 /* The columns of these names to the end of *out, in this order; names NULL: all that are not in it yet. NOT_FOUND, and
@@ -136,38 +131,12 @@ TACET_API tacet_status tacet_space_cell(const tacet_space_column *column, double
                                         size_t length, tacet_error *err);
 /* A number of a record as text: "12.5", "2021-03-01", "Male", "" for a missing one. Needs TACET_SPACE_NAME bytes. */
 TACET_API void tacet_space_text(const tacet_space_column *column, char *out, double value);
-/* Whether it lies within the bounds, is whole where it must be, is a level. NaN: only where there is a flag. */
-TACET_API bool tacet_space_holds(const tacet_space_column *column, double value);
 
 /* Days since 1970-01-01 of YYYY, YYYY-MM or YYYY-MM-DD (a time of day behind it is read over), years 1 to 9999. */
 TACET_API bool tacet_space_day(double *out, const char *text, size_t length);
 
-/* Coordinates of a record: one for a numeric column, one more for its missing flag, levels - 1 for a category: a
- * regular simplex about 0 with sides of length 1. */
-TACET_API size_t tacet_space_dims(const tacet_space *space);
-TACET_API size_t tacet_space_column_dims(const tacet_space_column *column);
-/* The box that all coordinates lie in; dims of each. A unit of 0 counts as half the width of the bounds. */
-TACET_API void tacet_space_box(const tacet_space *space, double *low, double *high);
-/* A total function: clips to the bounds, a NaN without a flag is the middle, a level that is none the nearest. */
-TACET_API void tacet_space_embed(const tacet_space *space, double *coordinates, const double *record);
-/* The record nearest to the coordinates, column by column: clipped, rounded to whole numbers and days, the nearest
- * level.
- */
-TACET_API void tacet_space_invert(const tacet_space *space, double *record, const double *coordinates);
-/* Vertex `level` of the simplex of `levels` levels: levels - 1 coordinates. */
-TACET_API void tacet_space_vertex(double *out, size_t level, size_t levels);
-/* The stated metric between records, and its largest value. Clips as embedding does. */
-TACET_API double tacet_space_distance(const tacet_space *space, const double *a, const double *b);
 /* Units for a radius > 0: the box of all numbers is scaled so that its corners have norm `radius`. */
 TACET_API void tacet_space_units(tacet_space *space, double radius);
-/* How many columns count as a category in the metric: categories, and missing flags. */
-TACET_API size_t tacet_space_categories(const tacet_space *space);
-
-/* At most `most` different records spread evenly over the space, count x *found, one after the other: every combination
- * of levels where they fit, each with the same numeric points of a low-discrepancy sequence, rounded where the column
- * has whole numbers or days. Deterministic. A missing flag is never set. */
-TACET_API tacet_status tacet_space_spread(const tacet_space *space, double *records, size_t *found, size_t most,
-                                          tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #ifndef TACET_SRC_AB_OPEN_INTERNAL_H
 #define TACET_SRC_AB_OPEN_INTERNAL_H
 
+#include <tacet/ab/open/model.h>
 #include <tacet/ab/open/posterior.h>
 #include <tacet/core/simrng.h>
 
@@ -40,5 +41,16 @@ tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet
 void tacet__ab_draws_clear(tacet__ab_draws *draws);
 tacet_status tacet__ab_claim(tacet_ab_posterior *out, const tacet__ab_data *d, const tacet__ab_draws *draws,
                              tacet_simrng *rng, tacet_error *err);
+
+/* From what was released; all of it is copied, and the posterior is computed. INVALID, NUMERIC, NO_MEMORY. */
+tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *facts, tacet_error *err);
+/* Where the law of rewards is cut, and their variance as a share of p (1 - p), from the released knots. */
+void tacet_ab_cut(double *top, double *variance_share, const tacet_ab_plan *plan, const double *knots, double rows,
+                  double scale);
+
+/* INVALID: sizes, a number that is not finite, a scale or share out of range. NUMERIC. NO_MEMORY. */
+tacet_status tacet_ab_posterior_make(tacet_ab_posterior *out, const tacet_ab_table *table, uint64_t seed,
+                                     tacet_error *err);
+void tacet_ab_posterior_clear(tacet_ab_posterior *posterior);
 
 #endif

@@ -3,7 +3,7 @@
  * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused. What
  * the posterior says stands in the file for people; a reader computes it again from the released numbers, so that it
  * cannot be told otherwise. Cost: one pass, and a posterior. */
-#include <tacet/ab/open/model.h>
+#include "ab/open/internal.h"
 
 #include "core/fail.h"
 #include "core/json_text.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - a released table with its posterior, in the unit of the rewards; where money is cut.
  * Ring: open. Source: src/ab/README.md. Cost: that of the posterior. */
+#include "space/internal.h"
+#include "ab/shared/plan.h"
 #include <tacet/ab/open/model.h>
 
 #include "ab/open/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - which table a log gets. Ring: shared; public arithmetic. Source: src/ab/README.md, "What is
  * released". */
-#include <tacet/ab/shared/plan.h>
+#include "ab/shared/plan.h"
 
 #include "core/fail.h"
 

@@ -3,6 +3,8 @@
  * Ring: trusted. Source: src/ab/README.md, "Elsewhere". Texts are grouped as they are and read here, by the code that
  * reads files; numbers are grouped by comparisons with the bins' exact edges. So the sums are those of the rows read
  * one by one. Cost: the server's one pass; here a line a group. */
+#include "tally/gate.h"
+#include "ab/shared/plan.h"
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/stop.h"

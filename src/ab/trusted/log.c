@@ -2,13 +2,14 @@
 /* log.c - a log: read row by row, from a file or from memory.
  * Ring: trusted. Source: src/ab/README.md, "What is released". Cost: one pass to count and know the rows, one a stage;
  * memory is that of the table. */
+#include "space/internal.h"
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/json_text.h"
 #include "core/memory.h"
 #include "io/csv/persons.h"
 
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 
 #include <math.h>
 #include <stdio.h>

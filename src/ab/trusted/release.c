@@ -3,6 +3,7 @@
  * the law of rewards from rows that nothing else reads.
  * Ring: trusted. Proof: src/ab/README.md, "Claim". Cost: a pass a
  * stage. */
+#include "ab/open/internal.h"
 #include "tally/gate.h"
 #include "ab/trusted/internal.h"
 #include "core/fail.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stage.c - what a row adds to each pass over a log, and the tally of a pass, whoever added it up.
  * Ring: trusted. Source: src/ab/README.md, "What is released", "Elsewhere". Cost: a hash and a few additions a row. */
+#include "tally/gate.h"
+#include "ab/shared/plan.h"
 #include "ab/trusted/internal.h"
 #include "core/fail.h"
 #include "core/stop.h"

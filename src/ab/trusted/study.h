@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include "ab/open/stopping.h"
 #include <tacet/core/policy.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 typedef struct tacet_ab_study_settings {
     size_t arms;        /* 2 to TACET_AB_ARMS_MOST; no default */

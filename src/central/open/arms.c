@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arms.c - the points that a study without contexts chooses from. Ring: open.
  * Source: ours. Cost: a pass over the coordinates; over a list a neighbour is a pass over its points. */
+#include "space/internal.h"
 #include "central/open/arms.h"
 
 #include <math.h>
@@ -145,7 +146,7 @@ static tacet_status spread_list(const tacet__arms *a, uint64_t *codes, size_t *c
     double lower[TACET__LATTICE_DIMS], upper[TACET__LATTICE_DIMS];
     size_t found = 0;
     const size_t n = *count < a->count ? *count : (size_t)a->count;
-    double *X = TACET__ZALLOC(double, n *a->dims);
+    double *X = TACET__ZALLOC(double, n * a->dims);
     if (X == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a plan");
     }

@@ -2,6 +2,7 @@
 /* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the model says.
  * Ring: open. In: noisy sums of batches, shaped for it or not (stepwise.c). Out: scores. The law of play is README.md's
  * "The guess". Cost: an update that of the model; a score O(m^2) an arm. */
+#include "gp/kernel_internal.h"
 #include "central/open/learner.h"
 
 #include <float.h>

@@ -5,6 +5,7 @@
  * columns, and the given one. Columns' effects often add up, and of a product of many columns each effect is a small
  * part: what is released would be mostly noise (README.md, "Columns with levels"). Source: ours; the sum is the first
  * order of Duvenaud et al. 2011. Cost: an eigenvalue problem of at most 400 points. */
+#include "gp/kernel_internal.h"
 #include "central/shared/features.h"
 
 #include "core/fail.h"

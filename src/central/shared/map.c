@@ -5,6 +5,7 @@
  * norm of one r x r matrix (README.md, (e)): nothing is assumed of the domain. Where the domain is a list of points, it
  * is the largest distance of any two statistics, found by comparing them all. Cost: creating O(q^2 r), q nodes or
  * points; a record one evaluation of the features. */
+#include "gp/kernel_internal.h"
 #include "central/shared/map.h"
 
 #include <float.h>

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/blob.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 #include "core/state.h"
 #include "central/open/shape.h"

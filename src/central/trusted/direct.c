@@ -3,6 +3,9 @@
  * Ring: trusted: rewards that wait for their release are private. Source: the Laplace mechanism (Dwork and others 2006)
  * on sums of disjoint records; the learner is open/direct_learner.c. Proof: README.md, (f). Cost: a report is one draw
  * and two durable writes; a plan that of the learner, once in T/40 rounds. */
+#include "space/internal.h"
+#include "gp/kernel_internal.h"
+#include "contextual/open/internal.h"
 #include "central/trusted/direct.h"
 
 #include <math.h>

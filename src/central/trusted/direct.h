@@ -21,7 +21,7 @@
 #include "central/open/outlook.h"
 #include <tacet/contextual/open/model.h>
 #include <tacet/core/policy.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/space/space.h>
 
 typedef struct tacet_central_direct_settings {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 #include "central/open/shape.h"
 

@@ -4,6 +4,8 @@
  * Dubey (AISTATS 2021). Differs: kernel functions at the nodes instead of coefficients of features, since features of
  * equal eigenvalues are defined up to a rotation that differs between machines; the logit of f(x), level +
  * <theta, A' k(Z, x)>, is the level and weights A theta at Z. Cost: that of loading the state. */
+#include "gp/kernel_internal.h"
+#include "contextual/open/internal.h"
 #include "central/trusted/policy.h"
 
 #include <stdlib.h>

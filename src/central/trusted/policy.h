@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include "central/shared/map.h"
 #include <tacet/core/policy.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/dp/noise.h>
 #include "central/open/learner.h"
 #include <tacet/contextual/open/model.h>

@@ -21,4 +21,12 @@ struct tacet_contextual_model {
 /* The mean at a point of the unit box, from kernel values. */
 double tacet__contextual_mean(const tacet_contextual_model *model, const double *unit);
 
+/* INVALID names the rule: dimensions, bounds, numbers that are not finite. NO_MEMORY. */
+tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
+                                           tacet_error *err);
+/* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
+void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
+/* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
+tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text, tacet_error *err);
+
 #endif

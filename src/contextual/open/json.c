@@ -2,7 +2,7 @@
 /* json.c - a released model as JSON: the file `tacet learn` writes and `tacet predict` reads.
  * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused.
  * Cost: one pass. */
-#include <tacet/contextual/open/model.h>
+#include "contextual/open/internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -6,6 +6,7 @@
  * has, that takes products of two groups each: the kernel is the mean over pairs of groups. Decoded to the most even
  * weights on the nodes that explain it (measure.c), mixed with a little of the even law, because what was never seen
  * may occur. Cost: some ten Newton steps of O(contexts g^2 + g^3). */
+#include "gp/kernel_internal.h"
 #include "contextual/open/law.h"
 
 #include "core/fail.h"

@@ -3,6 +3,7 @@
  * Ring: open. Source: src/contextual/README.md, section 8. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
  * count kernel values an action. */
+#include "space/internal.h"
 #include "contextual/open/internal.h"
 
 #include "contextual/shared/internal.h"

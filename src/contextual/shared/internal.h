@@ -7,7 +7,7 @@
 #include "gp/features_internal.h"
 
 #include <stdbool.h>
-#include <tacet/contextual/shared/basis.h>
+#include "contextual/shared/basis.h"
 
 struct tacet_contextual_basis {
     size_t d, action_dim;

@@ -2,6 +2,7 @@
 /* published_dense.c - eqs (4) and (5) of the USCA paper as they are printed, on a given approximating set: the
  * reference. Ring: shared. Source: Pavlovic, Salgia, Zhao 2025, Lemma 3.1. Cost: O(count^3) time and O(count^2) memory
  * in the size of the approximating set, which is T ceil(T/gamma): for T of a few hundred at the most. */
+#include "gp/kernel_internal.h"
 #include "contextual/shared/internal.h"
 
 #include "core/fail.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
-#include <tacet/contextual/shared/basis.h>
+#include "contextual/shared/basis.h"
 
 _Static_assert((int)TACET_CONTEXTUAL_DIM_MOST <= (int)TACET__SOBOL_DIM_MOST, "a sequence for every box");
 

@@ -4,6 +4,7 @@
  * composition within one. Epochs count suggestions; a round that was not reported is a null record, because reporting
  * is private too. Cost: a suggestion is one pass over the actions; the end of an epoch is one pass over its rounds and
  * some tens of O(M^2 N) forms. */
+#include "gp/kernel_internal.h"
 #include "contextual/trusted/epochs_internal.h"
 
 #include "core/fail.h"

@@ -16,7 +16,7 @@
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_H
 
-#include <tacet/contextual/trusted/learn.h>
+#include "contextual/trusted/learn.h"
 #include <tacet/core/policy.h>
 
 typedef struct tacet_contextual_epochs_settings {

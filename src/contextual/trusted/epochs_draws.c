@@ -2,6 +2,7 @@
 /* epochs_draws.c - what follows from an epoch's releases: draws of the function, how likely each action is, the model.
  * Ring: trusted; post-processing. Source: README.md, "Cumulative regret". Cost: an eigenproblem of the M features and
  * O(M N) a draw. */
+#include "gp/kernel_internal.h"
 #include "contextual/trusted/epochs_internal.h"
 
 #include "core/fail.h"

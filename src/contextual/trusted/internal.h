@@ -5,7 +5,7 @@
 
 #include "contextual/shared/internal.h"
 
-#include <tacet/contextual/trusted/learn.h>
+#include "contextual/trusted/learn.h"
 
 enum { TACET__CONTEXTUAL_RECORDS_MOST = 1 << 22 };
 

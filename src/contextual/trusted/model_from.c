@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model_from.c - a model from weights of features: kernel functions at the nodes, and what is claimed of it.
  * Ring: trusted. Source: src/contextual/README.md, section 3. Cost: nodes x m. */
+#include "gp/kernel_internal.h"
+#include "contextual/open/internal.h"
 #include "contextual/trusted/internal.h"
 
 #include "core/fail.h"

@@ -2,6 +2,7 @@
 /* robust.c - one epoch's vector: residuals of the model so far, under the law of contexts as measured.
  * Ring: trusted. Source: README.md, "Parts". Every round is in one part. Cost: one pass over the records, some twenty
  * O(M^2 N) forms. */
+#include "tally/gate.h"
 #include "contextual/trusted/robust.h"
 
 #include "core/fail.h"

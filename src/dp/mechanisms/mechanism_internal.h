@@ -4,7 +4,7 @@
 #define TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
 
 #include <stdbool.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 enum { TACET__PARAMETERS_BYTES = 4096 };
 

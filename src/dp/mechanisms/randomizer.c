@@ -3,6 +3,7 @@
  * Ring: gate. In: a raw value, clipped here. Out: a double of a public, finite or lattice support.
  * Proof: src/dp/mechanisms/randomizers.md; sources and design: src/local/shared/ldp.c.
  * Cost: 2 to 4 words of key stream (Laplace 25); no heap. */
+#include "local/shared/ldp.h"
 #include <tacet/dp/randomizer.h>
 
 #include <math.h>

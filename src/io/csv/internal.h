@@ -50,4 +50,21 @@ bool tacet__csv_enlarge(tacet_csv *csv);
 /* Up to `most` bytes of the source; sets ended. */
 tacet_status tacet__csv_get(tacet_csv *csv, char *to, size_t most, size_t *got, tacet_error *err);
 
+void tacet_csv_defaults(tacet_csv_settings *settings);
+/* What messages call the input; lives as long as the reader. */
+const char *tacet_csv_input(const tacet_csv *csv);
+uint64_t tacet_csv_record(const tacet_csv *csv);
+/* The fields of `count` columns as finite numbers, correctly rounded, whatever the locale; surrounding blanks are
+ * allowed. PARSE: empty, not finite, or not a number. INVALID: no such column. STATE: no current record. */
+tacet_status tacet_csv_numbers(const tacet_csv *csv, double *out, const size_t *columns, size_t count,
+                               tacet_error *err);
+/* Up to `most` further records at once, of each the numbers of `count` columns as above, one record after the other;
+ * *got counts them, and fewer than `most` are the end. Far quicker than one at a time. Afterwards there is no current
+ * record. On failure *got records before the bad one were read. Statuses as tacet_csv_next and tacet_csv_numbers. */
+tacet_status tacet_csv_rows(tacet_csv *csv, double *out, size_t *got, const size_t *columns, size_t count, size_t most,
+                            tacet_error *err);
+/* The rest of the records, looked at as tacet_csv_rows would read them, and counted. `scratch` has `count` places. */
+tacet_status tacet_csv_check(tacet_csv *csv, double *scratch, size_t *got, const size_t *columns, size_t count,
+                             tacet_error *err);
+
 #endif

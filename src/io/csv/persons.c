@@ -2,6 +2,7 @@
 /* persons.c - the first rows of each person.
  * Ring: io. Source: none; src/dp/persons.md has why the first ones, and what they cost. A table of open places, doubled
  * when two thirds are taken. Cost: one keyed hash (SipHash-2-4) a row, 16 to 48 bytes a person. */
+#include "io/csv/internal.h"
 #include "io/csv/persons.h"
 
 #include "core/fail.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - selected columns of a CSV stream as a matrix.
  * Ring: io. Cost: one pass; the array doubles, and the copies left behind are wiped. */
-#include <tacet/io/csv.h>
+#include "io/csv/internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

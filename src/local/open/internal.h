@@ -137,4 +137,15 @@ void tacet__embedded_design(const tacet__embedded *e, double *V, double *scratch
 size_t tacet__local_posterior(const tacet_policy *policy, const double **mean, const double **var, double *shift,
                               double *scale);
 
+/* "ucb", "tgp", "ata", "moma"; "literal", "tight", "orderwise", "tuned" (ucb: tight or tuned).
+ * INVALID names the choices. */
+tacet_status tacet_local_algorithm_parse(tacet_local_algorithm *out, const char *name, tacet_error *err);
+tacet_status tacet_local_parameters_parse(tacet_local_parameters *out, const char *name, tacet_error *err);
+const char *tacet_local_algorithm_name(tacet_local_algorithm algorithm);
+const char *tacet_local_parameters_name(tacet_local_parameters parameters);
+/* The least norm that f - mean can have: with probability 1 - delta |f - mean|_H is not below *out, whatever `bound`
+ * says. Where it is above `bound`, proven widths do not hold. It rests on reports alone, so it costs no privacy. ucb
+ * with one lengthscale and a sub-Gaussian proxy; INVALID for others. O(n^3). NO_MEMORY, NUMERIC. */
+tacet_status tacet_local_norm_least(const tacet_policy *policy, double *out, tacet_error *err);
+
 #endif

@@ -5,7 +5,10 @@
  * Cost: that of the engine (arms.c, ata.c, moma.c) and O(n) a suggestion; 12 bytes a round, 4 where
  * reports are not remembered. A saved state is the engine's numbers and the open tickets; loading takes the time of
  * reading them, however many rounds they stand for, and goes on with the same bits. */
-#include <tacet/local/open/local.h>
+#include "local/shared/ldp.h"
+#include "gp/kernel_internal.h"
+#include "gp/cov_internal.h"
+#include "local/open/internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

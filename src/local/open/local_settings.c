@@ -2,6 +2,7 @@
 /* local_settings.c - the settings of the learners of the local model: their names, defaults and limits, and what
  * follows from them and from the law of the reports before the first round.
  * Ring: open. Source: Zhou and Tan 2020; src/local/README.md says where each constant is from. Cost: constant. */
+#include "gp/kernel_internal.h"
 #include <tacet/local/open/local.h>
 
 #include "core/fail.h"

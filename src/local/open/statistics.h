@@ -6,6 +6,7 @@
 #ifndef TACET_SRC_LOCAL_OPEN_STATISTICS_H
 #define TACET_SRC_LOCAL_OPEN_STATISTICS_H
 
+#include <tacet/local/open/statistics_model.h>
 #include <stdint.h>
 #include "central/open/learner.h"
 
@@ -23,5 +24,22 @@ tacet_status tacet_local_statistics_take(tacet_local_statistics *server, const d
 uint64_t tacet_local_statistics_count(const tacet_local_statistics *server);
 /* The public model, which devices score their arms by; owned by the server. */
 tacet_central_learner *tacet_local_statistics_model(tacet_local_statistics *server);
+
+/* All of it as bytes, and back, on any machine: features are stored, not made again. CORRUPT, NO_MEMORY. */
+tacet_status tacet_statistics_model_save(const tacet_statistics_model *model, tacet_blob *out, tacet_error *err);
+tacet_status tacet_statistics_model_open(tacet_statistics_model **out, const void *bytes, size_t size,
+                                         tacet_error *err);
+/* The best point of the public grid: d numbers, its mean reward and sd in the devices' units. STATE: too few
+ * reports. */
+tacet_status tacet_statistics_model_best(tacet_statistics_model *model, double *x, double *mean, double *sd,
+                                         tacet_error *err);
+uint64_t tacet_statistics_model_count(const tacet_statistics_model *model); /* reports taken */
+bool tacet_statistics_model_informed(const tacet_statistics_model *model);  /* arms are scored */
+const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *model);
+/* The collector's half as a policy over at most `rounds` (up to 2^22) rounds: a suggestion is the number of its round,
+ * as ticket and as index; what is observed is a report of it (negated in a study that minimizes). Owns the model, on
+ * failure too; it stays where it is when a state is loaded. */
+tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics_model *model, uint64_t rounds,
+                                            tacet_error *err);
 
 #endif

@@ -2,6 +2,8 @@
 /* statistics_model.c - the public side of a local study of decision sets: map, directions, sums, model.
  * Ring: open. Source and differences: include/tacet/local/open/statistics_model.h. Cost: creating solves an eigenvalue
  * problem (central/shared/features.c); a report O(r); a refresh as in central/open/learner.c. */
+#include "local/shared/ldp.h"
+#include "local/open/statistics.h"
 #include "local/open/statistics_internal.h"
 
 #include "central/open/learner_batches.h"

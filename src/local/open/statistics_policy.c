@@ -2,6 +2,7 @@
 /* statistics_policy.c - the collector's half of a local study of decision sets, as a policy.
  * Ring: open. A suggestion names a round and nothing else: which arm is played is the device's secret. Saved: the
  * model, and which rounds wait for their report, a bit each. Cost: that of the model. */
+#include "local/open/statistics.h"
 #include "local/open/statistics_internal.h"
 
 #include "core/fail.h"

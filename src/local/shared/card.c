@@ -4,6 +4,7 @@
  * central/open/learner.c, of which this is the devices' half. Differs: an upper confidence bound of the logit ranks
  * arms as the learner's score does, which is a rising function of it. What the device sends is eps whatever a card
  * holds (src/dp/mechanisms/sphere.md). Cost: features O(nodes (d + features)); a score O(features^2) more. */
+#include "local/shared/ldp.h"
 #include "local/shared/card.h"
 
 #include "central/shared/embed.h"

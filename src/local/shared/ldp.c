@@ -5,7 +5,7 @@
  * lattice) one whose likelihood ratio is a rational number at most e^eps; the published ones are its limits
  * (src/dp/mechanisms/randomizers.md).
  * Cost: init is microseconds; tacet_ldp_proxy some milliseconds. */
-#include <tacet/local/shared/ldp.h>
+#include "local/shared/ldp.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * sphere is replaced by K directions of public coins, so that the report is a small whole number, drawn exactly, and no
  * floating-point operation of the device matters to eps. Proof: src/dp/mechanisms/sphere.md.
  * Part of libtacet-device. Cost: a direction O(dim); an order O(K dim). */
-#include <tacet/local/shared/sphere.h>
+#include "local/shared/ldp.h"
 
 #include "core/fail.h"
 

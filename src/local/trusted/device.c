@@ -4,6 +4,7 @@
  * Source: Zhou and Tan 2020, Curator 1. Differs: the reward is clipped, so that eps holds whatever the noise of the
  * reward; the randomiser is exact and may be bounded; a retry gives the same bits (src/local/README.md).
  * Cost: that of tacet_randomize and of the store; no allocation after open. */
+#include "local/shared/ldp.h"
 #include <tacet/local/trusted/device.h>
 
 #include "core/fail.h"

@@ -6,7 +6,7 @@
 #include "core/fail.h"
 
 #include <math.h>
-#include <tacet/local/trusted/service.h>
+#include "local/trusted/device_internal.h"
 #include <tacet/local/trusted/statistics_report.h>
 
 /* An existing ledger keeps its budget; a new one needs one. */

@@ -3,7 +3,7 @@
  * suggestion has a key and a report is the same bits each time. Ring: trusted; what is sent is a report, never a
  * reward.
  */
-#include <tacet/local/trusted/service.h>
+#include "local/trusted/device_internal.h"
 
 #include "core/clock.h"
 #include "core/fail.h"

@@ -10,7 +10,7 @@
 
 #include "central/shared/map.h"
 #include <tacet/dp/open/release.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 
 typedef struct tacet_statistics_device tacet_statistics_device;
 

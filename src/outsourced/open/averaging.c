@@ -9,6 +9,7 @@
  * their reports, so that a search that was stopped goes on as if it had not been. README.md has what was measured.
  * Cost: O(M t^2 + 6 n t) a suggestion, M = 256 (averaging_rows.c); about 24 n horizon bytes, 512 MiB at most. A saved
  * state is the list of suggestions and reports, replayed on loading. */
+#include "outsourced/open/modeler_internal.h"
 #include "outsourced/open/averaging_state.h"
 
 #include "core/fail.h"

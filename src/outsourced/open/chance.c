@@ -5,7 +5,7 @@
  * of their values, so that ranks have known probabilities and nothing is assumed of the tail. Differs from a fitted
  * law, which foretells how far the best of q exceeds what was seen: ten values cannot know that, and a band that claims
  * to is above the best of all records on some tables and flatters on others. Cost: O(n log n). */
-#include <tacet/outsourced/open/modeler.h>
+#include "outsourced/open/modeler_internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -21,4 +21,14 @@ double tacet__modeler_sd(const tacet_modeler_settings *settings);
 /* … of coordinate a, where they differ. */
 double tacet__modeler_sd_at(const tacet_modeler_settings *settings, size_t a);
 
+/* UNSUPPORTED: another method. STATE: no value is known. */
+tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err);
+/* random: the values of `rows` rows asked at random. chosen: `count` values of other rows. STATE: no random row, or no
+ * query. NO_MEMORY. */
+tacet_status tacet_chance_tell(tacet_chance *out, const double *random, size_t rows, const double *chosen, size_t count,
+                               size_t queries, bool minimize, tacet_error *err);
+/* mean: expected best of `queries` random rows. */
+tacet_status tacet_chance_exact(tacet_chance_band *out, double *mean, const double *values, size_t n, size_t queries,
+                                bool minimize, tacet_error *err);
+
 #endif

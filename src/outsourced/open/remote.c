@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remote.c - asks the curator, and asks again when it was away. Every request may be repeated: a ticket is answered
  * once. Ring: open. */
+#include "outsourced/shared/release_text.h"
 #include <tacet/outsourced/open/remote.h>
 
 #include "core/clock.h"

@@ -3,6 +3,7 @@
  * Ring: open. What the journal has was asked and is taken as it stands; a row that cannot be measured is put aside and
  * another one asked; a holder that does not answer costs its own rows, and its open question is asked again from time
  * to time and by the next run; however the search ends, what is known is told. */
+#include "outsourced/open/modeler_internal.h"
 #include "outsourced/open/session_internal.h"
 
 #include "core/fail.h"

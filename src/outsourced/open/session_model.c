@@ -3,6 +3,7 @@
  * Ring: open. Source: Kharkovskii, Dai, Low 2020, Algorithm 2, with the modelers of README.md. Shift and scale
  * come from the rows that were measured before the model chose for the first time, so that a session that goes on makes
  * the model it had. Where a row cannot be measured, the model is made anew over the others. */
+#include "outsourced/shared/release_text.h"
 #include "outsourced/open/session_internal.h"
 
 #include "core/fail.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* manifest.c - the manifest of a release as JSON. Its sentences: words.c.
  * Ring: shared. */
-#include <tacet/outsourced/shared/manifest.h>
+#include "outsourced/shared/release_text.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

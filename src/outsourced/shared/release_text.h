@@ -25,4 +25,16 @@ size_t tacet__release_header(char *out, const tacet__release_cell *cells, size_t
 size_t tacet__release_cells_text(char *out, const tacet__release_cell *cells, size_t count, const double *numbers,
                                  const double *levels);
 
+/* JSON text, from malloc. INVALID: a name that is not UTF-8, a number that is not finite. NO_MEMORY. */
+tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, tacet_error *err);
+/* The rows of a release (dims x rows, freed with free()) from its release.csv, in scaled units: numbers as distances
+ * from the middle of their bounds, then levels by index. PARSE: the file is not what the manifest says. NOT_FOUND, IO,
+ * NO_MEMORY. */
+tacet_status tacet_manifest_rows(const tacet_manifest *manifest, double **rows, const char *path, tacet_error *err);
+/* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
+const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
+/* The public matrix of a projection: dims x columns, column-major, standard normal / sqrt(dims), from the seed alone.
+ */
+void tacet_manifest_projection(const tacet_manifest *manifest, double *out);
+
 #endif

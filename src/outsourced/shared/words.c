@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* words.c - the sentences of a manifest: what is protected, how large the noise is, what is not hidden.
  * Ring: shared. A claim may say a little less than holds, never more: eps is rounded up, units are rounded down. */
-#include <tacet/outsourced/shared/manifest.h>
+#include "space/internal.h"
+#include "outsourced/shared/release_text.h"
 
 #include "outsourced/shared/typed.h"
 

@@ -4,6 +4,7 @@
  * Hardt, Talwar 2010 with the Euclidean ball, Andres et al. 2013); src/outsourced/README.md has the proofs and the
  * list of what differs. Gate order: the ledger is charged before the first draw; files appear only after
  * the commit. */
+#include "outsourced/shared/release_text.h"
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/decimal.h"

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include "outsourced/shared/typed.h"
 
 static size_t numbers_of(const tacet_curate_settings *s) {

@@ -8,6 +8,7 @@
  * thread or block. A private release is of the very bytes that the first pass saw: each block's keyed hash is compared.
  * Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table. Cost: a pass over the text; with noise,
  * d exact draws and d numbers of text a record. */
+#include "io/csv/internal.h"
 #include "outsourced/trusted/curate_blocks.h"
 
 #include "io/csv/block.h"

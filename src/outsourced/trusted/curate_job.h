@@ -10,7 +10,7 @@
 #include "outsourced/trusted/curate_source.h"
 
 #include <tacet/io/csv.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/outsourced/trusted/curate.h>
 
 typedef struct tacet__curate {
@@ -156,5 +156,12 @@ void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked)
  * projects, is not proven, or needs a delta where it is 0. INVALID: eps, delta. */
 tacet_status tacet__curate_spread(double *out, tacet_curate_mechanism mechanism, size_t numbers, double eps,
                                   double delta, tacet_error *err);
+
+/* "gaussian", …, in the order of the enumeration; NULL beyond its end. */
+const char *tacet_curate_name(tacet_curate_mechanism mechanism);
+/* Puts what AUTO stands for in its place, from public numbers alone: of the proven mechanisms that add noise to the
+ * columns themselves, the one with the least spread; those that need a delta only where delta is above 0. The delta of
+ * a pure one is 0 then. Other mechanisms stay. tacet_curate_run and the others do so by themselves. */
+tacet_status tacet_curate_resolve(tacet_curate_settings *settings, tacet_error *err);
 
 #endif

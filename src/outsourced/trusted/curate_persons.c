@@ -3,6 +3,7 @@
  * Ring: trusted. Source: src/dp/persons.md. The first pass reads blocks in any order, so it notes whose each record is;
  * then the blocks are gone through in the table's order, and the first records of each person get a bit. The second
  * pass drops the others before anything is drawn. Cost: 8 bytes a record until the first pass ends, then a bit. */
+#include "io/csv/internal.h"
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/fail.h"

@@ -3,6 +3,7 @@
  * Ring: trusted. In: cells of a CSV, as text. Out: scaled numbers and indices of levels, and the mechanism for both.
  * The metric and why it covers a whole record: src/space/README.md; the proof of the release: src/outsourced/README.md.
  * Cost: a pass over the text, cell by cell. */
+#include "io/csv/internal.h"
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/fail.h"

@@ -80,4 +80,18 @@ tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_
 void *tacet__desk_tell(void *desk);
 void *tacet__desk_work(void *desk);
 
+/* The same without patience: pending, and running, while the command is at work. */
+tacet_status tacet_desk_ask_now(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
+                                tacet_error *err);
+/* Waits for the ticket's command without holding a thread: `told` is called once, from a thread of the desk's, when the
+ * command is done, or patience ends; at once, from this thread, when there is nothing to wait for. NOT_FOUND: never
+ * asked. NO_MEMORY. On failure nobody is told. */
+TACET_MUST_CHECK tacet_status tacet_desk_wait(tacet_desk *desk, const char *ticket, tacet_desk_told told, void *user,
+                                              tacet_error *err);
+/* From now on nobody waits: whoever does has been told, that the query is pending at the worst, when this returns. */
+void tacet_desk_hush(tacet_desk *desk);
+/* Queries made so far. */
+size_t tacet_desk_made(tacet_desk *desk);
+tacet_status tacet_desk_total(tacet_desk *desk, tacet_ledger_totals *out, tacet_error *err);
+
 #endif

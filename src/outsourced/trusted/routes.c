@@ -2,6 +2,7 @@
 /* routes.c - the curator's request table: five paths, each a function. Nothing here sees a record; values come from the
  * desk, which entered them in the ledger first.
  * Ring: trusted. */
+#include "outsourced/trusted/desk_internal.h"
 #include "outsourced/trusted/routes.h"
 
 #include "io/db/db.h"

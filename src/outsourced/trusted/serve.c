@@ -2,6 +2,7 @@
 /* serve.c - a desk, its request table and the wire, started and stopped together.
  * Ring: trusted. The order of stopping: no new connections; nobody waits for a measurement any more; the wire ends; the
  * desk closes. */
+#include "outsourced/trusted/desk_internal.h"
 #include <tacet/outsourced/trusted/serve.h>
 
 #include "core/fail.h"

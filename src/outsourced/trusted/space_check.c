@@ -2,6 +2,7 @@
 /* space_check.c - a table looked at through a space, for the holder of the records.
  * Ring: trusted. In: a CSV of raw records. Out: counts that depend on them, stamped so by whoever prints them.
  * Cost: one pass over the table. */
+#include "space/internal.h"
 #include <tacet/outsourced/trusted/curate.h>
 
 #include "core/fail.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* central.c - noise, ledger and JSON of the central policies. Ring: trusted. */
+#include "contextual/open/internal.h"
 #include "service/trusted/central.h"
 
 #include "dp/ledger/seal.h"

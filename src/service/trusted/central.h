@@ -9,7 +9,7 @@
 
 #include <tacet/contextual/open/model.h>
 #include <tacet/dp/ledger.h>
-#include <tacet/dp/mechanism.h>
+#include "dp/mechanism.h"
 #include <tacet/dp/noise.h>
 
 typedef struct central {

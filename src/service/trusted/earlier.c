@@ -3,6 +3,7 @@
  * Ring: trusted; reads public files only. Both become prior.earlier of the definition: a point's index, a
  * value, and how far off it may be. A model is one value a point, with standard deviations such that all of them
  * together tell the features of the study as well as the model says it knows them. Cost: points x (values or nodes). */
+#include "space/internal.h"
 #include <tacet/service/trusted/study.h>
 
 #include "core/fail.h"

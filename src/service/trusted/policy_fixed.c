@@ -2,6 +2,7 @@
 /* policy_fixed.c - the central policy `fixed` for the service: the domain, a space or a list, is public, rewards are
  * private and released at once (central/trusted/direct.h). Ring: trusted. Points follow from releases and public
  * coins, so which one was suggested is public. Cost: that of the policy. */
+#include "space/internal.h"
 #include "central/open/outlook.h"
 #include "central/trusted/direct.h"
 #include "service/trusted/central.h"

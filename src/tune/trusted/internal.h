@@ -52,4 +52,10 @@ tacet_status tacet__tune_journal_append(tacet__tune_journal *journal, uint64_t n
                                         tacet_error *err);
 void tacet__tune_journal_close(tacet__tune_journal *journal); /* NULL is allowed */
 
+/* It goes back to those that nobody has been given: whoever had it gave up without a result (a restart). STATE. */
+tacet_status tacet_tune_give_back(tacet_tune *tune, size_t number, tacet_error *err);
+/* All x in [0, 1] that a mean m of n independent values in [0, 1], off by at most t but for probability alpha/2, leaves
+ * possible at level 1 - alpha: from m - t to m + t by Chernoff's bound. */
+void tacet_tune_interval(double *lower, double *upper, double m, double t, size_t n, double alpha);
+
 #endif

@@ -2,7 +2,7 @@
 /* rule.c - how many rounds, of how many settings, with which share of eps: a table over n eps / R; and the interval of
  * a score. Ring: trusted; public arithmetic, nothing private comes here. Source: README.md, "The search" and "The
  * winner's score"; Chernoff 1952, Hoeffding 1963 for the interval. Cost: none to speak of. */
-#include <tacet/tune/trusted/tune.h>
+#include "tune/trusted/internal.h"
 
 #include "core/fail.h"
 

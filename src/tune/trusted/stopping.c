@@ -3,6 +3,7 @@
  * Ring: trusted. In: private scores, one a run. Out: one setting and its score. Source: Liu, Talwar 2019; Papernot,
  * Steinke 2022; README.md, "Private trainers". Differs: settings are drawn from the sealed key, too.
  * Cost: one sync a run; memory for the scores. */
+#include "space/internal.h"
 #include <tacet/tune/trusted/tune.h>
 
 #include "core/codec.h"

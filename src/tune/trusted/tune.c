@@ -3,6 +3,7 @@
  * Ring: trusted. In: one value a record and setting. Out: tacet_release, of a tally. Source: README.md; Kusner
  * et al. 2015 pose the problem, McKenna and Sheldon 2020 have the choice. Differs: rounds with new public candidates
  * around each winner. Cost: O(records) a setting told, one durable write; O(settings) a round. */
+#include "space/internal.h"
 #include <tacet/tune/trusted/tune.h>
 
 #include "core/fail.h"

@@ -34,8 +34,6 @@ typedef struct tacet_ab_facts {
     size_t receipt_count;
 } tacet_ab_facts;
 
-/* From what was released; all of it is copied, and the posterior is computed. INVALID, NUMERIC, NO_MEMORY. */
-TACET_API tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *facts, tacet_error *err);
 TACET_API void tacet_ab_model_free(tacet_ab_model *model); /* NULL is allowed */
 TACET_API const tacet_ab_facts *tacet_ab_model_facts(const tacet_ab_model *model);
 /* Values in the unit of rewards, gains and spreads too. */
@@ -45,9 +43,6 @@ TACET_API const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_mode
  * level or outside its bounds. */
 TACET_API tacet_status tacet_ab_model_predict(const tacet_ab_model *model, double *means, double *sds, double *best,
                                               const double *records, size_t n, tacet_error *err);
-/* Where the law of rewards is cut, and their variance as a share of p (1 - p), from the released knots. */
-TACET_API void tacet_ab_cut(double *top, double *variance_share, const tacet_ab_plan *plan, const double *knots,
-                            double rows, double scale);
 
 /* Whether actions were shown as planned: `weights` of all actions, above 0, in any unit. shown: the released share of
  * each. p_value: how likely released counts are at least as far off, where they were. INVALID, NO_MEMORY. */

@@ -29,7 +29,8 @@ typedef struct tacet_ab_table {
     double rows;                           /* of the log, public */
     double variance_share; /* variance of a reward with mean p as a share of p (1 - p): 1 for rewards of 0 and 1 */
     /* Where columns are bins of numbers: levels of all columns, those of actions first, and which of them are bins in
-     * their order, whose effects are smooth. NULL: none. And the variance of a reward over the whole log; 0: not known. */
+     * their order, whose effects are smooth. NULL: none. And the variance of a reward over the whole log; 0: not known.
+     */
     const size_t *axes;
     const bool *smooth;
     size_t axis_count;
@@ -52,11 +53,6 @@ typedef struct tacet_ab_posterior {
     tacet_ab_estimate over_single, over_logged, over_uniform; /* what the rule earns more */
     tacet_ab_estimate *action_value;                          /* of showing one action to all */
 } tacet_ab_posterior;
-
-/* INVALID: sizes, a number that is not finite, a scale or share out of range. NUMERIC. NO_MEMORY. */
-TACET_API tacet_status tacet_ab_posterior_make(tacet_ab_posterior *out, const tacet_ab_table *table, uint64_t seed,
-                                               tacet_error *err);
-TACET_API void tacet_ab_posterior_clear(tacet_ab_posterior *posterior);
 
 #ifdef __cplusplus
 }

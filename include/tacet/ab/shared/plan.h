@@ -34,32 +34,24 @@ typedef struct tacet_ab_plan {
     size_t levels[TACET_AB_AXES_MOST]; /* of all columns, actions first: of a category, or bins */
     bool number[TACET_AB_AXES_MOST];   /* which are bins of numbers */
     tacet_ab_scale scale[TACET_AB_AXES_MOST];
-    bool smooth; /* any is */
+    bool smooth;   /* any is */
     double lo, hi; /* declared range of rewards */
     double eps;
     size_t rows;
-    bool money;         /* rewards of 0 … hi with hi above 1: where they are cut is learnt from a part of the rows */
-    bool totals;        /* the table holds each action's totals beside the cells */
-    bool spread;        /* rewards between the ends of their range: how far they scatter is one number more */
-    size_t numbers;     /* of the table: up and down of each cell, then of each total, then the spread */
-    double sensitivity; /* of the table in the L1 norm: 2 for the cells, 2 more with totals, 1/16 more with the spread */
+    bool money;     /* rewards of 0 … hi with hi above 1: where they are cut is learnt from a part of the rows */
+    bool totals;    /* the table holds each action's totals beside the cells */
+    bool spread;    /* rewards between the ends of their range: how far they scatter is one number more */
+    size_t numbers; /* of the table: up and down of each cell, then of each total, then the spread */
+    double
+        sensitivity; /* of the table in the L1 norm: 2 for the cells, 2 more with totals, 1/16 more with the spread */
 } tacet_ab_plan;
 
 /* The first action_columns columns are actions, the others contexts. UNSUPPORTED: too many columns or cells: this is no
  * log for one table. INVALID: no actions, a range or eps. */
 TACET_API tacet_status tacet_ab_plan_make(tacet_ab_plan *out, const tacet_space *space, size_t action_columns,
                                           double lo, double hi, double eps, size_t rows, tacet_error *err);
-/* A row is a record of the space (tacet/space/space.h): which action, which context it has. A number outside its bounds
- * is in the nearest bin, a missing one in the middle. */
-TACET_API size_t tacet_ab_plan_action(const tacet_ab_plan *plan, const double *record);
-TACET_API size_t tacet_ab_plan_context(const tacet_ab_plan *plan, const double *record);
 /* What an action (or a context) has in column j, any of all columns: a level, or the middle of a bin. */
 TACET_API double tacet_ab_plan_value(const tacet_ab_plan *plan, size_t number, size_t j);
-/* Where a number of column j lies within its bounds, from 0 to 1; and the number that lies there. */
-TACET_API double tacet_ab_plan_place(const tacet_ab_plan *plan, size_t j, double value);
-TACET_API double tacet_ab_plan_at(const tacet_ab_plan *plan, size_t j, double place);
-/* The knots that the law of rewards is told at: 0, then hi / 512 doubled up to hi. */
-TACET_API double tacet_ab_knot(const tacet_ab_plan *plan, size_t k);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/dp/open/release.h>
-#include <tacet/contextual/shared/basis.h>
+#include <tacet/contextual/shared/limits.h>
+#include <tacet/gp/kernel.h>
 #include <tacet/space/space.h>
 
 #ifdef __cplusplus
@@ -67,9 +68,6 @@ typedef struct tacet_contextual_parts {
     size_t receipt_count;          /* at most TACET_CONTEXTUAL_RECEIPTS_MOST */
 } tacet_contextual_parts;
 
-/* INVALID names the rule: dimensions, bounds, numbers that are not finite. NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
-                                                     tacet_error *err);
 TACET_API void tacet_contextual_model_free(tacet_contextual_model *model); /* NULL is allowed */
 TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet_contextual_model *model);
 
@@ -81,8 +79,6 @@ TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet
 TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
                                                 const double *actions, size_t n, const double *context,
                                                 tacet_error *err);
-/* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
-TACET_API void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
 
 /* Actions to ask about: the listed ones where the model has a list, otherwise in the terms of its space: records
  * (columns x count) and their points (action_dim x count, for tacet_contextual_predict). Every level; per_axis >= 2
@@ -111,9 +107,6 @@ TACET_API tacet_status tacet_contextual_recommend(const tacet_contextual_model *
                                                   const tacet_contextual_candidates *candidates, const double *contexts,
                                                   size_t n, tacet_error *err);
 
-/* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text,
-                                                     tacet_error *err);
 /* PARSE: not JSON, a field missing, of the wrong kind, unknown or out of range; names it. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const char *text, size_t length,
                                                      tacet_error *err);

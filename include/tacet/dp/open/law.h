@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* law.h - what anyone may know of a mechanism: its name, the law of its noise, how far that spreads, what it promises.
  *
- * One entry for each mechanism of the gate (tacet/dp/mechanism.h), under the same name: open code reads manifests and
+ * One entry for each mechanism of the gate (src/dp/mechanism.h), under the same name: open code reads manifests and
  * receipts with it and links nothing of the gate. A name that is not here is an error to whoever meets it; nothing is
  * ever taken for another law. */
 #ifndef TACET_DP_OPEN_LAW_H

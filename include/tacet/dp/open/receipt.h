@@ -19,9 +19,6 @@ extern "C" {
 
 enum { TACET_SIGNING_KEY_BYTES = 64, TACET_PUBLIC_KEY_BYTES = 32 };
 
-/* A new pair, as text: `secret` (JSON with the key in hex; keep it) and `public_text`, a ring of one key. All texts
- * here are from malloc. IO: no entropy. NO_MEMORY. */
-TACET_API tacet_status tacet_receipt_keys(char **secret, char **public_text, tacet_error *err);
 /* A new pair after an old one: the old key signs the new one into the ring, and is retired from now on. PARSE. */
 TACET_API tacet_status tacet_receipt_rotate(char **secret, char **public_text, const char *old_secret,
                                             const char *old_ring, tacet_error *err);

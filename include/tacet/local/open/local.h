@@ -82,12 +82,6 @@ typedef struct tacet_local_settings {
 } tacet_local_settings;
 
 TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
-/* "ucb", "tgp", "ata", "moma"; "literal", "tight", "orderwise", "tuned" (ucb: tight or tuned).
- * INVALID names the choices. */
-TACET_API tacet_status tacet_local_algorithm_parse(tacet_local_algorithm *out, const char *name, tacet_error *err);
-TACET_API tacet_status tacet_local_parameters_parse(tacet_local_parameters *out, const char *name, tacet_error *err);
-TACET_API const char *tacet_local_algorithm_name(tacet_local_algorithm algorithm);
-TACET_API const char *tacet_local_parameters_name(tacet_local_parameters parameters);
 
 /* Several tickets may be open at a time; MoMA begins an epoch (a new arm, played k times) only when the one before is
  * reported in full (STATE). A report that the randomiser cannot give is INVALID. The covariance is read once. INVALID:
@@ -101,11 +95,6 @@ TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_
  * report was not remembered (`forget`). INVALID: not one of these policies. */
 TACET_API tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
                                            tacet_error *err);
-
-/* The least norm that f - mean can have: with probability 1 - delta |f - mean|_H is not below *out, whatever `bound`
- * says. Where it is above `bound`, proven widths do not hold. It rests on reports alone, so it costs no privacy. ucb
- * with one lengthscale and a sub-Gaussian proxy; INVALID for others. O(n^3). NO_MEMORY, NUMERIC. */
-TACET_API tacet_status tacet_local_norm_least(const tacet_policy *policy, double *out, tacet_error *err);
 
 #ifdef __cplusplus
 }

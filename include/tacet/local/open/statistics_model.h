@@ -41,11 +41,6 @@ typedef struct tacet_statistics_model tacet_statistics_model;
 TACET_API tacet_status tacet_statistics_model_create(tacet_statistics_model **out, const tacet_statistics_spec *spec,
                                                      tacet_error *err);
 TACET_API void tacet_statistics_model_free(tacet_statistics_model *model); /* NULL is allowed */
-/* All of it as bytes, and back, on any machine: features are stored, not made again. CORRUPT, NO_MEMORY. */
-TACET_API tacet_status tacet_statistics_model_save(const tacet_statistics_model *model, tacet_blob *out,
-                                                   tacet_error *err);
-TACET_API tacet_status tacet_statistics_model_open(tacet_statistics_model **out, const void *bytes, size_t size,
-                                                   tacet_error *err);
 
 /* What devices are sent (tacet/local/shared/card.h): how arms are scored now, and among what they report. NO_MEMORY. */
 TACET_API tacet_status tacet_statistics_model_card(const tacet_statistics_model *model, tacet_blob *out,
@@ -53,21 +48,8 @@ TACET_API tacet_status tacet_statistics_model_card(const tacet_statistics_model 
 /* A report of a round. INVALID: none this randomiser gives. */
 TACET_API tacet_status tacet_statistics_model_take(tacet_statistics_model *model, uint64_t round, double report,
                                                    tacet_error *err);
-/* The best point of the public grid: d numbers, its mean reward and sd in the devices' units. STATE: too few reports.
- */
-TACET_API tacet_status tacet_statistics_model_best(tacet_statistics_model *model, double *x, double *mean, double *sd,
-                                                   tacet_error *err);
-TACET_API uint64_t tacet_statistics_model_count(const tacet_statistics_model *model); /* reports taken */
-TACET_API bool tacet_statistics_model_informed(const tacet_statistics_model *model);  /* arms are scored */
-TACET_API size_t tacet_statistics_model_dim(const tacet_statistics_model *model);     /* d */
+TACET_API size_t tacet_statistics_model_dim(const tacet_statistics_model *model); /* d */
 TACET_API bool tacet_statistics_model_minimize(const tacet_statistics_model *model);
-TACET_API const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *model);
-
-/* The collector's half as a policy over at most `rounds` (up to 2^22) rounds: a suggestion is the number of its round,
- * as ticket and as index; what is observed is a report of it (negated in a study that minimizes). Owns the model, on
- * failure too; it stays where it is when a state is loaded. */
-TACET_API tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics_model *model,
-                                                      uint64_t rounds, tacet_error *err);
 
 #ifdef __cplusplus
 }

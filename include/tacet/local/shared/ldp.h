@@ -66,13 +66,6 @@ TACET_API double tacet_ldp_variance(const tacet_ldp *ldp);
  * proxy variance given the clipped value. For Duchi it also holds for a random value in [lo, hi] about its mean, noise
  * included. Infinite for Laplace. */
 TACET_API double tacet_ldp_proxy(const tacet_ldp *ldp);
-/* Whether a device that follows the rules can have sent this. */
-TACET_API bool tacet_ldp_possible(const tacet_ldp *ldp, double report);
-
-/* The report of piecewise cell k, of grid place n (Laplace), of Duchi's bit. Same doubles everywhere. */
-TACET_API double tacet_ldp_cell(const tacet_ldp *ldp, uint32_t k);
-TACET_API double tacet_ldp_place(const tacet_ldp *ldp, int64_t n);
-TACET_API double tacet_ldp_bit(const tacet_ldp *ldp, bool up);
 
 /* R for unbounded reward noise with P(|noise| > x) <= a exp(-b x^(1/theta)): beyond it none of `rounds` rewards falls,
  * with probability 1 - delta. The device clips to f's range widened by R, so eps stays pure and only the learner's

@@ -27,15 +27,6 @@ typedef struct tacet_sphere {
 /* INVALID: a randomiser of another kind, dim = 0 or above 2^16. Some milliseconds. */
 TACET_API tacet_status tacet_sphere_init(tacet_sphere *out, const tacet_ldp *ldp, size_t dim, uint64_t seed,
                                          tacet_error *err);
-/* The record that a report speaks for: dim numbers. INVALID: not a report of this randomiser. `work`: dim + 1. */
-TACET_API tacet_status tacet_sphere_estimate(const tacet_sphere *sphere, double *out, double *work, uint64_t round,
-                                             double report, tacet_error *err);
-/* The directions of a round from the nearest to the record to the farthest, for tacet_randomize_among: ldp.cells
- * numbers. A record longer than 1 is brought to 1, one with a number that is not finite counts as zero. Wipes `work`: 2
- * (dim + 1)
- * + ldp.cells. */
-TACET_API void tacet_sphere_order(const tacet_sphere *sphere, uint32_t *order, double *work, uint64_t round,
-                                  const double *record);
 
 #ifdef __cplusplus
 }

@@ -31,9 +31,6 @@ typedef struct tacet_device_service tacet_device_service;
 TACET_API tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_device_address *address,
                                                  tacet_error *err);
 TACET_API void tacet_device_service_close(tacet_device_service *s); /* NULL is allowed */
-/* Refuses (CONFLICT) unless the study asks for reports of exactly this randomiser: a server that asks for more does not
- * get it, and one that expects other noise would learn nonsense. DENIED, NOT_FOUND, IO: what the server said. */
-TACET_API tacet_status tacet_device_service_agree(tacet_device_service *s, const tacet_ldp *ldp, tacet_error *err);
 /* A suggestion; the same key again gives the same one, NULL makes a fresh key. *out is the server's answer as JSON text
  * (ticket, index, action), from malloc. */
 TACET_API tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, const char *key,
@@ -42,12 +39,6 @@ TACET_API tacet_status tacet_device_service_suggest(tacet_device_service *s, cha
  * CORRUPT: what came is no card. */
 TACET_API tacet_status tacet_device_service_card(tacet_device_service *s, tacet_statistics_card **out,
                                                  tacet_error *err);
-/* The round of a ticket: the index of its suggestion. */
-TACET_API tacet_status tacet_device_service_round(tacet_device_service *s, uint64_t *out, const char *ticket,
-                                                  tacet_error *err);
-/* Sends a report until it is acknowledged. The same bits for a ticket may be sent any number of times. */
-TACET_API tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report,
-                                                    tacet_error *err);
 
 /* a device's memory in a privacy ledger (tacet/dp/ledger.h): every ticket is charged its eps before
  * it is drawn, and answered from the file when asked again. For devices with a file system and SQLite; others bring

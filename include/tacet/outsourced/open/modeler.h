@@ -74,8 +74,6 @@ typedef struct tacet_modeler_knowledge {
     double next_mean;           /* of its value, in the values' own units … */
     double next_low, next_high; /* … which lies between these in 9 of 10 cases (docs/robustness.md measures it) */
 } tacet_modeler_knowledge;
-/* UNSUPPORTED: another method. STATE: no value is known. */
-TACET_API tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err);
 /* The log Bayes factor in words; static. It says that the inputs inform, never that the best row was found. */
 TACET_API const char *tacet_modeler_words(double log_bayes_factor);
 
@@ -91,17 +89,10 @@ typedef struct tacet_chance {
     size_t chosen, better; /* rows that were chosen; of them, better than `best` */
     double by_luck;        /* of `chosen` random rows as many are better with at most this probability */
 } tacet_chance;
-/* random: the values of `rows` rows asked at random. chosen: `count` values of other rows. STATE: no random row, or no
- * query. NO_MEMORY. */
-TACET_API tacet_status tacet_chance_tell(tacet_chance *out, const double *random, size_t rows, const double *chosen,
-                                         size_t count, size_t queries, bool minimize, tacet_error *err);
 /* Where the best of `queries` random rows lies, from the values of all n rows: for simulations. */
 typedef struct tacet_chance_band {
     double low, median, high; /* the middle 90 %, from worse to better */
 } tacet_chance_band;
-/* mean: expected best of `queries` random rows. */
-TACET_API tacet_status tacet_chance_exact(tacet_chance_band *out, double *mean, const double *values, size_t n,
-                                          size_t queries, bool minimize, tacet_error *err);
 
 #ifdef __cplusplus
 }

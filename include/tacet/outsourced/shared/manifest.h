@@ -72,19 +72,9 @@ typedef struct tacet_manifest {
 /* Everything zero; nothing owned. */
 TACET_API void tacet_manifest_init(tacet_manifest *manifest);
 TACET_API void tacet_manifest_clear(tacet_manifest *manifest); /* NULL is allowed */
-/* JSON text, from malloc. INVALID: a name that is not UTF-8, a number that is not finite. NO_MEMORY. */
-TACET_API tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, tacet_error *err);
 /* PARSE names the field that is missing, of the wrong type or impossible. *out is cleared on failure. */
 TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err);
 
-/* The rows of a release (dims x rows, freed with free()) from its release.csv, in scaled units: numbers as distances
- * from the middle of their bounds, then levels by index. PARSE: the file is not what the manifest says. NOT_FOUND, IO,
- * NO_MEMORY. */
-TACET_API tacet_status tacet_manifest_rows(const tacet_manifest *manifest, double **rows, const char *path,
-                                           tacet_error *err);
-
-/* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
-TACET_API const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
 /* The eps that holds with delta = 0, rounded up: m->eps for a pure law, what the scale of a Euclidean one has; INFINITY
  * where there is none. */
 TACET_API double tacet_manifest_pure_eps(const tacet_manifest *m);
@@ -105,10 +95,6 @@ TACET_API char *tacet_manifest_uncovered(const tacet_manifest *manifest);
 TACET_API void tacet_manifest_warn(const tacet_manifest *manifest, const char *lengthscales,
                                    void (*hear)(const char *words, void *user), void *user);
 #define TACET_MANIFEST_STAMP "NOT DIFFERENTIALLY PRIVATE"
-
-/* The public matrix of a projection: dims x columns, column-major, standard normal / sqrt(dims), from the seed alone.
- */
-TACET_API void tacet_manifest_projection(const tacet_manifest *manifest, double *out);
 
 #ifdef __cplusplus
 }

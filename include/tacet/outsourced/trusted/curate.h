@@ -99,8 +99,6 @@ typedef struct tacet_curate_settings {
                                   then is drawn, the same, by the next run with this ticket */
 } tacet_curate_settings;
 
-/* "gaussian", …, in the order of the enumeration; NULL beyond its end. */
-TACET_API const char *tacet_curate_name(tacet_curate_mechanism mechanism);
 /* INVALID names those there are. */
 TACET_API tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err);
 /* The law of its noise; NULL: PUBLISHED, which has none, or no such mechanism. */
@@ -112,10 +110,6 @@ TACET_API void tacet_curate_take_space(tacet_curate_settings *settings, tacet_ma
 /* The standard deviation that laplace would have instead of the gaussian noise of this release, the sensitivity being
  * the same, where that is less. NAN: it is not. */
 TACET_API double tacet_curate_sigma_laplace(const tacet_curate_settings *settings, const tacet_manifest *manifest);
-/* Puts what AUTO stands for in its place, from public numbers alone: of the proven mechanisms that add noise to the
- * columns themselves, the one with the least spread; those that need a delta only where delta is above 0. The delta of
- * a pure one is 0 then. Other mechanisms stay. tacet_curate_run and the others do so by themselves. */
-TACET_API tacet_status tacet_curate_resolve(tacet_curate_settings *settings, tacet_error *err);
 TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
 /* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
  * BUDGET: the ledger refuses, or the rows were released before under another one (src/registry/README.md), or the

@@ -65,19 +65,9 @@ TACET_API const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk);
  * Others: the ledger cannot be written; nothing left. */
 TACET_API tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
                                       tacet_error *err);
-/* The same without patience: pending, and running, while the command is at work. */
-TACET_API tacet_status tacet_desk_ask_now(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
-                                          tacet_error *err);
 /* Status, reply and error as tacet_desk_ask would have given them; they are gone after the call. It must not call the
  * desk. */
 typedef void (*tacet_desk_told)(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err);
-/* Waits for the ticket's command without holding a thread: `told` is called once, from a thread of the desk's, when the
- * command is done, or patience ends; at once, from this thread, when there is nothing to wait for. NOT_FOUND: never
- * asked. NO_MEMORY. On failure nobody is told. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_desk_wait(tacet_desk *desk, const char *ticket, tacet_desk_told told,
-                                                        void *user, tacet_error *err);
-/* From now on nobody waits: whoever does has been told, that the query is pending at the worst, when this returns. */
-TACET_API void tacet_desk_hush(tacet_desk *desk);
 /* NOT_FOUND: never asked. UNSUPPORTED: as above. */
 TACET_API tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, tacet_error *err);
 /* A person's value for a pending ticket. NOT_FOUND: never asked. CONFLICT: answered already. INVALID: not finite. */
@@ -94,9 +84,6 @@ TACET_API tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticke
 typedef void (*tacet_desk_cell)(void *user, const char *name, const char *text, size_t length);
 TACET_API tacet_status tacet_desk_record(const tacet_manifest *manifest, const char *data, const char *id, size_t row,
                                          tacet_desk_cell told, void *user, tacet_error *err);
-/* Queries made so far. */
-TACET_API size_t tacet_desk_made(tacet_desk *desk);
-TACET_API tacet_status tacet_desk_total(tacet_desk *desk, tacet_ledger_totals *out, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <tacet/core/blob.h>
 #include <tacet/core/status.h>
-#include <tacet/dp/bound.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,27 +36,11 @@ typedef struct tacet_tally_plan {
     size_t numbers;
 } tacet_tally_plan;
 
-/* The empty sum of the part of the data that is called `part`. INVALID: no numbers, too many, no name. NO_MEMORY. */
-TACET_API tacet_status tacet_tally_create(tacet_tally **out, const tacet_tally_plan *plan, const char *part,
-                                          tacet_error *err);
 TACET_API void tacet_tally_free(tacet_tally *tally); /* wipes; NULL is allowed */
-/* A value on its range, in whole steps: 0 … TACET_TALLY_ONE whatever it is; what is no number counts as the lowest. */
-TACET_API int64_t tacet_tally_steps(double value, double lower, double upper);
-/* What `rows` rows add, one or, of a database that added them up, many: steps[i] to number at[i], each of them once.
- * INVALID, and nothing is added: a place beyond the end; 2^62 rows. */
-TACET_API tacet_status tacet_tally_add(tacet_tally *tally, uint64_t rows, const size_t *at, const int64_t *steps,
-                                       size_t count, tacet_error *err);
 /* Adds what `other` holds; `other` stays. CONFLICT, and nothing is added: another plan; a part that is in both. */
 TACET_API tacet_status tacet_tally_merge(tacet_tally *tally, const tacet_tally *other, tacet_error *err);
 TACET_API uint64_t tacet_tally_rows(const tacet_tally *tally);
 TACET_API size_t tacet_tally_parts(const tacet_tally *tally);
-TACET_API bool tacet_tally_is_of(const tacet_tally *tally, const tacet_tally_plan *plan);
-/* A number of the sum, in units: exact below 2^31 rows that add at most 1. */
-TACET_API double tacet_tally_number(const tacet_tally *tally, size_t i);
-/* All 128 bits of a number, the lowest first; of none, zeros. */
-TACET_API void tacet_tally_bytes(const tacet_tally *tally, size_t i, unsigned char out[16]);
-/* The first `count` of them, for the gate. OVERFLOW: a number that no double holds exactly. INVALID, NO_MEMORY. */
-TACET_API tacet_status tacet_tally_raw(const tacet_tally *tally, tacet_raw **out, size_t count, tacet_error *err);
 /* A hash of plan, rows and numbers: the same however the rows were cut into parts. */
 TACET_API void tacet_tally_digest(const tacet_tally *tally, unsigned char out[TACET_TALLY_PLAN]);
 /* For another process. CORRUPT: damaged, cut off, of another version, or no tally. CONFLICT: of another plan. */

@@ -105,8 +105,6 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_tune_tell(tacet_tune *tune, size_t
 /* It could not be evaluated at all: the worst value for every record. STATE: also for the reference of contrasts, which
  * everything is measured against; then nothing is noted. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_tune_fail(tacet_tune *tune, size_t number, tacet_error *err);
-/* It goes back to those that nobody has been given: whoever had it gave up without a result (a restart). STATE. */
-TACET_API tacet_status tacet_tune_give_back(tacet_tune *tune, size_t number, tacet_error *err);
 
 TACET_API void tacet_tune_progress_get(const tacet_tune *tune, tacet_tune_progress *out);
 TACET_API bool tacet_tune_done(const tacet_tune *tune);
@@ -117,10 +115,6 @@ TACET_API tacet_status tacet_tune_winner(const tacet_tune *tune, size_t round, d
                                          tacet_error *err);
 /* STATE: the run is not done, or keeps no records for a score. */
 TACET_API tacet_status tacet_tune_score_get(const tacet_tune *tune, tacet_tune_score *out, tacet_error *err);
-
-/* All x in [0, 1] that a mean m of n independent values in [0, 1], off by at most t but for probability alpha/2, leaves
- * possible at level 1 - alpha: from m - t to m + t by Chernoff's bound. */
-TACET_API void tacet_tune_interval(double *lower, double *upper, double m, double t, size_t n, double alpha);
 
 /* settings evaluated by a program: one process a setting, several at a time.
  *

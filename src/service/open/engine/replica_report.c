@@ -3,6 +3,7 @@
  * Ring: open. Each is under a key, that of a grant or of its token, and taken once: a second report under it is the
  * same bits, or refused. In the log it is a suggestion and an observation like any other, so that a replay needs
  * nothing new. Cost: O(policy) a report. */
+#include "local/shared/ldp.h"
 #include "service/open/engine/replica_internal.h"
 
 #include "core/fail.h"

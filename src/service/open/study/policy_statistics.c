@@ -10,7 +10,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/local/open/statistics_model.h>
+#include "local/open/statistics.h"
 
 static tacet_status make_model(tacet_statistics_model **out, const tacet__definition *def, tacet_error *err) {
     const tacet_statistics_spec spec = {.kernel = def->kernel,

@@ -4,23 +4,13 @@
  * Everything here is a function of public things: bounds, kernel, lengthscales, the law of contexts, sizes. None of
  * them may have been fitted on the data that is to be protected; src/contextual/README.md says why. A point w is an
  * action followed by a context, in the units of the bounds. Immutable once created: any number of threads may read. */
-#ifndef TACET_CONTEXTUAL_SHARED_BASIS_H
-#define TACET_CONTEXTUAL_SHARED_BASIS_H
+#ifndef TACET_SRC_CONTEXTUAL_SHARED_BASIS_H
+#define TACET_SRC_CONTEXTUAL_SHARED_BASIS_H
 
 #include <stddef.h>
+#include <tacet/contextual/shared/limits.h>
 #include <tacet/gp/kernel.h>
 #include <tacet/core/status.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum {
-    TACET_CONTEXTUAL_DIM_MOST = 4,           /* coordinates of a box */
-    TACET_CONTEXTUAL_GROUPED_MOST = 32,      /* of a sum over groups of coordinates */
-    TACET_CONTEXTUAL_COORDINATES_MOST = 512, /* where actions and contexts are lists: a category takes one a level */
-    TACET_CONTEXTUAL_FEATURES_MOST = 400
-};
 
 typedef struct tacet_contextual_space {
     size_t action_dim;          /* >= 1 */
@@ -46,20 +36,20 @@ typedef struct tacet_contextual_space {
 } tacet_contextual_space;
 
 /* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage), uniform contexts. */
-TACET_API void tacet_contextual_space_defaults(tacet_contextual_space *space);
+void tacet_contextual_space_defaults(tacet_contextual_space *space);
 
 typedef struct tacet_contextual_basis tacet_contextual_basis;
 
 /* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
  * be). INVALID names the rule: dimensions, bounds, lengthscales, a list or sample outside
  * the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
-TACET_API tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
-                                                     size_t most, tacet_error *err);
-TACET_API void tacet_contextual_basis_free(tacet_contextual_basis *basis);                       /* NULL is allowed */
-TACET_API size_t tacet_contextual_basis_dim(const tacet_contextual_basis *basis);                /* features */
-TACET_API const double *tacet_contextual_basis_eigenvalues(const tacet_contextual_basis *basis); /* E phi phi' = diag */
+tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
+                                           size_t most, tacet_error *err);
+void tacet_contextual_basis_free(tacet_contextual_basis *basis);                       /* NULL is allowed */
+size_t tacet_contextual_basis_dim(const tacet_contextual_basis *basis);                /* features */
+const double *tacet_contextual_basis_eigenvalues(const tacet_contextual_basis *basis); /* E phi phi' = diag */
 /* 0 when the point lies within the bounds; otherwise 1 + the first coordinate that does not, NaN included. */
-TACET_API size_t tacet_contextual_basis_outside(const tacet_contextual_basis *basis, const double *w);
+size_t tacet_contextual_basis_outside(const tacet_contextual_basis *basis, const double *w);
 
 /* What a certificate is worth. */
 typedef struct tacet_contextual_certificate {
@@ -71,11 +61,7 @@ typedef struct tacet_contextual_certificate {
 /* sup of sigma^2(w) = phi(w)' (T Lam + tau I)^-1 phi(w) over the space, eq. (5), with the leading m features (0: all),
  * by branch and bound until upper <= (1 + tolerance) found, or 200,000 cells: then it is looser, and still true.
  * INVALID: rounds, tau or tolerance not > 0, m too large. UNSUPPORTED: groups, too many coordinates. NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const tacet_contextual_basis *basis,
-                                                double rounds, double tau, size_t m, double tolerance,
-                                                tacet_error *err);
+tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const tacet_contextual_basis *basis,
+                                      double rounds, double tau, size_t m, double tolerance, tacet_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -2,22 +2,18 @@
 /* learn.h - records of actions, contexts and rewards, and the published algorithm's choice from them, with pure eps.
  *
  * The learner holds the raw records and wipes them when freed. tacet_contextual_choose: one action for one context,
- * each choice charged. For a model of a log see tacet/ab/trusted/log.h. Neighbours: one record's context and reward become any others; its action,
- * drawn uniformly by the caller without looking at either, stays. The number of records and which stage a row is in are
- * public. Space, lengthscales, beliefs and tau must not be fitted on the records. Proofs: src/contextual/README.md. One
- * thread at a time per object. */
-#ifndef TACET_CONTEXTUAL_TRUSTED_LEARN_H
-#define TACET_CONTEXTUAL_TRUSTED_LEARN_H
+ * each choice charged. For a model of a log see tacet/ab/trusted/log.h. Neighbours: one record's context and reward
+ * become any others; its action, drawn uniformly by the caller without looking at either, stays. The number of records
+ * and which stage a row is in are public. Space, lengthscales, beliefs and tau must not be fitted on the records.
+ * Proofs: src/contextual/README.md. One thread at a time per object. */
+#ifndef TACET_SRC_CONTEXTUAL_TRUSTED_LEARN_H
+#define TACET_SRC_CONTEXTUAL_TRUSTED_LEARN_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/contextual/shared/basis.h>
-#include <tacet/dp/mechanism.h>
+#include "contextual/shared/basis.h"
+#include "dp/mechanism.h"
 #include <tacet/contextual/open/model.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct tacet_contextual_learner tacet_contextual_learner;
 
@@ -41,37 +37,31 @@ typedef struct tacet_contextual_settings {
 } tacet_contextual_settings;
 
 /* Rewards in [-1, 1], skewed; eps = 1, K-norm noise. */
-TACET_API void tacet_contextual_settings_defaults(tacet_contextual_settings *settings);
+void tacet_contextual_settings_defaults(tacet_contextual_settings *settings);
 /* The basis is borrowed and must outlive the learner. INVALID names the rule: a range, eps or delta. NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out,
-                                                       const tacet_contextual_basis *basis,
-                                                       const tacet_contextual_settings *settings, tacet_error *err);
-TACET_API void tacet_contextual_learner_free(tacet_contextual_learner *learner); /* wipes; NULL is allowed */
+tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, const tacet_contextual_basis *basis,
+                                             const tacet_contextual_settings *settings, tacet_error *err);
+void tacet_contextual_learner_free(tacet_contextual_learner *learner); /* wipes; NULL is allowed */
 /* One record: w is the action, then the context. Total in what is private, so that no outcome tells of it: a context
  * outside the bounds becomes the nearest point within, a NaN the middle; so do rewards. INVALID: an action (public)
  * outside its bounds, NaN included; 2^22 records are there already. NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_learner_add(tacet_contextual_learner *learner, const double *w, double reward,
-                                                    tacet_error *err);
-TACET_API size_t tacet_contextual_learner_count(const tacet_contextual_learner *learner);
+tacet_status tacet_contextual_learner_add(tacet_contextual_learner *learner, const double *w, double reward,
+                                          tacet_error *err);
+size_t tacet_contextual_learner_count(const tacet_contextual_learner *learner);
 
 typedef struct tacet_contextual_chooser tacet_contextual_chooser;
 
 /* Sums the records once. tau = 0: 1. Keeps secret statistics: wiped on free; the basis must outlive it, the learner
  * need not. eps is that of ONE choice. INVALID, STATE (no records), NO_MEMORY. */
-TACET_API tacet_status tacet_contextual_chooser_create(tacet_contextual_chooser **out,
-                                                       const tacet_contextual_learner *learner, double tau,
-                                                       tacet_error *err);
-TACET_API void tacet_contextual_chooser_free(tacet_contextual_chooser *chooser); /* NULL is allowed */
-TACET_API double tacet_contextual_chooser_tau(const tacet_contextual_chooser *chooser);
+tacet_status tacet_contextual_chooser_create(tacet_contextual_chooser **out, const tacet_contextual_learner *learner,
+                                             double tau, tacet_error *err);
+void tacet_contextual_chooser_free(tacet_contextual_chooser *chooser); /* NULL is allowed */
+double tacet_contextual_chooser_tau(const tacet_contextual_chooser *chooser);
 /* The release holds one number: which of the n public actions (action_dim x n), by the exponential mechanism with
  * exponent eps mu/(2 * 2 B sup sigma^2), the supremum certified. INVALID: n < 2, or a context or action outside the
  * bounds. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_choose(const tacet_contextual_chooser *chooser,
-                                                                tacet_release **out, const tacet_ask *ask,
-                                                                const double *context, const double *actions, size_t n,
-                                                                tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_contextual_choose(const tacet_contextual_chooser *chooser, tacet_release **out,
+                                                      const tacet_ask *ask, const double *context,
+                                                      const double *actions, size_t n, tacet_error *err);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

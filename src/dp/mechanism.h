@@ -8,19 +8,15 @@
  *   3. commits the answer durably, and only then returns it.
  * A run that is interrupted between 1 and 3 and repeated with the same data makes the same release; with other data it
  * is refused. Without a ledger only a seeded noise source is accepted, and the release says it is not private. */
-#ifndef TACET_DP_MECHANISM_H
-#define TACET_DP_MECHANISM_H
+#ifndef TACET_SRC_DP_MECHANISM_H
+#define TACET_SRC_DP_MECHANISM_H
 
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/open/release.h>
-#include <tacet/dp/bound.h>
+#include "dp/bound.h"
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/mint.h>
 #include <tacet/dp/noise.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A mechanism has its entry tacet__kind_<name> in src/dp/mechanisms, or the library does not link. From 1 on. */
 #define TACET_MECHANISMS(X)                                                                                            \
@@ -40,31 +36,30 @@ typedef struct tacet_mechanism tacet_mechanism;
 
 /* The scale of the noise for `count` numbers of this sensitivity (L1 for LAPLACE, L2 otherwise), rounded to the private
  * side. INVALID: eps, delta, sensitivity; a kind that does not exist or adds no noise. */
-TACET_API tacet_status tacet_mechanism_scale_for(double *out, tacet_mechanism_kind kind, double eps, double delta,
-                                                 double sensitivity, size_t count, tacet_error *err);
+tacet_status tacet_mechanism_scale_for(double *out, tacet_mechanism_kind kind, double eps, double delta,
+                                       double sensitivity, size_t count, tacet_error *err);
 /* The mechanism of a law (tacet/dp/open/law.h). INVALID: none has it. */
-TACET_API tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const tacet_law *law, tacet_error *err);
+tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const tacet_law *law, tacet_error *err);
 
 /* delta is used by GAUSSIAN and L2; those whose law is pure take no notice of it. The bound must outlive the mechanism.
  * Choices take scores: their neighbours are REPLACE, their sensitivity the largest change of one coordinate. INVALID:
  * eps, delta, neighbours; a bound so wide against its sensitivity that grid numbers do not fit a double. NO_MEMORY. */
-TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind,
-                                              const tacet_bound *bound, const tacet_neighbours *neighbours, double eps,
-                                              double delta, tacet_error *err);
+tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind, const tacet_bound *bound,
+                                    const tacet_neighbours *neighbours, double eps, double delta, tacet_error *err);
 /* Levels beside the numbers of a row: exact k-ary randomised response with the mechanism's eps on each of `count`
  * columns, of levels[i] >= 2 levels. For noise by L2 sensitivity between neighbours that MOVE: a neighbour then either
  * moves in its numbers, or changes one level. A row is its numbers, then the indices of its levels; many rows at once
  * are all numbers, row after row, then all levels, row after row. Only tables (tacet_table_rows) have levels. Proof:
  * src/dp/mechanisms/levels.md. INVALID, NO_MEMORY. */
-TACET_API tacet_status tacet_mechanism_add_levels(tacet_mechanism *mechanism, const size_t *levels, size_t count,
-                                                  tacet_error *err);
+tacet_status tacet_mechanism_add_levels(tacet_mechanism *mechanism, const size_t *levels, size_t count,
+                                        tacet_error *err);
 /* The same for rows that have no numbers at all. */
-TACET_API tacet_status tacet_mechanism_response(tacet_mechanism **out, const size_t *levels, size_t count, double eps,
-                                                tacet_error *err);
-TACET_API void tacet_mechanism_free(tacet_mechanism *mechanism);                /* NULL is allowed */
-TACET_API double tacet_mechanism_scale(const tacet_mechanism *mechanism);       /* sigma, b, theta; 0 for choices */
-TACET_API double tacet_mechanism_sensitivity(const tacet_mechanism *mechanism); /* rounding included */
-TACET_API int tacet_mechanism_grid_exponent(const tacet_mechanism *mechanism);
+tacet_status tacet_mechanism_response(tacet_mechanism **out, const size_t *levels, size_t count, double eps,
+                                      tacet_error *err);
+void tacet_mechanism_free(tacet_mechanism *mechanism);                /* NULL is allowed */
+double tacet_mechanism_scale(const tacet_mechanism *mechanism);       /* sigma, b, theta; 0 for choices */
+double tacet_mechanism_sensitivity(const tacet_mechanism *mechanism); /* rounding included */
+int tacet_mechanism_grid_exponent(const tacet_mechanism *mechanism);
 
 /* Who asks for what. Texts as in tacet_charge. */
 typedef struct tacet_ask {
@@ -84,16 +79,15 @@ typedef struct tacet_ask {
                                   tables need it. A repeat with others is a CONFLICT */
     const tacet_mint *mint;    /* the key to reserve a new question with, where `data` was made under it; NULL: any */
 } tacet_ask;
-TACET_API bool tacet_ask_is_private(const tacet_ask *ask);
+bool tacet_ask_is_private(const tacet_ask *ask);
 /* Whether anything may be drawn as asked: private with a ledger, or seeded. INVALID: neither; a sample, which makes no
  * release. */
-TACET_API tacet_status tacet_ask_check(const tacet_ask *ask, tacet_error *err);
+tacet_status tacet_ask_check(const tacet_ask *ask, tacet_error *err);
 
 /* INVALID: the vector has another bound; a ledger missing where it is needed. NUMERIC: the sampler ran out of digits
  * (probability below 2^-400): the ticket is spent. Errors of the ledger as in ledger.h. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_mechanism_run(const tacet_mechanism *mechanism, tacet_release **out,
-                                                            const tacet_ask *ask, const tacet_bounded *value,
-                                                            tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_mechanism_run(const tacet_mechanism *mechanism, tacet_release **out,
+                                                  const tacet_ask *ask, const tacet_bounded *value, tacet_error *err);
 
 /* A table, each row a mechanism of its own over another record: charged once (parallel composition over the rows, whose
  * places are public). Rows stream through: the caller keeps what is drawn to itself until tacet_table_close has
@@ -104,39 +98,35 @@ typedef struct tacet_table tacet_table;
 /* When the ticket was answered before, *out is NULL and *answered its receipt: the rows exist already, and are not
  * drawn again. Otherwise *answered is NULL. Choices are no tables: INVALID; so is a private table without ask->data.
  * BUSY: another process reserved the ticket with another key than ask->mint while `data` was made. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tacet_release **answered,
-                                                         const tacet_mechanism *mechanism, const tacet_ask *ask,
-                                                         size_t rows, tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tacet_release **answered,
+                                               const tacet_mechanism *mechanism, const tacet_ask *ask, size_t rows,
+                                               tacet_error *err);
 /* values[count] receives the next row, from number 0 on. One thread at a time. STATE: all rows were drawn, or an
  * earlier one failed. INVALID: another bound. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
-                                                        tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
+                                              tacet_error *err);
 /* Many rows at once, for bounds that are boxes: rows first … first + rows - 1 of the table, from the first rows x count
  * numbers of `raw`, row after row, clipped to the box of the mechanism. Several threads may do so at a time, each with
  * a raw vector of its own, in any order: what is released depends on the rows and their numbers alone. STATE: one of
  * them was drawn before, or lies beyond the end, or an earlier call failed. NO_MEMORY. NUMERIC as above. INVALID: the
  * rest. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, double *values, const tacet_raw *raw,
-                                                         size_t first, size_t rows, tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, double *values, const tacet_raw *raw, size_t first,
+                                               size_t rows, tacet_error *err);
 /* Rows first … first + rows - 1 are drawn by another process, of the same trust: it gets the key of the table's noise
  * (TACET_MINT_BYTES), and draws them from a table of its own, any number of times, always the same bits of the same
  * records. Here they count as drawn. Errors as tacet_table_rows. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_lend(tacet_table *table, unsigned char *key, size_t first,
-                                                         size_t rows, tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_table_lend(tacet_table *table, unsigned char *key, size_t first, size_t rows,
+                                               tacet_error *err);
 /* That process's table: draws rows first … first + rows - 1 by tacet_table_rows, and cannot be closed. INVALID,
  * NO_MEMORY. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_borrow(tacet_table **out, const tacet_mechanism *mechanism,
-                                                           const unsigned char *key, size_t first, size_t rows,
-                                                           tacet_error *err);
+TACET_MUST_CHECK tacet_status tacet_table_borrow(tacet_table **out, const tacet_mechanism *mechanism,
+                                                 const unsigned char *key, size_t first, size_t rows, tacet_error *err);
 /* The next bytes of what will be let go (the rows as text, say), in their order: the receipt has the BLAKE2b-256 of all
  * of them. One thread at a time. */
-TACET_API void tacet_table_give(tacet_table *table, const void *bytes, size_t size);
+void tacet_table_give(tacet_table *table, const void *bytes, size_t size);
 /* Commits the receipt, with the hash of all bytes given, durably. STATE: rows are missing. Frees nothing on failure of
  * the ledger, so that it can be tried again. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err);
-TACET_API void tacet_table_free(tacet_table *table); /* also without close; NULL is allowed */
+TACET_MUST_CHECK tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err);
+void tacet_table_free(tacet_table *table); /* also without close; NULL is allowed */
 
-#ifdef __cplusplus
-}
-#endif
 #endif
