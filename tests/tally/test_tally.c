@@ -139,6 +139,11 @@ static void a_part_is_counted_once(void **state) {
     tacet_tally_digest(a, after);
     assert_memory_equal(before, after, sizeof before);
     assert_int_equal(tacet_tally_rows(a), 20);
+    tacet_tally *full = NULL; /* with as many rows as a tally may have, none fits beside them */
+    assert_ok(tacet_tally_create(&full, &PLAN, "full", NULL));
+    assert_ok(tacet_tally_add(full, (uint64_t)1 << 62, NULL, NULL, 0, NULL));
+    assert_int_equal(tacet_tally_merge(full, a, NULL), TACET_INVALID);
+    tacet_tally_free(full);
     tacet_tally_free(a);
     tacet_tally_free(b);
     tacet_tally_free(b_again);
@@ -174,13 +179,21 @@ static void saved_and_loaded_it_is_the_same_and_still_knows_its_parts(void **sta
         assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, blob.size, NULL), TACET_CORRUPT);
         ((unsigned char *)blob.data)[i] ^= 4;
     }
-    unsigned char *bytes = blob.data; /* whole, but of a later version */
-    bytes[6]++;
-    assert_int_equal(crypto_generichash(bytes + blob.size - 32, 32, bytes, blob.size - 32, NULL, 0), 0);
-    tacet_error_clear(&err);
-    assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, blob.size, &err), TACET_CORRUPT);
-    assert_non_null(strstr(err.message, "version 2, expected 1"));
-    assert_null(back);
+    /* Whole, but of a later version, or of no part at all. */
+    static const struct {
+        size_t at;
+        const char *words;
+    } FORGED[] = {{6, "version 3, expected 1"}, {17 + 8 + TACET_TALLY_PLAN + 16, "head is malformed"}};
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char *bytes = blob.data;
+        bytes[FORGED[i].at] ^= i == 0 ? 2 : 1;
+        assert_int_equal(crypto_generichash(bytes + blob.size - 32, 32, bytes, blob.size - 32, NULL, 0), 0);
+        tacet_error_clear(&err);
+        assert_int_equal(tacet_tally_load(&back, &PLAN, blob.data, blob.size, &err), TACET_CORRUPT);
+        assert_non_null(strstr(err.message, FORGED[i].words));
+        assert_null(back);
+        bytes[FORGED[i].at] ^= i == 0 ? 2 : 1;
+    }
     tacet_blob_clear(&blob);
     tacet_tally_free(a);
 }
