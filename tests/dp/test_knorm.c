@@ -18,33 +18,6 @@ static double chi2(const double *seen, const double *expected, size_t cells) {
     return test_chi2_pvalue(statistic, (double)cells - 1);
 }
 
-/* In one dimension it is the rounded Laplace. */
-static void test_line(void **state) {
-    enum { DRAWS = 60000, CELLS = 41 };
-    tacet_noise *noise = test_noise(1, 1);
-    const double b = 2.5;
-    double seen[CELLS] = {0};
-    double expected[CELLS] = {0};
-    double rest = DRAWS;
-    for (int i = 0; i < DRAWS; i++) {
-        double x = 0;
-        assert_ok(tacet__draw_knorm(noise, &x, 1, b / 8, -3, NULL));
-        const double k = x * 8;
-        assert_true(k == rint(k));
-        seen[fabs(k) < CELLS / 2 ? (int)k + CELLS / 2 : 0] += 1;
-    }
-    for (int i = 1; i < CELLS; i++) {
-        const double k = fabs((double)(i - CELLS / 2));
-        if (k < CELLS / 2) {
-            expected[i] = DRAWS * (k == 0 ? -expm1(-0.5 / b) : 0.5 * exp(-(k - 0.5) / b) * -expm1(-1 / b));
-            rest -= expected[i];
-        }
-    }
-    expected[0] = rest; /* both tails; cell CELLS - 1 is never used */
-    assert_true(chi2(seen, expected, CELLS - 1) > ALARM);
-    tacet_noise_close(noise);
-}
-
 /* In R^m the radius is Gamma(m, theta); in R^3 each direction cosine is uniform (Archimedes). The grid is so fine that
  * rounding moves no mass between the cells to speak of. */
 static void test_radius_and_direction(void **state) {
@@ -365,11 +338,15 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),   cmocka_unit_test(test_radius_and_direction),
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_exhausted_block),
-        cmocka_unit_test(test_guess),  cmocka_unit_test(test_low_guess),
-        cmocka_unit_test(test_draft),  cmocka_unit_test(test_filter_is_exact),
-        cmocka_unit_test(test_plane),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_radius_and_direction),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_exhausted_block),
+        cmocka_unit_test(test_guess),
+        cmocka_unit_test(test_low_guess),
+        cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_filter_is_exact),
+        cmocka_unit_test(test_plane),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -500,7 +500,10 @@ static void test_fork(void **state) {
     const pid_t child = fork();
     if (child == 0) {
         const tacet_charge c = pure(0.5);
-        _exit(tacet_ledger_reserve(f->ledger, &f->entry, &f->memo, "t", &c, NULL) == TACET_STATE ? 0 : 1);
+        tacet_ledger_totals t;
+        const bool refused = tacet_ledger_reserve(f->ledger, &f->entry, &f->memo, "t", &c, NULL) == TACET_STATE &&
+                             tacet_ledger_total(f->ledger, &t, NULL) == TACET_STATE;
+        _exit(refused ? 0 : 1);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -345,93 +345,6 @@ static void test_replaced_under_handle(void **state) {
     tacet_ledger_close(ledger);
 }
 
-/* Writes record `seq` anew with a right hash, as somebody who knows the format can. */
-static void forge(const tacet__record *record, const unsigned char previous[TACET_HASH_BYTES], bool replace) {
-    tacet_blob body;
-    unsigned char hash[TACET_HASH_BYTES];
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    tacet_blob_init(&body);
-    assert_ok(tacet__record_encode(&body, record, NULL));
-    tacet__record_hash(hash, previous, body.data, body.size);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    (void)sqlite3_exec(db, "DROP TRIGGER record_append; DROP TRIGGER record_update; DROP TRIGGER head_update", NULL,
-                       NULL, NULL);
-    assert_int_equal(sqlite3_prepare_v2(db,
-                                        replace ? "UPDATE record SET body = ?2, hash = ?3 WHERE seq = ?4"
-                                                : "INSERT INTO record VALUES(?1, ?2, ?3)",
-                                        -1, &statement, NULL),
-                     SQLITE_OK);
-    (void)sqlite3_bind_int64(statement, replace ? 4 : 1, (sqlite3_int64)(replace ? 0 : record->seq));
-    (void)sqlite3_bind_blob(statement, 2, body.data, (int)body.size, SQLITE_STATIC);
-    (void)sqlite3_bind_blob(statement, 3, hash, sizeof hash, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
-    (void)sqlite3_finalize(statement);
-    assert_int_equal(sqlite3_prepare_v2(db, "UPDATE head SET records = (SELECT count(*) FROM record), hash = ?1", -1,
-                                        &statement, NULL),
-                     SQLITE_OK);
-    (void)sqlite3_bind_blob(statement, 1, hash, sizeof hash, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
-    (void)sqlite3_finalize(statement);
-    assert_int_equal(sqlite3_exec(db,
-                                  "CREATE TRIGGER record_append BEFORE INSERT ON record BEGIN SELECT 1; END;"
-                                  "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END;"
-                                  "CREATE TRIGGER head_update BEFORE UPDATE ON head BEGIN SELECT 1; END",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    (void)sqlite3_close(db);
-    tacet_blob_clear(&body);
-}
-
-/* Records with right hashes that no writer writes. */
-static void test_forged_records(void **state) {
-    static const unsigned char ZERO[TACET_HASH_BYTES];
-    tacet__record budget;
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings s = settings();
-    tacet_ledger_totals totals;
-    s.use_stored = true;
-    memset(&budget, 0, sizeof budget);
-    budget.kind = TACET__RECORD_BUDGET;
-    budget.budget.accounting = TACET_ACCOUNTING_BASIC;
-    budget.budget.eps = 10;
-    budget.budget.delta = 1e-5;
-    budget.budget.cap = 1000; /* more than eps allows */
-    budget.budget.uncovered_most = 5;
-    tacet_ledger_close(open_ledger());
-    forge(&budget, ZERO, true);
-    assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
-    assert_non_null(strstr(err.message, "cap"));
-    budget.budget.accounting = TACET_ACCOUNTING_GAUSSIAN;
-    budget.budget.delta = 0; /* has no cap at all */
-    forge(&budget, ZERO, true);
-    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
-    budget.seq = 1;
-    budget.budget.accounting = TACET_ACCOUNTING_BASIC;
-    budget.budget.delta = 1e-5;
-    budget.budget.cap = 10;
-    forge(&budget, ZERO, true); /* a body that carries another number */
-    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
-    assert_null(ledger);
-    /* An entry that carries another number than its place. */
-    assert_int_equal(unlink(path), 0);
-    ledger = open_ledger();
-    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
-    tacet_ledger_close(ledger);
-    tacet__record forged;
-    memset(&forged, 0, sizeof forged);
-    forged.kind = TACET__RECORD_RESERVE;
-    forged.seq = 5;
-    forged.reserve.ticket = "t";
-    forged.reserve.charge = charge();
-    forge(&forged, totals.head, false);
-    sql("DROP TRIGGER record_update; UPDATE record SET seq = 1 WHERE seq = 5;"
-        "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END");
-    tacet_error_clear(&err);
-    assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
-    assert_non_null(strstr(err.message, "another number"));
-}
-
 static void test_anchor_write_fails(void **state) {
     char anchor[320];
     char link_name[64];
@@ -509,7 +422,6 @@ int main(void) {
         T(test_answer_record_changed),
         T(test_rolled_back_under_handle),
         T(test_replaced_under_handle),
-        T(test_forged_records),
         T(test_anchor_write_fails),
         T(test_offers),
     };

@@ -13,7 +13,6 @@
 #include <sodium.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static int sodium_fails;
@@ -356,16 +355,6 @@ static void test_anchor_forms(void **state) {
     }
 }
 
-/* Same length, other bytes. */
-static void test_answer_swapped(void **state) {
-    tacet_ledger *ledger = open_ledger();
-    assert_ok(reserve(ledger, "a"));
-    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
-    sql("DROP TRIGGER answer_update; UPDATE answer SET bytes = x'79'");
-    assert_status(reserve(ledger, "a"), TACET_CORRUPT);
-    tacet_ledger_close(ledger);
-}
-
 enum { CROWD = 150 };
 static tacet_ledger *crowd_ledger;
 static void *one_of_many(void *argument) {
@@ -404,21 +393,6 @@ static void test_crowd(void **state) {
     tacet_ledger_close(crowd_ledger);
 }
 
-static void test_after_fork(void **state) {
-    tacet_ledger *parents = open_ledger();
-    int status = 0;
-    (void)fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        tacet_ledger_totals totals;
-        exit(/* not _exit: so that what it covered counts */
-             tacet_ledger_total(parents, &totals, NULL) == TACET_STATE ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    tacet_ledger_close(parents);
-}
-
 /* An answer too large for the cache is written before the commit, and that write fails. */
 static void test_large_answer(void **state) {
     enum { SIZE = 8 << 20 };
@@ -438,10 +412,9 @@ static void test_large_answer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
-        T(test_no_entropy),   T(test_creating),        T(test_rules_added),  T(test_total_fails),
-        T(test_forged_offer), T(test_uncached_reads),  T(test_anchor_forms), T(test_anchor_of_two_processes),
-        T(test_recalling),    T(test_answer_swapped),  T(test_crowd),        T(test_large_answer),
-        T(test_after_fork),   T(test_take_over_fails),
+        T(test_no_entropy),   T(test_creating),       T(test_rules_added),  T(test_total_fails),
+        T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_anchor_of_two_processes),
+        T(test_recalling),    T(test_crowd),          T(test_large_answer), T(test_take_over_fails),
     };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */

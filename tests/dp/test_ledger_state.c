@@ -121,63 +121,6 @@ static void test_units(void **unused) {
     tacet__state_clear(&state);
 }
 
-/* Random charges; totals recomputed from the whole list after each. */
-static void test_totals(void **unused) {
-    enum { COUNT = 300, GROUPS = 4, PARTS = 5 };
-    static const char *const NAMES[GROUPS] = {"", "g", "gg", "ggg"};
-    static const char *const PART_NAMES[PARTS] = {"1", "2", "g", "gg", "11"};
-    (void)unused;
-    for (int accounting = 1; accounting <= 3; accounting++) {
-        tacet_simrng rng;
-        tacet__state state;
-        double sums[GROUPS][PARTS] = {{0}};
-        double deltas[GROUPS][PARTS] = {{0}};
-        double plain = 0;
-        double plain_delta = 0;
-        tacet_simrng_init(&rng, 5, (uint64_t)accounting);
-        tacet__state_init(&state);
-        assert_ok(apply(&state, budget((tacet_accounting)accounting, 1000)));
-        for (uint64_t i = 0; i < COUNT; i++) {
-            char ticket[16];
-            (void)snprintf(ticket, sizeof ticket, "%d", (int)i);
-            tacet__record r = reserve(state.records, ticket, tacet_simrng_uniform(&rng) + 1e-3);
-            tacet_charge *c = &r.reserve.charge;
-            if (accounting == TACET_ACCOUNTING_BASIC) {
-                tacet_charge_approx(c, c->eps, 1e-9 * (1 + tacet_simrng_uniform(&rng)));
-            }
-            const size_t g = tacet_simrng_below(&rng, GROUPS);
-            const size_t p = tacet_simrng_below(&rng, PARTS);
-            const double cost = accounting == 1 ? c->eps : accounting == 2 ? c->rho : c->mu * c->mu;
-            const double delta = accounting == 1 ? c->delta : 0;
-            c->group = NAMES[g];
-            c->part = g == 0 ? "" : PART_NAMES[p];
-            assert_ok(apply(&state, r));
-            if (g == 0) {
-                plain += cost;
-                plain_delta += delta;
-            } else {
-                sums[g][p] += cost;
-                deltas[g][p] += delta;
-            }
-            double expected = plain;
-            double expected_delta = plain_delta;
-            for (size_t k = 1; k < GROUPS; k++) {
-                double most = 0;
-                double most_delta = 0;
-                for (size_t j = 0; j < PARTS; j++) {
-                    most = fmax(most, sums[k][j]);
-                    most_delta = fmax(most_delta, deltas[k][j]);
-                }
-                expected += most;
-                expected_delta += most_delta;
-            }
-            assert_close(tacet__sum_value(&state.spent), expected, 1e-12 * expected);
-            assert_close(tacet__sum_value(&state.spent_delta), expected_delta, 1e-12 * expected_delta);
-        }
-        tacet__state_clear(&state);
-    }
-}
-
 /* The rule once more, in a few plain sums: charges on everybody, and the dearest part of the one group. */
 typedef struct plain_sums {
     double all, part[3], all_delta, part_delta[3];
@@ -287,7 +230,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_may_follow),
         cmocka_unit_test(test_units),
-        cmocka_unit_test(test_totals),
         cmocka_unit_test(test_agrees_with_plain_sums),
         cmocka_unit_test(test_no_memory),
     };

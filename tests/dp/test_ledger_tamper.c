@@ -237,6 +237,13 @@ static void test_forged_chains(void **state) {
     REFUSED("an entry where the budget stands", 2);
     c[0] = a_budget(TACET_ACCOUNTING_BASIC, 4);
     REFUSED("a cap above eps", 1);
+    c[1] = a_budget(TACET_ACCOUNTING_BASIC, 3);
+    c[0] = a_budget(TACET_ACCOUNTING_BASIC, 3);
+    REFUSED("a second budget", 2);
+    c[1] = an_entry("a", 1);
+    c[0] = a_budget(TACET_ACCOUNTING_GAUSSIAN, 3);
+    c[0].budget.delta = 0;
+    REFUSED("a mu without a delta", 1);
     c[0] = a_budget(TACET_ACCOUNTING_ZCDP, rho * 1.001);
     REFUSED("a rho above what eps allows", 1);
     c[0] = a_budget(TACET_ACCOUNTING_GAUSSIAN, mu * 1.001);

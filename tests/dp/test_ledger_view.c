@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
-#include <jansson.h>
-#include <tacet/dp/open/ledger_read.h>
 
 static void test_totals_agree(void **state) {
     tacet_simrng rng = test_rng(21, 0);
@@ -236,67 +234,8 @@ static void test_no_memory(void **state) {
     assert_each_alloc_fails(verify(&report, head, &err), true);
 }
 
-/* What programs read of a ledger is verified, and has the totals and every entry. */
-static void a_ledger_is_read_as_text(void **state) {
-    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 2);
-    const tacet_charge c = charge(0.5);
-    add(ledger, "one", &c, "x");
-    add(ledger, "two", &c, NULL);
-    tacet_ledger_close(ledger);
-    char *text = NULL;
-    assert_ok(tacet_ledger_read(&text, path, NULL));
-    json_t *object = json_loads(text, 0, NULL);
-    const json_t *list = json_object_get(object, "list");
-    assert_int_equal(json_array_size(list), 2);
-    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "ticket")), "two");
-    assert_true(json_is_null(json_object_get(json_array_get(list, 1), "answered_by")));
-    assert_true(json_number_value(json_object_get(object, "eps")) == 1);
-    assert_int_equal(json_integer_value(json_object_get(object, "answered")), 1);
-    json_decref(object);
-    free(text);
-    assert_int_equal(tacet_ledger_read(&text, "/nowhere/ledger", NULL), TACET_NOT_FOUND);
-    assert_null(text);
-}
-
-static tacet_status count_line(void *user, const char *text, tacet_error *err) {
-    json_t *row = json_loads(text, 0, NULL);
-    (void)err;
-    assert_non_null(json_object_get(row, "body"));
-    json_decref(row);
-    return ++*(int *)user == 2 ? TACET_STATE : TACET_OK;
-}
-
-static void a_noted_head_must_be_in_the_chain(void **state) {
-    char *text = NULL, head[65];
-    int lines = 0;
-    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 20);
-    const tacet_charge c = charge(1);
-    add(ledger, "t", &c, NULL);
-    tacet_ledger_close(ledger);
-    assert_ok(tacet_ledger_verify(&text, path, NULL, NULL, NULL));
-    json_t *report = json_loads(text, 0, NULL);
-    free(text);
-    assert_null(json_object_get(report, "head_at"));
-    (void)snprintf(head, sizeof head, "%s", json_string_value(json_object_get(report, "head")));
-    json_decref(report);
-    assert_ok(tacet_ledger_verify(&text, path, head, NULL, NULL));
-    report = json_loads(text, 0, NULL);
-    assert_int_equal(json_integer_value(json_object_get(report, "head_at")), 1);
-    json_decref(report);
-    free(text);
-    head[5] = head[5] == 'a' ? 'b' : 'a';
-    assert_int_equal(tacet_ledger_verify(&text, path, head, NULL, NULL), TACET_CORRUPT);
-    assert_null(text);
-    assert_int_equal(tacet_ledger_verify(&text, path, "beef", NULL, NULL), TACET_INVALID);
-    assert_int_equal(tacet_ledger_verify(&text, path, NULL, "/nowhere/anchor", NULL), TACET_CORRUPT);
-    assert_int_equal(tacet_ledger_export(path, count_line, &lines, NULL), TACET_STATE);
-    assert_int_equal(lines, 2); /* what the callback said ended it */
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_noted_head_must_be_in_the_chain, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_ledger_is_read_as_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_totals_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_conversions_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rollback, setup, teardown),

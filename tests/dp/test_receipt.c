@@ -582,6 +582,7 @@ static void ledgers_as_text(void **state) {
     const json_t *list = json_object_get(object, "list");
     assert_int_equal(json_array_size(list), 3);
     assert_string_equal(json_string_value(json_object_get(object, "unit")), "mu");
+    assert_int_equal(json_integer_value(json_object_get(object, "answered")), 2);
     assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "parameters")), "not json");
     assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "group")), "epoch 1");
     assert_true(json_is_null(json_object_get(json_array_get(list, 1), "answered_by")));
@@ -634,6 +635,10 @@ static void noted_heads(void **state) {
     assert_ok(tacet_ledger_verify(&text, path, s.facts.head, NULL, NULL));
     assert_non_null(strstr(text, "\"head_at\":5"));
     free(text);
+    char other[sizeof s.facts.head];
+    memcpy(other, s.facts.head, sizeof other);
+    other[5] = other[5] == 'a' ? 'b' : 'a';
+    assert_status(tacet_ledger_verify(&text, path, other, NULL, NULL), TACET_CORRUPT);
     assert_status(tacet_ledger_verify(&text, path, "00", NULL, NULL), TACET_INVALID);
     assert_status(tacet_ledger_verify(&text, path, s.facts.head, anchor, NULL), TACET_INVALID);
     assert_status(tacet_ledger_verify(&text, path, NULL, anchor, NULL), TACET_CORRUPT); /* there is none */

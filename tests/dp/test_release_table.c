@@ -81,6 +81,9 @@ static void order_and_calls_do_not_matter(void **state) {
             tacet_table *table = open_table(&w, rows);
             draw(table, &w, whole, 0, rows, rows);
             tacet_table_free(table);
+            for (size_t i = 1; i < rows; i++) {
+                assert_memory_not_equal(whole + i * w.count, whole + (i - 1) * w.count, w.count * sizeof *whole);
+            }
             table = open_table(&w, rows); /* the same ticket, again: the end first, in pieces of odd lengths */
             draw(table, &w, parts, rows / 2, rows, 7);
             draw(table, &w, parts, 0, rows / 2, 31);

@@ -128,89 +128,6 @@ static void test_laplace_mass(void **state) {
     }
 }
 
-/* Frequencies of coins, two-sided at five standard errors (6e-7). */
-static void test_coins(void **state) {
-    static const uint64_t exponents[][2] = {{0, 1}, {1, 1000}, {1, 3}, {999, 1000}, {1, 1}, {5, 2}, {7, 1}};
-    tacet_noise *noise = test_noise(40, 7);
-    enum { FLIPS = 200000 };
-    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
-        const uint64_t a = exponents[i][0];
-        const uint64_t b = exponents[i][1];
-        const double p = exp(-(double)a / (double)b);
-        double hits = 0;
-        for (int k = 0; k < FLIPS; k++) {
-            hits += tacet__bernoulli_exp(noise, a, b) ? 1 : 0;
-        }
-        assert_close(hits / FLIPS, p, 5 * sqrt(p * (1 - p) / FLIPS));
-    }
-    double seen[7] = {0};
-    for (int k = 0; k < FLIPS; k++) {
-        seen[tacet__noise_below(noise, 7)] += 1;
-    }
-    double statistic = 0;
-    for (int i = 0; i < 7; i++) {
-        statistic += (seen[i] - FLIPS / 7.0) * (seen[i] - FLIPS / 7.0) / (FLIPS / 7.0);
-    }
-    assert_true(test_chi2_pvalue(statistic, 6) > ALARM);
-    assert_int_equal(tacet__noise_below(noise, 0), 0);
-    assert_int_equal(tacet__noise_below(noise, 1), 0);
-    tacet_noise_close(noise);
-}
-
-/* Permute-and-flip by its definition: the sum over all orders of the candidates. */
-static void enumerate(double *mass, const double *coin, const size_t *left, size_t count, double weight) {
-    for (size_t i = 0; i < count; i++) {
-        const double here = weight / (double)count;
-        size_t rest[8];
-        size_t n = 0;
-        for (size_t j = 0; j < count; j++) {
-            if (j != i) {
-                rest[n++] = left[j];
-            }
-        }
-        mass[left[i]] += here * coin[left[i]];
-        if (coin[left[i]] < 1) {
-            enumerate(mass, coin, rest, n, here * (1 - coin[left[i]]));
-        }
-    }
-}
-
-static void test_choice(void **state) {
-    static const int64_t scores[5] = {3, -10, 7, 7, 0};
-    const double eps = 1.3;
-    const uint64_t sensitivity = 4;
-    const size_t all[5] = {0, 1, 2, 3, 4};
-    double coin[5];
-    double flip[5] = {0};
-    double total = 0;
-    for (size_t i = 0; i < 5; i++) {
-        coin[i] = exp(-(7 - (double)scores[i]) * eps / (2 * (double)sensitivity));
-        total += coin[i];
-    }
-    enumerate(flip, coin, all, 5, 1);
-    tacet_noise *noise = test_noise(50, 7);
-    enum { CHOICES = 200000 };
-    double seen[2][5] = {{0}};
-    size_t scratch[5];
-    for (int i = 0; i < CHOICES; i++) {
-        size_t at = 9;
-        assert_ok(tacet__permute_and_flip(noise, &at, scratch, scores, 5, eps, sensitivity, NULL));
-        seen[0][at] += 1;
-        assert_ok(tacet__exponential_mechanism(noise, &at, scores, 5, eps, sensitivity, NULL));
-        seen[1][at] += 1;
-    }
-    double statistic[2] = {0};
-    for (size_t i = 0; i < 5; i++) {
-        const double expected[2] = {CHOICES * flip[i], CHOICES * coin[i] / total};
-        for (int k = 0; k < 2; k++) {
-            statistic[k] += (seen[k][i] - expected[k]) * (seen[k][i] - expected[k]) / expected[k];
-        }
-    }
-    assert_true(test_chi2_pvalue(statistic[0], 4) > ALARM);
-    assert_true(test_chi2_pvalue(statistic[1], 4) > ALARM);
-    tacet_noise_close(noise);
-}
-
 static void test_choice_edges(void **state) {
     tacet_noise *noise = test_noise(51, 7);
     size_t at = 9;
@@ -274,8 +191,7 @@ static void test_bad_scales(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gaussian_mass), cmocka_unit_test(test_gaussian_fine), cmocka_unit_test(test_laplace_mass),
-        cmocka_unit_test(test_coins),         cmocka_unit_test(test_choice),        cmocka_unit_test(test_choice_edges),
-        cmocka_unit_test(test_bad_scales),
+        cmocka_unit_test(test_choice_edges),  cmocka_unit_test(test_bad_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
