@@ -6,6 +6,9 @@
 #include "support/gate.h"
 #include "support/test.h"
 
+#include <endian.h>
+#include <sodium.h>
+#include <tacet/dp/ledger.h>
 #include <tacet/tune/trusted/tune.h>
 
 enum { WORLD_COLUMNS = 3 };
@@ -53,6 +56,38 @@ static inline bool world_run(tacet_tune *tune, size_t n, size_t most, size_t *to
     }
     free(values);
     return tacet_tune_done(tune);
+}
+
+static inline tacet_ledger *open_ledger(const char *folder, double eps) {
+    char path[512];
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings s;
+    (void)snprintf(path, sizeof path, "%s/ledger", folder);
+    tacet_ledger_settings_defaults(&s);
+    s.accounting = TACET_ACCOUNTING_BASIC;
+    s.eps = eps;
+    s.delta = 0;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    return ledger;
+}
+
+/* Appends an entry as a run would, whatever it says. */
+static inline void forge_entry(const char *path, uint64_t number, const void *bytes, size_t size) {
+    const uint64_t head[2] = {htole64(number), htole64(size)};
+    unsigned char hash[32];
+    crypto_generichash_state chain;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -(long)sizeof hash, SEEK_END), 0);
+    assert_int_equal(fread(hash, sizeof hash, 1, file), 1);
+    (void)crypto_generichash_init(&chain, hash, sizeof hash, sizeof hash);
+    (void)crypto_generichash_update(&chain, (const unsigned char *)head, sizeof head);
+    (void)crypto_generichash_update(&chain, bytes, size);
+    (void)crypto_generichash_final(&chain, hash, sizeof hash);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    assert_true(fwrite(head, sizeof head, 1, file) == 1 && fwrite(bytes, size, 1, file) == 1 &&
+                fwrite(hash, sizeof hash, 1, file) == 1);
+    assert_int_equal(fclose(file), 0);
 }
 
 #endif

@@ -4,22 +4,6 @@
 
 #include "dp/stopping.h"
 
-#include <tacet/dp/ledger.h>
-#include <tacet/tune/trusted/tune.h>
-
-static tacet_ledger *open_ledger(const char *folder, double eps) {
-    char path[512];
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings s;
-    (void)snprintf(path, sizeof path, "%s/ledger", folder);
-    tacet_ledger_settings_defaults(&s);
-    s.accounting = TACET_ACCOUNTING_BASIC;
-    s.eps = eps;
-    s.delta = 0;
-    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    return ledger;
-}
-
 static tacet_stopping_settings settings_of(const tacet_space *space) {
     tacet_stopping_settings s;
     tacet_stopping_settings_defaults(&s);
@@ -140,7 +124,44 @@ static void a_restart_draws_nothing_again(void **state) {
         assert_ok(tacet_ledger_total(ledger, &totals, NULL));
         assert_close(totals.spent, 1.5, 1e-9);
         assert_int_equal(totals.entries, 1);
+        tacet_space line; /* the answer is of another one */
+        tacet_stopping *stopping = NULL;
+        const tacet_space_options options = {.bounds = "x=0:1"};
+        assert_ok(tacet_space_short(&line, &options, NULL));
+        const tacet_stopping_settings other = settings_of(&line);
+        assert_status(
+            tacet_stopping_open(&stopping, &other, &(tacet_tune_ask){.ledger = ledger, .ticket = "private"}, NULL),
+            TACET_CONFLICT);
+        tacet_space_clear(&line);
         tacet_ledger_close(ledger);
+        test_rmdir(folder);
+    }
+    tacet_space_clear(&space);
+}
+
+/* An entry that no run writes: of a run that there is not, too short, of one that was told. */
+static void a_forged_state_is_refused(void **state) {
+    static const double SCORE = 0.5;
+    static const struct {
+        uint64_t number;
+        size_t size;
+    } forged[] = {{UINT64_C(1) << 40, sizeof SCORE}, {0, sizeof SCORE / 2}, {0, sizeof SCORE}};
+    tacet_space space;
+    world_space(&space);
+    const tacet_stopping_settings s = settings_of(&space);
+    for (size_t i = 0; i < 3; i++) {
+        char folder[256], path[512];
+        static seen all;
+        double best[WORLD_COLUMNS];
+        tacet_stopping *stopping = NULL;
+        (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+        (void)snprintf(path, sizeof path, "%s/state", folder);
+        all.runs = 0;
+        (void)play(folder, &space, i == 2 ? 1 : 0, &all, best);
+        forge_entry(path, forged[i].number, &SCORE, forged[i].size);
+        const tacet_tune_ask ask = {.ledger = open_ledger(folder, 2), .state = path, .ticket = "private"};
+        assert_status(tacet_stopping_open(&stopping, &s, &ask, NULL), TACET_CORRUPT);
+        tacet_ledger_close(ask.ledger);
         test_rmdir(folder);
     }
     tacet_space_clear(&space);
@@ -158,6 +179,8 @@ static void it_needs_a_ledger_with_room(void **state) {
     ask.ledger = open_ledger(folder, 1);
     assert_status(tacet_stopping_open(&stopping, &s, &ask, NULL), TACET_BUDGET);
     assert_null(stopping);
+    const tacet_stopping_settings nowhere = settings_of(NULL);
+    assert_status(tacet_stopping_open(&stopping, &nowhere, &ask, NULL), TACET_INVALID);
     tacet_ledger_close(ask.ledger);
     tacet_space_clear(&space);
     test_rmdir(folder);
@@ -166,6 +189,7 @@ static void it_needs_a_ledger_with_room(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_is_that_of_three_runs), cmocka_unit_test(the_number_of_runs_is_geometric),
-        cmocka_unit_test(a_restart_draws_nothing_again), cmocka_unit_test(it_needs_a_ledger_with_room)};
+        cmocka_unit_test(a_restart_draws_nothing_again), cmocka_unit_test(a_forged_state_is_refused),
+        cmocka_unit_test(it_needs_a_ledger_with_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,26 +5,10 @@
 
 #include "tune/trusted/internal.h"
 
-#include <endian.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <sys/stat.h>
-#include <tacet/dp/ledger.h>
 #include <tacet/tally/trusted/tally.h>
 #include <unistd.h>
-
-static tacet_ledger *open_ledger(const char *folder, double eps) {
-    char path[512];
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings s;
-    (void)snprintf(path, sizeof path, "%s/ledger", folder);
-    tacet_ledger_settings_defaults(&s);
-    s.accounting = TACET_ACCOUNTING_BASIC;
-    s.eps = eps;
-    s.delta = 0;
-    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    return ledger;
-}
 
 static void the_plan_follows_the_table(void **state) {
     const struct {
@@ -293,25 +277,6 @@ static void a_state_belongs_to_its_settings(void **state) {
     tacet_noise_close(ask.noise);
     tacet_space_clear(&space);
     test_rmdir(folder);
-}
-
-/* Appends an entry as a run would, whatever it says. */
-static void forge_entry(const char *path, uint64_t number, const void *bytes, size_t size) {
-    const uint64_t head[2] = {htole64(number), htole64(size)};
-    unsigned char hash[32];
-    crypto_generichash_state chain;
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, -(long)sizeof hash, SEEK_END), 0);
-    assert_int_equal(fread(hash, sizeof hash, 1, file), 1);
-    (void)crypto_generichash_init(&chain, hash, sizeof hash, sizeof hash);
-    (void)crypto_generichash_update(&chain, (const unsigned char *)head, sizeof head);
-    (void)crypto_generichash_update(&chain, bytes, size);
-    (void)crypto_generichash_final(&chain, hash, sizeof hash);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    assert_true(fwrite(head, sizeof head, 1, file) == 1 && fwrite(bytes, size, 1, file) == 1 &&
-                fwrite(hash, sizeof hash, 1, file) == 1);
-    assert_int_equal(fclose(file), 0);
 }
 
 /* An entry that no run writes: of a setting that there is not, too short, of one that was told. */
