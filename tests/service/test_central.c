@@ -3,6 +3,8 @@
  * that are created half-way or not at all. */
 #include "engine_fixture.h"
 
+#include "central/open/shape.h"
+#include "dp/open/laws.h"
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -392,11 +394,41 @@ static void test_refused_free(void **state) {
     assert_true(refused >= 8);
 }
 
+/* A calibration takes a hundred times as long as all else of a release: a server has worked it out before. */
+static void test_releases_find_their_calibrations(void **state) {
+    static const char STUDY[] = "{\"name\":\"sets\",\"trust\":\"central\",\"budget\":{\"eps\":2,\"delta\":1e-5},"
+                                "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},"
+                                "\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
+    enum { ROUNDS = 250 };
+    const double set[] = {0.1, 0.2, 0.8, 0.3, 0.5, 0.9};
+    tacet__engine_settings settings = central_settings();
+    tacet__engine *e = NULL;
+    settings.ahead = true;
+    assert_ok(add_central(STUDY, NULL));
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    assert_int_equal(ask_suggestion(e, "sets", "", set, 3).status, TACET_OK);
+    while (tacet__l2_searches() < TACET__FEW_MOST) {
+        (void)usleep(10000);
+    }
+    for (size_t i = 0; i < ROUNDS; i++) {
+        const answer a = ask_suggestion(e, "sets", "", set, 3);
+        assert_int_equal(a.status, TACET_OK);
+        assert_int_equal(send_observation(e, "sets", a.ticket, 0.5).status, TACET_OK);
+    }
+    tacet__job *ledger = tacet__job_create(TACET__JOB_LEDGER);
+    assert_int_equal(run_job(e, "sets", ledger), TACET_OK);
+    assert_true(json_integer_value(json_object_get(ledger->body, "entries")) >= 4);
+    tacet__job_free(ledger);
+    assert_int_equal(tacet__l2_searches(), TACET__FEW_MOST);
+    tacet__engine_close(e);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_contextual_interrupted), TEST(test_contextual_late), TEST(test_fixed_expires),
         TEST(test_create_again),           TEST(test_refused_free),
+        TEST(test_releases_find_their_calibrations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,9 @@ void tacet__batch_gate_free(tacet__batch_gate *gate); /* wipes; NULL is allowed 
 void tacet__batch_gate_noise(const tacet__batch_gate *gate, tacet__batch_noise *out);
 /* What one record costs at most with delta = 0, in a batch of few numbers; 0: all noise is Gaussian. */
 double tacet__batch_gate_pure(const tacet__batch_gate *gate);
+/* Works out the `piece`-th calibration that releases of such a budget may need, so that they find it done; false: there
+ * are no more. Public numbers alone; any thread. */
+bool tacet__batch_gate_ahead(double eps, double delta, size_t piece);
 /* The release of k numbers of batch `batch`, under the ticket of the ask with the batch's number; `of` says of which
  * records, and a ticket asked again of others is CONFLICT. *var: of each number. Errors of tacet_mechanism_run. */
 tacet_status tacet__batch_gate_run(tacet__batch_gate *gate, tacet_release **out, double *var, const tacet_ask *ask,

@@ -11,6 +11,7 @@
 
 #include "core/fail.h"
 #include "dp/open/interval.h"
+#include "dp/open/laws.h"
 #include "dp/open/sphere.h"
 
 enum {
@@ -183,12 +184,15 @@ static tacet_status bad_arguments(tacet_error *err) {
                        TACET_L2_MAX_DIMS);
 }
 
-/* Narrows [lo, hi], lo known to pass, to the relative width `close`; returns lo. */
-static double narrow(const l2_law *law, double lo, double *hi, double eps, double delta, size_t n, double close) {
+/* Narrows [lo, hi], lo known to pass, to the relative width `close`; returns lo. *upper: its bound, where it moved. */
+static double narrow(const l2_law *law, double lo, double *hi, double *upper, double eps, double delta, size_t n,
+                     double close) {
     while (*hi - lo > close * lo) {
         const double mid = lo + 0.5 * (*hi - lo);
-        if (bound(law, mid, eps, n, delta) <= delta) {
+        const double at = bound(law, mid, eps, n, delta);
+        if (at <= delta) {
             lo = mid;
+            *upper = at;
         } else {
             *hi = mid;
         }
@@ -196,80 +200,85 @@ static double narrow(const l2_law *law, double lo, double *hi, double eps, doubl
     return lo;
 }
 
-static tacet_l2 calibrate(double eps, double delta, double sensitivity, size_t dims) {
+typedef struct covered {
+    double eps, delta;
+    size_t dims;         /* 0: not used yet */
+    double shift, upper; /* the largest shift, in units of the scale, that is found to be covered, and its delta */
+} covered;
+
+static void find_shift(covered *out) {
     l2_law law;
-    l2_init(&law, dims);
+    const double eps = out->eps, delta = out->delta;
+    l2_init(&law, out->dims);
     /* Any shift that passes is a certificate, so that the search needs no monotony of the bound. */
-    double lo = eps, hi = 2 * eps + 1;
+    double lo = eps, hi = 2 * eps + 1, upper = 0;
     while (bound(&law, hi, eps, FEW_CELLS, delta) <=
            delta) { /* ends: delta < 1, and so much as 1 is the bound far out */
         lo = hi;
         hi *= 2;
     }
-    lo = narrow(&law, lo, &hi, eps, delta, FEW_CELLS, ROUGHLY);
-    const size_t n = cells(dims);
+    lo = narrow(&law, lo, &hi, &upper, eps, delta, FEW_CELLS, ROUGHLY);
+    const size_t n = cells(out->dims);
     double step = 4 * ROUGHLY; /* more cells give a smaller bound, and so a larger shift */
     hi = lo * (1 + step);
-    while (bound(&law, hi, eps, n, delta) <= delta) {
+    upper = NAN;
+    for (double at; (at = bound(&law, hi, eps, n, delta)) <= delta; hi = lo * (1 + step)) {
         lo = hi;
+        upper = at;
         step *= 4;
-        hi = lo * (1 + step);
     }
-    lo = narrow(&law, lo, &hi, eps, delta, n, CLOSELY);
-    double scale = interval_up(sensitivity / lo);
-    while (interval_up(sensitivity / scale) > lo) {
-        scale = interval_up(scale);
-    }
-    return (tacet_l2){.scale = scale,
-                      .rms = scale * sqrt((double)dims + 1),
-                      .pure_eps = interval_up(sensitivity / scale),
-                      .delta_upper = bound(&law, lo, eps, n, delta)};
+    out->shift = narrow(&law, lo, &hi, &upper, eps, delta, n, CLOSELY);
+    out->upper = isnan(upper) ? bound(&law, out->shift, eps, n, delta) : upper;
 }
 
-/* Calibrations that were asked for before, the last MEMO of them: a study asks for the same few again and again. */
-enum { MEMO = 64 };
-static struct {
-    double eps, delta, sensitivity;
-    size_t dims; /* 0: not used yet */
-    tacet_l2 answer;
-} memo[MEMO];
+/* Shifts that were asked for before, the last MEMO of them: studies ask for the same few again and again. */
+enum { MEMO = 512 };
+static covered memo[MEMO];
 static size_t memo_next;
 static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool recall(tacet_l2 *out, double eps, double delta, double sensitivity, size_t dims) {
+static bool recall(covered *c) {
     bool found = false;
     (void)pthread_mutex_lock(&memo_lock);
-    for (size_t i = 0; i < MEMO; i++) {
-        if (memo[i].dims == dims && memo[i].eps == eps && memo[i].delta == delta &&
-            memo[i].sensitivity == sensitivity) {
-            *out = memo[i].answer;
-            found = true;
-        }
+    for (size_t i = 0; i < MEMO && !found; i++) {
+        found = memo[i].dims == c->dims && memo[i].eps == c->eps && memo[i].delta == c->delta;
+        *c = found ? memo[i] : *c;
     }
     (void)pthread_mutex_unlock(&memo_lock);
     return found;
 }
 
-static void remember(const tacet_l2 *answer, double eps, double delta, double sensitivity, size_t dims) {
+static void remember(const covered *c) {
     (void)pthread_mutex_lock(&memo_lock);
-    const size_t i = memo_next++ % MEMO;
-    memo[i].eps = eps;
-    memo[i].delta = delta;
-    memo[i].sensitivity = sensitivity;
-    memo[i].dims = dims;
-    memo[i].answer = *answer;
+    memo[memo_next++ % MEMO] = *c;
     (void)pthread_mutex_unlock(&memo_lock);
+}
+
+size_t tacet__l2_searches(void) {
+    (void)pthread_mutex_lock(&memo_lock);
+    const size_t searches = memo_next;
+    (void)pthread_mutex_unlock(&memo_lock);
+    return searches;
 }
 
 tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double sensitivity, size_t dims,
                                 tacet_error *err) {
+    covered c = {.eps = eps, .delta = delta, .dims = dims};
     if (!fine_arguments(eps, delta, sensitivity, dims)) {
         return bad_arguments(err);
     }
-    if (!recall(out, eps, delta, sensitivity, dims)) {
-        *out = calibrate(eps, delta, sensitivity, dims);
-        remember(out, eps, delta, sensitivity, dims);
+    if (!recall(&c)) {
+        find_shift(&c);
+        remember(&c);
     }
+    double scale = interval_up(sensitivity / c.shift);
+    while (interval_up(sensitivity / scale) > c.shift) {
+        scale = interval_up(scale);
+    }
+    *out = (tacet_l2){.scale = scale,
+                      .rms = scale * sqrt((double)dims + 1),
+                      .pure_eps = interval_up(sensitivity / scale),
+                      .delta_upper = c.upper};
     return TACET_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "service/trusted/kinds.h"
 
 #include "central/shared/features.h"
+#include "central/trusted/gate.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -169,6 +170,10 @@ static tacet_status bandit_take(const tacet__learner *learner, tacet_error *err)
     return tacet_ledger_take(((const bandit *)learner->self)->c.ledger, err);
 }
 
+static bool bandit_ahead(const tacet__definition *def, size_t piece) {
+    return def->person_rounds == 1 && tacet__batch_gate_ahead(def->round_eps, def->delta, piece);
+}
+
 static void bandit_recall(const tacet__learner *learner, bool recalling) {
     tacet__ledger_recall(((const bandit *)learner->self)->c.ledger, recalling);
 }
@@ -184,5 +189,6 @@ const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .able = tacet__central_able,
                                                 .take = bandit_take,
                                                 .recall = bandit_recall,
+                                                .ahead = bandit_ahead,
                                                 .spent = bandit_spent,
                                                 .tell = bandit_tell};

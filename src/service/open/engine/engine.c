@@ -228,17 +228,51 @@ void tacet__engine_close(tacet__engine *e) {
     free(e);
 }
 
-static tacet_status exists(tacet__engine *e, const char *name, tacet__study_model *model, tacet_error *err) {
+/* What releases of a study will need, worked out before: a release waits for nothing but the disk then. */
+typedef struct ahead {
+    tacet__errand errand;
+    tacet__office *office;
+    const tacet__policy_kind *kind;
+    tacet__definition def;
+    size_t piece;
+} ahead;
+
+static void work_ahead(tacet__errand *errand, bool stopping) {
+    ahead *a = (ahead *)errand;
+    if (!stopping && a->kind->ahead(&a->def, a->piece++)) {
+        tacet__office_send(a->office, errand); /* behind the other studies, and where it can be stopped */
+        return;
+    }
+    tacet__definition_clear(&a->def);
+    free(a);
+}
+
+/* What cannot be worked out ahead is when it is needed: nothing here fails. */
+static void begin_ahead(const tacet__engine *e, const tacet_blob *definition) {
+    ahead *a = TACET__ZALLOC(ahead, 1);
+    if (a == NULL ||
+        tacet__definition_decode(&a->def, (const char *)definition->data, definition->size, NULL) != TACET_OK) {
+        free(a);
+        return;
+    }
+    a->errand.run = work_ahead;
+    a->office = e->desks[TACET__AHEAD];
+    a->kind = tacet__policy_find(e->settings.kinds, &a->def);
+    if (a->kind != NULL && a->kind->ahead != NULL) {
+        tacet__office_send(a->office, &a->errand);
+    } else {
+        work_ahead(&a->errand, true);
+    }
+}
+
+typedef struct wanted_study {
+    const char *name;
     tacet__study study;
-    tacet__study_init(&study);
-    (void)pthread_mutex_lock(&e->reader_lock);
-    tacet_status status = reader(e, err);
-    TACET_THEN(status, tacet__studies_get(e->reader, &study, name, err));
-    drop_reader_on(e, status);
-    (void)pthread_mutex_unlock(&e->reader_lock);
-    *model = study.model;
-    tacet__study_clear(&study);
-    return status;
+} wanted_study;
+
+static tacet_status get_study(tacet__studies *store, void *user, tacet_error *err) {
+    wanted_study *w = user;
+    return tacet__studies_get(store, &w->study, w->name, err);
 }
 
 static size_t slot_of(const char *name) {
@@ -315,19 +349,23 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
     if (status != TACET_OK || *out != NULL) {
         return status;
     }
-    tacet__study_model model = TACET__STUDY_LOCAL;
-    status = exists(e, name, &model, err);
-    if (status != TACET_OK) {
-        return status;
+    wanted_study wanted = {.name = name};
+    tacet__study_init(&wanted.study);
+    status = tacet__engine_with_store(e, get_study, &wanted, err);
+    if (status == TACET_OK) {
+        (void)pthread_mutex_lock(&e->lock);
+        *out = find(e, name);
+        if (e->stop) {
+            status = tacet__fail(err, TACET_BUSY, "the server is stopping");
+        } else if (*out == NULL) {
+            status = start(e, out, name, wanted.study.model, err);
+        }
+        (void)pthread_mutex_unlock(&e->lock);
     }
-    (void)pthread_mutex_lock(&e->lock);
-    *out = find(e, name);
-    if (e->stop) {
-        status = tacet__fail(err, TACET_BUSY, "the server is stopping");
-    } else if (*out == NULL) {
-        status = start(e, out, name, model, err);
+    if (status == TACET_OK && e->settings.ahead) {
+        begin_ahead(e, &wanted.study.definition);
     }
-    (void)pthread_mutex_unlock(&e->lock);
+    tacet__study_clear(&wanted.study);
     return status;
 }
 

@@ -103,6 +103,7 @@ typedef struct tacet__engine_settings {
     void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
     void *log_user;
     bool patient;            /* wait for a store that is not there yet */
+    bool ahead;              /* what releases need and takes long is worked out before they are due */
     size_t loaded_most;      /* studies in memory at a time; 0: 1024 */
     uint64_t save_least;     /* at the end a policy is saved when its newest snapshot lacks so many events; 0: any */
     uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */
@@ -160,8 +161,8 @@ tacet_status tacet__engine_try(const tacet__engine_settings *settings, const cha
 
 /* The store is asked on threads of the engine's: its desk (tokens, lists, studies that are not in use yet), its probe,
  * and one that makes studies, which takes longer. An errand runs there; the wire's own threads never ask the store. Any
- * thread. */
-typedef enum tacet__desk { TACET__DESK, TACET__PROBE, TACET__MAKER, TACET__DESKS } tacet__desk;
+ * thread. AHEAD asks no store: it works out what releases of the studies in use will need. */
+typedef enum tacet__desk { TACET__DESK, TACET__PROBE, TACET__MAKER, TACET__AHEAD, TACET__DESKS } tacet__desk;
 void tacet__engine_errand(tacet__engine *engine, tacet__errand *errand, tacet__desk desk);
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *engine);
 

@@ -57,6 +57,9 @@ typedef struct tacet__policy_kind {
     /* Whether the log is being replayed: what it rests on must be in the ledger, and nothing is drawn for it. NULL: no
      * ledger. */
     void (*recall)(const tacet__learner *learner, bool recalling);
+    /* Works out, piece by piece, what releases of such a study need and takes long, by public numbers alone; false:
+     * there is no more. Any thread. NULL: nothing takes long. */
+    bool (*ahead)(const tacet__definition *def, size_t piece);
     /* What was spent. */
     tacet_status (*spent)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
     /* Adds to a study's status what its releases so far say; NULL: nothing. */

@@ -150,6 +150,7 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                            .batch_most = settings->batch_most,
                                            .metrics = &host->metrics,
                                            .patient = true,
+                                           .ahead = true,
                                            .log = log_line,
                                            .log_user = settings->log};
     TACET_THEN(status, open_sessions(host, settings, err));
