@@ -412,182 +412,14 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
     hand_over(status, w, job, &err);
 }
 
-/* --- new studies -------------------------------------------------------------------------------------------------- */
-
-/* That central studies could draw: the first kind that has a key speaks for all. */
-static tacet_status check_keys(const tacet__engine_settings *settings, tacet__studies *store, tacet_error *err) {
-    unsigned char mark[TACET__KEY_MARK] = {0};
-    char text[2 * TACET__KEY_MARK + 1];
-    size_t i = 0;
-    while (settings->kinds[i] != NULL && settings->kinds[i]->able == NULL) {
-        i++;
-    }
-    if (settings->kinds[i] == NULL || settings->store.open_only) {
-        return TACET_OK;
-    }
-    const tacet_status status = settings->kinds[i]->able(mark, settings->store.store, err);
-    if (status != TACET_OK || sodium_is_zero(mark, sizeof mark)) {
-        return status;
-    }
-    (void)sodium_bin2hex(text, sizeof text, mark, sizeof mark);
-    return tacet__studies_key_mark(store, text, false, err);
-}
-
-/* The first state of a central policy, made and charged once, under the study's lock; of a local one that has features
- * to keep, made once. */
-static tacet_status first_state(tacet__studies *store, tacet__study *study, const tacet__policy_kind *kind,
-                                const tacet__definition *def, tacet_error *err) {
-    tacet_blob ledger;
-    tacet_blob bytes;
-    tacet_error none = {0};
-    uint64_t seq = 0;
-    tacet__learner learner = {0};
-    tacet_blob_init(&ledger);
-    tacet_blob_init(&bytes);
-    const bool central = def->trust == TACET_TRUST_CENTRAL;
-    tacet_status status = central ? tacet__studies_ledger(store, &ledger, def->name, err) : TACET_OK;
-    TACET_THEN(status, tacet__studies_begin(store, study, err));
-    if (status != TACET_OK) {
-        goto done;
-    }
-    status = tacet__studies_get_snapshot(store, study, &bytes, &seq, &none);
-    if (status != TACET_NOT_FOUND) {
-        tacet__studies_rollback(store); /* it was made before, or cannot be known */
-        status = status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", none.message);
-        goto done;
-    }
-    tacet_blob_clear(&bytes);
-    status = tacet__policy_create(kind, &learner, def, (const char *)ledger.data, NULL, 0, err);
-    TACET_THEN(status, tacet_policy_save(learner.policy, &bytes, err));
-    TACET_THEN(status, tacet__studies_put_snapshot(store, study, bytes.data, bytes.size, err));
-    TACET_THEN(status, tacet__studies_commit(store, err));
-    if (status != TACET_OK) {
-        tacet__studies_rollback(store);
-    }
-    tacet__learner_free(kind, &learner);
-done:
-    tacet_blob_clear(&ledger);
-    tacet_blob_clear(&bytes);
-    return status;
-}
-
-/* Why the name cannot be had: a study that is there, or one that was begun and can be gone on with. */
-static tacet_status explain_taken(tacet__studies *store, const char *name, tacet_error *err) {
-    tacet__study there;
-    tacet_blob bytes;
-    uint64_t seq = 0;
-    tacet__study_init(&there);
-    tacet_blob_init(&bytes);
-    tacet_status status = tacet__studies_get(store, &there, name, NULL);
-    if (status == TACET_OK && there.model == TACET__STUDY_CENTRAL) {
-        status = tacet__studies_get_snapshot(store, &there, &bytes, &seq, NULL);
-    }
-    tacet_blob_clear(&bytes);
-    tacet__study_clear(&there);
-    tacet_error_clear(err);
-    return tacet__fail(err, TACET_CONFLICT,
-                       status == TACET_NOT_FOUND
-                           ? "a study named %s was begun with another definition and not created to its end: create it "
-                             "with that definition, or take another name"
-                           : "there is another study named %s, with another definition",
-                       name);
-}
-
-/* Checked, tried and in its canonical form. */
-static tacet_status read_definition(const tacet__engine_settings *settings, tacet__definition *def, char **text,
-                                    const char *definition, size_t size, tacet_error *err) {
-    *text = NULL;
-    tacet_status status = tacet__definition_decode(def, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__policy_check(settings->kinds, def, err);
-    TACET_THEN(status, tacet__policy_try(tacet__policy_find(settings->kinds, def), def, err));
-    TACET_THEN(status, tacet__definition_encode(def, text, err));
-    if (status != TACET_OK) {
-        tacet__definition_clear(def);
-    }
-    return status;
-}
-
-static tacet_status add_study(const tacet__engine_settings *settings, const tacet__definition *def, const char *text,
-                              tacet_error *err) {
-    tacet__study study;
-    tacet__studies *store = NULL;
-    tacet__study_init(&study);
-    const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, def);
-    const bool central = def->trust == TACET_TRUST_CENTRAL;
-    tacet_status status = tacet__studies_open(&store, &settings->store, err);
-    status = status != TACET_OK || !central ? status : check_keys(settings, store, err);
-    if (status == TACET_OK) {
-        status = tacet__studies_add(store, &study, def->name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
-                                    kind->reports_private ? TACET__SHOWN_NOTHING
-                                    : kind->index_public  ? TACET__SHOWN_INDEX
-                                                          : TACET__SHOWN_REPORTS,
-                                    text, strlen(text), err);
-        if (status == TACET_CONFLICT) {
-            status = explain_taken(store, def->name, err);
-        } else if (status == TACET_OK && (central || kind->stored_first)) {
-            status = first_state(store, &study, kind, def, err);
-            status = status != TACET_OK || !central ? status : tacet__studies_project(store, &study, err);
-        }
-    }
-    tacet__study_clear(&study);
-    tacet__studies_close(store);
-    return status;
-}
-
-tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
-                               tacet_error *err) {
-    tacet__definition def;
-    if (out != NULL) {
-        *out = NULL;
-    }
-    char *text = NULL;
-    tacet_status status = read_definition(settings, &def, &text, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = add_study(settings, &def, text, err);
-    tacet__definition_clear(&def);
-    if (status == TACET_OK && out != NULL) {
-        *out = text;
-    } else {
-        free(text);
-    }
-    return status;
-}
-
-tacet_status tacet__engine_create(const tacet__engine *e, json_t **out, bool dry, const char *definition, size_t size,
-                                  tacet_error *err) {
-    tacet__engine_settings settings = e->settings;
-    tacet__definition def;
-    json_t *outlook = NULL;
-    char *text = NULL;
-    settings.store.create = false;
-    *out = NULL;
-    tacet_status status = read_definition(&settings, &def, &text, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const tacet__policy_kind *kind = tacet__policy_find(settings.kinds, &def);
-    status = kind->outlook != NULL ? kind->outlook(&def, &outlook, err) : TACET_OK;
-    status = status != TACET_OK || dry ? status : add_study(&settings, &def, text, err);
-    tacet__definition_clear(&def);
-    if (status == TACET_OK) {
-        *out = json_pack("{sb so so*}", "created", !dry, "definition", json_loads(text, 0, NULL), "outlook", outlook);
-        outlook = NULL;
-        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
-    }
-    json_decref(outlook);
-    free(text);
-    return status;
-}
-
 /* --- tokens, lists, whether it is ready --------------------------------------------------------------------------- */
 
 void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, tacet__desk desk) {
     tacet__office_send(e->desks[desk], errand);
+}
+
+const tacet__engine_settings *tacet__engine_settings_of(const tacet__engine *e) {
+    return &e->settings;
 }
 
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *e) {
@@ -607,15 +439,22 @@ bool tacet__engine_token_known(tacet__engine *e, tacet__token *out, const char *
     return known;
 }
 
+typedef struct wanted_token {
+    const char *text;
+    tacet__token *out;
+} wanted_token;
+
+static tacet_status check_token(tacet__studies *store, void *user, tacet_error *err) {
+    const wanted_token *w = user;
+    return tacet__studies_check_token(store, w->out, w->text, err);
+}
+
 tacet_status tacet__engine_token(tacet__engine *e, tacet__token *out, const char *text, tacet_error *err) {
+    wanted_token wanted = {text, out};
     if (tacet__engine_token_known(e, out, text)) {
         return TACET_OK;
     }
-    (void)pthread_mutex_lock(&e->reader_lock);
-    tacet_status status = reader(e, err);
-    TACET_THEN(status, tacet__studies_check_token(e->reader, out, text, err));
-    drop_reader_on(e, status);
-    (void)pthread_mutex_unlock(&e->reader_lock);
+    const tacet_status status = tacet__engine_with_store(e, check_token, &wanted, err);
     if (status == TACET_OK) {
         (void)pthread_mutex_lock(&e->token_lock);
         e->tokens[out->hash[0] % TOKEN_SLOTS] =
@@ -722,7 +561,7 @@ bool tacet__engine_ready(tacet__engine *e) {
                           : "the store cannot be written now";
     if (status == TACET_OK) {
         why = "the key file of the ledgers cannot be used: the server's log says why";
-        status = check_keys(&e->settings, e->probed, &err);
+        status = tacet__engine_keys(&e->settings, e->probed, &err);
     }
     if (status != TACET_OK) {
         tacet__studies_close(e->probed);

@@ -46,6 +46,9 @@ typedef struct tacet__turn {
     tacet_error failure; /* when not kept */
 } tacet__turn;
 
+/* create.c: that central studies could draw here, with the key that the store was served with before. */
+tacet_status tacet__engine_keys(const tacet__engine_settings *settings, tacet__studies *store, tacet_error *err);
+
 /* lane.c: a thread, and the studies it works on, of which `rest_above` stay in memory. `gathers`: several local studies
  * of a folder, which share a connection and, where they have jobs at the same time, a transaction. */
 tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,

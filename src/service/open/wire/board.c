@@ -24,14 +24,10 @@ static const char *role_name(const tacet__token *t) {
 
 /* --- studies ------------------------------------------------------------------------------------------------------ */
 
-static const char *argument_of(const tacet__call *c, const char *name) {
-    return c->request.argument != NULL ? c->request.argument(c->request.peer, name) : NULL;
-}
-
 /* False, and the answer is made, where it is given and no whole number up to `most`. */
 static bool whole_argument(const tacet__call *c, tacet__response *response, const char *name, uint64_t most,
                            uint64_t *out) {
-    const char *text = argument_of(c, name);
+    const char *text = tacet__call_argument(c, name);
     const size_t length = text != NULL ? strlen(text) : 0;
     if (text == NULL) {
         return true;
@@ -58,10 +54,6 @@ void tacet__board_events(tacet__call *c, tacet__response *response) {
     }
 }
 
-void tacet__board_tickets(tacet__call *c, tacet__response *response) {
-    tacet__call_job(c, response, tacet__job_create(TACET__JOB_TICKETS));
-}
-
 /* A whole number of the body up to `most`; false: another thing. Left out: 0. */
 static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
     const json_t *value = json_object_get(body, name);
@@ -75,10 +67,9 @@ static bool take_whole(const json_t *body, const char *name, uint64_t most, uint
 /* One round by its number, or every open ticket that is so old: one of the two must be said, so that nothing is ended
  * by leaving a word out. */
 void tacet__board_expire(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"number", "older", NULL};
     uint64_t number = 0;
     uint64_t older = 0;
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }
@@ -127,7 +118,7 @@ static const char *read_at(tacet__job *job, const char *text) {
 static tacet__job *view_job(const tacet__call *c, tacet__response *response, tacet__job_kind kind) {
     uint64_t x = 0;
     uint64_t y = UINT64_MAX;
-    const char *at = argument_of(c, "at");
+    const char *at = tacet__call_argument(c, "at");
     if (!whole_argument(c, response, "x", 2 * TACET__DEFINITION_DIMS, &x) ||
         !whole_argument(c, response, "y", 2 * TACET__DEFINITION_DIMS, &y)) {
         return NULL;
@@ -176,7 +167,7 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
     if (job != NULL) {
         job->figure = FIGURES[k].name;
         job->width = (unsigned)(width > 0 && width < NARROWEST ? NARROWEST : width);
-        job->as_file = argument_of(c, "file") != NULL;
+        job->as_file = tacet__call_argument(c, "file") != NULL;
         tacet__call_job(c, response, job);
     }
 }
@@ -331,13 +322,12 @@ static uint64_t end_after(uint64_t days) {
 }
 
 void tacet__board_make_token(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"role", "study", "label", "days", "open_most", "rounds_most", NULL};
     token_errand e = {.call = c};
     uint64_t days = TACET__TOKEN_DAYS;
     if (!is_fresh(c, response)) {
         return;
     }
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }
@@ -386,13 +376,12 @@ static void change_one(tacet__call *c, tacet__response *response, token_errand *
 }
 
 void tacet__board_renew_token(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"days", "grace", NULL};
     token_errand e = {.renew = true};
     uint64_t days = TACET__TOKEN_DAYS;
     if (!is_fresh(c, response)) {
         return;
     }
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }
@@ -442,13 +431,12 @@ static void begin_session(tacet__call *c, tacet__response *response) {
 }
 
 void tacet__board_log_in(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"token", NULL};
     if (c->service->sessions == NULL || !tacet__sessions_own_site(&c->request)) {
         tacet__refuse(response, 403, "forbidden",
                       c->service->sessions == NULL ? "this server has no board" : "this comes from another site");
         return;
     }
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }

@@ -8,7 +8,6 @@
 
 /* Each a tacet__call_fn of the table of routes. */
 void tacet__board_events(tacet__call *c, tacet__response *response);
-void tacet__board_tickets(tacet__call *c, tacet__response *response);
 void tacet__board_expire(tacet__call *c, tacet__response *response);
 void tacet__board_posterior(tacet__call *c, tacet__response *response);
 void tacet__board_figure(tacet__call *c, tacet__response *response);

@@ -73,7 +73,22 @@ void tacet__call_fill(tacet__response *response, unsigned status, json_t *body) 
     json_decref(body);
 }
 
-json_t *tacet__call_body(const tacet__call *c, tacet__response *response, const char *const *names) {
+/* Takes the next word of a list between blanks; 0: there are no more. */
+static size_t next_word(const char **at) {
+    *at += strspn(*at, " ");
+    return strcspn(*at, " ");
+}
+
+static bool is_listed(const char *list, const char *word) {
+    size_t length = next_word(&list);
+    while (length > 0 && (strlen(word) != length || strncmp(list, word, length) != 0)) {
+        list += length;
+        length = next_word(&list);
+    }
+    return length > 0;
+}
+
+json_t *tacet__call_body(const tacet__call *c, tacet__response *response) {
     json_error_t where;
     json_t *body = json_loadb(c->request.body, c->request.body_size, JSON_REJECT_DUPLICATES, &where);
     const char *key = NULL;
@@ -89,11 +104,7 @@ json_t *tacet__call_body(const tacet__call *c, tacet__response *response, const 
         return NULL;
     }
     json_object_foreach(body, key, value) {
-        size_t i = 0;
-        while (names[i] != NULL && strcmp(names[i], key) != 0) {
-            i++;
-        }
-        if (names[i] == NULL) {
+        if (!is_listed(c->takes, key)) {
             (void)snprintf(reason, sizeof reason, "field '%.40s' is not known here", key);
             tacet__refuse(response, 400, "invalid", reason);
             json_decref(body);
@@ -103,8 +114,12 @@ json_t *tacet__call_body(const tacet__call *c, tacet__response *response, const 
     return body;
 }
 
+const char *tacet__call_argument(const tacet__call *c, const char *name) {
+    return c->request.argument != NULL ? c->request.argument(c->request.peer, name) : NULL;
+}
+
 bool tacet__call_wait(const tacet__call *c, tacet__response *response, double *seconds) {
-    const char *wait = c->request.argument != NULL ? c->request.argument(c->request.peer, "wait") : NULL;
+    const char *wait = tacet__call_argument(c, "wait");
     char *end = NULL;
     *seconds = wait != NULL ? strtod(wait, &end) : 0;
     if (wait != NULL && (end == wait || *end != '\0' || !(*seconds >= 0 && *seconds <= WAIT_MOST))) {
@@ -120,6 +135,7 @@ tacet__call *tacet__call_create(tacet__service *service, const tacet__request *r
     tacet__call *c = TACET__ZALLOC(tacet__call, 1);
     if (c != NULL) {
         c->service = service;
+        c->takes = "";
         c->since = tacet__service_now();
         c->request = *request;
         c->token_status = TACET_NOT_FOUND;
@@ -235,31 +251,40 @@ static char *put(char **at, const char *text, size_t size) {
     return begin;
 }
 
-/* The arguments that any route knows, kept one after the other, each ended by a NUL: "=" and the value, which may be
- * empty; "" for one that was not given. */
-static const char *const ARGUMENTS[] = {"wait", "after", "x", "y", "at", "dry_run", "width", "file"};
-enum { ARGUMENT_COUNT = sizeof ARGUMENTS / sizeof ARGUMENTS[0] };
-
+/* "NAME=VALUE", each ended by a NUL, and "" behind the last: the arguments that were given. */
 static const char *copied_argument(const void *peer, const char *name) {
-    const char *at = peer;
-    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
-        if (strcmp(name, ARGUMENTS[i]) == 0) {
-            return at[0] != '\0' ? at + 1 : NULL;
+    const size_t length = strlen(name);
+    for (const char *at = peer; at[0] != '\0'; at += strlen(at) + 1) {
+        if (strncmp(at, name, length) == 0 && at[length] == '=') {
+            return at + length + 1;
         }
-        at += strlen(at) + 1;
     }
     return NULL;
+}
+
+/* Copies the arguments that the route knows to `to`, unless that is NULL; how many bytes they take. */
+static size_t copy_arguments(const tacet__call *c, char *to) {
+    const char *list = c->takes;
+    size_t size = 1;
+    for (size_t length = next_word(&list); length > 0; list += length, length = next_word(&list)) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, list);
+        const char *value = tacet__call_argument(c, name);
+        if (value != NULL && to != NULL) {
+            (void)sprintf(to + size - 1, "%s=%s", name, value);
+        }
+        size += value != NULL ? length + strlen(value) + 2 : 0;
+    }
+    if (to != NULL) {
+        to[size - 1] = '\0';
+    }
+    return size;
 }
 
 /* A copy of what the wire lends: once the watchdog has answered, it is gone. */
 static bool own_texts(tacet__call *c) {
     tacet__request *r = &c->request;
-    const char *given[ARGUMENT_COUNT];
-    size_t arguments = 0;
-    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
-        given[i] = r->argument != NULL ? r->argument(r->peer, ARGUMENTS[i]) : NULL;
-        arguments += given[i] != NULL ? strlen(given[i]) + 2 : 1;
-    }
+    const size_t arguments = copy_arguments(c, NULL);
     const size_t path = strlen(r->path);
     const size_t bearer = r->bearer != NULL ? strlen(r->bearer) : 0;
     c->texts_size = path + bearer + arguments + r->body_size + 3;
@@ -272,13 +297,9 @@ static bool own_texts(tacet__call *c) {
     r->path = put(&at, r->path, path);
     c->last = c->last != NULL ? r->path + (c->last - old_path) : NULL;
     r->bearer = r->bearer != NULL ? put(&at, r->bearer, bearer) : NULL;
+    (void)copy_arguments(c, at);
     r->peer = at;
-    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
-        if (given[i] != NULL) {
-            *at++ = '=';
-        }
-        (void)put(&at, given[i] != NULL ? given[i] : "", given[i] != NULL ? strlen(given[i]) : 0);
-    }
+    at += arguments;
     r->argument = copied_argument;
     r->header = r->cookie = NULL; /* read before */
     r->body = put(&at, r->body, r->body_size);

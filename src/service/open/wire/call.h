@@ -20,8 +20,9 @@ struct tacet__call {
     tacet__errand errand; /* first */
     tacet__watch watch;
     tacet__service *service;
-    unsigned route; /* in the metrics */
-    bool uncounted; /* no metric may tell of it */
+    unsigned route;    /* in the metrics */
+    const char *takes; /* fields or arguments of the route, between blanks */
+    bool uncounted;    /* no metric may tell of it */
     double since;
     tacet__request request;
     bool suspended;
@@ -52,14 +53,15 @@ bool tacet__call_to(tacet__call *call, tacet__desk desk, tacet__call_fn handle, 
 /* Hands a job to the study; `done` of the job gets the call as its user. NULL: out of memory. */
 void tacet__call_submit(tacet__call *call, tacet__response *response, tacet__job *job, void (*done)(tacet__job *job));
 
-/* The same for a job whose answer is its body (routes.c). */
+/* The same for a job whose answer is its body (studies.c). */
 void tacet__call_job(tacet__call *call, tacet__response *response, tacet__job *job);
 
 /* The answers that are the same everywhere. */
 void tacet__call_fill(tacet__response *response, unsigned status, json_t *body); /* takes over the body */
-/* The body as an object; NULL: it is none, or has a field that is not in the list (ended by NULL): the answer is made.
- */
-json_t *tacet__call_body(const tacet__call *call, tacet__response *response, const char *const *names);
+/* The body as an object; NULL: it is none, or has a field that the route does not have: the answer is made. */
+json_t *tacet__call_body(const tacet__call *call, tacet__response *response);
+/* An argument behind the path; NULL: it was not given. A call that waits keeps those that its route has. */
+const char *tacet__call_argument(const tacet__call *call, const char *name);
 /* The argument 'wait': for how many seconds the client would wait; 0 where it is left out. False: the answer is made.
  */
 bool tacet__call_wait(const tacet__call *call, tacet__response *response, double *seconds);

@@ -138,8 +138,7 @@ static bool within_rate(tacet__page_sites *sites, uint64_t address, size_t many)
 }
 
 void tacet__page_grants(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"count", NULL};
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }
@@ -188,8 +187,7 @@ static const char *check_reports(const json_t *reports, const char *word) {
 
 /* A grant for somebody whom the site's own server has let in: the same for the same login, whichever browser asks. */
 void tacet__device_grants(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"login", NULL};
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }
@@ -209,8 +207,7 @@ void tacet__device_grants(tacet__call *c, tacet__response *response) {
 }
 
 static void take_reports(tacet__call *c, tacet__response *response, const char *word, const char *owner) {
-    static const char *const NAMES[] = {"reports", NULL};
-    json_t *body = tacet__call_body(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response);
     if (body == NULL) {
         return;
     }
