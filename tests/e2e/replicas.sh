@@ -51,13 +51,10 @@ grep -q '"state":"observed"' "$work/poll" || fail "a long poll at another server
 
 # Behind a balancer, with the configuration of the documents but for addresses and files.
 if command -v haproxy >/dev/null; then
-    cat "$keys/server.pem" "$keys/server.key" >"$work/tacet.pem"
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    { printf 'defaults\n    mode http\n    timeout connect 2s\n    timeout client 40s\n    timeout server 40s\n'
-      awk '/^```haproxy/ { on = 1; next } /^```/ { on = 0 } on' "$TACET_SOURCE/docs/deployment.md"; } |
-        sed -e "s#\*:8443#127.0.0.1:$port#" -e "s#/etc/haproxy/tacet.pem#$work/tacet.pem#" -e "s#/etc/tacet/ca.pem#$keys/ca.pem#" \
-            -e "s#tacet1.example.org:8443#$(at 1 | sed 's#https://##')#" -e "s#tacet2.example.org:8443#$(at 2 | sed 's#https://##')#" \
-            -e "s#tacet3.example.org:8443#$(at 3 | sed 's#https://##')#" >"$work/haproxy.cfg"
+    # shellcheck disable=SC2046
+    TACET_FRONT=127.0.0.1:$port "$TACET_SOURCE/tests/support/haproxy.sh" "$keys" $(for n in 1 2 3; do at $n | sed 's#https://##'; done) \
+        >"$work/haproxy.cfg"
     haproxy -c -f "$work/haproxy.cfg" >"$work/haproxy.log" 2>&1 || fail "the documented configuration is refused"
     haproxy -db -f "$work/haproxy.cfg" >>"$work/haproxy.log" 2>&1 &
     pids="$pids $!"

@@ -95,6 +95,14 @@ void soak_server_start(soak *s, size_t i) {
     char ready[SOAK_PATH];
     char log[SOAK_PATH];
     char url[128];
+    char listen[32] = "127.0.0.1:0";
+    if (s->ports != NULL) {
+        const char *port = s->ports;
+        for (size_t k = 0; k < i; k++) {
+            port = strchr(port, ',') + 1;
+        }
+        (void)snprintf(listen, sizeof listen, "127.0.0.1:%.*s", (int)strcspn(port, ","), port);
+    }
     (void)snprintf(ready, sizeof ready, "%s/ready%zu", s->work, i);
     (void)snprintf(log, sizeof log, "%s/server%zu.log", s->work, i);
     const double until = soak_now() + READY_SECONDS;
@@ -102,7 +110,7 @@ void soak_server_start(soak *s, size_t i) {
         (void)unlink(ready);
         const char *const argv[] = {
             "tacet-server", "server", "--store",  i == 0 && s->cut_store[0] != '\0' ? s->cut_store : s->store,
-            "--keys",       s->keys,  "--listen", "127.0.0.1:0",
+            "--keys",       s->keys,  "--listen", listen,
             "--ready-file", ready,    NULL};
         const pid_t pid = fork();
         if (pid == 0) {
@@ -120,7 +128,7 @@ void soak_server_start(soak *s, size_t i) {
         if (url[0] != '\0') {
             (void)pthread_mutex_lock(&s->lock);
             s->servers[i].pid = pid;
-            memcpy(s->servers[i].url, url, sizeof url);
+            (void)snprintf(s->servers[i].url, sizeof url, "%s", s->front != NULL ? s->front : url);
             s->servers[i].generation++;
             (void)pthread_mutex_unlock(&s->lock);
             return;

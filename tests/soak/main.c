@@ -11,6 +11,7 @@
 #include "soak.h"
 
 #include "gp/linalg.h"
+#include "io/http/client.h"
 
 #include <curl/curl.h>
 #include <signal.h>
@@ -217,7 +218,66 @@ static void fail_over(soak *s, double until) {
         soak_sleep(0.01);
     }
     s->failover_seconds = soak_now() - dead;
+    soak_database_verb(s, "again"); /* the one that was replaced: unfenced, and first in the servers' list */
+    s->stale = true;
+    for (size_t i = 0; i < s->server_count; i++) {
+        soak_server_kill(s, i, SIGTERM);
+        soak_server_start(s, i);
+        s->restarts++;
+    }
     kill_at_random(s, until);
+}
+
+/* Behind a balancer: one server after the other is stopped in order and started again. */
+static void roll(soak *s, double until) {
+    for (size_t i = 0; soak_now() < until; i = (i + 1) % s->server_count) {
+        soak_sleep(0.5);
+        soak_server_kill(s, i, SIGTERM);
+        soak_server_start(s, i);
+        s->restarts++;
+        soak_sleep(1.5); /* the balancer looks every second */
+    }
+}
+
+/* Whether a server says what the central study's status is. */
+static bool is_served(soak *s) {
+    char authority[SOAK_PATH + 16];
+    char path[128];
+    tacet__client_settings settings;
+    tacet__client *wire = NULL;
+    tacet__answer answer = {0};
+    (void)snprintf(authority, sizeof authority, "%s/ca.pem", s->keys);
+    (void)snprintf(path, sizeof path, "/v1/studies/%s", soak_study_names[1]);
+    tacet__client_defaults(&settings);
+    settings.url = s->servers[0].url;
+    settings.authority = authority;
+    settings.token = s->token;
+    soak_server_start(s, 0);
+    for (int i = 0; i < 50 && (answer.status == 0 || answer.status == 503); i++) {
+        soak_sleep(0.1);
+        if (wire != NULL || tacet__client_open(&wire, &settings, NULL) == TACET_OK) {
+            (void)tacet__client_request(wire, &answer, "GET", path, NULL, NULL);
+        }
+    }
+    const bool served = answer.status == 200;
+    tacet__client_close(wire);
+    soak_server_kill(s, 0, SIGTERM);
+    return served;
+}
+
+/* A folder of before is put back whole: its central study is refused, and served again from the folder of now. */
+static bool rolled_back_is_refused(soak *s) {
+    char command[4 * SOAK_PATH];
+    (void)snprintf(command, sizeof command, "mv %s %s.now && mv %s.before %s", s->store, s->store, s->store, s->store);
+    soak_shell(command);
+    const bool refused = !is_served(s);
+    (void)snprintf(command, sizeof command, "rm -r %s && mv %s.now %s", s->store, s->store, s->store);
+    soak_shell(command);
+    const bool good = refused && is_served(s);
+    printf("  the store put back to before the faults: %s\n", good      ? "refused, and served from the one of now"
+                                                              : refused ? "refused, and the one of now, too"
+                                                                        : "SERVED");
+    return good;
 }
 
 /* Servers whose files may hardly grow: they must refuse, and stay up; then room is made. */
@@ -273,6 +333,9 @@ static int conclude(soak *s) {
     for (size_t i = 0; i < s->server_count; i++) {
         soak_server_kill(s, i, SIGTERM);
     }
+    if (s->stale) {
+        soak_database_verb(s, "halt");
+    }
     soak_verify(s, &v);
     const tally t = count(s);
     printf("  kills survived %zu (servers %zu, database %zu), pauses %zu, partitions %zu, restarts %zu\n",
@@ -286,7 +349,7 @@ static int conclude(soak *s) {
     if (s->failover) {
         printf(
             "  the primary was killed and the standby promoted: pairs again after %.1f s; commits left on one machine "
-            "alone %zu times before\n",
+            "alone %zu times before; the old primary came back, first in the list\n",
             s->failover_seconds, s->cancelled);
     }
     printf("  %zu pairs acknowledged, %zu requests sent again without an answer, %zu pairs repeated with one\n",
@@ -305,7 +368,7 @@ static int conclude(soak *s) {
     const bool good = v.lost == 0 && v.twice == 0 && v.unequal == 0 && v.charges == v.batches && v.batches > 0 &&
                       v.spent_eps <= v.budget_eps && t.wrong == 0 && controlled && s->gaps[0] <= s->gap_most &&
                       s->gaps[1] <= s->gap_most && s->gaps[2] <= s->gap_most;
-    printf("  %s\n", good ? "lost 0, double charges 0" : "FAILED");
+    printf("  %s\n", good ? "lost 0, doubled 0, charged twice 0" : "FAILED");
     return good ? 0 : 1;
 }
 
@@ -354,6 +417,8 @@ int main(int argc, char **argv) {
     s.away = strtod(option(argc, argv, "--away", "0"), NULL);
     s.gap_most = strtod(option(argc, argv, "--gap", "10"), NULL);
     s.groups = option(argc, argv, "--groups", NULL);
+    s.front = option(argc, argv, "--front", NULL);
+    s.ports = option(argc, argv, "--ports", NULL);
     s.failover = strcmp(option(argc, argv, "--failover", "no"), "yes") == 0;
     s.server_count = strtoull(option(argc, argv, "--servers", "1"), NULL, 10);
     const double seconds = strtod(option(argc, argv, "--seconds", "30"), NULL);
@@ -363,7 +428,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3] [--load "
                         "1,8,64 --studies N]\n"
                         "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes] [--away S --gap "
-                        "S]] [--groups PREFIX]\n");
+                        "S]] [--groups PREFIX]\n"
+                        "            [--front URL --ports A,B,C --keys DIR]\n");
         return 2;
     }
     tacet_threads(1); /* as the programs have it: the last bits of a policy depend on it */
@@ -371,10 +437,13 @@ int main(int argc, char **argv) {
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     tacet_simrng_init(&chaos, 8, 0);
     const bool sqlite = strncmp(s.store, "postgres", 8) != 0;
-    (void)snprintf(s.keys, sizeof s.keys, "%s/keys", s.work);
+    const char *keys = option(argc, argv, "--keys", NULL);
+    (void)snprintf(s.keys, sizeof s.keys, "%s%s", keys != NULL ? keys : s.work, keys != NULL ? "" : "/keys");
     const char *const init[] = {"tacet-server",        "server", "init", "--dir", s.keys, "--host",
                                 "localhost,127.0.0.1", NULL};
-    soak_run_program(&s, init);
+    if (keys == NULL) {
+        soak_run_program(&s, init);
+    }
     if (observations > 0) {
         soak_studies_make(&s, observations + 1000);
         const double took = soak_startup(&s, observations);
@@ -399,9 +468,19 @@ int main(int argc, char **argv) {
     calm(&s, 0, seconds * CALM_SHARE);
     calm(&s, 1, seconds * CALM_SHARE);
     s.only = -1;
+    if (sqlite) { /* for rolled_back_is_refused */
+        char command[3 * SOAK_PATH];
+        soak_server_kill(&s, 0, SIGTERM);
+        (void)snprintf(command, sizeof command, "cp -rp %s %s.before", s.store, s.store);
+        soak_shell(command);
+        soak_server_start(&s, 0);
+    }
     const double full = sqlite ? seconds * FULL_SHARE : 0;
-    soak_drive(&s, seconds * (1 - 2 * CALM_SHARE) - full, s.failover ? fail_over : kill_at_random);
+    soak_drive(&s, seconds * (1 - 2 * CALM_SHARE) - full,
+               s.front != NULL ? roll
+               : s.failover    ? fail_over
+                               : kill_at_random);
     const bool shown = !sqlite || full_disk(&s, full);
     const int code = conclude(&s);
-    return shown ? code : 1;
+    return shown && (!sqlite || rolled_back_is_refused(&s)) ? code : 1;
 }

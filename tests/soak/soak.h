@@ -58,14 +58,17 @@ typedef struct soak {
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
     tacet_blob first_state; /* of the central study, before its first round */
-    double gaps[3];  /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
-                        seconds, cut off from the database, or dead; 0: not tried */
-    double away;     /* seconds for which server 0 is stopped and cut off, before it is killed; 0: not done */
-    double gap_most; /* seconds that the others may take then */
-    bool failover;   /* the database is a primary with a synchronous standby */
+    double gaps[3];    /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
+                          seconds, cut off from the database, or dead; 0: not tried */
+    double away;       /* seconds for which server 0 is stopped and cut off, before it is killed; 0: not done */
+    double gap_most;   /* seconds that the others may take then */
+    const char *front; /* URL of a balancer that clients ask instead; NULL: none */
+    const char *ports; /* "A,B,C": where servers listen, so that the balancer finds them again; NULL: anywhere */
+    bool failover;     /* the database is a primary with a synchronous standby */
     double failover_seconds; /* from the kill of the primary to the first acknowledged pair */
     size_t cancelled;        /* times that commits were left on one machine alone */
     size_t server_kills, database_kills, pauses, partitions, restarts;
+    bool stale; /* the primary that was replaced came back, first in the servers' list */
 } soak;
 
 extern const char *const soak_study_names[SOAK_STUDIES]; /* local, central */
