@@ -494,19 +494,23 @@ static void remove_with_log(char *path, size_t length) {
     path[length] = '\0';
 }
 
-/* Makes the name of a new file durable. */
+/* Makes what is in a file durable, or the names in a folder. */
+static tacet_status sync_path(const char *path, int kind, tacet_error *err) {
+    const int file = open(path, O_RDONLY | kind | O_CLOEXEC);
+    const bool synced = file >= 0 && fsync(file) == 0;
+    const int number = errno;
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return synced ? TACET_OK : tacet__fail(err, TACET_IO, "cannot sync a new ledger: %s", strerror(number));
+}
+
 static tacet_status sync_folder(char *path, tacet_error *err) {
     char *slash = strrchr(path, '/');
     if (slash != NULL) {
         slash[1] = '\0'; /* keeps the root's own slash */
     }
-    const int folder = open(slash != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = folder >= 0 && fsync(folder) == 0;
-    const int number = errno;
-    if (folder >= 0) {
-        (void)close(folder);
-    }
-    return synced ? TACET_OK : tacet__fail(err, TACET_IO, "cannot sync the ledger's folder: %s", strerror(number));
+    return sync_path(slash != NULL ? path : ".", O_DIRECTORY, err);
 }
 
 /* A ledger comes into being whole: made beside its place, then linked into it. So a file that is there but empty or
@@ -527,13 +531,15 @@ static tacet_status create_file(const char *path, const tacet_ledger_settings *s
     memcpy(beside, path, strlen(path));
     memcpy(beside + strlen(path), TAIL, sizeof TAIL - 1);
     (void)sodium_bin2hex(beside + length, 2 * RANDOM + 1, name, sizeof name);
-    const tacet__db_settings db_settings = {.create = true, .busy_ms = settings->busy_ms, .vfs = settings->vfs};
+    const tacet__db_settings db_settings = {
+        .create = true, .busy_ms = settings->busy_ms, .unsynced = true, .vfs = settings->vfs};
     status = tacet__db_open(&store->db, beside, &db_settings, err);
     if (status == TACET_OK) {
         status = fill_file(store, path, settings, cap, err);
     }
     tacet__store_close(store);
     store = NULL;
+    TACET_THEN(status, sync_path(beside, 0, err)); /* once, before it has its name */
     if (status == TACET_OK && link(beside, path) != 0 && errno != EEXIST) {
         status = tacet__fail(err, TACET_IO, "cannot create %s: %s", path, strerror(errno));
     }

@@ -32,6 +32,7 @@ typedef struct tacet__db_settings {
                          that it comes into being with its tables or not at all; otherwise NOT_FOUND */
     uint64_t busy_ms; /* how long to wait for a lock; then BUSY */
     bool serves;      /* SQLite: many small transactions: a larger cache, and the log moved into the file less often */
+    bool unsynced;    /* SQLite: a file that nobody sees yet; the caller syncs it whole */
     const char *vfs;  /* NULL, or the name of a registered VFS of SQLite */
 } tacet__db_settings;
 

@@ -219,13 +219,16 @@ static tacet_status step_patiently(store *db, tacet__query *query, bool *row, ta
 
 /* Sets the log and its syncing, and looks whether they took: a store that silently was less durable would be worse than
  * none. */
-static tacet_status make_durable(store *db, const char *path, bool serves, tacet_error *err) {
+static tacet_status make_durable(store *db, const char *path, const tacet__db_settings *settings, tacet_error *err) {
     tacet__query *query = NULL;
     bool row = false;
     tacet_status status = tacet__db_exec(
         &db->base,
         "PRAGMA synchronous=FULL; PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1", err);
-    if (status == TACET_OK && serves) {
+    if (status == TACET_OK && settings->unsynced) {
+        status = tacet__db_exec(&db->base, "PRAGMA synchronous=OFF", err);
+    }
+    if (status == TACET_OK && settings->serves) {
         status =
             tacet__db_exec(&db->base, "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES, err);
     }
@@ -263,7 +266,7 @@ static tacet_status open_writer(store *db, const char *path, const tacet__db_set
     if (code != SQLITE_OK) {
         return fail(db, code, path, err);
     }
-    return make_durable(db, path, settings->serves, err);
+    return make_durable(db, path, settings, err);
 }
 
 static void close_store(tacet__db *base) {

@@ -85,16 +85,7 @@ static double log_mgf(const tacet_ldp *ldp, const pieces *p, double share, doubl
     return top + log(sum) - u * t;
 }
 
-double tacet_ldp_proxy(const tacet_ldp *ldp) {
-    if (ldp->kind == TACET_LDP_SPHERE) {
-        return NAN;
-    }
-    if (ldp->steps > 0) {
-        return INFINITY;
-    }
-    if (ldp->kind == TACET_LDP_DUCHI || (ldp->kind == TACET_LDP_HYBRID && ldp->piecewise_share == 0)) {
-        return ldp->duchi * ldp->duchi; /* Hoeffding's lemma: two points at a distance of 2 duchi */
-    }
+static double search_proxy(const tacet_ldp *ldp) {
     const pieces p = pieces_of(ldp);
     const double share = ldp->kind == TACET_LDP_HYBRID ? ldexp(ldp->piecewise_share, -32) : 1;
     const double half = (ldp->hi - ldp->lo) / 2;
@@ -116,4 +107,28 @@ double tacet_ldp_proxy(const tacet_ldp *ldp) {
     /* Rounding the value to a window is two points at a distance of one cell's gain: Hoeffding again. */
     const double rounding = p.gain * p.gain * ldp->step * ldp->step / 4;
     return fmin(most * PROXY_MARGIN * unit + rounding, bound * bound * unit);
+}
+
+double tacet_ldp_proxy(const tacet_ldp *ldp) {
+    static _Thread_local struct {
+        tacet_ldp_kind kind;
+        double eps, lo, hi, proxy;
+    } last; /* studies of one kind are made one after the other */
+    if (ldp->kind == TACET_LDP_SPHERE) {
+        return NAN;
+    }
+    if (ldp->steps > 0) {
+        return INFINITY;
+    }
+    if (ldp->kind == TACET_LDP_DUCHI || (ldp->kind == TACET_LDP_HYBRID && ldp->piecewise_share == 0)) {
+        return ldp->duchi * ldp->duchi; /* Hoeffding's lemma: two points at a distance of 2 duchi */
+    }
+    if (last.kind != ldp->kind || last.eps != ldp->eps || last.lo != ldp->lo || last.hi != ldp->hi) {
+        last.proxy = search_proxy(ldp);
+        last.kind = ldp->kind;
+        last.eps = ldp->eps;
+        last.lo = ldp->lo;
+        last.hi = ldp->hi;
+    }
+    return last.proxy;
 }

@@ -105,15 +105,13 @@ static tacet_status read_definition(const tacet__engine_settings *settings, tace
     return status;
 }
 
-static tacet_status add_study(const tacet__engine_settings *settings, const tacet__definition *def, const char *text,
-                              tacet_error *err) {
+static tacet_status add_study(tacet__studies *store, const tacet__engine_settings *settings,
+                              const tacet__definition *def, const char *text, tacet_error *err) {
     tacet__study study;
-    tacet__studies *store = NULL;
     tacet__study_init(&study);
     const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, def);
     const bool central = def->trust == TACET_TRUST_CENTRAL;
-    tacet_status status = tacet__studies_open(&store, &settings->store, err);
-    status = status != TACET_OK || !central ? status : tacet__engine_keys(settings, store, err);
+    tacet_status status = central ? tacet__engine_keys(settings, store, err) : TACET_OK;
     if (status == TACET_OK) {
         status = tacet__studies_add(store, &study, def->name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
                                     kind->reports_private ? TACET__SHOWN_NOTHING
@@ -128,7 +126,6 @@ static tacet_status add_study(const tacet__engine_settings *settings, const tace
         }
     }
     tacet__study_clear(&study);
-    tacet__studies_close(store);
     return status;
 }
 
@@ -143,7 +140,10 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
     if (status != TACET_OK) {
         return status;
     }
-    status = add_study(settings, &def, text, err);
+    tacet__studies *store = NULL;
+    status = tacet__studies_open(&store, &settings->store, err);
+    TACET_THEN(status, add_study(store, settings, &def, text, err));
+    tacet__studies_close(store);
     tacet__definition_clear(&def);
     if (status == TACET_OK && out != NULL) {
         *out = text;
@@ -153,21 +153,38 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
     return status;
 }
 
-tacet_status tacet__engine_create(const tacet__engine_settings *engine, json_t **out, bool dry, const char *definition,
-                                  size_t size, tacet_error *err) {
-    tacet__engine_settings settings = *engine;
+/* The store stays open for the next study, since opening it takes longer than adding one. Where it fails it may be one
+ * that was away meanwhile: it is opened anew, and the study added again, which is harmless. */
+static tacet_status add_to_kept(tacet__studies **kept, const tacet__engine_settings *settings,
+                                const tacet__definition *def, const char *text, tacet_error *err) {
+    tacet__studies_settings s = settings->store;
+    s.create = false;
+    tacet_status status = TACET_IO;
+    for (int i = 0; i < 2 && status == TACET_IO; i++) {
+        tacet_error_clear(err);
+        status = *kept != NULL ? TACET_OK : tacet__studies_open(kept, &s, err);
+        TACET_THEN(status, add_study(*kept, settings, def, text, err));
+        if (status == TACET_IO || status == TACET_REPLACED || status == TACET_CORRUPT) {
+            tacet__studies_close(*kept);
+            *kept = NULL;
+        }
+    }
+    return status;
+}
+
+tacet_status tacet__study_make(tacet__studies **kept, const tacet__engine_settings *settings, json_t **out, bool dry,
+                               const char *definition, size_t size, tacet_error *err) {
     tacet__definition def;
     json_t *outlook = NULL;
     char *text = NULL;
-    settings.store.create = false;
     *out = NULL;
-    tacet_status status = read_definition(&settings, &def, &text, definition, size, err);
+    tacet_status status = read_definition(settings, &def, &text, definition, size, err);
     if (status != TACET_OK) {
         return status;
     }
-    const tacet__policy_kind *kind = tacet__policy_find(settings.kinds, &def);
+    const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, &def);
     status = kind->outlook != NULL ? kind->outlook(&def, &outlook, err) : TACET_OK;
-    status = status != TACET_OK || dry ? status : add_study(&settings, &def, text, err);
+    status = status != TACET_OK || dry ? status : add_to_kept(kept, settings, &def, text, err);
     tacet__definition_clear(&def);
     if (status == TACET_OK) {
         *out = json_pack("{sb so so*}", "created", !dry, "definition", json_loads(text, 0, NULL), "outlook", outlook);

@@ -42,6 +42,7 @@ struct tacet__engine {
     tacet__office *desks[TACET__DESKS];
     tacet__watchdog *watchdog;
     tacet__studies *probed;     /* the probe's own */
+    tacet__studies *maker;      /* of the thread that makes studies */
     pthread_mutex_t ready_lock; /* of the next two */
     double ready_at;            /* when it was tried; 0: never */
     bool ready;
@@ -220,6 +221,7 @@ void tacet__engine_close(tacet__engine *e) {
     tacet__watchdog_close(e->watchdog);
     tacet__studies_close(e->reader);
     tacet__studies_close(e->probed);
+    tacet__studies_close(e->maker);
     (void)pthread_mutex_destroy(&e->lock);
     (void)pthread_mutex_destroy(&e->reader_lock);
     (void)pthread_mutex_destroy(&e->token_lock);
@@ -418,8 +420,9 @@ void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, tacet__desk d
     tacet__office_send(e->desks[desk], errand);
 }
 
-const tacet__engine_settings *tacet__engine_settings_of(const tacet__engine *e) {
-    return &e->settings;
+tacet_status tacet__engine_create(tacet__engine *e, json_t **out, bool dry, const char *definition, size_t size,
+                                  tacet_error *err) {
+    return tacet__study_make(&e->maker, &e->settings, out, dry, definition, size, err);
 }
 
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *e) {

@@ -146,10 +146,9 @@ tacet_status tacet__engine_once(const tacet__engine_settings *settings, const ch
 tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
                                tacet_error *err);
 
-/* The same for a server that runs: {created, definition, outlook}; `dry`: nothing is added. May wait. */
-tacet_status tacet__engine_create(const tacet__engine_settings *settings, json_t **out, bool dry,
-                                  const char *definition, size_t size, tacet_error *err);
-const tacet__engine_settings *tacet__engine_settings_of(const tacet__engine *engine);
+/* The same for a server that runs: {created, definition, outlook}; `dry`: nothing is added. On MAKER's thread. */
+tacet_status tacet__engine_create(tacet__engine *engine, json_t **out, bool dry, const char *definition, size_t size,
+                                  tacet_error *err);
 
 /* Saves the policy of a study as of its newest event; beside servers that run, or without them. `replayed`: how many
  * events the newest snapshot before did not have; `events`: how many there are. CORRUPT: they cannot be replayed here.

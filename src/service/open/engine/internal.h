@@ -48,6 +48,9 @@ typedef struct tacet__turn {
 
 /* create.c: that central studies could draw here, with the key that the store was served with before. */
 tacet_status tacet__engine_keys(const tacet__engine_settings *settings, tacet__studies *store, tacet_error *err);
+/* A new study, or what it would be; *kept: the store, opened when it is needed. */
+tacet_status tacet__study_make(tacet__studies **kept, const tacet__engine_settings *settings, json_t **out, bool dry,
+                               const char *definition, size_t size, tacet_error *err);
 
 /* lane.c: a thread, and the studies it works on, of which `rest_above` stay in memory. `gathers`: several local studies
  * of a folder, which share a connection and, where they have jobs at the same time, a transaction. */

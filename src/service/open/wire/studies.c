@@ -342,8 +342,8 @@ static void make_study(tacet__call *c, tacet__response *response) {
         return;
     }
     const bool only_try = dry != NULL && dry[0] == 't';
-    const tacet_status status = tacet__engine_create(tacet__engine_settings_of(c->service->engine), &body, only_try,
-                                                     c->request.body, c->request.body_size, &err);
+    const tacet_status status =
+        tacet__engine_create(c->service->engine, &body, only_try, c->request.body, c->request.body_size, &err);
     if (status == TACET_OK) {
         tacet__call_fill(response, only_try ? 200 : 201, body);
     } else {
