@@ -1,36 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_service.c - durable suggest+observe pairs a second over keep-alive TLS, with their latencies.
+/* bench_service.c - suggest+observe pairs a second over keep-alive TLS, with their latencies, for services.py.
  *
- *   bench_service                 serves a local study of its own from a new folder, 16 clients, 5 seconds
- *   bench_service --clients N --seconds S --arms K --folder DIR
- *   bench_service --url URL --ca FILE --token TEXT --study NAME [--set K --dim D] …
- *                                 drives a server that runs elsewhere; --set K: decision sets of K arms in [0, 1]^D
+ *   bench_service --url URL --ca FILE --token TEXT --study NAME [--clients N] [--seconds S] [--set K --dim D]
+ *                                 drives a server; --set K: decision sets of K arms in [0, 1]^D
  * Prints one JSON object. Rewards of a local study are reported as one of the two ends of Duchi's bit: any report that
  * the randomiser can give does. Exit code 1 when a request failed. */
 #include "bench.h"
 
 #include "io/http/client.h"
-#include "service/open/engine/engine.h"
-#include "service/open/wire/host.h"
 
 #include <curl/curl.h>
-#include <ftw.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "local/shared/ldp.h"
 #include <tacet/core/simrng.h>
-#include <tacet/service/open/keys.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { CLIENTS_MOST = 256, SAMPLES_MOST = 1 << 20, BODY_BYTES = 1 << 16 };
+enum { CLIENTS_MOST = 512, SAMPLES_MOST = 1 << 20, BODY_BYTES = 1 << 16 };
 
 typedef struct plan {
-    const char *url, *ca, *token, *study, *folder;
-    size_t clients, set, dim, arms;
+    const char *url, *ca, *token, *study;
+    size_t clients, set, dim;
     double seconds, low, high; /* values that are reported */
 } plan;
 
@@ -119,8 +111,8 @@ static int by_size(const void *a, const void *b) {
 }
 
 static int measure(const plan *p) {
-    client clients[CLIENTS_MOST];
-    pthread_t threads[CLIENTS_MOST];
+    static client clients[CLIENTS_MOST];
+    static pthread_t threads[CLIENTS_MOST];
     size_t pairs = 0;
     size_t failed = 0;
     const double since = bench_seconds(CLOCK_MONOTONIC);
@@ -165,102 +157,24 @@ static int measure(const plan *p) {
     return failed == 0 ? 0 : 1;
 }
 
-/* --- a server of its own ------------------------------------------------------------------------------------------ */
-
-static int drop(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
-static char *definition(size_t arms) {
-    const size_t room = 512 + 32 * arms;
-    char *text = malloc(room);
-    if (text == NULL) {
-        exit(1);
-    }
-    size_t at =
-        (size_t)snprintf(text, room,
-                         "{\"name\":\"bench\",\"trust\":\"local\",\"rounds\":10000000,\"budget\":{\"eps\":1},"
-                         "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},\"options\":{\"randomizer\":\"hybrid\"},"
-                         "\"domain\":{\"points\":[");
-    for (size_t i = 0; i < arms; i++) {
-        at += (size_t)snprintf(text + at, room - at, "%s[%.6f]", i > 0 ? "," : "", (double)i / (double)arms);
-    }
-    (void)snprintf(text + at, room - at, "]}}");
-    return text;
-}
-
-static int alone(const plan *asked) {
-    plan p = *asked;
-    char folder[256] = "/tmp/bench_service.XXXXXX";
-    char store[300];
-    char ca[300];
-    char url[64];
-    char token[TACET__STUDIES_TOKEN_TEXT];
-    const char *const hosts[] = {"127.0.0.1"};
-    tacet_error err = {0};
-    tacet_server *host = NULL;
-    tacet__studies *studies = NULL;
-    tacet__metrics metrics = {0};
-    tacet_server_settings settings;
-    if (p.folder != NULL) {
-        (void)snprintf(folder, sizeof folder, "%s/bench_service.XXXXXX", p.folder);
-    }
-    if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "bench_service: no temporary folder\n");
-        return 1;
-    }
-    (void)snprintf(store, sizeof store, "%s/store", folder);
-    (void)snprintf(ca, sizeof ca, "%s/ca.pem", folder);
-    const tacet_keys_request keys = {
-        .folder = folder, .hosts = hosts, .host_count = 1, .days = 1, .authority = "bench"};
-    bench_must(tacet_keys_server(&keys, &err), &err);
-    tacet_server_defaults(&settings);
-    settings.store.store = store;
-    settings.store.create = true;
-    settings.keys = folder;
-    settings.listen = "127.0.0.1:0";
-    const tacet__engine_settings engine = {.store = {.store = settings.store.store, .create = true},
-                                           .kinds = tacet__policy_kinds_local,
-                                           .metrics = &metrics};
-    char *text = definition(p.arms);
-    bench_must(tacet__engine_add(&engine, NULL, text, strlen(text), &err), &err);
-    free(text);
-    bench_must(tacet__studies_open(&studies, &engine.store, &err), &err);
-    bench_must(tacet__studies_add_token(studies, token, TACET__TOKEN_DEVICE, "bench", "", &err), &err);
-    tacet__studies_close(studies);
-    bench_must(tacet__host_start(&host, &settings, tacet__policy_kinds_local, &err), &err);
-    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", tacet_server_port(host));
-    p.url = url;
-    p.ca = ca;
-    p.token = token;
-    p.study = "bench";
-    const int code = measure(&p);
-    tacet_server_stop(host);
-    (void)nftw(folder, drop, 16, FTW_DEPTH | FTW_PHYS);
-    return code;
-}
-
 int main(int argc, char **argv) {
-    plan p = {.clients = 16, .seconds = 5, .arms = 100, .dim = 2, .low = 0, .high = 1};
+    plan p = {.clients = 16, .seconds = 5, .dim = 2, .low = 0, .high = 1};
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *const value = argv[i + 1];
         p.url = strcmp(argv[i], "--url") == 0 ? value : p.url;
         p.ca = strcmp(argv[i], "--ca") == 0 ? value : p.ca;
         p.token = strcmp(argv[i], "--token") == 0 ? value : p.token;
         p.study = strcmp(argv[i], "--study") == 0 ? value : p.study;
-        p.folder = strcmp(argv[i], "--folder") == 0 ? value : p.folder;
         p.clients = strcmp(argv[i], "--clients") == 0 ? strtoul(value, NULL, 10) : p.clients;
         p.seconds = strcmp(argv[i], "--seconds") == 0 ? strtod(value, NULL) : p.seconds;
-        p.arms = strcmp(argv[i], "--arms") == 0 ? strtoul(value, NULL, 10) : p.arms;
         p.set = strcmp(argv[i], "--set") == 0 ? strtoul(value, NULL, 10) : p.set;
         p.dim = strcmp(argv[i], "--dim") == 0 ? strtoul(value, NULL, 10) : p.dim;
     }
-    if (p.clients < 1 || p.clients > CLIENTS_MOST || !(p.seconds > 0) || p.set > 256 || p.dim > 16 || p.arms < 2) {
-        fprintf(stderr, "usage: bench_service [--clients N] [--seconds S] [--arms K] [--url URL --ca FILE --token TEXT "
-                        "--study NAME [--set K --dim D]]\n");
+    if (p.url == NULL || p.ca == NULL || p.token == NULL || p.study == NULL || p.clients < 1 ||
+        p.clients > CLIENTS_MOST || !(p.seconds > 0) || p.set > 256 || p.dim > 16) {
+        fprintf(stderr,
+                "usage: bench_service --url URL --ca FILE --token TEXT --study NAME [--clients N] [--seconds S] "
+                "[--set K --dim D]\n");
         return 2;
     }
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -271,5 +185,5 @@ int main(int argc, char **argv) {
         p.low = tacet_ldp_bit(&ldp, false);
         p.high = tacet_ldp_bit(&ldp, true);
     }
-    return p.url != NULL ? measure(&p) : alone(&p);
+    return measure(&p);
 }

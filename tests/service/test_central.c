@@ -427,8 +427,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_contextual_interrupted), TEST(test_contextual_late), TEST(test_fixed_expires),
-        TEST(test_create_again),           TEST(test_refused_free),
-        TEST(test_releases_find_their_calibrations),
+        TEST(test_create_again),           TEST(test_refused_free),    TEST(test_releases_find_their_calibrations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,9 +184,7 @@ static tacet_status check_budget(double eps, double delta, tacet_error *err) {
 }
 
 tacet_status tacet_gdp_mu(double *mu, double eps, double delta, tacet_error *err) {
-    static _Thread_local struct {
-        double eps, delta, mu;
-    } last; /* a study asks for its own several times in a row */
+    static _Thread_local struct { double eps, delta, mu; } last; /* a study asks for its own several times in a row */
     const tacet_status s = check_budget(eps, delta, err);
     if (s == TACET_OK) {
         if (last.eps != eps || last.delta != delta) {
