@@ -5,6 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
+globalThis.crypto ??= (await import('node:crypto')).webcrypto; // Node 18, which Debian 12 has, keeps it there
+
 const [folder, vectors] = process.argv.slice(2);
 const { Module } = await import(pathToFileURL(`${folder}/device.js`));
 const INPUTS = 100000, RECORD = 80, KEY = 48;

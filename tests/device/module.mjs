@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
+globalThis.crypto ??= (await import('node:crypto')).webcrypto; // Node 18, which Debian 12 has, keeps it there
+
 const folder = process.argv[2];
 const { Device, Module } = await import(pathToFileURL(`${folder}/device.js`));
 const { CARDS } = await import(new URL('../../web/device/audit.mjs', import.meta.url));

@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
+globalThis.crypto ??= (await import('node:crypto')).webcrypto; // Node 18, which Debian 12 has, keeps it there
+
 const [folder, origin, site, study, count] = process.argv.slice(2);
 const { Device } = await import(pathToFileURL(`${folder}/device.js`));
 const module = await WebAssembly.compile(readFileSync(`${folder}/device.wasm`));

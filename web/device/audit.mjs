@@ -87,6 +87,7 @@ export function auditAll(module, eps, runs) {
 }
 
 async function main(words) {
+  globalThis.crypto ??= (await import('node:crypto')).webcrypto; // Node 18, which Debian 12 has, keeps it there
   const { readFileSync } = await import('node:fs');
   const option = (name, other) => (words.includes(name) ? words[words.indexOf(name) + 1] : other);
   const eps = Number(option('--eps', 1)), runs = Number(option('--runs', 80000));
