@@ -151,6 +151,8 @@ static void a_ledger_is_named_and_persons_are_not_guessed(void **state) {
     entry.ticket = "another"; /* the budget was that release's */
     assert_status(tacet_ab_log_release(log, &model, &entry, NULL), TACET_BUDGET);
     tacet_ab_log_free(log);
+    q.rows_per_person = 1000001; /* more than anybody has */
+    assert_status(tacet_ab_log_open_engine(&log, ROWS, add_up, &e, &q, NULL), TACET_INVALID);
     q.persons = persons;
     q.rows_per_person = 1;
     assert_status(tacet_ab_part_tally(&tally, &q, &stage, rows, 10, 0, NULL), TACET_UNSUPPORTED);
