@@ -37,8 +37,8 @@ if(ESBUILD)
     COMMAND ${ESBUILD} ${web}/src/main.ts --bundle --minify --target=es2020 --format=iife --charset=utf8 --log-level=warning --outfile=${pages}/app.js
     DEPENDS ${sources} COMMENT "Bundling the pages" VERBATIM)
   add_custom_command(OUTPUT ${pages}/app.css
-    COMMAND ${ESBUILD} ${web}/app.css --minify --log-level=warning --outfile=${pages}/app.css
-    DEPENDS ${web}/app.css VERBATIM)
+    COMMAND ${ESBUILD} ${web}/app.css --bundle --minify --log-level=warning --outfile=${pages}/app.css
+    DEPENDS ${web}/app.css ${PROJECT_SOURCE_DIR}/src/report/style/look.css ${PROJECT_SOURCE_DIR}/src/report/style/label.css VERBATIM)
   foreach(name board.html desk.html icon.svg)
     add_custom_command(OUTPUT ${pages}/${name} COMMAND ${CMAKE_COMMAND} -E copy ${web}/${name} ${pages}/${name} DEPENDS ${web}/${name} VERBATIM)
   endforeach()

@@ -179,6 +179,27 @@ static json_t *of_each(const table *t, char *(*sentence)(const tacet_manifest *)
     return out;
 }
 
+/* What a page draws a map of: rows that were measured, and others evenly from the table, each as its number and what
+ * was released of it, in scaled units. Of several holders there is none: their noise differs. */
+static json_t *released_json(const table *t, const json_t *measured) {
+    enum { DRAWN = 1000 };
+    const tacet_manifest *m = &t->manifests[0];
+    json_t *list = json_array();
+    char *asked = calloc(m->rows, 1);
+    for (size_t i = 0; asked != NULL && i < json_array_size(measured); i++) {
+        asked[json_integer_value(json_array_get(measured, i))] = 1;
+    }
+    for (size_t i = 0; asked != NULL && i < m->rows; i++) {
+        if (asked[i] || i % (m->rows / DRAWN + 1) == 0) {
+            json_t *row = JL(t->rows[0] + i * m->dims, m->dims);
+            (void)json_array_insert_new(row, 0, J(i));
+            (void)json_array_append_new(list, row);
+        }
+    }
+    free(asked);
+    return list;
+}
+
 /* The result in the state folder, from which `tacet report` draws the page later, and the page. A page that cannot be
  * written is said once: the search goes on. */
 static void write_view(view *v, json_t *result, const char *ended) {
@@ -188,6 +209,10 @@ static void write_view(view *v, json_t *result, const char *ended) {
             J(of_each(v->table, tacet_manifest_uncovered)), J(v->settings->minimize), J(v->settings->queries),
             J(v->table->count > 1 ? "A search over several private releases" : "A search over a private release"),
             J(json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended)));
+    if (v->table->count == 1) {
+        cli_add(result, "manifest released", J(json_loads(v->table->texts[0], 0, NULL)),
+                J(released_json(v->table, json_object_get(result, "rows"))));
+    }
     char *text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
     bool good = text != NULL && snprintf(path, sizeof path, "%s/result.json", v->state) < (int)sizeof path &&
                 tacet_file_write(path, text, false, NULL) == TACET_OK;
@@ -220,7 +245,8 @@ static const char WORDS[] =
     "{?evidence|the values      {evidence.words} (log Bayes factor {evidence.log_bayes_factor:.1f})\n}"
     "{?next|most promising  row {next.row}{?next.holder| of holder {next.holder}}, not measured: {next.mean:.6g} "
     "expected, in 9 of 10 cases {next.low:.6g} to {next.high:.6g}\n}"
-    "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g} +- {recommended_sd:.2g}\n}}"
+    "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g}{?recommended_sd| +- "
+    "{recommended_sd:.2g}}{!recommended_sd|, as measured}\n}}"
     "asked           {_asked} rows (modeler: {modeler})\n"
     "{?_failed|not measurable  {_failed} rows; others were asked instead\n}"
     "{?release|the release     {!release.private|" TACET_MANIFEST_STAMP "}{?release.private|{release.claim} Measured "

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chart.c - a chart as SVG: axes with units and ticks, grid, bands, lines, steps, points, cells, legend.
- * Ring: open. Colours: the palette of Okabe and Ito (2008), which readers with any of the common colour deficiencies
- * can tell apart; dash patterns and point shapes differ as well, so that it also prints in grey. Cost: O(points). */
+ * Ring: open. Colours (style/look.css) are those of Okabe and Ito (2008), which readers with any of the common colour
+ * deficiencies can tell apart; dash patterns and point shapes differ as well, so that it also prints in grey. Cost:
+ * O(points). */
+#include "report/style.h"
 #include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const LIGHT[TACET__PALETTE] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                  "#e69f00", "#56b4e9", "#555555"};
-static const char *const DARK[TACET__PALETTE] = {"#56b4e9", "#e69f00", "#00b386", "#cc79a7",
-                                                 "#d55e00", "#f0e442", "#bbbbbb"};
 static const char *const DASHES[TACET__PALETTE] = {"none", "8 4", "2 3", "9 3 2 3", "14 4", "4 2", "1 5"};
 
 enum { MARKED = 12 };             /* a line of so many points has them marked */
@@ -24,31 +22,6 @@ typedef struct frame {
     double left, right, top, bottom; /* of the plot */
     tacet__scale x, y;
 } frame;
-
-static void colours(tacet__text *t, const char *const *series, const char *fore, const char *soft, const char *grid) {
-    tacet__text_format(t, "--fore:%s;--soft:%s;--grid:%s;", fore, soft, grid);
-    for (int i = 0; i < TACET__PALETTE; i++) {
-        tacet__text_format(t, "--s%d:%s;", i, series[i]);
-    }
-}
-
-void tacet__chart_style(tacet__text *t, const char *selector) {
-    tacet__text_add(t, selector);
-    tacet__text_add(t, "{");
-    colours(t, LIGHT, "#1b1f24", "#59636e", "#dde2e7");
-    tacet__text_add(t, "}@media(prefers-color-scheme:dark){");
-    tacet__text_add(t, selector);
-    tacet__text_add(t, "{");
-    colours(t, DARK, "#e6e9ed", "#a3adb8", "#333a43");
-    tacet__text_add(t, "}}.chart{display:block;width:100%;height:auto}"
-                       ".chart text{font:13px system-ui,sans-serif;fill:var(--fore)}.chart .tick text{fill:var(--soft)}"
-                       ".chart path{fill:none}.grid path{stroke:var(--grid)}.axis path{stroke:var(--soft)}"
-                       ".line{stroke-width:2.2;stroke-linejoin:round}.bars{stroke-width:1;opacity:.6}.band{opacity:.16}"
-                       ".dot{opacity:.75}.chart .spot{fill:transparent}");
-    for (int i = 0; i < TACET__PALETTE; i++) {
-        tacet__text_format(t, ".line.s%d{stroke:var(--s%d)}.chart .fill.s%d{fill:var(--s%d)}", i, i, i, i);
-    }
-}
 
 /* What all series cover; false when there is nothing to draw. On a log axis only values above 0 count. */
 static bool extent(const tacet__chart *c, bool vertical, bool log, double *lo, double *hi) {
@@ -255,7 +228,11 @@ static void band(tacet__text *t, const tacet__series *s, const frame *f, size_t 
 
 static void line(tacet__text *t, const tacet__series *s, const frame *f, size_t colour) {
     bool pen = false;
-    tacet__text_format(t, "<path class=\"line s%zu\" stroke-dasharray=\"%s\" d=\"", colour, DASHES[colour]);
+    if (s->style == TACET__SERIES_CONTOUR) {
+        tacet__text_add(t, "<path class=\"contour\" d=\"");
+    } else {
+        tacet__text_format(t, "<path class=\"line s%zu\" stroke-dasharray=\"%s\" d=\"", colour, DASHES[colour]);
+    }
     for (size_t j = 0; j < s->count; j++) {
         if (!drawn(s, s->y, j)) {
             pen = false;
@@ -307,14 +284,20 @@ static size_t different(const double *v, size_t count) {
     return found;
 }
 
-/* Squares lie within the axes: those of a level have its place, those of numbers are moved in by half of one. */
+/* As it is printed: edges of two squares that touch are the same number. */
+static double tenth(double v) {
+    return nearbyint(10 * v) / 10;
+}
+
+/* A square about each point, as wide as points are apart; what lies outside of the axes is cut off. */
 static void cells(tacet__text *t, const tacet__chart *c, const tacet__series *s, const frame *f, size_t colour) {
-    const double width = f->right - f->left;
-    const double height = f->bottom - f->top;
-    const size_t columns = different(s->x, s->count);
-    const size_t rows = different(s->y, s->count);
-    const double wide = fmax(6, width / (double)(c->x.kind == TACET__AXIS_LEVELS ? c->x.level_count : columns));
-    const double high = fmax(6, height / (double)(c->y.kind == TACET__AXIS_LEVELS ? c->y.level_count : rows));
+    const size_t columns = different(s->x, s->count), rows = different(s->y, s->count);
+    const double wide = (f->right - f->left) / (double)(c->x.kind == TACET__AXIS_LEVELS ? c->x.level_count
+                                                        : columns > 1                   ? columns - 1
+                                                                                        : 1);
+    const double high = (f->bottom - f->top) / (double)(c->y.kind == TACET__AXIS_LEVELS ? c->y.level_count
+                                                        : rows > 1                      ? rows - 1
+                                                                                        : 1);
     double least = (double)INFINITY;
     double most = -(double)INFINITY;
     for (size_t j = 0; j < s->count; j++) {
@@ -326,14 +309,14 @@ static void cells(tacet__text *t, const tacet__chart *c, const tacet__series *s,
             continue;
         }
         const double share = most > least ? (s->z[j] - least) / (most - least) : 0.5;
-        double x = px(f, s->x[j]);
-        double y = py(f, s->y[j]);
-        x = c->x.kind == TACET__AXIS_LEVELS ? x : f->left + wide / 2 + (x - f->left) * (width - wide) / width;
-        y = c->y.kind == TACET__AXIS_LEVELS ? y : f->top + high / 2 + (y - f->top) * (height - high) / height;
+        const double x = px(f, s->x[j]), y = py(f, s->y[j]);
+        const double left = tenth(fmax(f->left, x - fmax(6, wide) / 2));
+        const double top = tenth(fmax(f->top, y - fmax(6, high) / 2));
         tacet__text_format(t,
                            "<rect class=\"fill s%zu\" opacity=\"%.3f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                            "height=\"%.1f\" shape-rendering=\"crispEdges\">",
-                           colour, 0.05 + 0.95 * share, x - wide / 2, y - high / 2, wide, high);
+                           colour, 0.05 + 0.95 * share, left, top, tenth(fmin(f->right, x + fmax(6, wide) / 2)) - left,
+                           tenth(fmin(f->bottom, y + fmax(6, high) / 2)) - top);
         if (s->words != NULL) {
             tacet__text_add(t, "<title>");
             tacet__text_escape(t, s->words[j]);
@@ -387,6 +370,8 @@ static double legend(tacet__text *t, const tacet__chart *c, const frame *f, doub
                 tacet__text_format(t, "<path class=\"dot fill s%zu\" d=\"", colour);
                 point(t, x + 15, y, colour);
                 tacet__text_add(t, "\"/>");
+            } else if (s->style == TACET__SERIES_CONTOUR) {
+                tacet__text_format(t, "<path class=\"contour\" d=\"M%.1f %.1fh30\"/>", x, y);
             } else {
                 tacet__text_format(t,
                                    "<path class=\"line s%zu\" stroke-dasharray=\"%s\" "
@@ -431,23 +416,22 @@ static void describe(tacet__text *t, const tacet__chart *c) {
     tacet__text_add(t, "</desc>");
 }
 
-static void open_svg(tacet__text *t, const tacet__chart *c, const frame *f, size_t id, tacet__chart_form form) {
-    tacet__text_format(t, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"c%zu\"",
-                       f->width, f->height, id);
+static void open_svg(tacet__text *t, const tacet__chart *c, const frame *f, tacet__chart_form form) {
+    tacet__text_format(t, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"", f->width, f->height);
     if (form != TACET__CHART_IN_PAGE) {
         tacet__text_add(t, " xmlns=\"http://www.w3.org/2000/svg\"");
     }
     if (form == TACET__CHART_FILE) {
         tacet__text_format(t, " width=\"%.0f\" height=\"%.0f\"", f->width, f->height);
     }
-    tacet__text_format(t, "><title id=\"c%zu\">", id);
+    tacet__text_add(t, " aria-label=\"");
     tacet__text_escape(t, c->title);
-    tacet__text_add(t, "</title>");
+    tacet__text_add(t, "\">");
     describe(t, c);
     if (form == TACET__CHART_FILE) {
         tacet__text_add(t, "<style>");
-        tacet__chart_style(t, "svg");
-        tacet__text_add(t, "svg{background:#fff}@media(prefers-color-scheme:dark){svg{background:#15181d}}</style>");
+        tacet__text_add(t, tacet__style_look);
+        tacet__text_add(t, "</style>");
     }
 }
 
@@ -470,7 +454,7 @@ static void series(tacet__text *t, const tacet__chart *c, const frame *f, size_t
     spots(t, s, f);
 }
 
-void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t id, tacet__chart_form form) {
+void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, tacet__chart_form form) {
     frame f = {.width = width, .top = 28};
     const bool narrow = width < 600;
     scale_for(&f.x, c, false, narrow ? 5 : 9);
@@ -480,7 +464,7 @@ void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t i
     f.right = f.width - fmax(10, fmin(60, fmax(text_width("0000"), last) / 2 + 2));
     f.bottom = f.top + (narrow ? 230 : 280);
     f.height = f.bottom + 66 + legend(NULL, c, &f, 0);
-    open_svg(t, c, &f, id, form);
+    open_svg(t, c, &f, form);
     axes(t, c, &f);
     for (size_t i = 0; i < c->count; i++) {
         const tacet__series *s = &c->series[i];

@@ -120,7 +120,7 @@ static void check_axis(checking *c, const json_t *section, const char *field) {
 }
 
 static void check_chart(checking *c, const json_t *section) {
-    static const char *const STYLES[] = {"line", "step", "points", "level", "cells", NULL};
+    static const char *const STYLES[] = {"line", "step", "points", "level", "contour", "cells", NULL};
     check_axis(c, section, "x");
     check_axis(c, section, "y");
     const json_t *list = want_list(c, section, "series", TACET__REPORT_SERIES);
@@ -278,6 +278,7 @@ static bool read_series(tacet__series *s, const json_t *series) {
     static const char *const STYLES[] = {[TACET__SERIES_STEP] = "step",
                                          [TACET__SERIES_POINTS] = "points",
                                          [TACET__SERIES_LEVEL] = "level",
+                                         [TACET__SERIES_CONTOUR] = "contour",
                                          [TACET__SERIES_CELLS] = "cells"};
     static const char *const FIELDS[] = {"z", "lower", "upper", "left", "right"};
     double **const ARRAYS[] = {&s->z, &s->lower, &s->upper, &s->left, &s->right};

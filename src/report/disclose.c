@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "dp/open/ledger_json.h"
 #include "report/known.h"
+#include "report/style.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -24,7 +25,7 @@ enum { PAGE = 65536, LINE = TACET__KNOWN_MOST };
 typedef struct page {
     char *text;
     size_t at;
-    bool html;
+    bool html, begun;
 } page;
 
 static void put(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -67,29 +68,18 @@ static double odds_of(double eps, double delta) {
     return told < 1 ? told : 1;
 }
 
-/* One page of A4, light and dark; no script, nothing from elsewhere. */
-static const char HEAD[] = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                           "<meta name=\"viewport\" content=\"width=device-width\"><title>Privacy label</title>\n";
-static const char STYLE[] =
-    "<style>:root{color-scheme:light dark;--ink:#1b1f24;--soft:#59636e;--line:#dde2e7;--back:#fff;--fill:#0072b2}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--soft:#a3adb8;--line:#333a43;--back:#15181d;--fill:#56b4e9}"
-    "}"
-    "body{margin:0;background:var(--back);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}"
-    "main{max-width:42rem;margin:2rem auto;padding:0 1.5rem;border-top:6px solid var(--fill)}"
-    "h1{font-size:1.9rem;margin:1rem 0}section{border-top:1px solid var(--line);padding:.8rem 0}"
-    "h2{font-size:1rem;margin:0 0 .2rem;color:var(--soft)}p{margin:.3rem 0}"
-    ".odds{position:relative;height:1.1rem;margin:.6rem 0 1.4rem;background:var(--line);border-radius:.55rem}"
-    ".odds i{display:block;height:100%;background:var(--fill);border-radius:.55rem}"
-    ".odds b{position:absolute;left:50%;top:-.2rem;height:1.5rem;border-left:2px solid var(--ink)}"
-    ".odds span{position:absolute;left:50%;top:1.2rem;font-size:.8rem;color:var(--soft);transform:translateX(-50%)}"
-    "@page{size:A4;margin:18mm}@media "
-    "print{body{font-size:11pt}main{margin:0;max-width:none}section{break-inside:avoid}}"
-    "</style></head>";
-static const char TITLE[] = "<body><main>\n<h1>Privacy label</h1>\n";
+/* Complete in itself: no script, nothing from elsewhere. What is in <main> is XML as well, for pages that show it. */
+static void put_head(page *p) {
+    put(p,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width\"><title>Privacy label</title>\n<style>%s%s%s</style></head><body><main "
+        "class=\"label\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<h1>Privacy label</h1>\n",
+        tacet__style_look, tacet__style_label, tacet__style_sheet);
+}
 
 static void heading(page *p, const char *text) {
-    const bool first = p->at == sizeof HEAD - 1 + sizeof STYLE - 1 + sizeof TITLE - 1;
-    put(p, p->html ? "%s<section><h2>%s</h2>\n" : "%s\n%s\n", p->html && !first ? "</section>\n" : "", text);
+    put(p, p->html ? "%s<section><h2>%s</h2>\n" : "%s\n%s\n", p->html && p->begun ? "</section>\n" : "", text);
+    p->begun = true;
 }
 
 static void paragraph(page *p, const char *text) {
@@ -101,6 +91,7 @@ static void paragraph(page *p, const char *text) {
 static void put_odds(page *p, const json_t *known) {
     char text[LINE], said[2][TACET__ABOVE];
     const double eps = strtod(tacet__known(known, "eps"), NULL), delta = strtod(tacet__known(known, "delta"), NULL);
+    const double most = ceil(1000 * odds_of(eps, delta)) / 10;
     if (strcmp(tacet__known(known, "variant"), "none") == 0) {
         paragraph(p, "No bound: " TACET_MANIFEST_STAMP ".");
         return;
@@ -108,20 +99,27 @@ static void put_odds(page *p, const json_t *known) {
     (void)snprintf(text, sizeof text,
                    "Somebody who knows everything but %s guesses right half of the time without the release, and at "
                    "most %.1f times in 100 with it (eps = %s, delta = %s). %s",
-                   tacet__known(known, "label_guess"), ceil(1000 * odds_of(eps, delta)) / 10,
-                   tacet__above(said[0], eps), tacet__above(said[1], delta), tacet__known(known, "label_more"));
-    if (p->html) {
+                   tacet__known(known, "label_guess"), most, tacet__above(said[0], eps), tacet__above(said[1], delta),
+                   tacet__known(known, "label_more"));
+    if (p->html) { /* numbers in attributes, not in a style: pages that show it allow none */
         put(p,
-            "<div class=\"odds\" aria-hidden=\"true\"><i style=\"width:%.1f%%\"></i><b></b><span>guessing blindly: 50 "
-            "in 100</span></div>\n",
-            ceil(1000 * odds_of(eps, delta)) / 10);
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"odds\" viewBox=\"0 0 600 46\" role=\"img\" "
+            "aria-label=\"%.1f of 100\"><rect class=\"whole\" "
+            "width=\"600\" y=\"3\" height=\"18\" rx=\"9\"/><rect class=\"part\" width=\"%.1f\" y=\"3\" height=\"18\" "
+            "rx=\"9\"/><path d=\"M300 0v24\"/><text x=\"300\" y=\"42\" text-anchor=\"middle\">guessing blindly: 50 in "
+            "100</text></svg>\n",
+            most, 6 * most);
     }
     paragraph(p, text);
 }
 
 static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     char text[LINE], said[3][TACET__ABOVE];
-    put(p, "%s%s%s", p->html ? HEAD : "", p->html ? STYLE : "PRIVACY LABEL\n", p->html ? TITLE : "");
+    if (p->html) {
+        put_head(p);
+    } else {
+        put(p, "PRIVACY LABEL\n");
+    }
     heading(p, "What is hidden, and from whom");
     paragraph(p, tacet__known(known, "adjacency"));
     paragraph(p, tacet__known(known, "label_from"));
@@ -159,6 +157,18 @@ tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool ht
     }
     json_decref(known);
     return finish(out, &p, err);
+}
+
+const char *tacet__label_type(char *text, bool part) {
+    static const char END[] = "</main>";
+    char *from = part ? strstr(text, "<main") : NULL, *to = part ? strstr(text, END) : NULL;
+    if (from == NULL || to == NULL) {
+        return "text/html; charset=utf-8";
+    }
+    const size_t length = (size_t)(to - from) + sizeof END - 1;
+    memmove(text, from, length);
+    text[length] = '\0';
+    return "application/xhtml+xml; charset=utf-8";
 }
 
 static tacet_status find_receipt(const tacet_receipt *r, const char *path, tacet_error *err) {

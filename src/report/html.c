@@ -6,57 +6,12 @@
 
 #include "core/fail.h"
 #include "report/known.h"
+#include "report/style.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char STYLE[] =
-    "*{box-sizing:border-box}html{-webkit-text-size-adjust:100%}"
-    "body{margin:0;background:var(--page);color:var(--fore);font:16px/1.55 system-ui,-apple-system,'Segoe "
-    "UI',sans-serif}"
-    ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--good:#00694d;--bad:#a33f00;--note:#00568a}"
-    "@media(prefers-color-scheme:dark){:root{--page:#0f1216;--card:#171b21;--good:#3ecf9f;--bad:#ff9d5c;--note:#56b4e9}"
-    "}"
-    "main{max-width:860px;margin:0 auto;padding:28px 16px 56px}"
-    "h1{font-size:1.75rem;line-height:1.2;margin:.2em 0 .3em}h2{font-size:1.15rem;margin:0 0 .6em}"
-    ".sub{color:var(--soft);margin:0 0 1.6em}p{margin:0 0 .8em}p:last-child{margin-bottom:0}"
-    "section{background:var(--card);border:1px solid var(--grid);border-radius:10px;padding:18px 20px;margin:0 0 16px}"
-    "section.good{border-left:5px solid var(--good)}section.bad{border-left:5px solid var(--bad)}"
-    "section.note{border-left:5px solid var(--note)}"
-    ".remark{color:var(--soft);font-size:.9rem;margin:.8em 0 0}"
-    ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:14px 20px}"
-    ".facts b{display:block;font-size:1.4rem;line-height:1.25;overflow-wrap:anywhere}.facts span{color:var(--soft);"
-    "font-size:.9rem}"
-    "b.good,td.good{color:var(--good)}b.bad,td.bad{color:var(--bad)}"
-    /* A table that does not fit has a shadow on the side where it goes on. */
-    ".scroll{overflow-x:auto;background:linear-gradient(90deg,var(--card) 30%,transparent),linear-gradient(270deg,"
-    "var(--card) 30%,transparent) 100% 0,radial-gradient(farthest-side at 0 50%,#0006,transparent),"
-    "radial-gradient(farthest-side at 100% 50%,#0006,transparent) 100% 0;background-repeat:no-repeat;"
-    "background-size:36px 100%,36px 100%,12px 100%,12px 100%;background-attachment:local,local,scroll,scroll}"
-    "table{border-collapse:collapse;width:100%;font-size:.93rem}"
-    "th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--grid);vertical-align:top}"
-    "th{color:var(--soft);font-weight:600}td.num,th.num{text-align:right;font-variant-numeric:tabular-nums}"
-    ".narrow{display:none}@media(max-width:600px){.wide{display:none}.narrow{display:block}section{padding:14px}"
-    "h1{font-size:1.4rem}table{font-size:.85rem}"
-    /* Four columns and more do not fit a telephone: there a row is a block, and each cell says its column. */
-    ".stack thead{display:none}.stack tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}"
-    ".stack td,.stack td.num{display:flex;justify-content:space-between;gap:16px;padding:1px 0;border:0;"
-    "text-align:right;overflow-wrap:anywhere}.stack td:first-child{font-weight:600}.stack td:empty{display:none}"
-    ".stack td::before{content:attr(data-column);flex:none;max-width:50%;text-align:left;color:var(--soft);"
-    "font-weight:400}}"
-    ".bar{margin:0 0 12px}.bar div{display:flex;justify-content:space-between;gap:12px;font-size:.93rem}"
-    ".track{display:block;height:12px;border-radius:6px;background:var(--grid);overflow:hidden}"
-    ".track i{display:block;height:100%;border-radius:6px;background:var(--s0)}.track i.bad{background:var(--s1)}"
-    ".track i.good{background:var(--s2)}"
-    ".parties{display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr));gap:16px}"
-    ".party{border:1px solid var(--grid);border-radius:8px;padding:12px 14px}.party h3{margin:0 0 .4em;font-size:1rem}"
-    ".party ul{margin:0 0 .6em;padding-left:1.2em}.party h4{margin:.6em "
-    "0 .2em;font-size:.85rem;color:var(--soft);font-weight:600}"
-    "details summary{cursor:pointer;color:var(--note);margin:.6em 0}"
-    "footer{color:var(--soft);font-size:.85rem;margin-top:24px}@media "
-    "print{body{background:#fff}section{break-inside:avoid}}";
 
 /* A number stays on one line with its error ("3 ± 1") and its name ("eps = 3"). */
 static void unbroken(tacet__text *t, const char *words) {
@@ -151,13 +106,16 @@ static void paragraphs(tacet__text *t, const char *words) {
 }
 
 static void facts(tacet__text *t, const json_t *section) {
+    enum { SHORT = 24 }; /* letters that are large; more are read as a sentence */
     const json_t *items = json_object_get(section, "items");
     tacet__text_add(t, "<div class=\"facts\">");
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
         tacet__text_add(t, "<div><span>");
         tacet__text_escape(t, tacet__report_words(item, "label"));
-        tacet__text_format(t, "</span><b class=\"%.8s\">", tacet__report_words(item, "tone"));
+        const bool sentence = strlen(tacet__report_words(item, "value")) > SHORT;
+        tacet__text_format(t, "</span><b class=\"%.8s%s\">", tacet__report_words(item, "tone"),
+                           sentence ? " long" : "");
         put_value(t, json_object_get(item, "value"));
         tacet__text_add(t, "</b><span>");
         tacet__text_escape(t, tacet__report_words(item, "note"));
@@ -308,21 +266,21 @@ static void ledger(tacet__text *t, const json_t *section) {
     tacet__text_add(t, "</code></p>");
 }
 
-static tacet_status chart(tacet__text *t, const json_t *section, size_t number, tacet_error *err) {
+static tacet_status chart(tacet__text *t, const json_t *section, tacet_error *err) {
     tacet__chart c;
     const tacet_status status = tacet__report_chart(&c, section, err);
     if (status == TACET_OK) {
         tacet__text_add(t, "<div class=\"wide\">");
-        tacet__chart_svg(t, &c, TACET__CHART_WIDE, 2 * number, TACET__CHART_IN_PAGE);
+        tacet__chart_svg(t, &c, TACET__CHART_WIDE, TACET__CHART_IN_PAGE);
         tacet__text_add(t, "</div><div class=\"narrow\">");
-        tacet__chart_svg(t, &c, TACET__CHART_NARROW, 2 * number + 1, TACET__CHART_IN_PAGE);
+        tacet__chart_svg(t, &c, TACET__CHART_NARROW, TACET__CHART_IN_PAGE);
         tacet__text_add(t, "</div>");
     }
     tacet__report_chart_clear(&c);
     return status;
 }
 
-static tacet_status put_section(tacet__text *t, const json_t *section, size_t number, tacet_error *err) {
+static tacet_status put_section(tacet__text *t, const json_t *section, tacet_error *err) {
     static const struct {
         const char *kind;
         void (*put)(tacet__text *t, const json_t *section);
@@ -336,7 +294,7 @@ static tacet_status put_section(tacet__text *t, const json_t *section, size_t nu
         element(t, "h2", title);
     }
     if (strcmp(kind, "chart") == 0) {
-        status = chart(t, section, number, err);
+        status = chart(t, section, err);
     } else if (strcmp(kind, "text") == 0) {
         paragraphs(t, tacet__report_words(section, "text"));
     }
@@ -366,8 +324,8 @@ static void head(tacet__text *t, const tacet_report *r) {
     tacet__text_add(t, "<title>");
     tacet__text_escape(t, title);
     tacet__text_add(t, "</title><style>");
-    tacet__chart_style(t, ":root");
-    tacet__text_add(t, STYLE);
+    tacet__text_add(t, tacet__style_look);
+    tacet__text_add(t, tacet__style_report);
     tacet__text_add(t, "</style></head>\n<body><main>");
     element(t, "h1", title);
     if (r->subtitle != NULL) {
@@ -389,7 +347,7 @@ tacet_status tacet_report_html(const tacet_report *report, char **out, size_t *l
     head(&t, report);
     for (size_t i = 0; status == TACET_OK && i < json_array_size(report->sections); i++) {
         const json_t *section = json_array_get(report->sections, i);
-        status = tacet__report_shown(section) ? put_section(&t, section, i, err) : TACET_OK;
+        status = tacet__report_shown(section) ? put_section(&t, section, err) : TACET_OK;
     }
     tacet__text_add(&t, "<footer>Made by tacet report. This page is complete in itself: it runs no script and loads "
                         "nothing.</footer></main></body></html>\n");

@@ -14,6 +14,9 @@ enum { TACET__KNOWN_MOST = 16384 }; /* bytes of one text */
 tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tacet_error *err);
 /* The text of a name; "" where there is none. */
 const char *tacet__known(const json_t *known, const char *name);
+/* The media type of a label as HTML. With `part` the page becomes its <main> alone, as XML: a page whose
+ * Content-Security-Policy allows no other style can show that. */
+const char *tacet__label_type(char *text, bool part);
 /* Six digits that are never below x, into out; returns out. */
 enum { TACET__ABOVE = 32 };
 char *tacet__above(char *out, double x);

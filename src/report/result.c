@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "report/figure.h"
+#include "report/figure_internal.h"
 #include "report/known.h"
 
 #include <math.h>
@@ -33,6 +34,13 @@ static bool run_chart(json_t *sections, const char *name, const json_t *result) 
     }
     (void)json_object_set_new(chart, "title", json_sprintf("%s: measured values", name));
     return append(sections, chart);
+}
+
+static bool add_maps(json_t *sections, const json_t *result) {
+    json_t *maps = tacet__figure_maps(result);
+    const bool good = json_array_extend(sections, maps) == 0;
+    json_decref(maps);
+    return good;
 }
 
 /* "row 17, 3.2 +- 0.4", where the result has it. */
@@ -125,7 +133,7 @@ static bool add_run(json_t *sections, const char *name, const json_t *result) {
                              "tone", is_private ? "good" : "bad"));
     }
     return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", name, "items", items)) &&
-           run_chart(sections, name, result) && add_words(sections, result);
+           run_chart(sections, name, result) && add_maps(sections, result) && add_words(sections, result);
 }
 
 /* --- simulations: one chart and one table for all of them --------------------------------------------------------- */

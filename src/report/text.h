@@ -25,8 +25,9 @@ typedef enum tacet__series_style {
     TACET__SERIES_LINE,
     TACET__SERIES_STEP,
     TACET__SERIES_POINTS,
-    TACET__SERIES_LEVEL, /* one value, drawn over the whole width */
-    TACET__SERIES_CELLS  /* a square for each x and y, the fuller the larger z is */
+    TACET__SERIES_LEVEL,   /* one value, drawn over the whole width */
+    TACET__SERIES_CONTOUR, /* a thin line that says nothing of its own */
+    TACET__SERIES_CELLS    /* a square for each x and y, the fuller the larger z is */
 } tacet__series_style;
 
 /* A value that is NaN is not drawn: the line has a gap there. lower and upper, left and right may be NULL. */
@@ -93,10 +94,6 @@ typedef enum tacet__chart_form {
     TACET__CHART_FETCHED, /* XML that a script puts into such a page */
     TACET__CHART_FILE     /* with its own style */
 } tacet__chart_form;
-/* Adds an <svg>. `id` keeps the names inside of one page apart. */
-void tacet__chart_svg(tacet__text *text, const tacet__chart *chart, int width, size_t id, tacet__chart_form form);
-/* What charts look like, light and dark: colours as CSS custom properties for `selector`, and their rules. web/app.css
- * has the same for the board. */
-void tacet__chart_style(tacet__text *text, const char *selector);
-
+/* Adds an <svg>. */
+void tacet__chart_svg(tacet__text *text, const tacet__chart *chart, int width, tacet__chart_form form);
 #endif

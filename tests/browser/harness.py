@@ -248,6 +248,12 @@ def space_study(name="recipe", trust="central"):
             "domain": {"space": {"columns": columns}, "candidates": 256}, "prior": {"reward": [0, 1]}}
 
 
+def ab_study(name="button"):
+    return {"name": name, "trust": "central", "policy": "ab", "budget": {"eps": 2}, "rounds": 4000,
+            "domain": {"space": {"columns": [{"name": "colour", "kind": "category", "levels": ["blue", "green", "red <b>"]}]}},
+            "prior": {"reward": [0, 1]}}
+
+
 @contextlib.contextmanager
 def closing(thing):
     try:

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 
-from harness import (CSS, Keys, NASTY, Server, ask, closing, contextual_study, local_study, log_in, press, run, says, space_study,
+from harness import (CSS, Keys, NASTY, Server, ab_study, ask, closing, contextual_study, local_study, log_in, press, run, says, space_study,
                      text, until)
 from test_desk import check_looks, complaints
 
@@ -303,6 +303,79 @@ def test_a_study_over_a_space_is_shown_in_its_own_units_and_its_best_is_the_rele
         complaints(driver)
 
 
+def test_an_ab_study_says_whether_one_may_stop_and_what_it_hides(driver):
+    with closing(Server("--address-rate", "100000")) as server:
+        server.study(ab_study())
+        owner = server.token("owner")
+        server.start()
+        log_in(driver, server.url, owner)
+        says(driver, "Not yet: nothing has been released")
+        sums = {"blue": 0.2, "green": 0.25, "red <b>": 0.8}
+        shown = 0
+        while shown < 1000:  # the first epoch has 750 tickets, the second 225
+            for one in ask(server.url, "POST", "/v1/studies/button/suggestions", owner, {"count": 64})[1]["suggestions"]:
+                shown += 1
+                value = float(shown * 0.618034 % 1 < sums[one["point"]["colour"]])
+                assert ask(server.url, "POST", "/v1/studies/button/observations", owner, {"ticket": one["ticket"], "value": value})[0] == 200
+        status = ask(server.url, "GET", "/v1/studies/button", owner)[1]
+        pairs = {(p["arm"], p["over"]): p for p in status["test"]["pairs"]}
+        least = min(pairs["red <b>", other]["lower"] for other in ("blue", "green"))
+        assert least > 0, status["test"]
+        says(driver, f"Yes: red <b> earns at least {float(format(least, '.3g')):g} more than any other arm.")
+        until("the picture", lambda: driver.find_element(CSS, "svg.chart .bars"))
+        assert sorted(t.text for t in driver.find_elements(CSS, "svg.chart .tick text") if t.text[:1].isalpha()) == ["blue", "green"]
+        row = until("the table", lambda: next(r for r in driver.find_elements(CSS, "tbody tr") if r.text.startswith("red <b> blue")))
+        one = pairs["red <b>", "blue"]
+        assert all(f"{float(format(one[name], '.3g')):g}" in row.text for name in ("difference", "lower", "upper")), (row.text, one)
+        check_looks(driver, "board-ab")
+        # The label: word for word what the command writes.
+        tab(driver, "Label")
+        says(driver, "What an attacker can reach")
+        path = os.path.join(server.folder, "status.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(status, f)
+        written = run("disclose", "--study", path)
+        flat = lambda words: " ".join(words.split())
+        for part in driver.find_elements(CSS, ".label p"):
+            assert flat(part.text) in flat(written), part.text
+        assert "guessing blindly" in driver.find_element(CSS, ".label svg.odds").text
+        check_looks(driver, "board-label")
+        assert not driver.find_elements(CSS, "b"), "an arm's name became markup"
+        complaints(driver)
+
+
+def test_two_columns_have_contours_and_their_error_beside_them_and_a_round_closes_no_list(driver):
+    with closing(Server()) as server:
+        server.study({**local_study("map"), "domain": {"points": [[i / 7, j / 5] for i in range(8) for j in range(6)]}})
+        owner = server.token("owner")
+        server.start()
+        play(server.url, owner, "map", 20)
+        log_in(driver, server.url, owner)
+        says(driver, "20 of 20000 rounds used")
+        driver.get(server.url + "/#map/posterior?x=0&y=1")
+        driver.refresh()
+        until("both pictures", lambda: len(driver.find_elements(CSS, "svg.chart")) == 2)
+        until("contours", lambda: len(driver.find_elements(CSS, "svg.chart path.contour")) >= 2)
+        names = [t.text for t in driver.find_elements(CSS, "svg.chart text.name")]
+        points = ask(server.url, "GET", "/v1/studies/map/posterior", owner)[1]["points"]
+        for kind, field_ in (("mean", "mean"), ("error", "sd")):
+            values = [p[field_] for p in points]
+            assert any(n.startswith(f"{kind}, from {min(values):.4g} (faint) to {max(values):.4g}") for n in names), (kind, names)
+        select, before = driver.find_elements(CSS, "section select")[1], driver.find_element(CSS, "svg.chart").get_attribute("outerHTML")
+        select.click()
+        play(server.url, owner, "map", 1)
+        until("another picture", lambda: driver.find_element(CSS, "svg.chart").get_attribute("outerHTML") != before)
+        assert select.is_displayed() and driver.switch_to.active_element == select, "the list was drawn anew"
+        select.send_keys(Keys.ESCAPE)
+        check_looks(driver, "board-map")
+        tab(driver, "Rounds")
+        select = until("the list", lambda: driver.find_element(CSS, "section select"))
+        play(server.url, owner, "map", 1)
+        says(driver, "45")
+        assert select.is_displayed(), "the list was drawn anew"
+        complaints(driver)
+
+
 def test_a_local_study_over_a_space_is_shown_in_its_own_units(driver):
     with closing(Server()) as server:
         server.study(space_study(trust="local"))
@@ -367,7 +440,7 @@ def test_the_board_passes_the_checks_light_and_dark_narrow_and_wide(driver):
         play(server.url, device, "slides", 30, left_open=3)
         log_in(driver, server.url, owner)
         says(driver, "33 of 20000 rounds used")
-        for name in ("Overview", "Posterior", "Rounds", "Releases", "Ledger", "Tokens"):
+        for name in ("Overview", "Posterior", "Rounds", "Releases", "Ledger", "Label", "Tokens"):
             tab(driver, name)
             until("the tab", lambda: driver.find_element(CSS, "nav.tabs [aria-current=page]").text == name)
             time.sleep(0.4)

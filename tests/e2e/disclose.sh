@@ -64,7 +64,7 @@ grep -q 'at most 73.2 times in 100' "$work/label" || fail "the odds: $(cat "$wor
 "$tacet" disclose --release "$work/r" --format label --html >"$work/label.html" || fail "no page"
 # The bar is as long as the sentence says; sections are closed.
 said=$(sed -n 's/.*at most \([0-9.]*\) times in 100.*/\1/p' "$work/label.html")
-grep -q "width:$said%" "$work/label.html" || fail "the bar does not show $said"
+grep -q "aria-label=\"$said of 100\".*width=\"$(awk "BEGIN { printf \"%.1f\", 6 * $said }")\" y=\"3\"" "$work/label.html" || fail "the bar does not show $said"
 [ "$(grep -o '<section>' "$work/label.html" | wc -l)" = "$(grep -o '</section>' "$work/label.html" | wc -l)" ] || fail "sections"
 grep -q '<h1>Privacy label</h1>' "$work/label.html" || fail "no HTML"
 

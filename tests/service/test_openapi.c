@@ -472,6 +472,8 @@ static void board(void) {
     assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/pie", owner, NULL, NULL), 404);
     assert_int_equal(ask("GET", FIGURE, "/v1/studies/dose/figures/tried", owner, NULL, NULL), 409); /* not public */
     assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/tried", device, NULL, NULL), 403);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/comparison", owner, NULL, NULL), 409); /* no A/B */
+    assert_int_equal(ask("GET", STUDY "/label", "/v1/studies/slides/label", owner, NULL, NULL), 200);
     assert_int_equal(ask("POST", TOKENS, TOKENS, owner, "{\"role\":\"device\",\"study\":\"nosuch\"}", NULL), 404);
     assert_int_equal(ask("POST", TOKENS, TOKENS, owner, "{\"role\":\"king\"}", NULL), 400);
     assert_int_equal(ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"owner\",\"study\":\"dose\"}", NULL), 403);

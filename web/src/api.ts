@@ -26,23 +26,33 @@ function headers(accept: string): Record<string, string> {
   return made;
 }
 
-// A picture that the server draws (src/report), as an element. The browser reads it as XML: no text becomes markup here.
-// null: there is none to be drawn.
-export function picture(path: string): Promise<SVGElement | null> {
+// What the server drew or wrote (src/report), as elements. The browser reads it as a document of its own, in which no
+// script runs. null: there is none.
+function fetched(path: string, accept: string): Promise<Document | null> {
   return new Promise((done, fail) => {
     const request = new XMLHttpRequest();
     request.open("GET", path);
     request.responseType = "document";
-    for (const [name, value] of Object.entries(headers("image/svg+xml"))) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(headers(accept))) request.setRequestHeader(name, value);
     request.onerror = () => fail(new Problem(0, "away", "the server cannot be reached"));
     request.onload = () => {
-      const root = request.responseXML?.documentElement;
-      if (request.status === 200 && root) done(document.adoptNode(root) as unknown as SVGElement);
+      if (request.status === 200 && request.responseXML) done(request.responseXML);
       else if (request.status === 409) done(null);
-      else fail(new Problem(request.status, "", `the picture was not drawn: ${request.status} ${request.getResponseHeader("content-type") ?? ""}`));
+      else fail(new Problem(request.status, "", `the answer was ${request.status} ${request.getResponseHeader("content-type") ?? ""}`));
     };
     request.send();
   });
+}
+
+export async function picture(path: string): Promise<SVGElement | null> {
+  const found = await fetched(path, "image/svg+xml");
+  return found && (document.adoptNode(found.documentElement) as unknown as SVGElement);
+}
+
+// The sections of a privacy label.
+export async function label(path: string): Promise<Element[] | null> {
+  const found = await fetched(`${path}?part=1`, "application/xhtml+xml");
+  return found && [...found.querySelectorAll("main > section")].map((part) => document.adoptNode(part));
 }
 
 // 0: the server cannot be reached.

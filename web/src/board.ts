@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // board.ts - the study board, for owners and analysts. It asks the public routes (docs/API.md) with the role of its
 // session: what the role may not read is refused there, and then not shown here.
-import { ask, get, patience, pause, Problem, Session } from "./api";
+import { ask, get, label, patience, pause, Problem, Session } from "./api";
 import { above, age, announce, card, csv, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
+import { compareCard, Test } from "./compare";
 import { createCard } from "./create";
 import { frame, guarded } from "./login";
-import { axesFrom, axesQuery, figure, noAxes, posterior } from "./posterior";
+import { axesFrom, axesQuery, figure, noAxes, PosteriorView } from "./posterior";
 
 interface Brief { name: string; trust: string; state: string; suggested: number; observed?: number }
 interface Definition {
@@ -16,6 +17,7 @@ interface Definition {
 interface Study extends Brief {
   definition: Definition; created: number; released: number; rounds_left: number;
   guarantee: { proven: boolean; eps: number | null; delta: number; protects: string; statement: string; eps_of_rounds: Record<string, number | null>; rounds_per_person: number; eps_per_person: number | null };
+  test?: Test; // of an A/B study
 }
 type Point = Record<string, string | number>; // by the names of the columns, in their own units
 interface Best { action?: number[]; point?: Point; mean: number; sd: number | null }
@@ -25,7 +27,7 @@ interface Token { number: number; role: string; study: string; label: string; cr
 
 const WAIT_SECONDS = 20; // for the next event; what else may have changed is asked for then, too
 const PAUSE_SECONDS = 0.5; // between two looks, however quickly rounds come
-const TABS = ["Overview", "Posterior", "Rounds", "Releases", "Ledger", "Tokens", "New study"] as const;
+const TABS = ["Overview", "Posterior", "Rounds", "Releases", "Ledger", "Label", "Tokens", "New study"] as const;
 type Tab = (typeof TABS)[number];
 const linkOf = (t: Tab): string => t.toLowerCase().replace(" ", "");
 
@@ -73,6 +75,9 @@ class Board {
   private readonly body = h("div");
   private rounds: LongTable<Event_> | null = null;
   private axes = noAxes();
+  private view: PosteriorView | null = null;
+  private column: HTMLSelectElement | null = null; // of what was tried; a list that is open is not closed by a round
+  private readonly drawing = h("div");
   private readonly picture = h("div", { class: "wholly" });
   private round = 0; // the one whose details are shown
   private fresh = ""; // the text of a token that was just made
@@ -85,7 +90,7 @@ class Board {
     window.matchMedia("(max-width: 600px)").addEventListener("change", () => { if (this.tab !== "New study" && this.tab !== "Tokens") this.drawn = ""; void this.attempt(() => this.draw()); });
     document.addEventListener("visibilitychange", () => this.waits.abort());
     this.readLink();
-    window.addEventListener("hashchange", () => { this.readLink(); this.study = null; this.log = new Log(); this.rounds = null; this.drawTabs(); this.waits.abort(); });
+    window.addEventListener("hashchange", () => { this.readLink(); this.forget(); this.drawTabs(); this.waits.abort(); });
     this.drawTabs();
   }
 
@@ -124,11 +129,18 @@ class Board {
     await this.attempt(() => this.draw());
   }
 
-  private async choose(name: string): Promise<void> {
-    this.name = name;
+  // What was kept of a study that is no longer shown.
+  private forget(): void {
     this.study = null;
     this.log = new Log();
     this.rounds = null;
+    this.view = null;
+    this.column = null;
+  }
+
+  private async choose(name: string): Promise<void> {
+    this.name = name;
+    this.forget();
     this.axes = noAxes();
     this.round = 0;
     this.drawn = "";
@@ -218,7 +230,7 @@ class Board {
     const made = await this.part(s);
     if (turn !== this.turn) return; // something newer was asked for meanwhile, and is on its way
     this.drawn = mark;
-    if (!made) return;
+    if (!made || (this.body.firstChild === made && this.body.childNodes.length === 1)) return;
     const controls = (): HTMLElement[] => [...this.body.querySelectorAll<HTMLElement>("button, input, select, [tabindex]")];
     const focused = controls().indexOf(document.activeElement as HTMLElement);
     put(this.body, made);
@@ -228,10 +240,14 @@ class Board {
   private part(s: Study): Promise<HTMLElement | null> {
     switch (this.tab) {
       case "Overview": return this.overview(s);
-      case "Posterior": return posterior(s.name, this.axes, (axes) => { this.axes = axes; this.keepLink(); void this.attempt(() => this.draw()); });
+      case "Posterior":
+        if (s.test) return compareCard(s.name, s.test).then((made) => h("div", { class: "cards" }, made));
+        this.view ??= new PosteriorView(s.name, (axes) => { this.axes = axes; this.keepLink(); void this.attempt(() => this.draw()); });
+        return this.view.show(this.axes);
       case "Rounds": return this.listRounds();
       case "Releases": return this.releases(s);
       case "Ledger": return this.ledger();
+      case "Label": return this.label(s);
       case "Tokens": return this.tokens(s);
       case "New study": return this.newStudy();
     }
@@ -290,11 +306,12 @@ class Board {
       card(s.name, "wide", s.definition.description ? h("p", {}, s.definition.description) : null,
         facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ...(told === undefined ? [] : [["reported", String(told)], ["open tickets", String(open)], ["expired", String(this.log.expired)]] as [string, string][])),
         gauge("rounds used", s.suggested, whole, `${s.suggested} of ${whole} rounds used`)),
-      card("Best so far", "third", await this.best(s)),
+      s.test ? null : card("Best so far", "third", await this.best(s)),
       card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${above(g.eps)}${g.delta > 0 ? `, delta ${above(g.delta, 3)}` : ""}, proven` : "Not proven"),
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
         h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? " counts" : "s count"}.`)),
+      s.test ? await compareCard(s.name, s.test) : null,
       card(told === undefined ? "Tickets issued" : "Open tickets", "wide", tickets, acts),
       this.session.role === "owner" && s.state === "active" && extends_(s) ? card("More rounds", "third", this.extendForm(s)) : null,
       card("Health", "third", await this.health()));
@@ -388,11 +405,15 @@ class Board {
     const domain = this.study?.definition.domain;
     const names = domain?.space?.columns.map((c) => c.name) ?? domain?.points?.[0]?.map((_, i) => `x${i + 1}`) ?? [];
     const drawn = this.log.events.length > 0 ? await figure(this.name, "tried", `x=${this.axes.x}`) : null;
-    const select: HTMLSelectElement = h("select", { change: () => { this.axes = { ...noAxes(), x: Number(select.value) }; this.keepLink(); void this.attempt(() => this.tried()); } },
-      ...names.map((name, i) => h("option", { value: i, selected: i === this.axes.x }, name)));
-    const had = this.picture.contains(document.activeElement);
-    put(this.picture, drawn ? card("What was tried", "", h("div", { class: "fields" }, field("Column", select)), drawn, h("p", { class: "small soft" }, "The last 1,000 events at most.")) : null);
-    if (had) select.focus();
+    if (!this.column) {
+      const select: HTMLSelectElement = h("select", { change: () => { this.axes = { ...noAxes(), x: Number(select.value) }; this.keepLink(); void this.attempt(() => this.tried()); } },
+        ...names.map((name, i) => h("option", { value: i }, name)));
+      this.column = select;
+      put(this.picture, card("What was tried", "", h("div", { class: "fields" }, field("Column", select)), this.drawing, h("p", { class: "small soft" }, "The last 1,000 events at most.")));
+    }
+    this.column.value = String(this.axes.x);
+    put(this.drawing, drawn);
+    this.picture.classList.toggle("hidden", !drawn);
   }
 
   private pointOf(e: Event_): string {
@@ -448,6 +469,14 @@ class Board {
       Number.isFinite(budget) && Number.isFinite(spent) ? gauge("privacy budget", spent, budget, `eps ${above(spent)} of ${above(budget)} reserved for the whole study`) : null,
       table<[string, unknown]>([{ name: "Field", text: (r) => r[0].replace(/_/g, " ") }, { name: "Value", text: (r) => (typeof r[1] === "number" ? number(r[1], 6) : h("code", {}, String(r[1]))) }], flat, "Ledger"),
       h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Each device keeps the ledger of its own reports." : "Charged before the first round; verified by 'tacet ledger verify'.")));
+  }
+
+  // What 'tacet disclose --study' writes: made by the server, shown here as it is.
+  private async label(s: Study): Promise<HTMLElement> {
+    const path = `/v1/studies/${s.name}/label`;
+    const parts = await label(path);
+    return h("div", { class: "cards" }, card("Privacy label", "", parts ? h("div", { class: "label" }, ...parts) : h("p", { class: "soft" }, "This study states no proven guarantee, so it has no label."),
+      parts ? h("div", { class: "buttons" }, h("button", { type: "button", click: () => void this.attempt(async () => download(`${s.name}-label.html`, await get<string>(path), "text/html")) }, "Download to print")) : null));
   }
 
   // --- tokens ---

@@ -2,7 +2,7 @@
 // desk.ts - the curator's desk: questions as they come, each with its record; what was given out; what is left.
 // Keyboard first: the field has the focus, Enter gives the value, Alt+X says that a row cannot be measured, Alt+J and
 // Alt+K go to the next and the previous question. A value goes to this server, and nowhere else.
-import { ask, get, patience, pause, Problem, Session } from "./api";
+import { ask, get, label, patience, pause, Problem, Session } from "./api";
 import { above, age, announce, card, Column, download, facts, field, gauge, h, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
 
@@ -44,7 +44,7 @@ class Desk {
   private readonly budget = h("div");
   private readonly released = h("div");
   private readonly ledger = h("div");
-  private readonly label = h("pre", { tabindex: 0, "aria-label": "Privacy label" });
+  private readonly label = h("div", { class: "label" });
 
   constructor(private readonly session: Session) {}
 
@@ -59,7 +59,7 @@ class Desk {
         card("Budget", "third", this.budget),
         card("Released", "wide", this.released),
         card("Ledger", "", this.ledger, h("div", { class: "buttons" }, receipt)),
-        card("Privacy label", "", this.label)));
+        card("Privacy label", "", this.label, h("div", { class: "buttons" }, h("button", { type: "button", click: () => void get<string>("/v1/desk/label").then((text) => download("label.html", text, "text/html")) }, "Download to print")))));
     this.keys = this.keys.bind(this);
     document.addEventListener("keydown", this.keys);
   }
@@ -223,7 +223,7 @@ class Desk {
       put(this.ledger, facts(["entries", String(l.entries)], ["answered", String(l.answered)], ["without protection", String(l.uncovered)], ["eps spent", `${above(l.eps)} of ${above(l.budget_eps)}`]),
         h("p", { class: "small soft" }, "Verified a moment ago. Head of the chain: ", h("code", {}, l.head)),
         h("div", { class: "list short", tabindex: 0, role: "region", "aria-label": "Ledger" }, table(columns, newest.slice(0, 200), "Ledger, newest first")));
-      this.label.textContent = (await get<{ label: string }>("/v1/desk/label")).label;
+      put(this.label, ...(await label("/v1/desk/label")) ?? []);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.status === 401) return this.end(error);

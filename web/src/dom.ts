@@ -22,12 +22,6 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
-export function svg(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  fill(element, attributes, children);
-  return element;
-}
-
 export function put(parent: Element, ...children: Child[]): void {
   parent.replaceChildren(...(children.filter((c) => c !== null && c !== undefined && c !== false) as (Node | string)[]));
 }

@@ -2,7 +2,7 @@
 // posterior.ts - what a study has learnt, over one or two of its columns, in their own units; the others are set beside it.
 import { get, picture, Problem } from "./api";
 import { Column, daysOf, valueText } from "./column";
-import { card, csv, download, field, h, number } from "./dom";
+import { card, csv, download, field, h, number, put } from "./dom";
 
 export interface Posterior { kind: string; columns: Column[]; at?: number[]; points: { at: number[]; mean: number | null; sd: number | null }[] }
 // Which columns are drawn, and where the others are: none said is where the release's best point is.
@@ -21,13 +21,14 @@ export function axesFrom(query: URLSearchParams): Axes {
 }
 
 // Letters of a picture that shrinks shrink with it: on a telephone it is drawn narrower.
-const width = (): number => (window.innerWidth < 600 ? 360 : 760);
+const width = (halved: boolean): number => (window.innerWidth < 600 ? 360 : halved ? 520 : 760);
 
 // The figure as the server draws it for reports, too; with `file` as one with its own style.
-const address = (study: string, kind: string, query: string, file = false): string => `/v1/studies/${study}/figures/${kind}?${query}&width=${file ? 760 : width()}${file ? "&file=1" : ""}`;
+const address = (study: string, kind: string, query: string, wide: number, file = false): string => `/v1/studies/${study}/figures/${kind}?${query}&width=${wide}${file ? "&file=1" : ""}`;
 
-export function figure(study: string, kind: string, query: string): Promise<SVGElement | null> {
-  return picture(address(study, kind, query));
+// `halved`: two are side by side.
+export function figure(study: string, kind: string, query: string, halved = false): Promise<SVGElement | null> {
+  return picture(address(study, kind, query, width(halved)));
 }
 
 // What sets one of the columns that are not drawn.
@@ -53,33 +54,84 @@ function control(column: Column, now: number, set: (value: number) => void): HTM
   return made;
 }
 
-// `change` is called with the axes that somebody chose.
-export async function posterior(study: string, a: Axes, change: (axes: Axes) => void): Promise<HTMLElement> {
-  let p: Posterior;
-  try {
-    p = await get<Posterior>(`/v1/studies/${study}/posterior?${axesQuery(a)}`);
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 409) throw error;
-    return h("div", { class: "cards" }, card("Posterior", "", h("p", { class: "soft" }, `${error.message}.`)));
+// The view of one study. What somebody chooses in stays as it is when only the picture is new: a list that is open is
+// not closed by a round.
+export class PosteriorView {
+  private key = "";
+  private places = ""; // what the controls of the other columns show
+  private turn = 0;
+  private shown: { p: Posterior; a: Axes } | null = null;
+  private readonly choices = h("div", { class: "fields" });
+  private readonly rest = h("div", { class: "fields" });
+  private readonly drawn = h("div", { class: "pair" });
+  private readonly words = h("p", { class: "small soft" });
+  private readonly element: HTMLElement;
+
+  // `change` is called with the axes that somebody chose.
+  constructor(private readonly study: string, private readonly change: (axes: Axes) => void) {
+    const save = (end: string, text: () => string, type?: string): HTMLElement => h("button", { type: "button", click: () => download(`${study}-${this.names()}.${end}`, text(), type) }, `Download ${end.toUpperCase()}`);
+    this.element = h("div", { class: "cards" }, card("Posterior", "", this.choices, this.rest, this.drawn, this.words,
+      h("div", { class: "buttons" }, save("csv", () => csv(this.rows()), "text/csv"), save("json", () => JSON.stringify(this.shown!.p)),
+        h("button", { type: "button", click: () => void get<string>(address(study, "posterior", axesQuery(this.shown!.a), 760, true)).then((text) => download(`${study}-${this.names()}.svg`, text, "image/svg+xml")) }, "Download SVG"))));
   }
-  const pick = (label: string, value: number, none: boolean, set: (v: number) => Axes): HTMLElement => {
-    const select: HTMLSelectElement = h("select", { change: () => change(set(Number(select.value))) },
+
+  private names(): string {
+    const { p, a } = this.shown!;
+    return `${p.columns[a.x].name}${a.y >= 0 ? `-${p.columns[a.y].name}` : ""}`;
+  }
+
+  private rows(): (string | number)[][] {
+    const { p } = this.shown!;
+    return [[...p.columns.map((c) => c.name), "mean", "sd"], ...p.points.map((q) => [...q.at.map((v, i) => valueText(p.columns[i], v, 17)), q.mean ?? "", q.sd ?? ""])];
+  }
+
+  private pick(label: string, value: number, none: boolean, set: (v: number) => Axes): HTMLElement {
+    const select: HTMLSelectElement = h("select", { change: () => this.change(set(Number(select.value))) },
       ...(none ? [h("option", { value: -1, selected: value < 0 }, "(one column)")] : []),
-      ...p.columns.map((c, i) => h("option", { value: i, selected: i === value }, c.name)));
+      ...this.shown!.p.columns.map((c, i) => h("option", { value: i, selected: i === value }, c.name)));
     return field(label, select);
-  };
-  const others = p.at ? p.columns.map((c, i) => (i === a.x || i === a.y ? null : control(c, p.at![i], (v) => change({ ...a, at: p.at!.map((old, k) => (k === i ? v : old)) })))) : [];
-  const drawn = await figure(study, "posterior", axesQuery(a));
-  const file = (end: string): string => `${study}-${p.columns[a.x].name}${a.y >= 0 ? `-${p.columns[a.y].name}` : ""}.${end}`;
-  const rows = (): (string | number)[][] => [[...p.columns.map((c) => c.name), "mean", "sd"], ...p.points.map((q) => [...q.at.map((v, i) => valueText(p.columns[i], v, 17)), q.mean ?? "", q.sd ?? ""])];
-  return h("div", { class: "cards" }, card("Posterior", "",
-    h("div", { class: "fields" }, pick("Column", a.x, false, (x) => ({ ...a, x, y: a.y === x ? -1 : a.y })), pick("Second column", a.y, true, (y) => ({ ...a, y: y === a.x ? -1 : y })), ...others),
-    drawn,
-    h("p", { class: "small soft" }, p.kind === "points"
-      ? "Every point of the domain: its mean, with one standard deviation either way. Made of randomised reports; costs nothing more."
-      : `What a release would say now, ${others.some((o) => o) ? "with the other columns as set above" : "over a grid"}${p.columns.some((c) => c.context) ? ", for the context that is set above" : ""}; the band is the model's own error. Costs no budget.`),
-    h("div", { class: "buttons" },
-      h("button", { type: "button", click: () => download(file("csv"), csv(rows()), "text/csv") }, "Download CSV"),
-      h("button", { type: "button", click: () => download(file("json"), JSON.stringify(p)) }, "Download JSON"),
-      h("button", { type: "button", click: () => void get<string>(address(study, "posterior", axesQuery(a), true)).then((text) => download(file("svg"), text, "image/svg+xml")) }, "Download SVG"))));
+  }
+
+  private control(): void {
+    const { p, a } = this.shown!;
+    const key = JSON.stringify([a.x, a.y, p.columns]), places = JSON.stringify([key, p.at]);
+    const focus = [...this.element.querySelectorAll<HTMLElement>("select, input")].indexOf(document.activeElement as HTMLElement);
+    if (key !== this.key) put(this.choices, this.pick("Column", a.x, false, (x) => ({ ...a, x, y: a.y === x ? -1 : a.y })), this.pick("Second column", a.y, true, (y) => ({ ...a, y: y === a.x ? -1 : y })));
+    if (places !== this.places && (key !== this.key || a.at.length > 0 || !this.rest.contains(document.activeElement))) {
+      put(this.rest, ...(p.at ? p.columns.map((c, i) => (i === a.x || i === a.y ? null : control(c, p.at![i], (v) => this.change({ ...a, at: p.at!.map((old, k) => (k === i ? v : old)) })))) : []));
+      this.places = places;
+    }
+    this.key = key;
+    if (focus >= 0 && !this.element.contains(document.activeElement)) this.element.querySelectorAll<HTMLElement>("select, input")[focus]?.focus();
+  }
+
+  private async pictures(): Promise<void> {
+    const { p, a } = this.shown!;
+    const turn = ++this.turn;
+    const map = a.y >= 0 && p.columns[a.y].kind !== "category";
+    const errors = new Set(p.points.map((q) => q.sd));
+    const two = map && errors.size > 1;
+    const made = [await figure(this.study, "posterior", axesQuery(a), two), two ? await figure(this.study, "uncertainty", axesQuery(a), two) : null];
+    if (turn !== this.turn) return; // something newer was asked for meanwhile
+    put(this.drawn, ...made);
+    this.drawn.classList.toggle("two", made[1] !== null);
+    const same = map && errors.size === 1 && p.points[0]?.sd ? ` The error is the same everywhere: ± ${number(p.points[0].sd, 2)}.` : "";
+    this.words.textContent = p.kind === "points"
+      ? `Every point of the domain: its mean, with one standard deviation either way${made[1] ? ", which the second picture shows" : ""}. Made of randomised reports; costs nothing more.`
+      : `What a release would say now, ${this.rest.childElementCount > 0 ? "with the other columns as set above" : "over a grid"}${p.columns.some((c) => c.context) ? ", for the context that is set above" : ""}; the band is the model's own error.${same} Costs no budget.`;
+  }
+
+  async show(a: Axes): Promise<HTMLElement> {
+    let p: Posterior;
+    try {
+      p = await get<Posterior>(`/v1/studies/${this.study}/posterior?${axesQuery(a)}`);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 409) throw error;
+      return h("div", { class: "cards" }, card("Posterior", "", h("p", { class: "soft" }, `${error.message}.`)));
+    }
+    this.shown = { p, a };
+    this.control();
+    await this.pictures();
+    return this.element;
+  }
 }

@@ -110,7 +110,8 @@ class Best:
     def _repr_html_(self) -> str:
         rows = [("best row measured", self.row), ("its value", f"{self.value:g}")]
         if self.recommended_row is not None:
-            rows.append(("recommended row", f"{self.recommended_row}: {self.recommended_mean:.3g} ± {self.recommended_sd:.2g}"))
+            known = f" ± {self.recommended_sd:.2g}" if self.recommended_sd else ", as measured"
+            rows.append(("recommended row", f"{self.recommended_row}: {self.recommended_mean:.3g}{known}"))
         return table(["search", ""], rows)
 
 

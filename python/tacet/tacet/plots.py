@@ -74,9 +74,12 @@ def _series(ax: Axes, one: dict[str, Any], x: dict[str, Any], y: dict[str, Any],
         cells = np.full((len(rows), len(columns)), np.nan)
         cells[np.searchsorted(rows, up), np.searchsorted(columns, across)] = _place(one["z"], {})
         ax.figure.colorbar(ax.pcolormesh(columns, rows, cells, cmap="viridis", shading="nearest"), ax=ax, label=name)
+    elif style == "contour":
+        ax.plot(across, up, color="black", linewidth=0.8, label=name)
     elif style == "points" and "lower" in one:
         reach = [up - _place(one["lower"], y), _place(one["upper"], y) - up]
-        ax.errorbar(across, up, yerr=reach, fmt="o", color=color, markersize=4, capsize=3, label=name)
+        aside = [across - _place(one["left"], x), _place(one["right"], x) - across] if "left" in one else None
+        ax.errorbar(across, up, xerr=aside, yerr=reach, fmt="o", color=color, markersize=4, capsize=3, label=name)
     elif style == "points":
         ax.plot(across, up, "o", color=color, markersize=3, alpha=0.75, label=name)
     else:

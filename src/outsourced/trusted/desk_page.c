@@ -14,6 +14,7 @@
 #include "io/http/problem.h"
 #include "outsourced/trusted/desk_internal.h"
 #include "pages/assets.h"
+#include "report/known.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -373,7 +374,6 @@ static void label(tacet__desk_page *page, const tacet__request *request, tacet__
     char *text = NULL;
     struct tm day;
     const time_t now = time(NULL);
-    (void)request;
     if (gmtime_r(&now, &day) != NULL) {
         (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
     }
@@ -393,14 +393,16 @@ static void label(tacet__desk_page *page, const tacet__request *request, tacet__
         d.budget_delta = r.budget_delta;
         d.entries = r.entries;
         d.uncovered = r.uncovered;
-        status = tacet_disclose_label(&text, &d, false, &err);
+        status = tacet_disclose_label(&text, &d, true, &err);
     }
     if (status == TACET_OK) {
-        say(response, 200, json_pack("{ss}", "label", text));
+        *response = (tacet__response){.status = 200, .body = text, .file = -1};
+        response->content_type =
+            tacet__label_type(text, request->argument != NULL && request->argument(request->peer, "part") != NULL);
+        response->body_size = strlen(text);
     } else {
         tacet__problem(response, 503, NULL, err.message);
     }
-    free(text);
 }
 
 /* Signs what the ledger holds now. */

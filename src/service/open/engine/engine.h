@@ -68,7 +68,7 @@ typedef struct tacet__job {
     double wait;                         /* LOOK, EVENTS: seconds */
     uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND, EXPIRE; set by RELEASE, EXPIRE */
     unsigned width;     /* POSTERIOR, TRIED: the answer is a figure, drawn so wide; 0: its data, or marks and scales */
-    const char *figure; /* its kind; NULL: the answer is the data */
+    const char *figure; /* STATUS, too: its kind, or "label"; NULL: the answer is the data */
     bool as_file;       /* with its own style */
     uint64_t x, y; /* POSTERIOR: the columns that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */

@@ -6,11 +6,13 @@
 #include "service/open/wire/board.h"
 
 #include "report/figure.h"
+#include "report/known.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/report/report.h>
 #include <time.h>
 
 enum { FRESH_SECONDS = 300, DAYS_MOST = 36500 };
@@ -149,15 +151,18 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
     static const struct {
         const char *name;
         tacet__job_kind kind;
-    } FIGURES[] = {{"posterior", TACET__JOB_POSTERIOR}, {"tried", TACET__JOB_TRIED}};
-    enum { NARROWEST = 200, WIDEST = 2000 };
+    } FIGURES[] = {{"posterior", TACET__JOB_POSTERIOR},
+                   {"uncertainty", TACET__JOB_POSTERIOR},
+                   {"tried", TACET__JOB_TRIED},
+                   {"comparison", TACET__JOB_STATUS}};
+    enum { NARROWEST = 200, WIDEST = 2000, COUNT = sizeof FIGURES / sizeof *FIGURES };
     uint64_t width = 0;
     size_t k = 0;
-    while (k < 2 && (c->last == NULL || strcmp(c->last, FIGURES[k].name) != 0)) {
+    while (k < COUNT && (c->last == NULL || strcmp(c->last, FIGURES[k].name) != 0)) {
         k++;
     }
-    if (k == 2) {
-        tacet__refuse(response, 404, "not-found", "there is no such figure: posterior, tried");
+    if (k == COUNT) {
+        tacet__refuse(response, 404, "not-found", "there is no such figure: posterior, uncertainty, tried, comparison");
         return;
     }
     if (!whole_argument(c, response, "width", WIDEST, &width)) {
@@ -172,9 +177,43 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
     }
 }
 
+static const char LABEL[] = "label";
+
+void tacet__board_label(tacet__call *c, tacet__response *response) {
+    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
+    if (job != NULL) {
+        job->figure = LABEL;
+        job->as_file = tacet__call_argument(c, "part") == NULL;
+    }
+    tacet__call_job(c, response, job);
+}
+
+/* The same page that 'tacet disclose --study' writes, of the same status. */
+static void answer_label(tacet__response *response, const json_t *status, bool part) {
+    tacet_error err = {0};
+    char date[16] = "";
+    struct tm day;
+    const time_t now = time(NULL);
+    char *text = json_dumps(status, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (gmtime_r(&now, &day) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
+    }
+    const tacet_disclosure d = {.study = text, .date = date};
+    const tacet_status made = text == NULL ? TACET_NO_MEMORY : tacet_disclose_label(&response->body, &d, true, &err);
+    free(text);
+    if (made == TACET_OK) {
+        response->status = 200;
+        response->content_type = tacet__label_type(response->body, part);
+        response->body_size = strlen(response->body);
+    } else {
+        tacet__refuse(response, made == TACET_INVALID ? 409 : 503, made == TACET_INVALID ? "state" : "busy",
+                      err.message);
+    }
+}
+
 void tacet__board_answer_view(tacet__response *response, const tacet__job *job) {
-    if (job->figure == NULL) {
-        tacet__call_fill(response, 200, json_incref(job->body));
+    if (job->figure == LABEL) {
+        answer_label(response, job->body, !job->as_file);
         return;
     }
     tacet_error err = {0};
@@ -186,7 +225,9 @@ void tacet__board_answer_view(tacet__response *response, const tacet__job *job) 
     json_t *figure = tacet__figure(job->figure, data);
     json_decref(data);
     if (figure == NULL) {
-        tacet__refuse(response, 400, "invalid", "there is no such column");
+        tacet__refuse(response, job->kind == TACET__JOB_STATUS ? 409 : 400, "invalid",
+                      job->kind == TACET__JOB_STATUS ? "nothing has been released that could be compared"
+                                                     : "there is no such column, or not two of numbers");
     } else if (job->width == 0) {
         tacet__call_fill(response, 200, json_incref(figure));
     } else if (tacet__figure_svg(&response->body, &response->body_size, figure, (int)job->width,

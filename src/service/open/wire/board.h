@@ -11,6 +11,7 @@ void tacet__board_events(tacet__call *c, tacet__response *response);
 void tacet__board_expire(tacet__call *c, tacet__response *response);
 void tacet__board_posterior(tacet__call *c, tacet__response *response);
 void tacet__board_figure(tacet__call *c, tacet__response *response);
+void tacet__board_label(tacet__call *c, tacet__response *response);
 void tacet__board_tokens(tacet__call *c, tacet__response *response);
 void tacet__board_make_token(tacet__call *c, tacet__response *response);
 void tacet__board_renew_token(tacet__call *c, tacet__response *response);
@@ -19,7 +20,7 @@ void tacet__board_log_in(tacet__call *c, tacet__response *response);
 void tacet__board_session(tacet__call *c, tacet__response *response);
 void tacet__board_log_out(tacet__call *c, tacet__response *response);
 
-/* The data of a view, or its figure: marks and scales, or SVG. */
+/* The figure of a view: marks and scales, or SVG; or the label. */
 void tacet__board_answer_view(tacet__response *response, const tacet__job *job);
 
 #endif

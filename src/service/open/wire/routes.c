@@ -101,6 +101,7 @@ static const route ROUTES[] = {
     {"expire", "POST", STUDY "/expiry", OWNER, AUDITED, tacet__board_expire, "number older", 0},
     {"posterior", "GET", STUDY "/posterior", READERS, HERE, tacet__board_posterior, "x y at", 0},
     {"figure", "GET", STUDY "/figures/{figure}", READERS, HERE, tacet__board_figure, "x y at width file", 0},
+    {"label", "GET", STUDY "/label", EVERYBODY, HERE, tacet__board_label, "part", 0},
     {"tokens", "GET", "/v1/tokens", OWNER, DESK, tacet__board_tokens, "", 0},
     {"make_token", "POST", "/v1/tokens", OWNER, AUDITED, tacet__board_make_token,
      "role study label days open_most rounds_most", 0},

@@ -53,7 +53,7 @@ static json_t *body_of(const tacet__job *job) {
 static void answer_job(tacet__response *response, const tacet__job *job) {
     const bool made =
         job->kind == TACET__JOB_RELEASE || (job->kind == TACET__JOB_SUGGEST && !job->repeated && !job->last);
-    if (job->kind == TACET__JOB_POSTERIOR || job->kind == TACET__JOB_TRIED) {
+    if (job->figure != NULL) {
         tacet__board_answer_view(response, job);
     } else {
         tacet__call_fill(response, made ? 201 : 200, body_of(job));
