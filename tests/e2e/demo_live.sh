@@ -21,4 +21,7 @@ grep -q '8 of 8 rows measured: done' "$work/live/search.html" || fail "the page 
 grep -q 'What was not protected' "$work/live/search.html" || fail "the page does not say what was not protected"
 "$bin/tacet" report --in "$work/live/search/result.json" --out "$work/later.html" >/dev/null
 grep -q 'best so far' "$work/later.html" && grep -q '8 of 8' "$work/later.html" || fail "the state folder does not open later"
+# The map: the best row lies where release.csv has it, in its own units, and the noise is named.
+place=$(awk -F, -v row="$(number best_row "$work/live/search/result.json")" 'NR == 1 { name = $2 } NR > 1 && $1 == row { printf "row %d: %s %.4g,", row, name, $2 }' "$work/live/search/release.csv")
+[ -n "$place" ] && grep -qF "$place" "$work/later.html" && grep -q 'The noise has a standard deviation of [0-9]' "$work/later.html" || fail "no map with '$place'"
 echo "both parties can be watched, and the page stays"

@@ -116,6 +116,53 @@ static void test_two_columns_are_cells_and_what_may_be_best_is_marked(void **sta
     json_decref(f);
 }
 
+static void test_contours_cross_where_the_level_lies_and_errors_are_a_map_of_their_own(void **state) {
+    /* mean = x + 2 y on a grid of 3 x 3, so every contour is a straight line. */
+    char data[2000] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"bounds\":[0,2]},{\"name\":\"b\",\"kind\":"
+                      "\"real\",\"bounds\":[0,2]}],\"x\":0,\"by\":1,\"points\":[";
+    for (int i = 0; i < 9; i++) {
+        (void)snprintf(data + strlen(data), sizeof data - strlen(data), "%s{\"at\":[%d,%d],\"mean\":%d,\"sd\":0.%d}",
+                       i > 0 ? "," : "", i % 3, i / 3, i % 3 + 2 * (i / 3), i + 1);
+    }
+    (void)snprintf(data + strlen(data), sizeof data - strlen(data), "]}");
+    json_t *f = figure("posterior", data);
+    const json_t *lines = series(f, 1);
+    const json_t *x = json_object_get(lines, "x"), *y = json_object_get(lines, "y");
+    assert_string_equal(word(lines, "style"), "contour");
+    assert_string_equal(word(lines, "name"), "contours at 2, 4");
+    size_t met = 0;
+    for (size_t i = 0; i < json_array_size(x); i++) {
+        if (json_is_number(json_array_get(x, i))) {
+            const double level = at(lines, "x", i) + 2 * at(lines, "y", i);
+            assert_true(fabs(level - 2) < 1e-12 || fabs(level - 4) < 1e-12);
+            met++;
+        } else {
+            assert_true(json_is_null(json_array_get(y, i)));
+        }
+    }
+    assert_true(met >= 8); /* two squares each at the least, two ends a square */
+    json_decref(f);
+    f = figure("uncertainty", data);
+    assert_string_equal(word(series(f, 0), "name"), "error, from 0.1 (faint) to 0.9 (full)");
+    assert_close(at(series(f, 0), "z", 0), 0.1, 0);
+    json_decref(f);
+}
+
+static void test_the_arm_ahead_is_compared_with_each_other(void **state) {
+    json_t *f =
+        figure("comparison",
+               "{\"test\":{\"confidence\":0.95,\"pairs\":[{\"arm\":\"b\",\"over\":\"a\",\"difference\":0.1,"
+               "\"lower\":-0.1,\"upper\":0.3},{\"arm\":\"c\",\"over\":\"a\",\"difference\":0.4,\"lower\":0.25,"
+               "\"upper\":0.5},{\"arm\":\"c\",\"over\":\"b\",\"difference\":0.3,\"lower\":0.2,\"upper\":0.45}]}}");
+    assert_string_equal(word(json_object_get(f, "y"), "label"), "c earns more by");
+    assert_int_equal(json_array_size(json_object_get(series(f, 0), "y")), 2);
+    assert_close(at(series(f, 0), "lower", 1), 0.2, 0);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(series(f, 0), "words"), 1)),
+                        "c over b: 0.3, at least 0.2");
+    assert_close(at(series(f, 1), "y", 0), 0, 0);
+    json_decref(f);
+}
+
 static void test_rounds_winners_and_budgets(void **state) {
     json_t *f = figure("tried", "{" COLUMNS ",\"x\":3,\"rounds\":[{\"number\":1,\"point\":{\"since\":\"2023-01-02\"}},"
                                 "{\"number\":3,\"point\":{\"since\":\"2024-01-01\"}}]}");
@@ -167,6 +214,8 @@ static void test_what_cannot_be_drawn_is_refused(void **state) {
         {"winners", "{\"space\":{" COLUMNS "},\"winners\":[{\"setting\":{\"rate\":\"x\"}}]}"},
         {"budget", "{\"list\":[]}"},
         {"choice", "{\"records\":0}"},
+        {"comparison", "{\"test\":{\"pairs\":[]}}"},
+        {"uncertainty", "{" COLUMNS ",\"x\":0,\"points\":[]}"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         char *text = NULL;
@@ -183,6 +232,8 @@ int main(void) {
         cmocka_unit_test(test_a_slice_in_the_column_s_own_units),
         cmocka_unit_test(test_levels_and_dates_by_their_names),
         cmocka_unit_test(test_two_columns_are_cells_and_what_may_be_best_is_marked),
+        cmocka_unit_test(test_contours_cross_where_the_level_lies_and_errors_are_a_map_of_their_own),
+        cmocka_unit_test(test_the_arm_ahead_is_compared_with_each_other),
         cmocka_unit_test(test_rounds_winners_and_budgets),
         cmocka_unit_test(test_what_cannot_be_drawn_is_refused),
     };
