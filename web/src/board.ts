@@ -220,7 +220,7 @@ class Board {
     const s = this.study;
     if (!s) return;
     // A form that somebody fills in is not drawn anew for every round.
-    const rounds = this.tab === "Tokens" || this.tab === "New study" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
+    const rounds = this.tab === "Tokens" || this.tab === "New study" || this.tab === "Label" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
     const mark = [this.name, this.tab, ...rounds, this.fresh, JSON.stringify(this.axes), this.round].join("/");
     if (mark === this.drawn) return;
     if (this.drawn && this.body.querySelector("[data-sure]")) return; // somebody is asked, and is about to say yes or no
