@@ -29,7 +29,7 @@ tune() { "$bin/tacet" tune $options "$@"; }
 
 expect 0 tune --dry-run --json
 [ "$(number strength)" = 640.0 ] || [ "$(number strength)" = 640 ] || fail "the preview does not count searched records"
-grep -q '"rounds": *\[{"round": *1, "settings": *10' out || grep -q '"settings": *10' out || fail "the preview's rounds"
+grep -q '"settings": *17' out || fail "the preview's rounds"
 [ ! -e tune.state ] && [ ! -e tune.ledger.db ] || fail "a preview leaves something"
 expect 0 tune --dry-run --kept 0
 grep -q '^round 1: ' out || fail "no rounds in a preview without a score"
