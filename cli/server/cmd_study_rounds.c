@@ -140,6 +140,8 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
             "{guarantee.statement}\neps = {guarantee.eps:^6}, delta = {guarantee.delta} for {guarantee.protects}\n"
             "for a person behind k rounds: {*guarantee.eps_of_rounds:, |k = {@}: {?.|eps {.:^4}}{!.|no bound}}\n"
             "{?batch|{batch.reports_left} reports until the next release, of a batch of {batch.rounds}\n}"
+            "{?search|{?search.tickets_left|{search.tickets_left} tickets until what was released by then decides the "
+            "next points; a point is played {search.each} times\n}}"
             "{?test|{?test.tickets|after {test.tickets} tickets: {*test.arms:, |{arm} {mean:.4g}}\n"
             "{*test.pairs:|{?claimed|{arm} beats {over} by {lower:.4g} at least (95 %, however often you look)}"
             "{!claimed|{arm} against {over}: no claim yet, the difference lies between {lower:.4g} and {upper:.4g}}\n}"

@@ -110,6 +110,23 @@ static void noise_is_laplace_of_one_over_eps(void **state) {
     tacet_policy_free(policy);
 }
 
+/* 48 rounds in visits of two: a third of the 24 points is spread out, then one is planned at a time. */
+static void a_study_says_how_many_tickets_come_before_it_learns(void **state) {
+    tacet_central_direct_settings s = settings_for_tests();
+    s.rounds = s.open_most = 48;
+    s.each = 2;
+    tacet_policy *policy = make(&s);
+    for (uint64_t t = 0; t < 48; t++) {
+        const uint64_t left = t <= 16 ? 16 - t : t % 2;
+        assert_int_equal(tacet_central_direct_tickets_left(policy), left);
+        tacet_suggestion got;
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        assert_ok(tacet_policy_observe(policy, got.ticket, 0.5, NULL));
+    }
+    assert_int_equal(tacet_central_direct_tickets_left(policy), 0);
+    tacet_policy_free(policy);
+}
+
 /* Plays 7 rounds in visits of 3 and 4 with these rewards for rounds 2 and 5; the sums that were released. */
 static void play_visits(double *sums, double second, double fifth) {
     tacet_central_direct_settings s = settings_for_tests();
@@ -458,7 +475,8 @@ int main(void) {
                                        cmocka_unit_test(a_lattice_names_records),
                                        cmocka_unit_test(a_reward_moves_its_number_by_at_most_one),
                                        cmocka_unit_test(a_round_that_never_reports_counts_as_a_half),
-                                       cmocka_unit_test(noise_is_laplace_of_one_over_eps),
+                                       cmocka_unit_test(a_study_says_how_many_tickets_come_before_it_learns),
+        cmocka_unit_test(noise_is_laplace_of_one_over_eps),
                                        cmocka_unit_test(rewards_of_a_visit_are_released_as_a_sum),
                                        cmocka_unit_test(what_waits_is_not_learnt_from),
                                        cmocka_unit_test(contexts_and_decision_sets_are_refused),

@@ -31,6 +31,7 @@ enum {
     FEW_POINTS = 100,
     EARLIER = 256, /* of more an even sample counts */
     FIRST_MOST = 30,
+    FIRST_SLOW = 5, /* for each column and one more, where a visit is long */
     LOOKS = 6
 };
 static const double SLOW_EACH = 4;
@@ -440,19 +441,28 @@ static tacet_status choose(tacet__direct_learner *l, uint64_t *next, size_t coun
     return status;
 }
 
+/* Long visits: what is spread out first costs many rounds, and so do visits that were planned together. */
+static bool is_slow(const tacet__direct_learner *l) {
+    return l->set.each >= SLOW_EACH && l->arms.count > FEW_POINTS;
+}
+
+size_t tacet__direct_learner_first(const tacet__direct_learner *l) {
+    const double most = is_slow(l) ? fmin(FIRST_SLOW * ((double)l->arms.columns + 1), FIRST_MOST) : FIRST_MOST;
+    const double part = floor((double)l->set.visits / (is_slow(l) ? 10 : 3));
+    const double first = fmin(fmax(fmin(part, most), TACET__DIRECT_FEW), (double)l->arms.count);
+    return l->earlier > 0 ? 0 : (size_t)first;
+}
+
 tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next, size_t *count, const uint64_t *codes,
                                         const double *values, size_t released, const uint64_t *open, size_t open_count,
                                         uint64_t given, tacet_error *err) {
-    /* Long visits: what is spread out first costs many rounds, and so do visits that were planned together. */
-    const bool few = l->arms.count <= FEW_POINTS, slow = l->set.each >= SLOW_EACH && !few;
-    const uint64_t part = l->set.visits / (slow ? 10 : 3);
-    const uint64_t first = part < TACET__DIRECT_FEW ? TACET__DIRECT_FEW : part < FIRST_MOST ? part : FIRST_MOST;
-    const uint64_t each = slow ? given / 10 : l->set.visits / (few ? PLANS_FEW : PLANS);
+    const uint64_t plans = l->arms.count <= FEW_POINTS ? PLANS_FEW : PLANS;
+    const uint64_t each = is_slow(l) ? given / 10 : l->set.visits / plans;
     const size_t most = tacet__direct_learner_ahead(l);
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, given);
     if (given == 0 && l->earlier == 0) {
-        *count = (size_t)first;
+        *count = tacet__direct_learner_first(l);
         return tacet__arms_spread(&l->arms, next, count, err);
     }
     *count = each < 1 ? 1 : each < most ? (size_t)each : most;

@@ -31,6 +31,8 @@ void tacet__direct_learner_free(tacet__direct_learner *learner); /* NULL is allo
 const tacet__arms *tacet__direct_learner_arms(const tacet__direct_learner *learner);
 size_t tacet__direct_learner_ahead(
     const tacet__direct_learner *learner); /* codes that are planned at a time, at most */
+/* Points that are spread out before anything decides: none where earlier values are known. */
+size_t tacet__direct_learner_first(const tacet__direct_learner *learner);
 /* What was released, in order; codes that were given and not reported. The next codes to try: *count of them, which are
  * a function of these and of `given`, how many were given before. NO_MEMORY, NUMERIC. */
 tacet_status tacet__direct_learner_plan(tacet__direct_learner *learner, uint64_t *next, size_t *count,

@@ -509,6 +509,18 @@ tacet_status tacet_central_direct_record(const tacet_policy *policy, double *rec
     return TACET_OK;
 }
 
+uint64_t tacet_central_direct_tickets_left(const tacet_policy *policy) {
+    const direct *d = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
+    if (d == NULL || d->given == d->set.rounds) {
+        return 0;
+    }
+    uint64_t first = 0;
+    const uint64_t end = rounds_of(d, &first, visit_of(d, d->given)), left = d->set.rounds - d->given;
+    const uint64_t planned = d->given == 0 ? tacet__direct_learner_first(d->learner) : d->queued - d->next;
+    const uint64_t tickets = planned * d->set.each + (begins_visit(d) ? 0 : end - d->given);
+    return tickets < left ? tickets : left;
+}
+
 /* Weights of kernel functions at the nodes (dims x n) whose sum is the posterior mean there, nearly. */
 static tacet_status fit_nodes(direct *d, double *weights, double *error, const tacet_kernel *kernel,
                               const double *nodes, size_t n, tacet_error *err) {

@@ -46,6 +46,9 @@ tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central
 /* The record of an index, in the columns' own units: as many numbers as columns. INVALID: no such point, a list, or
  * another policy. */
 tacet_status tacet_central_direct_record(const tacet_policy *policy, double *record, size_t index, tacet_error *err);
+/* Tickets until a point is chosen by more than the points before it were: first by anything at all. Of counts that are
+ * public alone. 0: the next one, or the horizon is over, or another policy. */
+uint64_t tacet_central_direct_tickets_left(const tacet_policy *policy);
 /* What was learnt, as a model for anyone: the posterior mean at `count` points (coordinates x count, spread over
  * the domain) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing:
  * it costs nothing. STATE: nothing was released yet. UNSUPPORTED: another kernel than se, matern32 and matern52.

@@ -170,6 +170,15 @@ static void fixed_recall(const tacet__learner *learner, bool recalling) {
     tacet__ledger_recall(((const central *)learner->self)->ledger, recalling);
 }
 
+static tacet_status fixed_tell(const tacet__learner *learner, const tacet__definition *def, json_t *status,
+                               tacet_error *err) {
+    json_t *search = json_pack("{sI sI}", "each", (json_int_t)def->each, "tickets_left",
+                               (json_int_t)tacet_central_direct_tickets_left(learner->policy));
+    return json_object_set_new(status, "search", search) == 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_NO_MEMORY, "out of memory making an answer");
+}
+
 static tacet_status fixed_outlook(const tacet__definition *def, json_t **out, tacet_error *err) {
     tacet_central_outlook o;
     if (!tacet__definition_direct(def)) {
@@ -203,4 +212,5 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .take = fixed_take,
                                               .recall = fixed_recall,
                                               .spent = fixed_spent,
+                                              .tell = fixed_tell,
                                               .outlook = fixed_outlook};
