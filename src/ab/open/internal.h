@@ -26,8 +26,9 @@ size_t tacet__ab_level(const tacet_ab_table *table, size_t c, size_t j);
 /* Features of smooth effects of the columns that vary: count x K, of unit variance in each cell. */
 tacet_status tacet__ab_features(double **out, size_t *count, const tacet__ab_data *d, const bool *varies,
                                 double lengthscale, tacet_error *err);
-/* A number at `place` (0 … 1) among bins: the weights of their means. */
-tacet_status tacet__ab_blend(double *weights, size_t count, double place, tacet_error *err);
+/* A number at `place` (0 … 1) among bins: the weights of their means. `factor` (count x count) is made once. */
+tacet_status tacet__ab_blend_init(double *factor, size_t count, tacet_error *err);
+void tacet__ab_blend(double *weights, const double *factor, size_t count, double place);
 
 /* Draws of all cells' means, one after the other: draws x K. */
 typedef struct tacet__ab_draws {

@@ -21,7 +21,11 @@ struct tacet_ab_model {
     char reward[TACET_SPACE_NAME];
     double *released;
     tacet_ab_posterior posterior;
+    double *factor[TACET_AB_AXES_MOST]; /* of a column of numbers: its blend */
+    double *places[TACET_AB_AXES_MOST]; /* of an action among them: weights at the places looked at, levels x places */
 };
+
+static tacet_status make_blends(tacet_ab_model *m, tacet_error *err);
 
 void tacet_ab_cut(double *top, double *share, const tacet_ab_plan *plan, const double *knots, double rows,
                   double scale) {
@@ -130,6 +134,7 @@ tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *f
                                       .variance = plan->spread ? variance_of(facts) : 0};
         status = tacet_ab_posterior_make(&m->posterior, &table, SEED, err);
     }
+    TACET_THEN(status, make_blends(m, err));
     if (status != TACET_OK) {
         tacet_ab_model_free(m);
         return status;
@@ -142,6 +147,10 @@ tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *f
 void tacet_ab_model_free(tacet_ab_model *m) {
     if (m == NULL) {
         return;
+    }
+    for (size_t j = 0; j < TACET_AB_AXES_MOST; j++) {
+        free(m->factor[j]);
+        free(m->places[j]);
     }
     tacet_ab_posterior_clear(&m->posterior);
     tacet_space_clear(&m->space);
@@ -161,48 +170,47 @@ const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_model *m) {
 
 enum { PLACES_A_BIN = 4 }; /* of numbers that an action may have */
 
+typedef struct asking {
+    const tacet_ab_model *m;
+    double *contexts, *actions, *one;   /* weights */
+    double *means, *sds;                /* of the actions' cells in a context */
+    size_t all;                         /* actions that are looked at for the best */
+    double *here, *there;               /* all: their means */
+} asking;
+
 /* Weights of the cells of a column at a record: one level, or bins about a number. */
-static tacet_status weigh(double *out, const tacet_ab_plan *plan, size_t j, double value, tacet_error *err) {
+static void weigh(const tacet_ab_model *m, double *out, size_t j, double value) {
+    const tacet_ab_plan *plan = &m->facts.plan;
     if (plan->number[j]) {
-        return tacet__ab_blend(out, plan->levels[j], tacet_ab_plan_place(plan, j, value), err);
+        tacet__ab_blend(out, m->factor[j], plan->levels[j], tacet_ab_plan_place(plan, j, value));
+        return;
     }
     memset(out, 0, plan->levels[j] * sizeof *out);
     out[(size_t)value] = 1;
-    return TACET_OK;
 }
 
 /* Weights of all combinations of the columns from `begin` to `end`, in `out`: `all` of them. */
-static tacet_status weigh_all(double *out, double *one, size_t all, const tacet_ab_plan *plan, size_t begin, size_t end,
-                              const double *record, tacet_error *err) {
+static void weigh_all(const asking *q, double *out, size_t all, size_t begin, size_t end, const double *record) {
+    const size_t *levels = q->m->facts.plan.levels;
     size_t step = 1;
-    tacet_status status = TACET_OK;
     for (size_t i = 0; i < all; i++) {
         out[i] = 1;
     }
-    for (size_t j = begin; j < end && status == TACET_OK; j++) {
-        status = weigh(one, plan, j, record[j], err);
-        for (size_t i = 0; i < all && status == TACET_OK; i++) {
-            out[i] *= one[i / step % plan->levels[j]];
+    for (size_t j = begin; j < end; j++) {
+        weigh(q->m, q->one, j, record[j]);
+        for (size_t i = 0; i < all; i++) {
+            out[i] *= q->one[i / step % levels[j]];
         }
-        step *= plan->levels[j];
+        step *= levels[j];
     }
-    return status;
 }
 
-typedef struct asking {
-    const tacet_ab_model *m;
-    double *contexts, *actions, *one; /* weights */
-    double *means, *sds;              /* of the actions' cells in a context */
-} asking;
-
 /* Means of all actions' cells in the context of a record. */
-static tacet_status ask_context(asking *q, const double *record, tacet_error *err) {
+static void ask_context(asking *q, const double *record) {
     const tacet_ab_plan *plan = &q->m->facts.plan;
     const tacet_ab_posterior *p = &q->m->posterior;
-    const size_t n = plan->action_columns + plan->columns;
-    const tacet_status status =
-        weigh_all(q->contexts, q->one, plan->contexts, plan, plan->action_columns, n, record, err);
-    for (size_t a = 0; a < plan->actions && status == TACET_OK; a++) {
+    weigh_all(q, q->contexts, plan->contexts, plan->action_columns, plan->action_columns + plan->columns, record);
+    for (size_t a = 0; a < plan->actions; a++) {
         double weight = 0;
         q->means[a] = q->sds[a] = 0;
         for (size_t c = 0; c < plan->contexts; c++) {
@@ -212,56 +220,122 @@ static tacet_status ask_context(asking *q, const double *record, tacet_error *er
         }
         q->sds[a] /= weight;
     }
-    return status;
 }
 
-static tacet_status ask_action(asking *q, double *mean, double *sd, const double *record, tacet_error *err) {
+static void ask_action(asking *q, double *mean, double *sd, const double *record) {
     const tacet_ab_plan *plan = &q->m->facts.plan;
-    const tacet_status status =
-        weigh_all(q->actions, q->one, plan->actions, plan, 0, plan->action_columns, record, err);
     double weight = 0;
+    weigh_all(q, q->actions, plan->actions, 0, plan->action_columns, record);
     *mean = *sd = 0;
-    for (size_t a = 0; a < plan->actions && status == TACET_OK; a++) {
+    for (size_t a = 0; a < plan->actions; a++) {
         *mean += q->actions[a] * q->means[a];
         *sd += fabs(q->actions[a]) * q->sds[a];
         weight += fabs(q->actions[a]);
     }
     *sd /= weight;
-    return status;
+}
+
+/* How many values of an action column are looked at, and which. */
+static size_t places_of(const tacet_ab_plan *plan, size_t j) {
+    return plan->number[j] ? PLACES_A_BIN * plan->levels[j] + 1 : plan->levels[j];
+}
+
+static double value_at(const tacet_ab_plan *plan, size_t j, size_t place) {
+    return plan->number[j] ? tacet_ab_plan_at(plan, j, (double)place / (double)(places_of(plan, j) - 1))
+                           : (double)place;
+}
+
+/* From means of cells to means at the places looked at, column by column: the first of them runs fastest. */
+static void spread_means(asking *q) {
+    const tacet_ab_plan *plan = &q->m->facts.plan;
+    size_t before = 1, after = plan->actions;
+    memcpy(q->here, q->means, plan->actions * sizeof *q->here);
+    for (size_t j = 0; j < plan->action_columns; j++) {
+        const size_t levels = plan->levels[j], places = places_of(plan, j);
+        after /= levels;
+        if (!plan->number[j]) { /* each level is a place */
+            before *= levels;
+            continue;
+        }
+        for (size_t p = 0; p < places; p++) {
+            const double *weights = q->m->places[j] + p * levels;
+            for (size_t i = 0; i < before * after; i++) {
+                const size_t b = i % before, a = i / before;
+                double sum = 0;
+                for (size_t l = 0; l < levels; l++) {
+                    sum += weights[l] * q->here[b + before * (l + levels * a)];
+                }
+                q->there[b + before * (p + places * a)] = sum;
+            }
+        }
+        double *const was = q->here;
+        q->here = q->there;
+        q->there = was;
+        before *= places;
+    }
 }
 
 /* Of all levels, and of numbers at some places a bin, the action of the largest mean; in a tie the first. */
-static tacet_status ask_best(asking *q, double *best, double *mean, double *sd, const double *context,
-                             tacet_error *err) {
+static void ask_best(asking *q, double *best, double *mean, double *sd, const double *context) {
     const tacet_ab_plan *plan = &q->m->facts.plan;
-    double record[TACET_AB_ACTION_COLUMNS_MOST];
-    size_t all = 1;
-    tacet_status status = TACET_OK;
+    size_t top = 0;
+    if (plan->smooth) {
+        spread_means(q);
+        for (size_t k = 1; k < q->all; k++) {
+            top = q->here[k] > q->here[top] ? k : top;
+        }
+    }
     for (size_t j = 0; j < plan->action_columns; j++) {
-        all *= plan->number[j] ? PLACES_A_BIN * plan->levels[j] + 1 : plan->levels[j];
+        /* without bins: the rule that the claims are of */
+        best[j] = plan->smooth
+                      ? value_at(plan, j, top % places_of(plan, j))
+                      : tacet_ab_plan_value(plan, q->m->posterior.rule[tacet_ab_plan_context(plan, context)], j);
+        top /= places_of(plan, j);
     }
-    if (!plan->smooth) { /* the rule that the claims are of */
-        const size_t rule = q->m->posterior.rule[tacet_ab_plan_context(plan, context)];
-        for (size_t j = 0; j < plan->action_columns; j++) {
-            best[j] = tacet_ab_plan_value(plan, rule, j);
-        }
-        return ask_action(q, mean, sd, best, err);
+    ask_action(q, mean, sd, best);
+}
+
+static void asking_clear(asking *q) {
+    free(q->contexts);
+    free(q->actions);
+    free(q->one);
+    free(q->means);
+    free(q->sds);
+    free(q->here);
+    free(q->there);
+}
+
+static tacet_status asking_init(asking *q, const tacet_ab_model *m, tacet_error *err) {
+    const tacet_ab_plan *plan = &m->facts.plan;
+    *q = (asking){.m = m, .all = 1};
+    for (size_t j = 0; j < plan->action_columns && plan->smooth; j++) {
+        q->all *= places_of(plan, j);
     }
-    *mean = -INFINITY;
-    for (size_t k = 0; k < all && status == TACET_OK; k++) {
-        size_t rest = k;
-        double m = 0, s = 0;
-        for (size_t j = 0; j < plan->action_columns; j++) {
-            const size_t count = plan->number[j] ? PLACES_A_BIN * plan->levels[j] + 1 : plan->levels[j];
-            const double at = (double)(rest % count);
-            record[j] = plan->number[j] ? tacet_ab_plan_at(plan, j, at / (double)(count - 1)) : at;
-            rest /= count;
+    const tacet__array arrays[] = {{&q->contexts, plan->contexts, 1}, {&q->actions, plan->actions, 1},
+                                   {&q->one, plan->cells, 1},         {&q->means, plan->actions, 1},
+                                   {&q->sds, plan->actions, 1},       {&q->here, q->all, 1},
+                                   {&q->there, q->all, 1}};
+    return tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays)
+               ? TACET_OK
+               : tacet__fail(err, TACET_NO_MEMORY, "out of memory for predictions");
+}
+
+/* What is the same for every question. */
+static tacet_status make_blends(tacet_ab_model *m, tacet_error *err) {
+    const tacet_ab_plan *plan = &m->facts.plan;
+    tacet_status status = TACET_OK;
+    for (size_t j = 0; j < m->space.count && status == TACET_OK; j++) {
+        const size_t levels = plan->levels[j], places = j < plan->action_columns ? places_of(plan, j) : 0;
+        if (!plan->number[j]) {
+            continue;
         }
-        status = ask_action(q, &m, &s, record, err);
-        if (status == TACET_OK && m > *mean) {
-            *mean = m;
-            *sd = s;
-            memcpy(best, record, plan->action_columns * sizeof *best);
+        m->factor[j] = TACET__ZALLOC(double, levels *levels);
+        m->places[j] = TACET__ZALLOC(double, places *levels + 1);
+        status = m->factor[j] == NULL || m->places[j] == NULL
+                     ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for predictions")
+                     : tacet__ab_blend_init(m->factor[j], levels, err);
+        for (size_t p = 0; p < places && status == TACET_OK; p++) {
+            weigh(m, m->places[j] + p * levels, j, value_at(plan, j, p));
         }
     }
     return status;
@@ -270,15 +344,8 @@ static tacet_status ask_best(asking *q, double *best, double *mean, double *sd, 
 tacet_status tacet_ab_model_predict(const tacet_ab_model *m, double *means, double *sds, double *best,
                                     const double *records, size_t n, tacet_error *err) {
     const tacet_ab_plan *plan = &m->facts.plan;
-    asking q = {.m = m};
-    const tacet__array arrays[] = {{&q.contexts, plan->contexts, 1},
-                                   {&q.actions, plan->actions, 1},
-                                   {&q.one, plan->cells, 1},
-                                   {&q.means, plan->actions, 1},
-                                   {&q.sds, plan->actions, 1}};
-    tacet_status status = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays)
-                              ? TACET_OK
-                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for predictions");
+    asking q;
+    tacet_status status = asking_init(&q, m, err);
     for (size_t i = 0; i < n && status == TACET_OK; i++) {
         const double *record = records + i * m->space.count;
         for (size_t c = best != NULL ? plan->action_columns : 0; c < m->space.count && status == TACET_OK; c++) {
@@ -288,16 +355,15 @@ tacet_status tacet_ab_model_predict(const tacet_ab_model *m, double *means, doub
                                      plan->number[c] ? "lies outside its bounds" : "is none of its levels");
             }
         }
-        TACET_THEN(status, ask_context(&q, record, err));
         if (status == TACET_OK) {
-            status = best != NULL ? ask_best(&q, best + i * plan->action_columns, &means[i], &sds[i], record, err)
-                                  : ask_action(&q, &means[i], &sds[i], record, err);
+            ask_context(&q, record);
+        }
+        if (status == TACET_OK && best != NULL) {
+            ask_best(&q, best + i * plan->action_columns, &means[i], &sds[i], record);
+        } else if (status == TACET_OK) {
+            ask_action(&q, &means[i], &sds[i], record);
         }
     }
-    free(q.contexts);
-    free(q.actions);
-    free(q.one);
-    free(q.means);
-    free(q.sds);
+    asking_clear(&q);
     return status;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEATURES_MOST = 48, BINS_MOST = 32, POINTS = 3 };
+enum { FEATURES_MOST = 48, POINTS = 3 };
 static const double EIGENVALUE_LEAST = 1e-3; /* of the largest */
 /* Values between bins: lengthscale in bins of the function that is laid through their means, and how far it may pass
  * by them, as a share of its variance. */
@@ -127,36 +127,34 @@ static double kernel(double r) {
 static const double AT[POINTS] = {-0.3872983346207417, 0, 0.3872983346207417};
 static const double WEIGHT[POINTS] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 
-/* The function of least norm that has the bins' means as its means over them, at x. */
-tacet_status tacet__ab_blend(double *weights, size_t count, double place, tacet_error *err) {
-    double G[BINS_MOST * BINS_MOST];
-    const double x = place * (double)count - 0.5;
-    double sum = 0;
-    if (count > BINS_MOST) {
-        return tacet__fail(err, TACET_INVALID, "at most %d bins", (int)BINS_MOST);
-    }
+/* The function of least norm that has the bins' means as its means over them: what these vary by together. */
+tacet_status tacet__ab_blend_init(double *factor, size_t count, tacet_error *err) {
     for (size_t i = 0; i < count; i++) {
-        weights[i] = 0;
         for (size_t j = 0; j < count; j++) {
-            G[i * count + j] = i == j ? BLEND_SLACK : 0;
+            factor[i * count + j] = i == j ? BLEND_SLACK : 0;
             for (size_t k = 0; k < POINTS * POINTS; k++) {
-                G[i * count + j] += WEIGHT[k % POINTS] * WEIGHT[k / POINTS] *
-                                    kernel((double)i + AT[k % POINTS] - (double)j - AT[k / POINTS]);
+                factor[i * count + j] += WEIGHT[k % POINTS] * WEIGHT[k / POINTS] *
+                                         kernel((double)i + AT[k % POINTS] - (double)j - AT[k / POINTS]);
             }
         }
+    }
+    return tacet__cholesky(factor, count, count, NULL, NULL, err);
+}
+
+void tacet__ab_blend(double *weights, const double *factor, size_t count, double place) {
+    const double x = place * (double)count - 0.5;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        weights[i] = 0;
         for (size_t k = 0; k < POINTS; k++) {
             weights[i] += WEIGHT[k] * kernel(x - (double)i - AT[k]);
         }
     }
-    const tacet_status status = tacet__cholesky(G, count, count, NULL, NULL, err);
-    if (status == TACET_OK) {
-        tacet__chol_solve(count, G, count, weights);
-    }
+    tacet__chol_solve(count, factor, count, weights);
     for (size_t i = 0; i < count; i++) {
         sum += weights[i];
     }
-    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         weights[i] /= sum;
     }
-    return status;
 }
