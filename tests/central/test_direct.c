@@ -476,7 +476,7 @@ int main(void) {
                                        cmocka_unit_test(a_reward_moves_its_number_by_at_most_one),
                                        cmocka_unit_test(a_round_that_never_reports_counts_as_a_half),
                                        cmocka_unit_test(a_study_says_how_many_tickets_come_before_it_learns),
-        cmocka_unit_test(noise_is_laplace_of_one_over_eps),
+                                       cmocka_unit_test(noise_is_laplace_of_one_over_eps),
                                        cmocka_unit_test(rewards_of_a_visit_are_released_as_a_sum),
                                        cmocka_unit_test(what_waits_is_not_learnt_from),
                                        cmocka_unit_test(contexts_and_decision_sets_are_refused),

@@ -172,10 +172,10 @@ enum { PLACES_A_BIN = 4 }; /* of numbers that an action may have */
 
 typedef struct asking {
     const tacet_ab_model *m;
-    double *contexts, *actions, *one;   /* weights */
-    double *means, *sds;                /* of the actions' cells in a context */
-    size_t all;                         /* actions that are looked at for the best */
-    double *here, *there;               /* all: their means */
+    double *contexts, *actions, *one; /* weights */
+    double *means, *sds;              /* of the actions' cells in a context */
+    size_t all;                       /* actions that are looked at for the best */
+    double *here, *there;             /* all: their means */
 } asking;
 
 /* Weights of the cells of a column at a record: one level, or bins about a number. */
@@ -311,9 +311,12 @@ static tacet_status asking_init(asking *q, const tacet_ab_model *m, tacet_error 
     for (size_t j = 0; j < plan->action_columns && plan->smooth; j++) {
         q->all *= places_of(plan, j);
     }
-    const tacet__array arrays[] = {{&q->contexts, plan->contexts, 1}, {&q->actions, plan->actions, 1},
-                                   {&q->one, plan->cells, 1},         {&q->means, plan->actions, 1},
-                                   {&q->sds, plan->actions, 1},       {&q->here, q->all, 1},
+    const tacet__array arrays[] = {{&q->contexts, plan->contexts, 1},
+                                   {&q->actions, plan->actions, 1},
+                                   {&q->one, plan->cells, 1},
+                                   {&q->means, plan->actions, 1},
+                                   {&q->sds, plan->actions, 1},
+                                   {&q->here, q->all, 1},
                                    {&q->there, q->all, 1}};
     return tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays)
                ? TACET_OK

@@ -101,7 +101,7 @@ tacet_status tacet__ab_features(double **out, size_t *count, const tacet__ab_dat
         status = choose_modes(&modes, count, axes, t->axis_count, err);
     }
     if (status == TACET_OK) {
-        *out = TACET__ZALLOC(double, *count *d->K);
+        *out = TACET__ZALLOC(double, *count * d->K);
         status = *out == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features", *count) : TACET_OK;
     }
     for (size_t i = 0; i < d->K && status == TACET_OK; i++) {

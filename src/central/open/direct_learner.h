@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct_learner.h - what to try next over a space or a list, from rewards that were released one by one with known noise.
- * Ring: open. README.md, (f). Not thread-safe. */
+/* direct_learner.h - what to try next over a space or a list, from rewards that were released one by one with known
+ * noise. Ring: open. README.md, (f). Not thread-safe. */
 #ifndef TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
 #define TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
 
@@ -42,7 +42,8 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *learner, uint64_t
 tacet_status tacet__direct_learner_best(tacet__direct_learner *learner, uint64_t *code, double *mean, double *sd,
                                         const uint64_t *codes, const double *values, size_t released, tacet_error *err);
 
-/* Posterior means of any points (dims x count, in the learner's coordinates), mapped to [0, 1], and the root mean square of their deviations. */
+/* Posterior means of any points (dims x count, in the learner's coordinates), mapped to [0, 1], and the root mean
+ * square of their deviations. */
 tacet_status tacet__direct_learner_means(tacet__direct_learner *learner, double *mean, double *error, const double *X,
                                          size_t count, const uint64_t *codes, const double *values, size_t released,
                                          tacet_error *err);
