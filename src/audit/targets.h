@@ -11,8 +11,7 @@ extern const tacet_audit_target tacet__audit_gaussian, tacet__audit_laplace, tac
 /* targets_choice.c */
 extern const tacet_audit_target tacet__audit_exponential, tacet__audit_permute_and_flip;
 /* targets_control.c */
-extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_laplace, tacet__audit_shared_noise,
-    tacet__audit_published, tacet__audit_wrong_sensitivity;
+extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_laplace, tacet__audit_published;
 /* targets_randomizer.c */
 extern const tacet_audit_target tacet__audit_sphere, tacet__audit_duchi, tacet__audit_piecewise, tacet__audit_hybrid,
     tacet__audit_device_laplace, tacet__audit_device_retry, tacet__audit_retry_redraws;
@@ -22,8 +21,6 @@ extern const tacet_audit_target tacet__audit_contextual, tacet__audit_contextual
 /* targets_central.c */
 extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statistics, tacet__audit_central_shared,
     tacet__audit_central_lemma_5, tacet__audit_central_counts;
-/* targets_redraw.c */
-extern const tacet_audit_target tacet__audit_redraw;
 /* targets_tune.c */
 extern const tacet_audit_target tacet__audit_tune, tacet__audit_tune_stopping, tacet__audit_tune_scores,
     tacet__audit_tune_crossed, tacet__audit_tune_failing, tacet__audit_tune_ten;
