@@ -95,13 +95,32 @@ const char *cli_safe(char text[32], double x, int digits, bool down) {
     return text;
 }
 
+/* A character of a text that may come from elsewhere: one that a terminal would obey is shown instead. */
+static void print_character(char c) {
+    const unsigned char byte = (unsigned char)c;
+    if ((byte < ' ' && c != '\n' && c != '\t') || byte == 0x7f) {
+        printf("\\x%02x", byte);
+    } else {
+        putchar(c);
+    }
+}
+
+static void print_text(const char *text, int width) {
+    const int missing = (width < 0 ? -width : width) - (int)strlen(text);
+    printf("%*s", width > 0 && missing > 0 ? missing : 0, "");
+    for (; *text != '\0'; text++) {
+        print_character(*text);
+    }
+    printf("%*s", width < 0 && missing > 0 ? missing : 0, "");
+}
+
 /* Texts can be long; a table cannot. What is cut says so: "row 17…" is not row 17. */
 static void print_cell(const char *text, int width) {
     const bool cut = cli_places(text, strlen(text)) > width;
     const int room = cut ? width - 1 : width;
     int shown = 0;
     for (const char *c = text; *c != '\0' && (shown < room || (*c & 0xc0) == 0x80); c++) {
-        putchar(*c);
+        print_character(*c);
         shown += (*c & 0xc0) != 0x80;
     }
     printf("%s%*s", cut ? "…" : "", width - shown - cut, "");
@@ -142,7 +161,7 @@ static void print_field(const json_t *value, const char *spec) {
     } else if (json_is_null(value) && (safe || point != NULL)) {
         printf("inf");
     } else {
-        printf("%*s", width, json_is_string(value) ? json_string_value(value) : "");
+        print_text(json_is_string(value) ? json_string_value(value) : "", width);
     }
 }
 

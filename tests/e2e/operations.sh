@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # operations.sh - types every block of docs/operations.md, as it stands there, and looks after each whether it did what
-# the page says: begin, watch, audit, back up, restore, upgrade, rotate, share, renew.
+# the page says: begin, watch, wire alerts, audit, back up, restore here and elsewhere, upgrade, rotate, share, renew.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 page=${TACET_SOURCE:?}/docs/operations.md
 unset -f tacet # so that $! is the server, as it is for who types the page
 PATH=$TACET_BIN:$PATH
 export TACET_STATE=$work/state
 cd "$work"
-STUDIES=$work/studies KEYS=$work/keys LISTEN=127.0.0.1:0 URL=""
+STUDIES=$work/studies KEYS=$work/keys LISTEN=127.0.0.1:0 URL="" RULES=$TACET_SOURCE/packaging/prometheus-rules.yml
+command -v promtool >/dev/null || promtool() { echo "promtool is not installed: the alerts are not checked" >&2; }
 typed=0
 block() { # the next block that is marked sh
     typed=$((typed + 1))
@@ -52,6 +53,21 @@ done
 grep -q "^tacet_build_info{version=\"$("$TACET_BIN/tacet" --version | grep -oE '[0-9.]+' | head -n 1)" metrics || fail "no build"
 [ "$(sed -n 's/^tacet_commit_seconds_count //p' metrics)" -ge 2 ] || fail "commits have no times"
 
+block # alerts: Prometheus itself, where it is installed, scrapes the server and loads every rule
+if command -v prometheus >/dev/null; then
+    at=127.0.0.1:$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    prometheus --config.file=prometheus.yml --storage.tsdb.path=series --web.listen-address="$at" --log.level=error &
+    pids="$pids $!"
+    watcher=$!
+    for ((i = 0; i < 100; i++)); do
+        if curl -s "http://$at/api/v1/query?query=up%7Bjob=%22tacet%22%7D" | grep -q '"1"\]'; then break; fi
+        sleep 0.2
+    done
+    [ "$i" -lt 100 ] || fail "Prometheus does not scrape the server: $(curl -s "http://$at/api/v1/targets")"
+    [ "$(curl -s "http://$at/api/v1/rules" | grep -o '"type":"alerting"' | wc -l)" = "$(grep -c 'alert:' "$RULES")" ] || fail "not every rule is loaded"
+    kill "$watcher" && wait "$watcher" || true
+fi
+
 block # audit
 grep -q 'study token --role owner' trail || fail "the audit trail lacks a token"
 
@@ -65,6 +81,15 @@ chmod o+w "$STUDIES"
 expect 1 tacet store check --store "$STUDIES"
 grep -q 'others may write' "$work/err" || fail "a folder that others may write to is taken"
 chmod o-w "$STUDIES"
+
+block # restore elsewhere: another folder, and nothing of this machine's state
+TACET_STATE=$work/state-elsewhere tacet server --store elsewhere --keys "$KEYS" --listen "$LISTEN" --ready-file ready 2>>elsewhere.log &
+server=$!
+await "$work/ready"
+URL=$url
+pair "$device" elsewhere
+kill "$server" && wait "$server" || fail "the server elsewhere did not end in order"
+server=""
 
 block # upgrade
 pair "$device" three
@@ -93,4 +118,4 @@ done
 kill "$server" && wait "$server" || fail "it did not end in order"
 server=""
 tacet store check --store "$STUDIES" >/dev/null || fail "check at the end"
-echo "$typed blocks of the page typed: begun, watched, audited, backed up, restored, upgraded, rotated, shared, renewed"
+echo "$typed blocks of the page typed: begun, watched, wired, audited, backed up, restored twice, upgraded, rotated, shared, renewed"

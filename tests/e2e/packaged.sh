@@ -124,6 +124,13 @@ halt
 
 # A history of which somebody took a person's rounds away does not hold together.
 tacet store check --store "$store" >/dev/null || fail "the store does not hold together"
+psql -q "$store" -c "UPDATE tacet_trusted.study SET suggested = suggested - 1"
+expect 1 tacet store check --store "$store"
+grep -q 'counts are not those of its log' "$work/err" || fail "suggestions that were taken away are not found"
+psql -q "$store" -c "UPDATE tacet_trusted.study SET suggested = suggested + 1" \
+    -c "UPDATE tacet_open.token SET label = E'\\x1b[31mred' WHERE id = (SELECT max(id) FROM tacet_open.token)"
+tacet study token --store "$store" --list | grep -qF '\x1b[31mred' || fail "a control character is not printed escaped"
+tacet store check --store "$store" >/dev/null || fail "the store does not hold together again"
 psql -q "$store" -c "UPDATE tacet_trusted.holder SET rounds = 0"
 expect 1 tacet store check --store "$store"
 grep -q 'rounds of 1 tokens or persons' "$work/err" || fail "rounds that were taken away are not found"

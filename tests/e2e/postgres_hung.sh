@@ -14,9 +14,11 @@ printf 'x\n0\n0.25\n0.5\n0.75\n1\n' >"$work/arms.csv"
 tacet store init --store "$store" >/dev/null
 tacet study create --store "$store" --name slides --trust local --eps 1 --points "$work/arms.csv" --columns x --lengthscale 0.3 >/dev/null
 token=$(tacet study token --store "$store" --role owner)
+echo a-token-for-metrics-alone >"$work/watcher"
 start() {
     rm -f "$work/ready"
-    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >"$work/out" 2>>"$work/log" &
+    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --metrics-token-file "$work/watcher" \
+        --ready-file "$work/ready" >"$work/out" 2>>"$work/log" &
     server=$!
     await "$work/ready"
 }
@@ -60,6 +62,9 @@ got=$(suggest)
 answers 503 2.3 "database hangs, token not in memory"
 got=$(ask /v1/live)
 answers 200 1 "database hangs, /live"
+got=$(ask /v1/metrics -H "Authorization: Bearer a-token-for-metrics-alone")
+answers 200 1 "database hangs, /metrics by its own credential"
+grep -q '^tacet_study_tickets{study="slides"} [1-9]' "$work/body" || fail "the metrics do not tell of the study in memory"
 thaw
 tries=0
 until got=$(suggest) && [ "${got%% *}" = 201 ]; do

@@ -59,6 +59,7 @@ wait "$first" || fail "the server did not end in order"
 
 # Not ready, but alive, where nothing can be written (files may not grow: as on a full disk).
 rm "$work/ready"
+tacet study create --store "$work/store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
 (
     trap '' XFSZ # a write beyond the limit then fails
     ulimit -f 80
@@ -73,11 +74,25 @@ done
 sleep 1.1
 [ "$(get "$url/v1/ready")" = 503 ] || fail "ready although nothing can be written"
 [ "$(get "$url/v1/live")" = 200 ] || fail "not live on a full disk"
+for path in studies studies/dose studies/dose/ledger metrics tokens; do
+    [ "$(get "$url/v1/$path" -H "Authorization: Bearer $token")" = 200 ] || fail "/$path is not read on a full disk: $(cat "$work/body")"
+done
 kill -TERM "$pids"
 wait "$pids" || fail "the server did not end in order on a full disk"
 pids=""
 grep -q ' warning not ready: ' "$work/log2" || fail "the log does not say why it is not ready"
 if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/log2"; then fail "a line of the log without time and level"; fi
+
+# A ledger that is missing is damage, and an answer names no path.
+mv "$work/store/ledger-dose.db" "$work/away.db"
+rm "$work/ready"
+"$TACET_BIN/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >"$work/out" 2>"$work/log4" &
+pids=$!
+await "$work/ready"
+[ "$(get "$url/v1/studies/dose" -H "Authorization: Bearer $token")" = 500 ] || fail "a study without its ledger: $(cat "$work/body")"
+grep -q "$work\|ledger-dose" "$work/body" && fail "an answer names a path: $(cat "$work/body")"
+kill -TERM "$pids"
+wait "$pids" || fail "the server did not end in order without a ledger"
 
 # The collector has the same probes and the same log, and ends as soon.
 rm "$work/ready"

@@ -6,12 +6,16 @@
 #include "io/http/server.h"
 #include "support/test.h"
 
+#include <dlfcn.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -218,6 +222,66 @@ static void test_long_requests_and_a_missing_host_are_problems(void **state) {
         assert_null(strstr(answer + 1, "HTTP/1.1 "));
         wire_close(&w);
     }
+}
+
+/* What the HTTP library refuses before a request is one: a page of its own, and the connection ends. */
+static void test_what_is_no_request_is_refused_and_closed(void **state) {
+    fixture *f = *state;
+    static char request[50000], answer[4096];
+    const char *const BEGINS[] = {"HTTP/1.1 505 ", "HTTP/1.1 431 "};
+    tacet__server_settings settings;
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    for (size_t i = 0; i < 2; i++) {
+        wire w;
+        (void)snprintf(request, sizeof request,
+                       i == 0 ? "GET /x HTTP/2.7\r\nHost: a\r\n\r\n" : "GET /x HTTP/1.1\r\nX: %0*d", 48000, 0);
+        wire_open(&w, f, NULL);
+        assert_true(wire_shake(&w));
+        for (size_t sent = 0; sent < strlen(request);) {
+            const ssize_t more = gnutls_record_send(w.session, request + sent, strlen(request) - sent);
+            assert_true(more > 0);
+            sent += (size_t)more;
+        }
+        (void)wire_read(&w, answer, sizeof answer);
+        assert_int_equal(strncmp(answer, BEGINS[i], strlen(BEGINS[i])), 0);
+        while (wire_read(&w, answer, sizeof answer) > 0) {
+        }
+        wire_close(&w);
+    }
+}
+
+static void more_memory(int signal) {
+    const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)signal;
+    (void)setrlimit(RLIMIT_AS, &none);
+}
+
+/* GMP, which TLS computes with, would end the process. */
+static void test_a_handshake_waits_for_memory(void **state) {
+    enum { LARGE = 64 << 20 };
+    fixture *f = *state;
+    tacet__server_settings settings;
+    void *(*allocate)(size_t) = NULL;
+    int ended = 0;
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    void *found = dlsym(RTLD_DEFAULT, "__gmp_get_memory_functions");
+    void (*functions_of)(void *(**)(size_t), void *, void *) = NULL;
+    memcpy(&functions_of, &found, sizeof functions_of);
+    assert_non_null(functions_of);
+    functions_of(&allocate, NULL, NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit little = {1 << 20, RLIM_INFINITY};
+        const struct itimerval soon = {.it_value = {.tv_usec = 100000}};
+        (void)signal(SIGALRM, more_memory);
+        (void)setrlimit(RLIMIT_AS, &little);
+        (void)setitimer(ITIMER_REAL, &soon, NULL);
+        _exit(allocate(LARGE) != NULL ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
 }
 
 /* Two readers could take each of these for different requests. */
@@ -549,6 +613,8 @@ static void test_a_certificate_is_renewed_without_a_stop(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_long_requests_and_a_missing_host_are_problems, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_no_request_is_refused_and_closed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_handshake_waits_for_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ambiguous_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_silent_connections_lock_nobody_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_trickling_ends_at_the_deadline, setup, teardown),

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static tacet__studies_settings fault_settings(void) {
@@ -222,8 +223,54 @@ static void test_backups_have_every_ledger(void **state) {
     assert_int_equal(status, TACET_IO);
 }
 
+/* Killed at each write of a deletion, which has two commits: the study is there and can be deleted again, or its name
+ * is free; and nothing of it is left for another of its name. */
+static void test_deletions_that_are_killed(void **state) {
+    const tacet__studies_settings settings = fault_settings();
+    size_t there = 0;
+    size_t gone = 0;
+    for (long n = 1, hit = 1; hit; n++) {
+        tacet__studies *s = NULL;
+        tacet__study study;
+        int ended = 0;
+        tacet__study_init(&study);
+        assert_ok(tacet__studies_open(&s, &settings, NULL));
+        assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
+        assert_ok(batch(s, &study, "key"));
+        tacet__studies_close(s);
+        const pid_t child = fork();
+        if (child == 0) {
+            fault_vfs_arm(n, FAULT_CHANGE, FAULT_KILL);
+            _exit(tacet__studies_open(&s, &settings, NULL) == TACET_OK &&
+                          tacet__studies_delete(s, "a", 2, NULL) == TACET_OK
+                      ? 0
+                      : 1);
+        }
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        hit = WIFSIGNALED(ended);
+        assert_true(hit || WEXITSTATUS(ended) == 0);
+        assert_ok(tacet__studies_open(&s, &settings, NULL));
+        const tacet_status status = tacet__studies_get(s, &study, "a", NULL);
+        if (status == TACET_OK) {
+            there++;
+            assert_true(hit);
+            assert_ok(tacet__studies_delete(s, "a", 2, NULL));
+        } else {
+            gone++;
+            assert_int_equal(status, TACET_NOT_FOUND);
+        }
+        assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
+        assert_int_equal(whole_log(s, &study), 0);
+        assert_ok(tacet__studies_delete(s, "a", 0, NULL));
+        tacet__study_clear(&study);
+        tacet__studies_close(s);
+    }
+    assert_true(there > 1 && gone > 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_deletions_that_are_killed, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_write_errors, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_short_writes, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_disk_full, store_setup, store_teardown),

@@ -528,6 +528,7 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     if (server == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the server");
     }
+    tacet__gmp_waits();
     server->settings = *settings;
     server->client_certificates = settings->client_ca != NULL;
     server->listening = server->wake = -1;

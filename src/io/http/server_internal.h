@@ -92,4 +92,7 @@ tacet_status tacet__acceptor_listen(tacet__server *server, tacet_error *err);
 tacet_status tacet__acceptor_start(tacet__server *server, tacet_error *err);
 tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err);
 
+/* patience.c: from now on GMP waits for memory instead of ending the process. Any number of times. */
+void tacet__gmp_waits(void);
+
 #endif

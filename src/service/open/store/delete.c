@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* delete.c - takes a study out of the store. Ring: open. Its rows go; its number stays taken, under a name that nobody
  * can ask for, so that a server which still has it in memory finds that it is gone, and never another study in its
- * place. Cost: O(events). */
+ * place. A central study is deleted where its log is first; whoever finds it shown still then does the rest.
+ * Cost: O(events). */
 #include "service/open/store/internal.h"
 
 #include "core/fail.h"
@@ -11,12 +12,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* In a transaction, which is open when it is OK. `head`: the events that there may be; NULL: any. */
-static tacet_status bury(tacet__half *half, uint64_t number, const char *name, const uint64_t *head, bool open,
-                         tacet_error *err) {
+/* "NAME#N", N its number where it is shown. */
+static void name_of_grave(char out[TACET__GRAVE], const char *name, uint64_t open_number) {
+    (void)snprintf(out, TACET__GRAVE, "%s#%llu", name, (unsigned long long)open_number);
+}
+
+/* In one transaction. `head`: the events that there may be; NULL: any. */
+static tacet_status bury(tacet__half *half, uint64_t number, const char *name, uint64_t open_number,
+                         const uint64_t *head, bool open, tacet_error *err) {
     static const char *const BY_PLACE[] = {"event", "observed", "client_key", "snapshot", "release", "shown"};
     char sql[512];
+    char grave[TACET__GRAVE];
     tacet__head there;
+    name_of_grave(grave, name, open_number);
     tacet_status status = tacet__half_relax(half, false, err);
     TACET_THEN(status, tacet__db_begin_rows(half->db, err));
     if (status != TACET_OK) {
@@ -38,10 +46,11 @@ static tacet_status bury(tacet__half *half, uint64_t number, const char *name, c
     if (open) {
         TACET_THEN(status, tacet__db_exec(half->db, sql, err));
     }
-    (void)snprintf(sql, sizeof sql, "UPDATE study SET name = '%s#%llu', state = %d, secret = %s WHERE number = %llu",
-                   name, (unsigned long long)number, (int)TACET__STUDY_DELETED,
-                   tacet__db_shared(half->db) ? "''::bytea" : "x''", (unsigned long long)number);
+    (void)snprintf(sql, sizeof sql, "UPDATE study SET name = '%s', state = %d, secret = %s WHERE number = %llu", grave,
+                   (int)TACET__STUDY_DELETED, tacet__db_shared(half->db) ? "''::bytea" : "x''",
+                   (unsigned long long)number);
     TACET_THEN(status, tacet__db_exec(half->db, sql, err));
+    TACET_THEN(status, tacet__db_commit(half->db, err));
     if (status != TACET_OK) {
         tacet__db_rollback(half->db);
     }
@@ -76,6 +85,12 @@ static tacet_status drop_ledger(tacet__studies *studies, const char *name, tacet
     return status;
 }
 
+/* The rest of a deletion: again is harmless. */
+static tacet_status unshow_deleted(tacet__studies *studies, const char *name, uint64_t open_number, tacet_error *err) {
+    const tacet_status status = drop_ledger(studies, name, err);
+    return status != TACET_OK ? status : bury(&studies->open, open_number, name, open_number, NULL, true, err);
+}
+
 tacet_status tacet__studies_delete(tacet__studies *studies, const char *name, uint64_t head, tacet_error *err) {
     tacet__study study;
     if (studies->writing != NULL) {
@@ -88,19 +103,23 @@ tacet_status tacet__studies_delete(tacet__studies *studies, const char *name, ui
         status = tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
     tacet__half *half = central ? &studies->trusted : &studies->open;
-    TACET_THEN(status, bury(half, study.number, name, &head, !central, err));
-    if (status == TACET_OK && central) {
-        /* First where it is shown: a crash between the two leaves a study that 'store restore' shows again. */
-        status = bury(&studies->open, study.open_number, name, NULL, true, err);
-        TACET_THEN(status, tacet__db_commit(studies->open.db, err));
-        if (status != TACET_OK) {
-            tacet__db_rollback(half->db);
-        }
-    }
-    TACET_THEN(status, tacet__db_commit(half->db, err));
+    TACET_THEN(status, bury(half, study.number, name, study.open_number, &head, !central, err));
     if (central) {
-        TACET_THEN(status, drop_ledger(studies, name, err));
+        TACET_THEN(status, unshow_deleted(studies, name, study.open_number, err));
     }
     tacet__study_clear(&study);
     return status;
+}
+
+bool tacet__finish_deletion(tacet__studies *studies, const char *name, uint64_t open_number) {
+    tacet__query *query = NULL;
+    bool deleted = false;
+    char grave[TACET__GRAVE];
+    name_of_grave(grave, name, open_number);
+    if (tacet__db_prepare(studies->trusted.db, &query, "SELECT 1 FROM study WHERE name = ?1", NULL) == TACET_OK) {
+        tacet__query_bind_text(query, 1, grave, strlen(grave));
+        deleted = tacet__query_step(query, &deleted, NULL) == TACET_OK && deleted;
+    }
+    tacet__query_free(query);
+    return deleted && studies->writing == NULL && unshow_deleted(studies, name, open_number, NULL) == TACET_OK;
 }

@@ -178,4 +178,9 @@ uint64_t tacet__shown_seq(const tacet__study *study, const tacet__head *shown);
 tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
                                 tacet_error *err);
 
+/* delete.c: whether a study that is shown was deleted where its log was, and a crash left the rest, which is done then.
+ */
+enum { TACET__GRAVE = TACET__STUDY_NAME_MOST + 24 };
+bool tacet__finish_deletion(tacet__studies *studies, const char *name, uint64_t open_number);
+
 #endif

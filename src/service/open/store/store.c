@@ -432,6 +432,9 @@ tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, cons
     const uint64_t open_number = out->number;
     const uint64_t shown = out->head;
     status = tacet__find_study(&studies->trusted, out, name, err);
+    if (status == TACET_NOT_FOUND && tacet__finish_deletion(studies, name, open_number)) {
+        return tacet__fail(err, status, "there is no study of this name");
+    }
     if (status == TACET_NOT_FOUND) {
         return shown == 0
                    ? tacet__fail(err, status, "the study %s was not wholly added: add it again", name)
