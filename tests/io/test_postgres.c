@@ -259,6 +259,31 @@ static void hang_up(void) {
     tacet__db_close(db);
 }
 
+/* A connection that fails while it is made again fails as one, and is made once more: what was not prepared on it is no
+ * table that has changed. */
+static void test_connection_lost_twice(void **state) {
+    tacet__db *db = connect_to(place, false, 200);
+    tacet__db *other = NULL;
+    tacet__query *count = NULL;
+    bool row = false;
+    assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY)", NULL));
+    assert_ok(tacet__db_prepare(db, &count, "SELECT count(*) FROM t", NULL));
+    hang_up();
+    other = connect_to(place, false, 1000);
+    assert_ok(tacet__db_begin(other, true, NULL));
+    assert_ok(tacet__db_exec(other, "LOCK TABLE t IN ACCESS EXCLUSIVE MODE", NULL));
+    assert_status(tacet__db_begin_rows(db, NULL), TACET_BUSY);
+    tacet__db_rollback(other);
+    tacet__db_close(other);
+    assert_ok(tacet__db_begin_rows(db, NULL));
+    assert_ok(tacet__query_step(count, &row, NULL));
+    assert_true(row);
+    tacet__query_reset(count);
+    tacet__db_rollback(db);
+    tacet__query_free(count);
+    tacet__db_close(db);
+}
+
 static void test_connection_lost(void **state) {
     tacet__db *db = connect_to(place, false, 1000);
     tacet__query *add = NULL;
@@ -308,6 +333,7 @@ int main(void) {
         cmocka_unit_test_setup(test_values, setup), cmocka_unit_test_setup(test_statuses, setup),
         cmocka_unit_test_setup(test_create, setup), cmocka_unit_test_setup(test_locks, setup),
         cmocka_unit_test_setup(test_queue, setup),  cmocka_unit_test_setup(test_connection_lost, setup),
+        cmocka_unit_test_setup(test_connection_lost_twice, setup),
     };
     if (getenv("TACET_TEST_POSTGRES") == NULL) {
         (void)printf("skipped: TACET_TEST_POSTGRES names no database: tests/support/pgcluster.sh run PROGRAM\n");

@@ -28,18 +28,6 @@ void soak_sleep(double seconds) {
     (void)nanosleep(&t, NULL);
 }
 
-/* In the child, before it has threads. A server that ran without its share would show what is not so. */
-static void join_group(const char *groups, size_t i) {
-    char path[SOAK_PATH];
-    (void)snprintf(path, sizeof path, "%s-%zu/cgroup.procs", groups, i);
-    const int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0 || write(file, "0", 1) != 1) {
-        (void)fprintf(stderr, "cannot join %s: %s\n", path, strerror(errno));
-        _exit(126);
-    }
-    (void)close(file);
-}
-
 /* In the child: its own log, no limit or a small one on the size of its files. */
 static void become(const soak *s, const char *const *argv, size_t limit, const char *log) {
     const int file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -114,9 +102,6 @@ void soak_server_start(soak *s, size_t i) {
             "--ready-file", ready,    NULL};
         const pid_t pid = fork();
         if (pid == 0) {
-            if (s->groups != NULL) {
-                join_group(s->groups, i);
-            }
             become(s, argv, s->limit, log);
         }
         if (pid < 0) {

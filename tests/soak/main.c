@@ -416,7 +416,6 @@ int main(int argc, char **argv) {
     s.cluster = option(argc, argv, "--cluster", NULL);
     s.away = strtod(option(argc, argv, "--away", "0"), NULL);
     s.gap_most = strtod(option(argc, argv, "--gap", "10"), NULL);
-    s.groups = option(argc, argv, "--groups", NULL);
     s.front = option(argc, argv, "--front", NULL);
     s.ports = option(argc, argv, "--ports", NULL);
     s.failover = strcmp(option(argc, argv, "--failover", "no"), "yes") == 0;
@@ -428,7 +427,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3] [--load "
                         "1,8,64 --studies N]\n"
                         "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes] [--away S --gap "
-                        "S]] [--groups PREFIX]\n"
+                        "S]]\n"
                         "            [--front URL --ports A,B,C --keys DIR]\n");
         return 2;
     }

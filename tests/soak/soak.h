@@ -46,8 +46,6 @@ typedef struct soak {
     const char *cluster; /* "SCRIPT FOLDER" of tests/support/pgcluster.sh; NULL: no database to kill */
     size_t server_count;
     char cut_store[SOAK_PATH]; /* of server 0: the same store by a way that can be cut; "": none */
-    const char
-        *groups; /* server i joins the control group "GROUPS-i", which has its share of a processor; NULL: none */
     char keys[SOAK_PATH];
     char token[TACET__STUDIES_TOKEN_TEXT];
     pthread_mutex_t lock; /* of servers */

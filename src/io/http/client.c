@@ -198,12 +198,6 @@ tacet_status tacet__client_request(tacet__client *client, tacet__answer *out, co
     return perform(client, out, method, path, body, body != NULL ? strlen(body) : 0, err);
 }
 
-tacet_status tacet__client_post(tacet__client *client, tacet__answer *out, const char *path, const void *body,
-                                size_t size, tacet_error *err) {
-    client->file = NULL;
-    return perform(client, out, "POST", path, body, size, err);
-}
-
 tacet_status tacet__client_download(tacet__client *client, tacet__answer *out, const char *path, FILE *file,
                                     tacet_error *err) {
     client->file = file;

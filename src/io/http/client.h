@@ -40,9 +40,6 @@ void tacet__client_close(tacet__client *client); /* wipes the token; NULL is all
  */
 tacet_status tacet__client_request(tacet__client *client, tacet__answer *out, const char *method, const char *path,
                                    const char *body, tacet_error *err);
-/* POST of any bytes. */
-tacet_status tacet__client_post(tacet__client *client, tacet__answer *out, const char *path, const void *body,
-                                size_t size, tacet_error *err);
 /* GET into an open file; out->body is empty unless the status is not 200. */
 tacet_status tacet__client_download(tacet__client *client, tacet__answer *out, const char *path, FILE *file,
                                     tacet_error *err);

@@ -70,10 +70,6 @@ static void warn_of_end(int64_t expires, tacet_log *log) {
     }
 }
 
-tacet_status tacet__keyfile_text(char **out, const char *folder, const char *name, tacet_error *err) {
-    return read_pem(out, folder, name, false, err);
-}
-
 tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, const char *name,
                                  tacet_log *log, tacet_error *err) {
     char file[64];

@@ -12,7 +12,5 @@ enum { TACET__CERTIFICATE_DAYS = 30 }; /* one that ends sooner is warned of */
  * *expires (may be NULL): seconds since 1970. Says in the log when the certificate has ended or will soon. */
 tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, const char *name,
                                  tacet_log *log, tacet_error *err);
-/* A file of the folder that is no secret, from malloc. */
-tacet_status tacet__keyfile_text(char **out, const char *folder, const char *name, tacet_error *err);
 
 #endif

@@ -287,7 +287,7 @@ static tacet_status check_bound(const tacet__pg_statement *query, tacet_error *e
     if (query->bind_error) {
         return tacet__fail(err, TACET_STATE, "store: parameter: there is no such one, or it is too large");
     }
-    return query->prepared ? TACET_OK : tacet__fail(err, TACET_STATE, "store: step: the tables have changed");
+    return query->prepared ? TACET_OK : tacet__fail(err, TACET_IO, "store: step: the tables have changed");
 }
 
 static tacet_status ask(tacet__pg_store *db, tacet__pg_statement *query, tacet_error *err) {

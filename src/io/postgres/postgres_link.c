@@ -269,7 +269,13 @@ tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
                    db->read_only ? "on" : "off", db->schema);
     status = tacet__pg_run(db, settings, "connect", err);
     for (tacet__pg_statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
-        (void)tacet__pg_prepare(db, query, NULL); /* one that fails, fails when it is used */
+        /* One that the tables do not fit fails when it is used. */
+        const tacet_status prepared = tacet__pg_prepare(db, query, err);
+        if (prepared == TACET_IO || prepared == TACET_BUSY || prepared == TACET_NO_MEMORY) {
+            db->late = true; /* the next use connects anew */
+            return prepared;
+        }
+        tacet_error_clear(err);
     }
     return status;
 }
