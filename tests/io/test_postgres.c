@@ -330,9 +330,12 @@ static void test_connection_lost(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_values, setup), cmocka_unit_test_setup(test_statuses, setup),
-        cmocka_unit_test_setup(test_create, setup), cmocka_unit_test_setup(test_locks, setup),
-        cmocka_unit_test_setup(test_queue, setup),  cmocka_unit_test_setup(test_connection_lost, setup),
+        cmocka_unit_test_setup(test_values, setup),
+        cmocka_unit_test_setup(test_statuses, setup),
+        cmocka_unit_test_setup(test_create, setup),
+        cmocka_unit_test_setup(test_locks, setup),
+        cmocka_unit_test_setup(test_queue, setup),
+        cmocka_unit_test_setup(test_connection_lost, setup),
         cmocka_unit_test_setup(test_connection_lost_twice, setup),
     };
     if (getenv("TACET_TEST_POSTGRES") == NULL) {

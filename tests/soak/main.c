@@ -338,9 +338,10 @@ static int conclude(soak *s) {
     }
     soak_verify(s, &v);
     const tally t = count(s);
-    printf("  kills survived %zu (servers %zu, database %zu), pauses %zu, partitions %zu, restarts %zu\n",
+    printf("  kills survived %zu (servers %zu, database %zu), pauses %zu, partitions %zu, restarts %zu (%zu "
+           "without saving: the database was too slow)\n",
            s->server_kills + s->database_kills, s->server_kills, s->database_kills, s->pauses, s->partitions,
-           s->restarts);
+           s->restarts, s->hasty);
     if (s->gaps[2] > 0) {
         printf("  server 0 taken away: stopped for %.0f s, cut off from the database as long, killed: at most %.1f, "
                "%.1f and %.1f s without an acknowledged pair of a study\n",

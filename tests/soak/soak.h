@@ -66,7 +66,8 @@ typedef struct soak {
     double failover_seconds; /* from the kill of the primary to the first acknowledged pair */
     size_t cancelled;        /* times that commits were left on one machine alone */
     size_t server_kills, database_kills, pauses, partitions, restarts;
-    bool stale; /* the primary that was replaced came back, first in the servers' list */
+    size_t hasty; /* servers that were stopped and could not save, because the database did not answer */
+    bool stale;   /* the primary that was replaced came back, first in the servers' list */
 } soak;
 
 extern const char *const soak_study_names[SOAK_STUDIES]; /* local, central */
