@@ -63,7 +63,6 @@ static void measure(tacet_local_algorithm algorithm, tacet_local_parameters para
     s.bound = 1;
     s.noise_bound = 1;
     s.horizon = rounds;
-    s.forget = true;
     const tacet_cov_spec cov = {.kernel = kernel};
     bench_must(tacet_local_create(&policy, &s, &cov, X, 1, ARMS, &err), &err);
     bench_must(tacet_local_create(&fresh, &s, &cov, X, 1, ARMS, &err), &err);

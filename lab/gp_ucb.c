@@ -37,9 +37,6 @@ static bool parse(run *r, int argc, char **argv, int *code) {
         CLI_OPT("repeats", &o->repeats, NULL, "a row may be asked again"),
         CLI_OPT("allow-duplicates", &o->allow_duplicates, NULL,
                 "accept rows whose inputs and target are those of an earlier row"),
-        CLI_HEADING("Large tables:"),
-        CLI_OPT("single", &o->single, NULL,
-                "keep the model in single precision: half the memory; see src/gp/README.md for what that does"),
         {0},
     };
     return cli_parse(r->self, table, argc, argv, NULL, NULL, code);

@@ -234,17 +234,6 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         "norm_least_over_norm", mean_se(s->least, s->trials), "seconds", cli_real(seconds), "private", 0));
 }
 
-static tacet_status parse_pending(tacet_local_pending *out, const char *name, tacet_error *err) {
-    static const char *const NAMES[] = {NULL, "factor", "plain", "ignored"};
-    for (int i = 1; name != NULL && i < 4; i++) {
-        if (strcmp(NAMES[i], name) == 0) {
-            *out = (tacet_local_pending)i;
-            return TACET_OK;
-        }
-    }
-    return name == NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--pending is factor, plain or ignored");
-}
-
 /* The learner's kernel where its lengthscale is not the function's. */
 static tacet_status believe(simulation *s, tacet_error *err) {
     if (!(s->believed_scale > 0)) {
@@ -278,7 +267,7 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
 }
 
 typedef struct words {
-    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data, *pending, *bound;
+    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data, *bound;
     double lengthscale;
     size_t arms;
 } words;
@@ -302,7 +291,6 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     if (status == TACET_OK) {
         status = tacet_local_parameters_parse(&s->local.parameters, w->parameters, err);
     }
-    TACET_THEN(status, parse_pending(&s->local.pending, w->pending, err));
     s->private = strcmp(w->mechanism, "none") != 0;
     if (status == TACET_OK && s->private) {
         status = parse_mechanism(&s->mechanism, w->mechanism, err);
@@ -403,8 +391,8 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
                     .trials = request->trials,
                     .seed = request->seed};
     const bool made_up = strcmp(r->scenario, "made-up") == 0;
-    words w = {r->algorithm, r->parameters, r->mechanism, r->kernel,      r->noise, made_up ? "synthetic" : r->scenario,
-               r->folder,    NULL,          NULL,         r->lengthscale, r->arms};
+    words w = {r->algorithm, r->parameters, r->mechanism,   r->kernel, r->noise, made_up ? "synthetic" : r->scenario,
+               r->folder,    NULL,          r->lengthscale, r->arms};
     const bool at_random = strcmp(r->algorithm, "random") == 0;
     if (at_random) {
         w.algorithm = "ucb"; /* not played */
@@ -438,8 +426,7 @@ static double theorem_1(bool se, double B, double v, double eps, double T) {
 tacet_status lab_local_lower(double *out, const lab_request *request, tacet_error *err) {
     const lab_local_request *r = &request->of.local;
     simulation s = {.eps = r->eps, .range = "paper", .unbounded = 1, .theta = 1, .alpha = 1, .support = r->support};
-    const words w = {"ucb", "tight", "hybrid", r->kernel,      r->noise, "synthetic",
-                     NULL,  NULL,    NULL,     r->lengthscale, r->arms};
+    const words w = {"ucb", "tight", "hybrid", r->kernel, r->noise, "synthetic", NULL, NULL, r->lengthscale, r->arms};
     const double T = (double)r->rounds;
     *out = 0;
     tacet_local_settings_defaults(&s.local);
@@ -461,7 +448,7 @@ tacet_status lab_local_lower(double *out, const lab_request *request, tacet_erro
 int lab_sim_local(int argc, char **argv, const cli_command *self) {
     simulation s = {
         .eps = 1, .range = "paper", .unbounded = 1, .theta = 1, .alpha = 1, .support = 100, .trials = 10, .seed = 1};
-    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, NULL, NULL, 0.2, 100};
+    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, NULL, 0.2, 100};
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = 40000;
     const cli_option options[] = {
@@ -506,8 +493,6 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N",
          "Reports that are out at a time: each comes N rounds late. Default 0.", false},
-        {"pending", CLI_STRING, &w.pending, "NAME",
-         "ucb, of rounds whose reports are out: plain, factor or ignored. Default plain.", false},
         {"believed-lengthscale", CLI_DOUBLE, &s.believed_scale, "L", "The learner's. Default: the function's.", false},
         {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
         {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},

@@ -50,6 +50,7 @@ tacet_status lab_search_check(const lab_search_settings *s, tacet_error *err) {
         const char *rule;
     } rules[] = {
         {s->queries > 0, "--queries must be at least 1"},
+        {s->lengthscale_count > 0, "--lengthscale is needed"},
         {s->signal_var > 0, "--signal-var must be greater than 0"},
         {s->noise_var >= 0, "--noise-var must not be negative"},
         {s->delta_ucb > 0 && s->delta_ucb < 1, "--delta-ucb must lie between 0 and 1"},
@@ -113,7 +114,6 @@ static tacet_status make_policy(lab_search *p, tacet_error *err) {
     settings.allow_repeats = s->repeats;
     settings.initial = s->first;
     settings.initial_count = s->first_count;
-    settings.single = s->single;
     const tacet_cov_spec cov = {.kernel = p->kernel};
     return tacet_gp_ucb_create(&p->policy, &settings, &cov, p->table.csv.values, s->d + 1, p->table.n, err);
 }

@@ -31,7 +31,7 @@ typedef struct lab_search_settings {
     size_t queries;
     const size_t *first; /* rows to ask first; may be NULL */
     size_t first_count;
-    bool minimize, repeats, single;
+    bool minimize, repeats;
     /* May be NULL: every row as it is asked. */
     void (*progress)(size_t asked, size_t queries, double best, void *user);
     void *user;

@@ -20,14 +20,11 @@ enum { TOGETHER = 512 };       /* points at a time, at most */
 
 struct tacet_cov {
     size_t n;
-    const tacet_kernel *kernel; /* NULL: the caller's functions */
-    tacet__eiv *eiv;            /* NULL: exact points */
+    const tacet_kernel *kernel;
+    tacet__eiv *eiv; /* NULL: exact points */
     size_t d;
     double *coordinates; /* n x d, by coordinate */
     double *by_point;    /* d x n, a second copy for d > MOST_GATHERED */
-    tacet_cov_row_fn row;
-    tacet_cov_diag_fn diag;
-    void *user;
 };
 
 static tacet_status check_points(const tacet_cov *cov, const tacet_kernel_spec *spec, tacet_error *err) {
@@ -97,7 +94,7 @@ static tacet_status check_diag(const tacet_cov *cov, tacet_error *err) {
                                    at + j);
             }
         }
-        if (cov->kernel != NULL && stationary(cov->kernel)) {
+        if (stationary(cov->kernel)) {
             break; /* the same everywhere */
         }
     }
@@ -119,8 +116,8 @@ tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const
     if (n == 0) {
         return tacet__fail(err, TACET_INVALID, "a domain needs at least one candidate");
     }
-    if ((spec->kernel == NULL) == (spec->row == NULL) || (spec->kernel == NULL && spec->diag == NULL)) {
-        return tacet__fail(err, TACET_INVALID, "a covariance is either a kernel or a pair of functions");
+    if (spec->kernel == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a covariance needs a kernel");
     }
     tacet_status status = TACET_OK;
     tacet_cov *cov = TACET__ZALLOC(tacet_cov, 1);
@@ -130,23 +127,14 @@ tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const
     }
     cov->n = n;
     cov->kernel = spec->kernel;
-    cov->row = spec->row;
-    cov->diag = spec->diag;
-    cov->user = spec->user;
-    if (spec->kernel != NULL) {
-        const tacet_kernel_spec *kernel = tacet_kernel_describe(spec->kernel);
-        cov->d = kernel->d;
-        status = copy_points(cov, X, ldx, err);
-        if (status == TACET_OK) {
-            status = check_points(cov, kernel, err);
-        }
-        if (status == TACET_OK && spec->input_sd != NULL && any_positive(spec->input_sd, spec->input_sd_count)) {
-            status = tacet__eiv_create(&cov->eiv, kernel, spec->input_sd, spec->input_sd_count, err);
-        }
+    const tacet_kernel_spec *kernel = tacet_kernel_describe(spec->kernel);
+    cov->d = kernel->d;
+    status = copy_points(cov, X, ldx, err);
+    TACET_THEN(status, check_points(cov, kernel, err));
+    if (status == TACET_OK && spec->input_sd != NULL && any_positive(spec->input_sd, spec->input_sd_count)) {
+        status = tacet__eiv_create(&cov->eiv, kernel, spec->input_sd, spec->input_sd_count, err);
     }
-    if (status == TACET_OK) {
-        status = check_diag(cov, err);
-    }
+    TACET_THEN(status, check_diag(cov, err));
     if (status == TACET_OK) {
         *out = cov;
         cov = NULL;
@@ -167,10 +155,6 @@ void tacet_cov_free(tacet_cov *cov) {
 
 size_t tacet_cov_size(const tacet_cov *cov) {
     return cov->n;
-}
-
-bool tacet__cov_is_custom(const tacet_cov *cov) {
-    return cov->kernel == NULL;
 }
 
 size_t tacet__cov_dim(const tacet_cov *cov) {
@@ -205,19 +189,11 @@ void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t c
 }
 
 void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i) {
-    if (cov->kernel == NULL) {
-        cov->row(cov->user, out, first, count, i);
-        return;
-    }
     double room[MOST_GATHERED];
     tacet__cov_row_at(cov, out, first, count, point(cov, room, i), i);
 }
 
 void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count) {
-    if (cov->kernel == NULL) {
-        cov->diag(cov->user, out, first, count);
-        return;
-    }
     double room[MOST_GATHERED];
     for (size_t k = 0; k < count; k++) {
         if (stationary(cov->kernel)) {

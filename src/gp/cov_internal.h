@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <tacet/gp/cov.h>
 
-/* X: one point per column, leading dimension ldx, copied; ignored (may be NULL) without a kernel. INVALID: no
+/* X: one point per column, leading dimension ldx, copied. INVALID: no
  * candidate, a coordinate that is not finite (names candidate and coordinate), an input_sd that is not finite and
  * >= 0. NUMERIC: a prior variance that is negative or not finite. UNSUPPORTED: input noise for a kernel that has none.
  * NO_MEMORY. */
@@ -18,13 +18,11 @@ size_t tacet_cov_size(const tacet_cov *cov);
  * it stands in the row: equal points give equal bits. */
 void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i);
 void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count);
-/* Its rows come from the caller's function, so nothing is known of them. */
-bool tacet__cov_is_custom(const tacet_cov *cov);
-/* Coordinates of a point; 0: the caller's functions. */
+/* Coordinates of a point. */
 size_t tacet__cov_dim(const tacet_cov *cov);
 /* The point of candidate i: tacet__cov_dim of them. */
 void tacet__cov_point(const tacet_cov *cov, double *out, size_t i);
-/* As tacet_cov_row, x being the point of candidate i, which the caller has at hand. Not for the caller's functions. */
+/* As tacet_cov_row, x being the point of candidate i, which the caller has at hand. */
 void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t count, const double *x, size_t i);
 
 #endif

@@ -6,7 +6,7 @@
  * product with V, and the update of mean and variance run block by block, so that V is streamed once and everything
  * else stays in cache. The product is written out instead of handed to BLAS: each candidate is summed in the order of
  * the observations whatever its place, so equal candidates keep equal bits and ties are ties.
- * Cost: O(n t) per observation, 8 n T bytes (4 n T in single precision); no allocation in observe. */
+ * Cost: O(n t) per observation, 8 n T bytes; no allocation in observe. */
 #include "gp/gp.h"
 
 #include "gp/cov_internal.h"
@@ -29,8 +29,7 @@ enum { FETCHED = 32 }; /* candidates whose entries of V are fetched at a time, �
 enum { SOON = 128 };   /* … this many before they are summed */
 enum { MOVED = 256 };  /* candidates moved before they are looked at, still in the nearest cache */
 
-static const double PIVOT_FLOOR = 1e-10; /* relative to the prior variance: below it the matrix counts as singular */
-static const double PIVOT_FLOOR_SINGLE = 1e-6; /* the same where V is kept in single precision, whose unit is 6e-8 */
+static const double PIVOT_FLOOR = 1e-10;  /* relative to the prior variance: below it the matrix counts as singular */
 static const double JITTER_FIRST = 1e-12; /* the schedule of the Cholesky factorisation: each step ten times the last */
 
 struct tacet_gp {
@@ -40,9 +39,7 @@ struct tacet_gp {
     double noise_var;
     size_t capacity; /* columns of V there is room for */
     size_t ldv;
-    double *V; /* n x capacity: column s is row s of L^-1 K(observed, all); NULL where single */
-    float *V1; /* the same in single precision */
-    bool single;
+    double *V; /* n x capacity: column s is row s of L^-1 K(observed, all) */
     double *mean;
     double *var;
     double *block;            /* scratch: BLOCK doubles */
@@ -92,7 +89,6 @@ tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, 
     gp->d = tacet__cov_dim(cov);
     gp->prior_mean = settings->mean;
     gp->noise_var = settings->noise_var;
-    gp->single = settings->single;
     gp->ldv = (gp->n + 7) / 8 * 8;
     if (gp->ldv % 64 == 0) {
         gp->ldv += 8; /* columns a multiple of 512 bytes apart would fight for the same cache sets */
@@ -119,7 +115,6 @@ done:
 void tacet_gp_free(tacet_gp *gp) {
     if (gp != NULL) {
         free(gp->V);
-        free(gp->V1);
         free(gp->mean);
         free(gp->var);
         free(gp->block);
@@ -137,27 +132,19 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
     if (!tacet__size_mul(&cells, gp->ldv, total) || !tacet__size_add(&needs, total, gp->d)) {
         return tacet__fail(err, TACET_OVERFLOW, "%zu observations of %zu candidates do not fit a size", total, gp->n);
     }
-    double *V = gp->single ? NULL : TACET__ALIGNED(double, cells);
-    float *V1 = gp->single ? TACET__ALIGNED(float, cells) : NULL;
+    double *V = TACET__ALIGNED(double, cells);
     double *pivot = TACET__ALIGNED(double, needs);
-    if ((V == NULL && V1 == NULL) || pivot == NULL) {
+    if (V == NULL || pivot == NULL) {
         free(V);
-        free(V1);
         free(pivot);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu observations of %zu candidates", total, gp->n);
     }
     for (size_t s = 0; s < gp->report.count; s++) {
-        if (gp->single) {
-            memcpy(V1 + s * gp->ldv, gp->V1 + s * gp->ldv, gp->n * sizeof *V1);
-        } else {
-            memcpy(V + s * gp->ldv, gp->V + s * gp->ldv, gp->n * sizeof *V);
-        }
+        memcpy(V + s * gp->ldv, gp->V + s * gp->ldv, gp->n * sizeof *V);
     }
     free(gp->V);
-    free(gp->V1);
     free(gp->pivot);
     gp->V = V;
-    gp->V1 = V1;
     gp->pivot = pivot;
     gp->capacity = total;
     return TACET_OK;
@@ -170,108 +157,88 @@ TACET__INLINE void fetch(uintptr_t from, size_t bytes) {
     }
 }
 
-/* w[j] -= sum over s < t of V(j, s) c[s], s ascending, for every j alike. Eight columns at a time, then what is left: w
- * is read and written once per eight reads of V. NAME_few is inlined with a constant count, so that the sum of one
- * candidate stays in a register. What comes next in each column is fetched: left to itself, the processor sees so many
- * columns coming too late. */
-#define DEFINE_SUBTRACT(NAME, TYPE)                                                                                    \
-    TACET__INLINE void NAME##_few(double *restrict w, const TYPE *restrict V, size_t ldv, size_t m,                    \
-                                  const double *restrict c, size_t count) {                                            \
-        for (size_t at = 0; at < m; at += FETCHED) {                                                                   \
-            const size_t end = m - at < FETCHED ? m : at + FETCHED;                                                    \
-            for (size_t s = 0; s < count; s++) {                                                                       \
-                fetch((uintptr_t)(V + s * ldv) + (at + SOON) * sizeof *V, (end - at) * sizeof *V);                     \
-            }                                                                                                          \
-            for (size_t j = at; j < end; j++) {                                                                        \
-                double sum = w[j];                                                                                     \
-                for (size_t s = 0; s < count; s++) {                                                                   \
-                    sum -= (double)V[s * ldv + j] * c[s];                                                              \
-                }                                                                                                      \
-                w[j] = sum;                                                                                            \
-            }                                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    TACET__CLONES                                                                                                      \
-    static void NAME(double *restrict w, const TYPE *restrict V, size_t ldv, size_t m, const double *restrict c,       \
-                     size_t t) {                                                                                       \
-        size_t s = 0;                                                                                                  \
-        for (; s + 8 <= t; s += 8) {                                                                                   \
-            NAME##_few(w, V + s * ldv, ldv, m, c + s, 8);                                                              \
-        }                                                                                                              \
-        if (t - s >= 4) {                                                                                              \
-            NAME##_few(w, V + s * ldv, ldv, m, c + s, 4);                                                              \
-            s += 4;                                                                                                    \
-        }                                                                                                              \
-        if (t - s == 3) {                                                                                              \
-            NAME##_few(w, V + s * ldv, ldv, m, c + s, 3);                                                              \
-        } else if (t - s == 2) {                                                                                       \
-            NAME##_few(w, V + s * ldv, ldv, m, c + s, 2);                                                              \
-        } else if (t - s == 1) {                                                                                       \
-            NAME##_few(w, V + s * ldv, ldv, m, c + s, 1);                                                              \
-        }                                                                                                              \
+/* w[j] -= sum over s < count of V(j, s) c[s]. Inlined with a constant count, so that the sum of one candidate stays in
+ * a register. What comes next in each column is fetched: left to itself, the processor sees so many columns coming too
+ * late. */
+TACET__INLINE void subtract_few(double *restrict w, const double *restrict V, size_t ldv, size_t m,
+                                const double *restrict c, size_t count) {
+    for (size_t at = 0; at < m; at += FETCHED) {
+        const size_t end = m - at < FETCHED ? m : at + FETCHED;
+        for (size_t s = 0; s < count; s++) {
+            fetch((uintptr_t)(V + s * ldv) + (at + SOON) * sizeof *V, (end - at) * sizeof *V);
+        }
+        for (size_t j = at; j < end; j++) {
+            double sum = w[j];
+            for (size_t s = 0; s < count; s++) {
+                sum -= V[s * ldv + j] * c[s];
+            }
+            w[j] = sum;
+        }
     }
-DEFINE_SUBTRACT(subtract_double, double)
-DEFINE_SUBTRACT(subtract_float, float)
+}
 
-static void subtract(const tacet_gp *gp, double *w, size_t at, size_t m, const double *coef, size_t t) {
-    if (gp->single) {
-        subtract_float(w, gp->V1 + at, gp->ldv, m, coef, t);
-    } else {
-        subtract_double(w, gp->V + at, gp->ldv, m, coef, t);
+/* The same for all t, s ascending, for every j alike. Eight columns at a time, then what is left: w is read and written
+ * once per eight reads of V. */
+TACET__CLONES
+static void subtract(double *restrict w, const double *restrict V, size_t ldv, size_t m, const double *restrict c,
+                     size_t t) {
+    size_t s = 0;
+    for (; s + 8 <= t; s += 8) {
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 8);
+    }
+    if (t - s >= 4) {
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 4);
+        s += 4;
+    }
+    if (t - s == 3) {
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 3);
+    } else if (t - s == 2) {
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 2);
+    } else if (t - s == 1) {
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 1);
     }
 }
 
 /* The row of L for candidate i: the entries of V at i. */
 static void gather(const tacet_gp *gp, double *coef, size_t i) {
     for (size_t s = 0; s < gp->report.count; s++) {
-        coef[s] = gp->single ? (double)gp->V1[s * gp->ldv + i] : gp->V[s * gp->ldv + i];
+        coef[s] = gp->V[s * gp->ldv + i];
     }
 }
 
 /* Smallest step of the schedule that lifts the pivot over the floor; 0 when it stands there already. */
-static double jitter_for(const tacet_gp *gp, double pivot, double prior) {
+static double jitter_for(double pivot, double prior) {
     const double scale = prior > 0 ? prior : 1; /* a candidate known from the start still needs a pivot */
-    const double floor_of = gp->single ? PIVOT_FLOOR_SINGLE : PIVOT_FLOOR;
     double jitter = 0;
-    while (!(pivot + jitter >= floor_of * scale)) {
+    while (!(pivot + jitter >= PIVOT_FLOOR * scale)) {
         jitter = jitter == 0 ? JITTER_FIRST * scale : jitter * 10;
     }
     return jitter;
 }
 
 /* The new column, and mean and variance moved by it. */
-#define DEFINE_MOVE(NAME, TYPE)                                                                                        \
-    TACET__CLONES                                                                                                      \
-    static void NAME(double *restrict mean, double *restrict var,                                                      \
-                     TYPE *restrict column, /* NOLINT(bugprone-macro-parentheses) */                                   \
-                     const double *restrict w, double inverse, double innovation, size_t m) {                          \
-        for (size_t j = 0; j < m; j++) {                                                                               \
-            const double v = w[j] * inverse;                                                                           \
-            const double left = var[j] - v * v;                                                                        \
-            column[j] = (TYPE)v;                                                                                       \
-            mean[j] += v * innovation;                                                                                 \
-            var[j] = left > 0 ? left : 0;                                                                              \
-        }                                                                                                              \
+TACET__CLONES
+static void move(double *restrict mean, double *restrict var, double *restrict column, const double *restrict w,
+                 double inverse, double innovation, size_t m) {
+    for (size_t j = 0; j < m; j++) {
+        const double v = w[j] * inverse;
+        const double left = var[j] - v * v;
+        column[j] = v;
+        mean[j] += v * innovation;
+        var[j] = left > 0 ? left : 0;
     }
-DEFINE_MOVE(move_double, double)
-DEFINE_MOVE(move_float, float)
+}
 
 /* Has the first columns of V of candidates at … at + m - 1 brought into cache. */
 static void look_ahead(const tacet_gp *gp, size_t at, size_t m) {
     const size_t count = gp->report.count < AHEAD ? gp->report.count : AHEAD;
-    const size_t size = gp->single ? sizeof *gp->V1 : sizeof *gp->V;
-    const char *V = gp->single ? (const char *)gp->V1 : (const char *)gp->V;
     for (size_t s = 0; s < count; s++) {
-        fetch((uintptr_t)V + (s * gp->ldv + at) * size, m * size);
+        fetch((uintptr_t)(gp->V + s * gp->ldv + at), m * sizeof *gp->V);
     }
 }
 
 /* The prior's row. Its arithmetic leaves the memory idle, so the start of V comes meanwhile. */
 static void prior_row(const tacet_gp *gp, double *w, size_t at, size_t m, const double *x, size_t i) {
-    if (x == NULL) {
-        tacet_cov_row(gp->cov, w, at, m, i);
-        return;
-    }
     for (size_t done = 0; done < m; done += STEP) {
         const size_t step = m - done < STEP ? m - done : STEP;
         look_ahead(gp, at + done, step);
@@ -279,7 +246,7 @@ static void prior_row(const tacet_gp *gp, double *w, size_t at, size_t m, const 
     }
 }
 
-/* Streams V once: new column, and mean and variance moved by it. x NULL: the caller's functions, candidate i. */
+/* Streams V once: new column, and mean and variance moved by it. x is the point of candidate i. */
 static void advance(tacet_gp *gp, const double *x, const double *coef, size_t i, double pivot_sd, double innovation) {
     const size_t t = gp->report.count;
     const double inverse = 1 / pivot_sd;
@@ -287,35 +254,16 @@ static void advance(tacet_gp *gp, const double *x, const double *coef, size_t i,
     for (size_t at = 0; at < gp->n; at += BLOCK) {
         const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
         prior_row(gp, w, at, m, x, i);
-        subtract(gp, w, at, m, coef, t);
+        subtract(w, gp->V + at, gp->ldv, m, coef, t);
         for (size_t done = 0; done < m; done += MOVED) {
             const size_t part = m - done < MOVED ? m - done : MOVED;
             const size_t to = at + done;
-            if (gp->single) {
-                move_float(gp->mean + to, gp->var + to, gp->V1 + t * gp->ldv + to, w + done, inverse, innovation, part);
-            } else {
-                move_double(gp->mean + to, gp->var + to, gp->V + t * gp->ldv + to, w + done, inverse, innovation, part);
-            }
+            move(gp->mean + to, gp->var + to, gp->V + t * gp->ldv + to, w + done, inverse, innovation, part);
             if (gp->watch != NULL) {
                 gp->watch(gp->watcher, gp->mean + to, gp->var + to, to, part);
             }
         }
     }
-}
-
-/* A callback's row may be anything: looked at before the posterior is touched. (A kernel's row is bounded by its
- * diagonal, which was checked when the covariance was created.) */
-static bool row_is_finite(tacet_gp *gp, size_t i) {
-    for (size_t at = 0; at < gp->n; at += BLOCK) {
-        const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
-        tacet_cov_row(gp->cov, gp->block, at, m, i);
-        for (size_t j = 0; j < m; j++) {
-            if (!isfinite(gp->block[j])) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *watcher) {
@@ -344,13 +292,10 @@ tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, do
     if (status != TACET_OK) {
         return status;
     }
-    if (tacet__cov_is_custom(gp->cov) && !row_is_finite(gp, candidate)) {
-        return tacet__fail(err, TACET_NUMERIC, "the covariance of candidate %zu is not finite", candidate);
-    }
     double prior = 0;
     tacet_cov_diag(gp->cov, &prior, candidate, 1);
     const double before = gp->var[candidate];
-    const double jitter = jitter_for(gp, before + noise_var, prior);
+    const double jitter = jitter_for(before + noise_var, prior);
     const double square = before + noise_var + jitter;
     const double innovation = (y - gp->mean[candidate]) / sqrt(square);
     if (!isfinite(innovation * innovation)) {
@@ -360,7 +305,7 @@ tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, do
     double *coef = gp->pivot + gp->d;
     tacet__cov_point(gp->cov, gp->pivot, candidate);
     gather(gp, coef, candidate);
-    advance(gp, gp->d > 0 ? gp->pivot : NULL, coef, candidate, sqrt(square), innovation);
+    advance(gp, gp->pivot, coef, candidate, sqrt(square), innovation);
     const double two_pi = 6.283185307179586476925;
     gp->report.count++;
     gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * square));

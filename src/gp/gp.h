@@ -17,9 +17,6 @@ typedef struct tacet_gp_settings {
     double mean;      /* prior mean, the same everywhere */
     double noise_var; /* >= 0 */
     size_t reserve;   /* observations to make room for at once; 0: none yet */
-    /* V in single precision: half the memory. Its entries are off by 2^-24 of themselves, as if each prior covariance
-     * k_ij were off by 2^-22 sqrt(k_ii k_jj) at most; keep the noise well above that (src/gp/README.md). */
-    bool single;
 } tacet_gp_settings;
 
 typedef struct tacet_gp_report {
@@ -43,8 +40,7 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err);
 
 /* Observes value y at a candidate. A candidate whose variance plus noise is below 1e-10 of its prior variance (a repeat
  * without noise, a twin) gets jitter from the fixed schedule, which the report tells. INVALID: no such candidate, y not
- * finite or beyond what squares to a double. STATE: no room left (reserve first). NUMERIC: the caller's covariance gave
- * a value that is not finite. On failure nothing has changed. */
+ * finite or beyond what squares to a double. STATE: no room left (reserve first). On failure nothing has changed. */
 tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err);
 /* The same with this observation's own noise variance, >= 0. */
 tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err);

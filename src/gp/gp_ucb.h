@@ -24,7 +24,6 @@ typedef struct tacet_gp_ucb_settings {
     bool allow_repeats;               /* a candidate may be asked again */
     const size_t *initial;            /* candidates to ask first, in this order; NULL: none; copied */
     size_t initial_count;             /* all different unless allow_repeats */
-    bool single;                      /* the model in single precision: half the memory (gp/gp.h) */
     const tacet_guarantee *guarantee; /* of the points, when they are a release; copied; NULL: unprotected */
 } tacet_gp_ucb_settings;
 

@@ -102,7 +102,7 @@ void tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, const do
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, TACET__PRINT_BYTES);
     const double reals[] = {s->mean, s->noise_var, s->delta_ucb, s->beta_scale};
-    const uint64_t wholes[] = {self->n, s->horizon, s->allow_repeats, s->initial_count, s->single};
+    const uint64_t wholes[] = {self->n, s->horizon, s->allow_repeats, s->initial_count};
     hash_words(&state, reals, sizeof reals);
     hash_words(&state, wholes, sizeof wholes);
     hash_words(&state, self->initial, s->initial_count * sizeof *self->initial);

@@ -51,7 +51,6 @@ static int prepare(void) {
         s.noise_bound = 1;
         s.horizon = HORIZON;
         s.lanes = i == TACET_LOCAL_MOMA ? LANES : 0;
-        s.forget = i % 2 == 1;
         if (tacet_local_create(&learners[i], &s, &cov, X, 1, ARMS, NULL) != TACET_OK) {
             return 0;
         }

@@ -288,56 +288,6 @@ static void bad_input_changes_nothing(void **state) {
     fixture_clear(&f);
 }
 
-typedef struct custom {
-    const double *K;
-    size_t bad; /* the row that is NaN somewhere */
-} custom;
-
-static void custom_row(void *user, double *out, size_t first, size_t count, size_t i) {
-    const custom *c = user;
-    for (size_t k = 0; k < count; k++) {
-        out[k] = i == c->bad && first + k == N - 1 ? (double)NAN : c->K[i * N + first + k];
-    }
-}
-
-static void custom_diag(void *user, double *out, size_t first, size_t count) {
-    const custom *c = user;
-    for (size_t k = 0; k < count; k++) {
-        out[k] = c->K[(first + k) * N + first + k];
-    }
-}
-
-static void own_covariance(void **state) {
-    fixture f;
-    fixture_init(&f, "se", 12);
-    custom mine = {.K = f.K, .bad = 5};
-    const tacet_cov_spec spec = {.row = custom_row, .diag = custom_diag, .user = &mine};
-    tacet_cov *cov = NULL;
-    assert_ok(tacet_cov_create(&cov, &spec, NULL, 0, N, NULL));
-    tacet_gp_settings settings = {.mean = 0.25, .noise_var = 0.01, .reserve = T};
-    tacet_gp *gp = NULL;
-    assert_ok(tacet_gp_create(&gp, &settings, cov, NULL));
-    tacet_gp *same = make(&f, 0.01, T);
-    for (size_t s = 0; s < T; s++) {
-        if (f.at[s] == 5) {
-            assert_status(tacet_gp_observe(gp, 5, f.values[s], NULL), TACET_NUMERIC);
-            continue;
-        }
-        assert_ok(tacet_gp_observe(gp, f.at[s], f.values[s], NULL));
-        assert_ok(tacet_gp_observe(same, f.at[s], f.values[s], NULL));
-    }
-    assert_ok(tacet_gp_reserve(gp, T + 1, NULL));
-    assert_status(tacet_gp_observe(gp, 5, 0, NULL), TACET_NUMERIC);
-    for (size_t j = 0; j < N; j++) {
-        assert_close(tacet_gp_mean(gp)[j], tacet_gp_mean(same)[j], 1e-12);
-        assert_close(tacet_gp_var(gp)[j], tacet_gp_var(same)[j], 1e-12);
-    }
-    tacet_gp_free(gp);
-    tacet_gp_free(same);
-    tacet_cov_free(cov);
-    fixture_clear(&f);
-}
-
 static void survives_lack_of_memory(void **state) {
     fixture f;
     fixture_init(&f, "se", 13);
@@ -368,7 +318,6 @@ int main(void) {
         cmocka_unit_test(repeats_without_noise_are_reported),
         cmocka_unit_test(growing_keeps_what_was_learnt),
         cmocka_unit_test(bad_input_changes_nothing),
-        cmocka_unit_test(own_covariance),
         cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,18 +84,17 @@ static uint64_t play(fixture *f, tacet_policy *policy, size_t first, size_t last
 
 static const tacet_local_algorithm ALGORITHMS[] = {TACET_LOCAL_UCB, TACET_LOCAL_TGP, TACET_LOCAL_ATA, TACET_LOCAL_MOMA};
 
-static void choose(fixture *f, size_t i, bool forget) {
+static void choose(fixture *f, size_t i) {
     f->s.algorithm = ALGORITHMS[i];
     f->s.lanes = ALGORITHMS[i] == TACET_LOCAL_MOMA ? LANES : 0;
     f->s.parameters = i == 0 ? TACET_LOCAL_TIGHT : TACET_LOCAL_ORDERWISE;
-    f->s.forget = forget;
 }
 
 static void goes_on_with_the_same_bits(void **state) {
     fixture *f = *state;
     size_t arms[HORIZON];
-    for (size_t i = 0; i < 8; i++) {
-        choose(f, i / 2, i % 2 == 1);
+    for (size_t i = 0; i < 4; i++) {
+        choose(f, i);
         tacet_policy *policy = make(f);
         tacet_policy *loaded = make(f);
         tacet_blob saved;
@@ -135,20 +134,19 @@ static size_t bytes_after(fixture *f, size_t rounds) {
     return bytes;
 }
 
-/* 16 bytes for each ticket left open (one in 50), 8 a round where reports are remembered, 8 more for ATA (16 while a
- * report is fresh), and nothing else that grows. */
+/* 16 bytes for each ticket left open (one in 50), 8 a round for ATA (16 while a report is fresh), and nothing else that
+ * grows. */
 static void bytes_are_bounded(void **state) {
     fixture *f = *state;
-    for (size_t i = 0; i < 8; i++) {
-        choose(f, i / 2, i % 2 == 1);
+    for (size_t i = 0; i < 4; i++) {
+        choose(f, i);
         const size_t rounds = 2 * 50 * LANES;
         const size_t before = bytes_after(f, rounds);
         const size_t after = bytes_after(f, 2 * rounds);
         const size_t open = f->s.algorithm == TACET_LOCAL_MOMA ? 0 : rounds / 50 * 16;
-        const size_t remembered = f->s.forget ? 0 : rounds * 8;
         const size_t kept = f->s.algorithm == TACET_LOCAL_ATA ? rounds * 16 + 4 * N * N * 8 : 0;
-        assert_true(after >= before + open + remembered || f->s.algorithm == TACET_LOCAL_MOMA);
-        assert_true(after <= before + open + remembered + kept + (i / 2 == 3 ? N * N * 8 : 0));
+        assert_true(after >= before + open || f->s.algorithm == TACET_LOCAL_MOMA);
+        assert_true(after <= before + open + kept + (i == 3 ? N * N * 8 : 0));
     }
 }
 
@@ -198,7 +196,7 @@ static void forged_words(void **state) {
     const uint64_t bad[] = {UINT64_MAX, (uint64_t)1 << 62, 0x7ff0000000000000U};
     size_t arms[HORIZON];
     for (size_t i = 0; i < 4; i++) {
-        choose(f, i, true);
+        choose(f, i);
         tacet_policy *policy = make(f);
         tacet_policy *victim = make(f);
         tacet_blob saved;
@@ -246,54 +244,11 @@ static void forged_words(void **state) {
     }
 }
 
-static void forgets_reports(void **state) {
-    fixture *f = *state;
-    f->s.forget = true;
-    tacet_policy *policy = make(f);
-    tacet_suggestion s;
-    bool repeated = true;
-    assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
-    const double value = tacet_ldp_cell(&f->ldp, 3);
-    assert_ok(tacet_local_receive(policy, &repeated, 1, value, NULL));
-    assert_false(repeated);
-    assert_status(tacet_local_receive(policy, &repeated, 1, value, NULL), TACET_CONFLICT);
-    assert_false(repeated);
-    tacet_policy_free(policy);
-}
-
-/* A repeat is known after loading, too, and a report for an open ticket is none. */
-static void repeats_are_known_after_loading(void **state) {
-    fixture *f = *state;
-    tacet_policy *policy = make(f);
-    tacet_policy *loaded = make(f);
-    tacet_suggestion s;
-    tacet_blob saved;
-    tacet_blob_init(&saved);
-    for (size_t t = 0; t < 3; t++) {
-        assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
-    }
-    const double value = tacet_ldp_cell(&f->ldp, 3);
-    assert_ok(tacet_policy_observe(policy, 2, value, NULL));
-    assert_ok(tacet_policy_save(policy, &saved, NULL));
-    assert_ok(tacet_policy_load(loaded, saved.data, saved.size, NULL));
-    bool repeated = false;
-    assert_ok(tacet_local_receive(loaded, &repeated, 2, value, NULL));
-    assert_true(repeated);
-    assert_status(tacet_local_receive(loaded, &repeated, 2, tacet_ldp_cell(&f->ldp, 4), NULL), TACET_CONFLICT);
-    assert_ok(tacet_local_receive(loaded, &repeated, 3, value, NULL));
-    assert_false(repeated);
-    tacet_blob_clear(&saved);
-    tacet_policy_free(policy);
-    tacet_policy_free(loaded);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(goes_on_with_the_same_bits, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(forged_words, setup, teardown),
-        cmocka_unit_test_setup_teardown(forgets_reports, setup, teardown),
-        cmocka_unit_test_setup_teardown(repeats_are_known_after_loading, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cov.h - the prior covariance of a finite domain of n candidates, numbered 0 … n-1: from a kernel and the candidates'
- * points, from a kernel and points known up to Gaussian noise, or from the caller's own functions.
- *
- * Immutable once created, so any number of threads may read it (the caller's functions permitting). */
+ * points, or from a kernel and points known up to Gaussian noise. Immutable once created: any number of threads may
+ * read it. */
 #ifndef TACET_GP_COV_H
 #define TACET_GP_COV_H
 
@@ -15,12 +14,6 @@
 extern "C" {
 #endif
 
-/* out[k] = covariance of candidate i with candidate first + k, k < count. */
-typedef void (*tacet_cov_row_fn)(void *user, double *out, size_t first, size_t count, size_t i);
-/* out[k] = prior variance of candidate first + k. */
-typedef void (*tacet_cov_diag_fn)(void *user, double *out, size_t first, size_t count);
-
-/* Either a kernel, or row and diag. All zero: nothing. */
 typedef struct tacet_cov_spec {
     const tacet_kernel *kernel; /* borrowed: must outlive the covariance */
     /* Errors in variables: the points are z = x + N(0, diag(input_sd^2)) and the kernel is that of x. The covariance
@@ -29,9 +22,6 @@ typedef struct tacet_cov_spec {
      * UNSUPPORTED. */
     const double *input_sd;
     size_t input_sd_count;
-    tacet_cov_row_fn row; /* kernel NULL: symmetric, positive semidefinite (not checked) */
-    tacet_cov_diag_fn diag;
-    void *user;
 } tacet_cov_spec;
 
 typedef struct tacet_cov tacet_cov;

@@ -162,14 +162,10 @@ static double width(const void *self, size_t t) {
 
 static void bounds(void *self, double *out, size_t t) {
     engine *e = self;
-    double beta_t = width(e, t);
+    const double beta_t = width(e, t);
     const bool late = e->played != NULL && e->out_count > 0 && catch_up(e);
     if (!late && e->played != NULL) {
         e->stale = true; /* cheaper to make again when it is next wanted */
-    }
-    if (late && e->p->s.pending == TACET_LOCAL_PENDING_FACTOR) {
-        /* sd of the known is at most exp(G_played - G_known) times that of the played */
-        beta_t *= exp(tacet_arms_information(e->played[0]) - tacet_arms_information(e->known[0]));
     }
     const double *mean = tacet_arms_mean(e->known[0]);
     const double *var = tacet_arms_var(late ? e->played[0] : e->known[0]);
@@ -296,7 +292,7 @@ static const tacet__local_engine ENGINE = {.observe = observe,
 
 static bool allocate(engine *e) {
     const size_t n = e->p->n;
-    const bool late = e->p->s.algorithm == TACET_LOCAL_UCB && e->p->s.pending != TACET_LOCAL_PENDING_IGNORED;
+    const bool late = e->p->s.algorithm == TACET_LOCAL_UCB;
     e->known = TACET__ZALLOC(tacet_arms *, e->rungs);
     e->played = late ? TACET__ZALLOC(tacet_arms *, e->rungs) : NULL;
     e->evidence = TACET__ZALLOC(double, e->rungs);

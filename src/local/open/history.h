@@ -9,18 +9,15 @@
 /* By ticket, from 0. What estimates need of a report is the engine's; here is only what tickets need. */
 typedef struct tacet__history {
     size_t suggested, reported, dropped;
-    size_t last;     /* the arm of the newest ticket */
-    uint32_t *open;  /* horizon: arm + 1 of a ticket whose report is not in, else 0 */
-    double *reports; /* horizon: reports as they came, to know a repeat, NaN: dropped; NULL: not remembered */
+    size_t last;    /* the arm of the newest ticket */
+    uint32_t *open; /* horizon: arm + 1 of a ticket whose report is not in, else 0 */
 } tacet__history;
 
 bool tacet__history_init(tacet__history *h, const tacet__local *p);
 void tacet__history_clear(tacet__history *h);
 void tacet__history_suggest(tacet__history *h, size_t arm);
-void tacet__history_report(tacet__history *h, size_t k, double value);
+void tacet__history_report(tacet__history *h, size_t k);
 void tacet__history_drop(tacet__history *h, size_t k);
-/* Whether ticket k + 1 was reported with these bits, as far as is remembered. */
-bool tacet__history_repeats(const tacet__history *h, size_t k, double value);
 void tacet__history_state(tacet__history *h, const tacet__local *p, tacet__state *s);
 /* Whether a device that follows the rules can have sent this. */
 bool tacet__local_possible(const tacet__local *p, double value);

@@ -157,7 +157,7 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
     const size_t arm = h->open[k] - 1;
     status = self->ops->observe(self->engine, arm, value - self->p.s.mean, err);
     if (status == TACET_OK) {
-        tacet__history_report(h, k, value);
+        tacet__history_report(h, k);
         tell(self, arm, TACET__LOCAL_REPORTED);
     }
     return status;
@@ -239,8 +239,6 @@ static void fingerprint(local *self) {
                                s->lanes,
                                s->seed,
                                s->horizon,
-                               s->forget,
-                               (uint64_t)s->pending,
                                s->ladder,
                                self->p.n};
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
@@ -391,20 +389,6 @@ done:
         tacet_kernel_free(kernels[k]);
     }
     return status;
-}
-
-tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
-                                 tacet_error *err) {
-    *repeated = false;
-    const local *self = tacet__policy_self(policy, &OPS);
-    if (self == NULL) {
-        return tacet__fail(err, TACET_INVALID, "not a learner of the local model");
-    }
-    if (ticket >= 1 && ticket <= self->h.suggested && tacet__history_repeats(&self->h, (size_t)ticket - 1, report)) {
-        *repeated = true;
-        return TACET_OK;
-    }
-    return tacet_policy_observe(policy, ticket, report, err);
 }
 
 double tacet__local_width(const tacet_policy *policy) {

@@ -80,8 +80,8 @@ tacet_status tacet__local_check(const tacet_local_settings *s, tacet_error *err)
         !isfinite(s->mean)) {
         return tacet__fail(err, TACET_INVALID, "lambda, the factor on widths and the mean must be finite numbers");
     }
-    if ((size_t)s->pending > TACET_LOCAL_PENDING_IGNORED || (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER)) {
-        return tacet__fail(err, TACET_INVALID, "no such way with rounds that are out, or no such ladder");
+    if (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER) {
+        return tacet__fail(err, TACET_INVALID, "no such ladder");
     }
     if (!(s->moment > 0 && s->moment <= 1) || (s->moment < 1 && (s->ldp != NULL || s->algorithm != TACET_LOCAL_MOMA))) {
         return tacet__fail(err, TACET_INVALID,
@@ -146,9 +146,6 @@ tacet_status tacet__local_derive(tacet__local *p, tacet_error *err) {
 void tacet__local_choose(tacet_local_settings *s, const tacet_cov_spec *spec) {
     const tacet_kernel_spec *kernel = spec != NULL && spec->kernel != NULL ? tacet_kernel_describe(spec->kernel) : NULL;
     const bool scales = kernel != NULL && (kernel->kind == TACET_KERNEL_SE || kernel->kind == TACET_KERNEL_MATERN);
-    if (s->pending == TACET_LOCAL_PENDING_DEFAULT) {
-        s->pending = TACET_LOCAL_PENDING_PLAIN;
-    }
     const size_t usual = s->parameters == TACET_LOCAL_TUNED ? TACET_LOCAL_LADDER : 1;
     s->ladder = s->ladder == 0 ? usual : s->ladder;
     s->ladder = s->algorithm == TACET_LOCAL_UCB && scales ? s->ladder : 1;

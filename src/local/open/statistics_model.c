@@ -302,14 +302,6 @@ bool tacet_statistics_model_informed(const tacet_statistics_model *m) {
     return tacet_central_learner_informed(tacet_local_statistics_model(m->sums));
 }
 
-size_t tacet_statistics_model_dim(const tacet_statistics_model *m) {
-    return m->spec.d;
-}
-
-bool tacet_statistics_model_minimize(const tacet_statistics_model *m) {
-    return m->spec.minimize;
-}
-
 const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *m) {
     return &m->sphere;
 }

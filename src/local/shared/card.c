@@ -126,10 +126,6 @@ size_t tacet_statistics_card_dim(const tacet_statistics_card *card) {
     return card->d;
 }
 
-bool tacet_statistics_card_informed(const tacet_statistics_card *card) {
-    return card->informed;
-}
-
 const tacet_ldp *tacet_statistics_card_ldp(const tacet_statistics_card *card) {
     return &card->sphere.ldp;
 }

@@ -5,9 +5,8 @@
  * Finite domains of n arms, f = mean + g with |g|_H <= bound in the space of the prior's kernel, reports y = f(x) +
  * noise. Privacy is the device's doing and holds whatever the learner does; what the parameters decide is which regret
  * bound holds. src/local/README.md maps the paper's steps to functions and says which guarantee holds when.
- * Time per round does not grow with the rounds; memory is O(n^2) and 12 bytes a round, 4 with `forget`, 60 more for
- * ATA. A saved state is loaded in the time of reading it: O(n^2) (MoMA also k n) bytes, 16 an open ticket, and 8 a
- * round unless `forget`; ATA 8 a round more. */
+ * Time per round does not grow with the rounds; memory is O(n^2) and 4 bytes a round, 60 more for ATA. A saved
+ * state is loaded in the time of reading it: O(n^2) (MoMA also k n) bytes, 16 an open ticket; ATA 8 a round more. */
 #ifndef TACET_LOCAL_OPEN_LOCAL_H
 #define TACET_LOCAL_OPEN_LOCAL_H
 
@@ -32,16 +31,6 @@ typedef enum tacet_local_parameters {
     TACET_LOCAL_ORDERWISE, /* constants dropped, as published experiments do: no regret bound */
     TACET_LOCAL_TUNED      /* widths chosen on other functions: no regret bound, least regret measured */
 } tacet_local_parameters;
-
-/* Rounds whose reports are not in (UCB). They say nothing of the mean, but the variance is known without them. */
-typedef enum tacet_local_pending {
-    TACET_LOCAL_PENDING_DEFAULT, /* PLAIN */
-    TACET_LOCAL_PENDING_FACTOR,  /* counted in the variance, the width times exp(G_H - G_C): an upper bound of each arm
-                                  */
-    TACET_LOCAL_PENDING_PLAIN,   /* counted in the variance, the width as it is: less regret; the delay is an addend of
-                                    its bound (src/local/README.md, "Late reports") */
-    TACET_LOCAL_PENDING_IGNORED  /* as if they had not been played: the bound holds, regret grows with the delay */
-} tacet_local_pending;
 enum { TACET_LOCAL_LADDER = 5 }; /* rungs of the ladder of lengthscales: 1/4, 1/2, 1, 2, 4 of the given one */
 
 /* A value that is public already: of an evaluation before the study. */
@@ -65,7 +54,6 @@ typedef struct tacet_local_settings {
     size_t lanes;         /* MoMA: k; default 0: the parameters' own choice */
     double accuracy;      /* Nyström: epsilon in (0, 1); default 0.1 */
     uint64_t seed;        /* Nyström: public coins of the dictionary; default 0 */
-    tacet_local_pending pending; /* default DEFAULT */
     size_t ladder; /* UCB over SE or Matérn kernels: lengthscales averaged over, 1 or TACET_LOCAL_LADDER. Default 0: the
                       ladder for tuned parameters, 1 for the others, whose widths are proven for one kernel */
     size_t horizon;                     /* T: rounds at the most; no default */
@@ -76,9 +64,7 @@ typedef struct tacet_local_settings {
     /* tgp without ldp: P(|y - f| > x) <= tail_a exp(-tail_b x^(1/theta)), and reports are truncated where that is 1/t
      * instead of at t^1/4. Default theta 0: nothing is known of the tails but noise_var. */
     double theta, tail_a, tail_b;
-    bool eager;  /* ata: dictionary, roots and sums anew at every report, as the paper prints it; default false */
-    bool forget; /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
-                    that keep them, as the suggestion service does; default false */
+    bool eager; /* ata: dictionary, roots and sums anew at every report, as the paper prints it; default false */
 } tacet_local_settings;
 
 TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
@@ -90,12 +76,6 @@ TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
 TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings,
                                           const tacet_cov_spec *cov, const double *X, size_t ldx, size_t n,
                                           tacet_error *err);
-/* tacet_policy_observe for reports that may arrive twice, as over a network: the same bits again are OK, with *repeated
- * set, and change nothing; other bits for the same ticket are a CONFLICT, and so is everything for a ticket whose
- * report was not remembered (`forget`). INVALID: not one of these policies. */
-TACET_API tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
-                                           tacet_error *err);
-
 #ifdef __cplusplus
 }
 #endif

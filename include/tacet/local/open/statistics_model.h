@@ -48,8 +48,6 @@ TACET_API tacet_status tacet_statistics_model_card(const tacet_statistics_model 
 /* A report of a round. INVALID: none this randomiser gives. */
 TACET_API tacet_status tacet_statistics_model_take(tacet_statistics_model *model, uint64_t round, double report,
                                                    tacet_error *err);
-TACET_API size_t tacet_statistics_model_dim(const tacet_statistics_model *model); /* d */
-TACET_API bool tacet_statistics_model_minimize(const tacet_statistics_model *model);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,6 @@ TACET_API tacet_status tacet_statistics_card_open(tacet_statistics_card **out, c
                                                   tacet_error *err);
 TACET_API void tacet_statistics_card_free(tacet_statistics_card *card);                  /* NULL is allowed */
 TACET_API size_t tacet_statistics_card_dim(const tacet_statistics_card *card);           /* coordinates of an arm */
-TACET_API bool tacet_statistics_card_informed(const tacet_statistics_card *card);        /* arms are scored */
 TACET_API const tacet_ldp *tacet_statistics_card_ldp(const tacet_statistics_card *card); /* what it asks devices for */
 /* The arm to play (columns of X, clipped to the box): the best score, or one at random by `coin` while there is no
  * model yet. NO_MEMORY. */

@@ -147,7 +147,6 @@ static tacet_status local_settings(tacet_local_settings *s, tacet_ldp *ldp, cons
     s->noise_bound = def->noise;
     s->mean = tacet__definition_towards(def, def->mean);
     s->horizon = (size_t)def->rounds;
-    s->forget = true; /* the log has the reports: snapshots need not grow with them */
     return status;
 }
 
