@@ -23,6 +23,7 @@ enum { CLIENTS_MOST = 512, SAMPLES_MOST = 1 << 20, BODY_BYTES = 1 << 16 };
 typedef struct plan {
     const char *url, *ca, *token, *study;
     size_t clients, set, dim;
+    size_t studies;            /* named STUDY-0, STUDY-1, …, one a client in turn; 0: STUDY alone */
     double seconds, low, high; /* values that are reported */
 } plan;
 
@@ -77,8 +78,12 @@ static void *drive(void *user) {
     s.authority = p->ca;
     s.token = p->token;
     tacet_simrng_init(&rng, 1, c->number);
-    (void)snprintf(suggestions, sizeof suggestions, "/v1/studies/%s/suggestions", p->study);
-    (void)snprintf(observations, sizeof observations, "/v1/studies/%s/observations", p->study);
+    char number[24] = "";
+    if (p->studies > 0) {
+        (void)snprintf(number, sizeof number, "-%zu", c->number % p->studies);
+    }
+    (void)snprintf(suggestions, sizeof suggestions, "/v1/studies/%s%s/suggestions", p->study, number);
+    (void)snprintf(observations, sizeof observations, "/v1/studies/%s%s/observations", p->study, number);
     if (body == NULL || tacet__client_open(&wire, &s, &err) != TACET_OK) {
         c->failed = 1;
     }
@@ -167,6 +172,7 @@ int main(int argc, char **argv) {
         p.study = strcmp(argv[i], "--study") == 0 ? value : p.study;
         p.clients = strcmp(argv[i], "--clients") == 0 ? strtoul(value, NULL, 10) : p.clients;
         p.seconds = strcmp(argv[i], "--seconds") == 0 ? strtod(value, NULL) : p.seconds;
+        p.studies = strcmp(argv[i], "--studies") == 0 ? strtoul(value, NULL, 10) : p.studies;
         p.set = strcmp(argv[i], "--set") == 0 ? strtoul(value, NULL, 10) : p.set;
         p.dim = strcmp(argv[i], "--dim") == 0 ? strtoul(value, NULL, 10) : p.dim;
     }
@@ -174,7 +180,7 @@ int main(int argc, char **argv) {
         p.clients > CLIENTS_MOST || !(p.seconds > 0) || p.set > 256 || p.dim > 16) {
         fprintf(stderr,
                 "usage: bench_service --url URL --ca FILE --token TEXT --study NAME [--clients N] [--seconds S] "
-                "[--set K --dim D]\n");
+                "[--studies N] [--set K --dim D]\n");
         return 2;
     }
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);

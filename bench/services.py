@@ -3,7 +3,7 @@
 """services.py [--seconds S] [--studies N] [--creations N] - the service beside what others use, in one run on one machine.
 
 Durable pairs (a suggestion and its observation) a second at 1, 8, 64 and 500 connections over TLS, on SQLite and on
-PostgreSQL, against the fdatasyncs a second of the same disk; against a thin http.server that writes two rows a pair into
+PostgreSQL, against the fdatasyncs a second of the same disk, and spread over 64 studies; against a thin http.server that writes two rows a pair into
 the same databases, driven by the same client; against Optuna's RDB storage on PostgreSQL, asked and told by 8 processes.
 Then the p99 of a pair of one study while another releases, against the same load without releases; creations a second;
 and N studies: memory when each was asked once, seconds of a start. Ratios count: a shared machine's rates say little.
@@ -200,6 +200,18 @@ def table(name, url, keys, token, seconds, disk, base=None):
     return rates
 
 
+def spread(service, seconds, base):
+    """64 connections on as many studies, against one."""
+    for i in range(64):
+        service.create(f"many-{i}", LOCAL)
+    words = (service.url, service.keys, service.token, "many", 64)
+    drive(*words, 1, "--studies", "64")  # in use before it is measured
+    before = service.processor()
+    got = drive(*words, seconds, "--studies", "64")
+    print(f"  64 connections on 64 studies: {got['pairs'] / got['seconds'] / base[64]:.2f} times the pairs of one study, "
+          f"{1e6 * (service.processor() - before) / got['pairs']:.0f} us of processor a pair", flush=True)  # fmt: skip
+
+
 def releases(service, seconds):
     """p99 of a pair of `load` while another study plays, central with releases or local without, in turn."""
     service.create("plain", LOCAL)
@@ -256,6 +268,7 @@ def on_store(name, store, work, connect, key, options):
     service = Service(store, keys)
     service.create("load", LOCAL)
     base = table("tacet", service.url, keys, service.token, options.seconds, disk)
+    spread(service, options.seconds, base)
     pid, url = forked(thin, connect, key, keys)
     table("http.server", url, keys, "none", options.seconds, disk, base)
     os.kill(pid, 9)

@@ -3,7 +3,6 @@
 #include "soak.h"
 
 #include <errno.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -180,12 +179,11 @@ size_t soak_server_kilobytes(soak *s, size_t i) {
     return kilobytes;
 }
 
-/* Seconds of processor time of a process, and its parent; with those of the children it has waited for. 0: it is gone.
- */
-static double cpu_of(long pid, long *parent) {
+/* Seconds of processor time of a process; 0: it is gone. */
+static double cpu_of(long pid) {
     char path[64];
     char line[1024] = "";
-    unsigned long ticks[4] = {0};
+    unsigned long ticks[2] = {0};
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     FILE *file = fopen(path, "re");
     const bool read = file != NULL && fgets(line, sizeof line, file) != NULL;
@@ -193,44 +191,17 @@ static double cpu_of(long pid, long *parent) {
         (void)fclose(file);
     }
     const char *rest = read ? strrchr(line, ')') : NULL; /* a name may have spaces */
-    *parent = 0;
-    if (rest == NULL || sscanf(rest + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", parent,
-                               &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5) {
+    if (rest == NULL ||
+        sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &ticks[0], &ticks[1]) != 2) {
         return 0;
     }
-    return (double)(ticks[0] + ticks[1] + ticks[2] + ticks[3]) / (double)sysconf(_SC_CLK_TCK);
+    return (double)(ticks[0] + ticks[1]) / (double)sysconf(_SC_CLK_TCK);
 }
 
 double soak_servers_cpu(soak *s) {
     double all = 0;
-    long parent = 0;
     for (size_t i = 0; i < s->server_count; i++) {
-        all += s->servers[i].pid > 0 ? cpu_of((long)s->servers[i].pid, &parent) : 0;
-    }
-    return all;
-}
-
-double soak_database_cpu(const soak *s) {
-    char path[SOAK_PATH + 64];
-    char line[64] = "";
-    long parent = 0;
-    if (s->cluster == NULL) {
-        return 0;
-    }
-    (void)snprintf(path, sizeof path, "%s/pg/data/postmaster.pid", strrchr(s->cluster, ' ') + 1);
-    FILE *file = fopen(path, "re");
-    const long first = file != NULL && fgets(line, sizeof line, file) != NULL ? strtol(line, NULL, 10) : 0;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    double all = first > 0 ? cpu_of(first, &parent) : 0;
-    DIR *processes = first > 0 ? opendir("/proc") : NULL;
-    for (const struct dirent *e = NULL; processes != NULL && (e = readdir(processes)) != NULL;) {
-        const double own = cpu_of(strtol(e->d_name, NULL, 10), &parent);
-        all += parent == first ? own : 0;
-    }
-    if (processes != NULL) {
-        (void)closedir(processes);
+        all += s->servers[i].pid > 0 ? cpu_of((long)s->servers[i].pid) : 0;
     }
     return all;
 }

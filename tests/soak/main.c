@@ -373,33 +373,6 @@ static int conclude(soak *s) {
     return good ? 0 : 1;
 }
 
-/* "1,8,64": one line for each number of connections, over one study and over many. */
-static int load(soak *s, const char *list, size_t studies, double seconds) {
-    soak_load_studies(s, studies);
-    for (size_t i = 0; i < s->server_count; i++) {
-        soak_server_start(s, i);
-    }
-    printf("  %zu server(s), %.0f fsyncs a second here\n", s->server_count, soak_fsyncs(s->work));
-    for (const char *at = list; at != NULL && *at != '\0'; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-        const size_t connections = strtoull(at, NULL, 10);
-        const size_t counts[2] = {1, studies};
-        for (size_t k = 0; connections > 0 && connections <= 512 && k < (studies > 1 ? 2U : 1U); k++) {
-            if (counts[k] > 1) { /* in use before it is measured */
-                (void)soak_load(s, connections, counts[k], 1);
-            }
-            const soak_figures f = soak_load(s, connections, counts[k], seconds);
-            printf("  %4zu connections %4zu studies: %6.0f pairs a second, p50 %6.1f ms, p99 %6.1f ms, refused %zu; "
-                   "processor us a pair: servers %.0f, database %.0f, clients %.0f\n",
-                   connections, counts[k], f.pairs, f.p50, f.p99, f.refused, f.server_us, f.database_us, f.client_us);
-            (void)fflush(stdout);
-        }
-    }
-    for (size_t i = 0; i < s->server_count; i++) {
-        soak_server_kill(s, i, SIGTERM);
-    }
-    return 0;
-}
-
 static const char *option(int argc, char **argv, const char *name, const char *otherwise) {
     for (int i = 1; i + 1 < argc; i++) {
         if (strcmp(argv[i], name) == 0) {
@@ -425,8 +398,7 @@ int main(int argc, char **argv) {
     const size_t observations = strtoull(option(argc, argv, "--observations", "0"), NULL, 10);
     if (s.bin == NULL || s.work == NULL || s.store == NULL || s.server_count < 1 || s.server_count > SOAK_SERVERS ||
         !(seconds > 0) || (s.cluster != NULL && strchr(s.cluster, ' ') == NULL)) {
-        fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3] [--load "
-                        "1,8,64 --studies N]\n"
+        fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3]\n"
                         "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes] [--away S --gap "
                         "S]]\n"
                         "            [--front URL --ports A,B,C --keys DIR]\n");
@@ -455,10 +427,6 @@ int main(int argc, char **argv) {
         return worked < 2 ? 0 : 1;
     }
     soak_studies_make(&s, 4000000);
-    if (option(argc, argv, "--load", NULL) != NULL) {
-        return load(&s, option(argc, argv, "--load", NULL), strtoull(option(argc, argv, "--studies", "1"), NULL, 10),
-                    seconds);
-    }
     if (s.away > 0) {
         soak_proxy_start(&s);
     }

@@ -87,7 +87,6 @@ void soak_server_pause(soak *s, size_t i, double seconds);     /* SIGSTOP, then 
 bool soak_server_alive(soak *s, size_t i);
 size_t soak_server_kilobytes(soak *s, size_t i);          /* resident */
 double soak_servers_cpu(soak *s);                         /* seconds of processor time so far, of all servers */
-double soak_database_cpu(const soak *s);                  /* of the database's processes; 0: there is none to see */
 void soak_database_kill(soak *s);                         /* kill -9, then a start */
 void soak_database_verb(const soak *s, const char *verb); /* of tests/support/pgcluster.sh */
 void soak_shell(const char *command);
@@ -98,7 +97,6 @@ void soak_proxy_cut(bool cut);
 
 /* studies.c */
 void soak_studies_make(soak *s, uint64_t rounds);
-void soak_add_local(const soak *s, const char *name, uint64_t rounds);
 tacet__engine_settings soak_engine_settings(const soak *s);
 
 /* clients.c: drives all clients for some seconds. */
@@ -115,18 +113,6 @@ typedef struct soak_verdict {
     double spent_eps, budget_eps;
 } soak_verdict;
 void soak_verify(soak *s, soak_verdict *out); /* all servers must be down */
-
-/* load.c */
-typedef struct soak_figures {
-    double pairs;                             /* a second */
-    double p50, p99;                          /* of a pair, in milliseconds */
-    double server_us, database_us, client_us; /* processor time of a pair, in microseconds */
-    size_t refused;
-} soak_figures;
-double soak_fsyncs(const char *folder); /* a second, of 4 KiB each */
-void soak_load_studies(soak *s, size_t studies);
-/* A pair on every study first, in all servers; then the figures of some seconds. */
-soak_figures soak_load(soak *s, size_t connections, size_t studies, double seconds);
 
 /* startup.c: a store with many observations, and the seconds until a server on it has answered its first suggestion. */
 double soak_startup(soak *s, size_t observations);

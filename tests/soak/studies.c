@@ -39,7 +39,7 @@ static void add(const soak *s, const char *definition) {
     soak_must(tacet__engine_add(&settings, NULL, definition, strlen(definition), &err), &err, "a study");
 }
 
-void soak_add_local(const soak *s, const char *name, uint64_t rounds) {
+static void add_local(const soak *s, const char *name, uint64_t rounds) {
     char local[4096];
     char points[2048] = "";
     for (size_t i = 0; i < SOAK_ARMS; i++) {
@@ -64,7 +64,7 @@ void soak_studies_make(soak *s, uint64_t rounds) {
         "},"
         "\"prior\":{\"kernel\":\"se\",\"lengthscale\":[0.3],\"reward\":[0,1]}}",
         soak_study_names[1], (unsigned long long)rounds);
-    soak_add_local(s, soak_study_names[0], rounds);
+    add_local(s, soak_study_names[0], rounds);
     add(s, central);
     const tacet__engine_settings settings = soak_engine_settings(s);
     tacet_error err = {0};
