@@ -214,14 +214,13 @@ static void test_reporting(void **state) {
     for (size_t k = 0; k < 2; k++) {
         json_decref(suggestion(STUDIES[k], ROUNDS)); /* the projection goes on with it */
     }
-    compare("GET", "", NULL);
-    compare("GET", "/events", NULL);
-    compare("GET", "/events?after=7", NULL);
-    compare("GET", "/events?after=21", NULL);
-    compare("GET", "/tickets", NULL);
-    compare("GET", "/ledger", NULL);
-    compare("GET", "/model", NULL);
-    compare("GET", "/posterior", NULL);
+    static const char *const READ[] = {"",        "/events",    "/events?after=7",     "/events?after=21",
+                                       "/best",   "/tickets",   "/figures/tried",      "/figures/posterior",
+                                       "/model",  "/posterior", "/figures/comparison", "/figures/uncertainty",
+                                       "/ledger", "/releases"};
+    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++) {
+        compare("GET", READ[i], NULL);
+    }
     compare("POST", "/expiry", "{\"older\":0}");
     compare("POST", "/expiry", "{\"number\":1}");
     compare("POST", "/releases", "");
