@@ -248,9 +248,11 @@ static tacet_status advise(plan_state *p, tacet_error *err) {
                        p->problem.rounds, unit, p->problem.trials);
     } else if (!p->plain.better) {
         (void)snprintf(p->advice, sizeof p->advice,
-                       "Not settled: over %zu functions the gain without privacy is %.3g +- %.2g of a regret of %.3g "
-                       "at %zu %s. More --trials would tell.",
-                       p->problem.trials, p->plain.gain, p->plain.gain_se, p->random.mean, p->problem.rounds, unit);
+                       "A small gain, if any: without privacy %zu %s end between %.0f and %.0f %% of the regret of as "
+                       "many at random (95 %%, %zu made-up functions); noise takes from that.",
+                       p->problem.rounds, unit,
+                       100 * fmax(0, p->plain.mean - SIGNIFICANT * p->plain.gain_se) / p->random.mean,
+                       100 * (p->plain.mean + SIGNIFICANT * p->plain.gain_se) / p->random.mean, p->problem.trials);
     } else if (first == p->count) {
         (void)snprintf(p->advice, sizeof p->advice,
                        "At every eps up to %g this is no better than random at %zu %s%s.%s", p->at[p->count - 1].eps,

@@ -245,7 +245,7 @@ static void tell_plan(start *s) {
     json_t *found = NULL;
     (void)snprintf(rows, sizeof rows, "%zu", s->table.rows < 2000 ? s->table.rows : 2000);
     step_add(&plan, "plan", "outsourced", "--space", s->space_file, "--rows", rows, "--queries", s->queries, "--eps",
-             s->eps, "--trials", "16", NULL);
+             s->eps, "--trials", "32", NULL);
     steps_write(&s->steps, &plan, "What a search could reach under this noise, on made-up functions.", false);
     printf("Trying a search on made-up functions under this noise …\n");
     if (steps_run(&s->steps, &plan, &found) == CLI_EXIT_OK) {

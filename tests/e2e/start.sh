@@ -27,7 +27,9 @@ grep -q 'Public: ages of people. \[0:120\]' said || fail "no public bounds of ag
 [ "$(grep -c 'Least and largest.*\[' said)" -le 3 ] && ! grep -q 'LO:HI? \[' said || fail "a bound is proposed: $(grep 'Least and' said)"
 ! grep -q '87\]\|:87\|north.*\[' said || fail "a value of the table is proposed"
 grep -q 'only at eps = ' said && grep -q 'noise in the columns' said || fail "no preview"
-grep -q 'of the regret of 20 random rows\|of a regret of [0-9.]* at 20 queries' said || fail "no plan"
+# The plan ends in an answer: a verdict, or a band of what there is to gain.
+[ "$(grep -c '\(Worth it\|Not worth it\|Not clearly worth it\): at eps = [24] a search ends at [0-9]* ± [0-9]* % of the regret\|A small gain, if any: without privacy 20 queries end between [0-9]* and [0-9]* %\|Even without privacy 20 queries gain less than a tenth' said)" = 2 ] ||
+    fail "no plan for each eps: $(grep -A2 'made-up functions under' said)"
 # The second eps counts, everywhere.
 grep -q -e '--eps 4' clinic-study/commands.sh && ! grep -q -e '--eps 2' clinic-study/commands.sh || fail "commands.sh: $(cat clinic-study/commands.sh)"
 grep -q '^eps = 4$' clinic-study/answers.txt || fail "answers.txt: $(cat clinic-study/answers.txt)"
