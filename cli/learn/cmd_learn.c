@@ -167,6 +167,17 @@ static tacet_status write_model(const tacet_ab_model *model, const char *path, t
     return status;
 }
 
+/* Noise that is more than an action has rows hides which action is better. */
+static bool sure(const cli_command *self, bool yes, const tacet_ab_plan *p) {
+    const double noise = sqrt(2) * p->sensitivity / p->eps, rows = (double)p->rows / (double)p->actions;
+    char why[200];
+    (void)snprintf(why, sizeof why,
+                   "the noise of each count is %.3g, and an action has %.3g rows: nothing will be told apart. Fewer "
+                   "actions, more rows or a larger eps would",
+                   noise, rows);
+    return noise < rows || cli_sure(self, yes, why);
+}
+
 int learn_learn(int argc, char **argv, const cli_command *self) {
     learn_job job;
     const char *out = NULL;
@@ -209,6 +220,10 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     TACET_THEN(status, tacet_ab_log_open(&log, job.data, &job.question, &err));
     if (status == TACET_OK && dry) {
         code = dry_run(log, self);
+        goto done;
+    }
+    if (status == TACET_OK && !job.entry.seeded && !sure(self, yes, tacet_ab_log_plan(log))) {
+        code = CLI_EXIT_USAGE;
         goto done;
     }
     TACET_THEN(status, check_split(log, &split, &err));

@@ -16,10 +16,10 @@ enum { DEFINITION_BYTES = 4 << 20, EPS_MOST = 1000 /* as a definition has it */ 
 
 typedef struct request {
     cli_space space;
-    const char *definition, *name, *description, *trust, *policy, *points, *bounds, *kernel;
+    const char *definition, *name, *description, *trust, *policy, *points, *kernel;
     const char *randomizer, *parameters, *earlier, *from;
     cli_names columns;
-    cli_spans context;
+    cli_spans sets, context;
     cli_reals lengthscale;
     cli_wholes groups, levels;
     cli_span reward;
@@ -50,21 +50,20 @@ static tacet_status points_json(json_t **out, const request *r, tacet_error *err
 }
 
 static tacet_status domain_json(json_t **out, const request *r, const tacet_space *space, tacet_error *err) {
-    cli_spans bounds = {0};
     char *text = NULL;
     tacet_status status = TACET_OK;
-    if ((r->points != NULL) + (r->bounds != NULL && space == NULL) + (space != NULL) != 1) {
-        return tacet_error_set(err, TACET_INVALID, "the domain is either a --space, or --points, or --bounds");
+    if ((r->points != NULL) + (r->sets.lo != NULL) + (space != NULL) != 1) {
+        return tacet_error_set(err, TACET_INVALID,
+                               "what is played is one of three: columns of a space (--space, or --bounds A=LO:HI and "
+                               "the like), a list (--points), or what rounds bring (--sets)");
     }
     if (space != NULL) {
         status = tacet_space_encode(space, &text, err);
         *out = cli_object("space candidates?", J(cli_loads(text)), J(r->candidates > 0 ? J(r->candidates) : NULL));
     } else if (r->points != NULL) {
         status = points_json(out, r, err);
-    } else if (CLI_READ(&bounds, r->bounds)) {
-        *out = spans_json(&bounds);
     } else {
-        return tacet_error_set(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
+        *out = spans_json(&r->sets);
     }
     cli_add(*out, "levels? context?", JL(r->levels.at, r->levels.count), J(spans_json(&r->context)));
     return status;
@@ -112,6 +111,19 @@ static json_t *outlook_of(const char *definition) {
     "{?outlook.rounds_needed|a search needs {outlook.rounds_needed} rounds{?outlook.eps_needed|, or eps "              \
     "{outlook.eps_needed:^3}}\n}}}"
 
+/* Whether what speaks against the study was agreed to: a budget that buys next to nothing. */
+static bool sure(const cli_command *self, const request *r, const json_t *outlook) {
+    static const double NOTHING = 0.01; /* of the range of rewards, above a point at random */
+    const double gain = json_number_value(json_object_get(outlook, "gain"));
+    char why[200];
+    (void)snprintf(
+        why, sizeof why,
+        "expect about %.2g more than a point at random, of a range of %g: this eps and these rounds buy next "
+        "to nothing. 'study create --plan' tells what more of either would",
+        gain, r->reward.hi - r->reward.lo);
+    return outlook == NULL || gain >= NOTHING * (r->reward.hi - r->reward.lo) || cli_sure(self, r->yes, why);
+}
+
 static int create(const cli_command *self, const request *r, const tacet_space *space, const tacet_store_place *place) {
     tacet_error err = {0};
     char *text = NULL, *canonical = NULL;
@@ -128,9 +140,16 @@ static int create(const cli_command *self, const request *r, const tacet_space *
         return outlook != NULL ? cli_tell(cli_object("outlook", J(outlook)), OUTLOOK)
                                : cli_usage(self, "--plan is of a central study over a space, without contexts");
     }
-    TACET_THEN(status, tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err));
-    if (status != TACET_OK) {
+    json_t *outlook = status == TACET_OK ? outlook_of(text) : NULL;
+    if (r->definition == NULL && !sure(self, r, outlook)) {
+        json_decref(outlook);
         free(text);
+        return CLI_EXIT_USAGE;
+    }
+    TACET_THEN(status, tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err));
+    free(text);
+    if (status != TACET_OK) {
+        json_decref(outlook);
         return status == TACET_PARSE ? cli_usage(self, "%s", err.message) : cli_refuse(self, &err);
     }
     json_t *definition = cli_loads(canonical);
@@ -144,8 +163,6 @@ static int create(const cli_command *self, const request *r, const tacet_space *
                 "the width's proof is for rewards within the stated range; where rewards have heavy tails (Student's t "
                 "with 3 degrees of freedom, say) devices clip them, and the bound is for the clipped mean");
     }
-    json_t *outlook = outlook_of(text);
-    free(text);
     return cli_tell(cli_object("created outlook? _kind", J(definition), J(outlook), J(kind)),
                     "study {created.name}: created; {_kind}\n" OUTLOOK);
 }
@@ -184,10 +201,11 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "person. Default 1."),
         CLI_OPT("points", &r.points, "FILE", "The actions: a CSV, one a line."),
         CLI_OPT("columns", &r.columns, "A,B", "Which of its columns are coordinates."),
-        CLI_OPT_LIST("bounds", &r.bounds, "LO:HI,…",
-                     "Where decision sets lie, one pair for each coordinate; A=LO:HI,… names real columns of a space."),
+        CLI_OPT("sets", &r.sets, "LO:HI,…",
+                "Each round brings its own decision set, within these bounds, one pair for each coordinate."),
         CLI_OPT("space", &r.space.file, "FILE", "The server proposes the point, from this space."),
-        CLI_OPT_LIST("log", &r.space.options.log, "A=LO:HI,…", "A space in short: logarithmic columns."),
+        CLI_OPT_LIST("bounds", &r.space.options.bounds, "A=LO:HI,…", "A space in short: columns of real numbers."),
+        CLI_OPT_LIST("log", &r.space.options.log, "A=LO:HI,…", "Logarithmic columns."),
         CLI_OPT_LIST("integer", &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers."),
         CLI_OPT_LIST("levels", &r.space.options.levels, "A=X|Y,…", "Categories."),
         {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
@@ -204,7 +222,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "Default 0: a "
                 "report after the end of its epoch is not learnt."),
         CLI_OPT("level-counts", &r.levels, "N,…",
-                "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
+                "With --sets: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("typical-reward", &r.typical_reward, "Y",
                 "central, ab: what an arm that nobody knows returns, within --range. Default: its middle."),
         CLI_OPT("bound", &r.bound, "B",
@@ -234,8 +252,11 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         return CLI_EXIT_USAGE;
     }
     tacet_space space = {0};
-    if (r.bounds != NULL && strchr(r.bounds, '=') != NULL) {
-        r.space.options.bounds = r.bounds;
+    if (r.space.options.bounds != NULL && strchr(r.space.options.bounds, '=') == NULL) {
+        return cli_usage(self,
+                         "--bounds names the columns of a space, A=LO:HI,…; where each round brings its own "
+                         "decision set, their bounds are --sets %s",
+                         r.space.options.bounds);
     }
     const bool typed = r.definition == NULL && cli_space_given(&r.space);
     code = typed ? cli_space_read(&space, &r.space, self) : CLI_EXIT_OK;

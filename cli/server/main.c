@@ -33,7 +33,7 @@ static const cli_command COMMANDS[] = {
      "what to expect of the eps and "
      "the rounds (--plan: says it and stores nothing). Repeating the command after a failure is harmless; another "
      "study of the same name is refused.",
-     "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
+     "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 "
      "--lengthscale 0.3\n"
      "tacet study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x,y "
      "--lengthscale 0.2\n"

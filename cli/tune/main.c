@@ -183,6 +183,17 @@ static int read_reference(job *j, double *record, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
+/* A run in which the worst setting there can be hardly loses to the best is no choice. */
+static bool sure(const cli_command *self, bool yes, const tacet_tune_plan *plan, double range) {
+    char why[200];
+    (void)snprintf(
+        why, sizeof why,
+        "too few records for this eps: only settings %.3g below the best lose to it clearly, and the range is "
+        "%g. The winner would be a setting at random",
+        plan->margin, range);
+    return plan->margin < range || cli_sure(self, yes, why);
+}
+
 static int tune_tune(int argc, char **argv, const cli_command *self) {
     job j = {.ledger = "tune.ledger.db", .noise_seed = UINT64_MAX, .ask = {.state = "tune.state", .ticket = "tune"}};
     double reference[TACET_SPACE_COLUMNS];
@@ -249,6 +260,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         j.s.upper = j.range.hi;
         code = tacet_tune_plan_get(&plan, &j.s, &err) != TACET_OK ? cli_refuse(self, &err)
                : j.dry                                            ? tell_plan(&j, &plan)
+               : !sure(self, yes, &plan, j.range.hi - j.range.lo) ? CLI_EXIT_USAGE
                                                                   : run(&j, self);
     }
     tacet_space_clear(&j.space);

@@ -80,7 +80,7 @@ drop_open() {
 
 "$tacet" server init --dir "$work/keys" >/dev/null
 "$tacet" store init --store "$store" >/dev/null
-"$tacet" study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 --lengthscale 0.3 >/dev/null
+"$tacet" study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 --lengthscale 0.3 >/dev/null
 "$tacet" study token --store "$store" --role device --study dose >"$work/token"
 serve || fail "the server does not come up"
 rounds 5

@@ -103,7 +103,7 @@ wrong 2 'the reward is not a number' device report --ticket a --value nan --rang
 wrong 2 '--ticket has' device report --ticket '' --value 1 --range 0:1 --eps 1 --ledger d --budget-eps 1
 wrong 2 'LO below HI' device report --ticket a --value 1 --range 1:0 --eps 1 --ledger d --budget-eps 1
 
-central="--trust central --delta 1e-6 --bounds 0:5,18:90 --lengthscale 1.5,30"
+central="--trust central --delta 1e-6 --sets 0:5,18:90 --lengthscale 1.5,30"
 # shellcheck disable=SC2086
 {
     wrong 2 'must be above 0' study create --store s --name j $central --eps 0
@@ -122,7 +122,7 @@ columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5
 }
 wrong 1 'none.json' report --in none.json --out r.html
 wrong 1 'Is a directory' report --in folder --out r.html
-wrong 2 'delta' study create --store s --name ok --trust central --person-rounds 2 --eps 1 --lengthscale 1 --bounds 0:1
+wrong 2 'delta' study create --store s --name ok --trust central --person-rounds 2 --eps 1 --lengthscale 1 --sets 0:1
 wrong 2 'at least 2' study create --store s --name ok --trust local --eps 1 --lengthscale 1 --points header.csv --columns age
 wrong 1 'none/open.db' study token --store none --role device
 wrong 1 'none/open.db' store check --store none

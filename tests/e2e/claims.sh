@@ -61,7 +61,7 @@ expect 2 "$tacet" study create --store "$work/st" --name big --trust central --e
 grep -q -e '--yes' "$work/err" || fail "a study at eps 21: $(cat "$work/err")"
 expect 0 "$tacet" study create --store "$work/st" --name named --trust central --eps 1 --delta 1e-6 --bounds x=0:1
 grep -q 'the server proposes points of its space' "$work/out" || fail "which kind of study: $(cat "$work/out")"
-expect 0 "$tacet" study create --store "$work/st" --name sets --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3
+expect 0 "$tacet" study create --store "$work/st" --name sets --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3
 grep -q 'each round brings its own decision set' "$work/out" || fail "which kind of study: $(cat "$work/out")"
 
 # A rehearsal: the patients of the README, real noise, as often as one likes; and no file of anybody's.

@@ -13,10 +13,10 @@ field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
     --points /dev/null --columns x --lengthscale 0.4
 expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
-    --bounds 0:1 --lengthscale 0.4 --randomizer hybrid
+    --sets 0:1 --lengthscale 0.4 --randomizer hybrid
 grep -q "'sphere'" "$work/err" || fail "does not say which randomizer"
 expect 0 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
-    --bounds 0:1,0:1 --lengthscale 0.4 --range 0:1 --rounds 100
+    --sets 0:1,0:1 --lengthscale 0.4 --range 0:1 --rounds 100
 "$tacet" study token --store "$work/studies" --open-only --role device --study routes >"$work/token"
 "$tacet" study token --store "$work/studies" --open-only --role owner >"$work/owner"
 "$tacet" server init --dir "$work/keys" >/dev/null

@@ -39,7 +39,7 @@ again() { # METHOD PATH BODY WORD: as a client does, until it is acknowledged
         [ "$tries" -lt 150 ] || fail "$2 is refused for ever"
     done
 }
-create="study create --store $store --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3"
+create="study create --store $store --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3"
 # shellcheck disable=SC2046,SC2086
 $unprivileged "$TACET_BIN/tacet-server" $create >"$work/out" 2>"$work/err" && fail "a study is created without a key"
 grep -q 'key file' "$work/err" || fail "it is not said that the key is missing"

@@ -13,7 +13,7 @@ ended() { cluster stop "$work" >/dev/null 2>&1 || true; end; }
 trap ended EXIT
 keys=$work/keys
 tacet server init --dir "$keys" --host 127.0.0.1 >/dev/null
-tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
+tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3 >/dev/null
 owner=$(tacet study token --store "$store" --role owner)
 serve() {
     rm -f "$work/ready"

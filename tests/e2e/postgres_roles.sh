@@ -13,7 +13,7 @@ for folder in /usr/lib/postgresql/*/bin; do psql=$folder/psql; done
 "$tacet" study list --store "$admin" >/dev/null 2>&1 && fail "a store before it was made"
 "$tacet" store init --store "$admin" >/dev/null
 "$psql" -qc "ALTER ROLE tacet_trusted LOGIN; ALTER ROLE tacet_open LOGIN" "$admin"
-"$tacet" study create --store "$trusted" --open-store "$open" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 \
+"$tacet" study create --store "$trusted" --open-store "$open" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 \
     --lengthscale 0.3 >/dev/null
 printf 'x\n0\n0.5\n1\n' >"$work/places.csv"
 "$tacet" study create --store "$open" --open-only --name light --trust local --eps 1 --points "$work/places.csv" --columns x \

@@ -11,7 +11,7 @@ pid1="" pid2="" pid3=""
 store=$TACET_TEST_POSTGRES
 keys=$work/keys
 tacet server init --dir "$keys" --host 127.0.0.1 >/dev/null
-tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
+tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3 >/dev/null
 owner=$(tacet study token --store "$store" --role owner)
 start() { # N
     "$TACET_BIN/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0 --ready-file "$work/ready$1" \

@@ -24,7 +24,7 @@ P
 }
 
 # A central study is charged as its batches end: nothing when it is created, something after enough rounds.
-"$tacet" study create --store "$work/st" --name trial --trust central --bounds 0:1 --lengthscale 0.3 --eps 100 --yes --delta 1e-5 --rounds 200 >/dev/null || fail "no study"
+"$tacet" study create --store "$work/st" --name trial --trust central --sets 0:1 --lengthscale 0.3 --eps 100 --yes --delta 1e-5 --rounds 200 >/dev/null || fail "no study"
 entries() { "$tacet" ledger show --ledger "$work/st/ledger-trial.db" --json >"$work/account" && field entries "$work/account"; }
 [ "$(entries)" = 0 ] || fail "creating a study is charged $(entries) times"
 printf '0.1\n0.5\n0.9\n' >"$work/arms.csv"
@@ -42,7 +42,7 @@ for file in "$work/help" docs/*.md docs/tutorials/*.md README.md src/central/REA
 done
 
 # What rounds of one person cost, as status prints it.
-"$tacet" study create --store "$work/st" --name one --trust central --bounds 0:1 --lengthscale 0.3 --eps 1 --delta 1e-5 --rounds 200 >/dev/null || fail "no study"
+"$tacet" study create --store "$work/st" --name one --trust central --sets 0:1 --lengthscale 0.3 --eps 1 --delta 1e-5 --rounds 200 >/dev/null || fail "no study"
 "$tacet" study status --store "$work/st" --study one --json >"$work/status"
 says docs/service.md "eps $(printf '%.6g' "$(field 2 "$work/status")") for 2 rounds and eps $(printf '%.6g' "$(field 50 "$work/status")") for 50"
 "$tacet" ledger show --ledger "$work/st/ledger-one.db" | grep -q '^budget for a person behind k records or rounds, by group privacy alone: k = 2: eps 2, delta ' ||

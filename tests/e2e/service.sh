@@ -8,7 +8,7 @@ cd "$work"
 {
     "$tacet" server init --dir keys
     "$tacet" study create --store studies --name dose --trust central --eps 1 --delta 1e-6 \
-        --bounds 0:1,0:1 --lengthscale 0.3
+        --sets 0:1,0:1 --lengthscale 0.3
     "$tacet" study token --store studies --study dose --role owner > token
     "$tacet" server --store studies --keys keys --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
     server=$!
@@ -41,8 +41,8 @@ if grep 'urn:tacet:problem' output; then fail "a request was refused"; fi
 if "$TACET_BIN/tacet" study snapshot --store studies --study nosuch 2>/dev/null; then fail "a study that is not there was saved"; fi
 # Repeating the creation is harmless, another study of the name is refused.
 create="$TACET_BIN/tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --lengthscale 0.3"
-$create --bounds 0:1,0:1 >/dev/null || fail "a retry of create is refused"
-if $create --bounds 0:1,0:2 >/dev/null 2>&1; then fail "another study of the same name is taken"; fi
+$create --sets 0:1,0:1 >/dev/null || fail "a retry of create is refused"
+if $create --sets 0:1,0:2 >/dev/null 2>&1; then fail "another study of the same name is taken"; fi
 "$TACET_BIN/tacet" ledger show --ledger studies/ledger-dose.db | grep -q '^0 entries' || fail "charged before a batch has ended"
 
 # The collector: the local study of the same store, and not the central one.

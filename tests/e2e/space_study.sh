@@ -13,7 +13,7 @@ create() { "$bin/tacet" study create --store st "$@"; }
 create --name tune --trust central --eps 10 --delta 1e-6 --space tune.json --rounds 200 --json >made || fail "no study"
 grep -q '"space"' made && grep -q '"candidates": *1024' made || fail "the definition has no space: $(cat made)"
 create --name short --trust local --eps 10 --bounds x=0:10 --bounds y=-1:1 --rounds 200 >/dev/null || fail "no local study"
-create --name arms --trust central --eps 1 --delta 1e-6 --lengthscale 0.3 --bounds 0:1,0:1 >/dev/null || fail "no study of decision sets"
+create --name arms --trust central --eps 1 --delta 1e-6 --lengthscale 0.3 --sets 0:1,0:1 >/dev/null || fail "no study of decision sets"
 refuse() { # WORD OPTION…
     word=$1; shift
     code=0; create --name bad --eps 1 --delta 1e-6 --trust central "$@" >/dev/null 2>err || code=$?

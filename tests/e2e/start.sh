@@ -77,4 +77,28 @@ printf '%s\t%s\n' 'the action' variant 'the reward' click 'possible reward' 0:1 
 person said typed "$bin/tacet" start --log visits.csv
 tacet predict --model visits-model/model.json --context phone --json >out || fail "no prediction"
 grep -q '"B"' out || fail "not variant B: $(cat out)"
+
+# Nothing for good by accident: what speaks against it is said; on a terminal no is no, elsewhere --yes is needed.
+head -n 4 visits.csv >few.csv
+visits="--data few.csv --levels variant=A|B|C,device=phone|desktop --actions variant --contexts device --reward click --range 0:1"
+against() { # WORDS FILE COMMAND...: FILE is what it would have made
+    words=$1 made=$2
+    shift 2
+    ! "$bin/tacet" "$@" >out 2>err </dev/null || fail "$1 was done unasked"
+    grep -q "$words" err && grep -q -e 'nothing was done; --yes' err || fail "$1: $(cat err)"
+    printf 'all the same\tno\n' >typed
+    ! python3 "$TACET_SOURCE/tests/support/terminal.py" said typed "$bin/tacet" "$@" || fail "$1: no is yes"
+    grep -q "$words" said && [ ! -e "$made" ] || fail "$1 was done: $(cat said)"
+    expect 0 "$bin/tacet" "$@" --yes
+    [ -e "$made" ] || fail "$1 --yes made nothing"
+}
+awk 'BEGIN { print "v"; for (i = 0; i < 90; i++) print i / 90 }' >plain.csv
+against 'nothing will be found under it' noisy curate --values-unprotected --data plain.csv --inputs v --bounds v=0:1 --unit v=1 --eps 0.1 --out noisy
+# shellcheck disable=SC2086
+against 'nothing will be told apart' few.json learn $visits --eps 0.1 --out few.json
+against 'next to nothing' store study create --store store --name faint --trust central --bounds x=0:1 --eps 0.001 --rounds 1000
+printf '#!/bin/sh\nread -r x\nprintf "0.5\\n0.25\\n0.75\\n1\\n"\n' >score && chmod +x score
+against 'a setting at random' tune.state tune --bounds x=0:1 --evaluate ./score --records 4 --range 0:1 --evaluations 4 --eps 0.1 --kept 0
+"$bin/tacet" study best --store store --study faint 2>err && fail "a best point of nothing"
+grep -q 'the first sum needs the reports of [0-9]* rounds, of which 0 were suggested' err || fail "how many rounds are needed: $(cat err)"
 echo "a person and a script get from a table to a release, and from a log to a model"

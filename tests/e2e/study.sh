@@ -9,10 +9,10 @@ study() { expect 0 "$bin/tacet" study "$@" --store "$store" --json; }
 awk 'BEGIN { for (k = 0; k < 2; k++) for (i = 0; i < 3; i++) for (j = 0; j < 3; j++) print 0.2 + 0.3 * i "," 0.2 + 0.3 * j }' >"$work/arms.csv"
 awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print i / 3 "," j / 3 }' >"$work/points.csv"
 
-study create --name sets --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60
-study create --name levels --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60
+study create --name sets --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1 --lengthscale 0.5 --rounds 60
+study create --name levels --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60
 study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
-study create --name least --trust central --eps 300 --yes --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --minimize
+study create --name least --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1 --lengthscale 0.5 --rounds 60 --minimize
 study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
 study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2
 grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy tails"
@@ -20,7 +20,7 @@ for policy in tgp ata moma; do
     study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
 done
 study create --name visits --trust central --policy contextual --eps 30 --yes --points "$work/points.csv" --columns x,y --lengthscale 0.5,0.5,0.5 --context 0:1 --rounds 100
-study create --name own --trust local --policy statistics --eps 4 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 100
+study create --name own --trust local --policy statistics --eps 4 --sets 0:1,0:1 --lengthscale 0.5 --rounds 100
 expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --parameters tight
 grep -q 'bound' "$work/err" || fail "a proven width without a bound"
 

@@ -8,7 +8,7 @@ store=$TACET_TEST_POSTGRES
 mkdir -m 0700 "$work/state"
 export TACET_STATE="$work/state"
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
-create() { tacet study create --store "$store" --name dose --trust central --eps "$1" --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null; }
+create() { tacet study create --store "$store" --name dose --trust central --eps "$1" --delta 1e-6 --sets 0:1 --lengthscale 0.3 >/dev/null; }
 create 1
 owner=$(tacet study token --store "$store" --role owner)
 tacet study token --store "$store" --role device --study dose >/dev/null

@@ -646,7 +646,7 @@ static int setup(void **state) {
     (void)snprintf(text, sizeof text, "server init --dir %s", keys);
     command(NULL, 0, text);
     (void)snprintf(text, sizeof text,
-                   "study create --store %s --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
+                   "study create --store %s --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 "
                    "--lengthscale 0.3",
                    store);
     command(NULL, 0, text);
@@ -670,7 +670,7 @@ static int setup(void **state) {
                    store, path);
     command(NULL, 0, text);
     (void)snprintf(text, sizeof text,
-                   "study create --store %s --name routes --trust local --policy statistics --eps 1 --bounds 0:1,0:1 "
+                   "study create --store %s --name routes --trust local --policy statistics --eps 1 --sets 0:1,0:1 "
                    "--lengthscale 0.3",
                    store);
     command(NULL, 0, text);

@@ -246,13 +246,21 @@ static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
     return report(self, ticket, MISSING, err);
 }
 
+static tacet_status none_yet(const direct *d, tacet_error *err) {
+    const uint64_t first = d->visits > 1 ? d->set.each : d->set.rounds;
+    return tacet__fail(err, TACET_STATE,
+                       "nothing was released yet: the first sum needs the reports of %llu rounds, of which %llu were "
+                       "suggested",
+                       (unsigned long long)first, (unsigned long long)(d->given < first ? d->given : first));
+}
+
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     direct *d = self;
     size_t open = 0;
     const double range = d->set.reward_hi - d->set.reward_lo;
     const size_t n = tell(d, &open);
     if (n == 0) {
-        return tacet__fail(err, TACET_STATE, "nothing was released yet");
+        return none_yet(d, err);
     }
     uint64_t code = 0;
     tacet_recommendation best = {.measured = SIZE_MAX};
@@ -529,7 +537,7 @@ static tacet_status fit_nodes(direct *d, double *weights, double *error, const t
     const size_t released = tell(d, &open), dims = arms->dims;
     const double range = d->set.reward_hi - d->set.reward_lo;
     double *K = TACET__ZALLOC(double, n *n), *own = TACET__ZALLOC(double, n *dims);
-    tacet_status status = released == 0              ? tacet__fail(err, TACET_STATE, "nothing was released yet")
+    tacet_status status = released == 0              ? none_yet(d, err)
                           : K == NULL || own == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model")
                                                      : TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < n; i++) {

@@ -163,7 +163,9 @@ static json_t *ab_json(const tacet__learner *learner, const tacet__definition *d
 static tacet_status ab_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                tacet_error *err) {
     if (!(tacet_ab_test_tickets(tacet_ab_study_test(learner->policy)) > 0)) {
-        return tacet__fail(err, TACET_STATE, "nothing has been released yet: the first epoch has not ended");
+        return tacet__fail(err, TACET_STATE,
+                           "nothing has been released yet: the first epoch has %zu rounds, and has not ended",
+                           tacet_ab_epoch_size(def->count, 0));
     }
     *out = ab_json(learner, def);
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
