@@ -21,7 +21,7 @@ refuse() { # WORD OPTION…
 }
 refuse "'w'" --log w=0:1 --levels 'a=x|y'
 refuse "twice" --levels 'a=x|y|x'
-refuse "either a --space" --space tune.json --points tune.json
+refuse "one of three" --space tune.json --points tune.json
 printf '{"name":"bad","trust":"central","budget":{"eps":1,"delta":1e-6},"prior":{"reward":[0,1]},"domain":{"space":{"columns":[{"name":"a","bounds":[2,1]}]}}}' >bad.json
 refuse "'a'" --definition bad.json
 if "$bin/tacet" study list --store st | grep -q bad; then fail "a study that was refused has its name"; fi
