@@ -166,9 +166,7 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
         CLI_OPT("n", &p.n, "N", "candidates; default 100000"),
         CLI_OPT("d", &p.d, "D", "coordinates; default 5"),
         CLI_OPT("queries", &p.queries, "T", "rounds; default 200"),
-        CLI_OPT("kernel", &p.kernel, "NAME", "se, matern12, matern32, matern52, …; default se"),
         CLI_OPT("repeats", &p.repeats, "K", "times each is measured, in turn; default 3"),
-        CLI_OPT("seed", &p.seed, "S", "of the made-up problem; default 1"),
         {0},
     };
     int code = CLI_EXIT_OK;

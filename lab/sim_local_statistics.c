@@ -312,14 +312,11 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
         {"eps", CLI_DOUBLE, &s.eps, "E", "Of each user's report; default 1.", false},
         {"delta", CLI_DOUBLE, &s.delta, "D", "Default 0.1, as in the paper.", false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Users; default 1024.", false},
-        {"arms", CLI_SIZE, &s.arms, "N", "Arms a round; default 25.", false},
         {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
         {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"calibration", CLI_STRING, &calibration, "NAME",
          "published: proven (default), or published: Lemma 5 as it stands, whose delta is told.", false},
-        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
-        {"first", CLI_SIZE, &s.first, "N", "Reports before the first model; default 20.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int exit_code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {

@@ -500,9 +500,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     const char *modeler = "eiv";
     double radius = 25;
     double lengthscale = (double)NAN;
-    double signal_var = (double)NAN;
     double noise_var = (double)NAN;
-    double mean = (double)NAN;
     double believed = 1;
     cli_reals holder_eps = {0};
     lab_table_run real = {.eps = NAN, .delta = NAN, .units = 20};
@@ -525,7 +523,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("data", &table.data, "FILE", "csv: the table."),
         CLI_OPT("inputs", &table.inputs, "A,B", "csv, --table: the input columns."),
         CLI_OPT("target", &table.target, "C", "csv, --table: the column to maximize."),
-        CLI_OPT("log", &table.log_target, NULL, "csv: take the logarithm of the target."),
         CLI_OPT("minimize", &table.minimize, NULL, "csv, --table: look for the smallest target."),
         CLI_OPT("sigma-min", &table.sigma_min, "S",
                 "Shrink the coordinate that varies least until this is the smallest singular value of the centred "
@@ -534,9 +531,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT(
             "lengthscale", &lengthscale, "L",
             "Lengthscale as a share of the radius. Default: the authors' for the scenario (0.25 for grid and csv)."),
-        CLI_OPT("signal-var", &signal_var, "V", "Variance of the objective. Default: the authors'."),
         CLI_OPT("noise-var", &noise_var, "V", "Variance of a measurement's noise. Default: the authors'."),
-        CLI_OPT("mean", &mean, "M", "Prior mean. Default: the authors'."),
         CLI_OPT("believed", &believed, "F",
                 "The modeler's lengthscale is F times the true one: a wrong model. Default 1."),
         CLI_HEADING("Release"),
@@ -597,7 +592,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     tacet_error_clear(&err);
     const double begin = cli_seconds();
     tacet_status status =
-        lab_problem_init(&s.problem, scenario, &table, radius, lengthscale, signal_var, noise_var, mean, &err);
+        lab_problem_init(&s.problem, scenario, &table, radius, lengthscale, NAN, noise_var, NAN, &err);
     if (status == TACET_OK) {
         s.lengthscale = s.problem.lengthscale * believed;
         s.noise_var = s.problem.noise_var;

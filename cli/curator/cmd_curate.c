@@ -364,7 +364,6 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("mechanism", &a.mechanism, "NAME",
                 "auto (default): the least noise; gaussian, laplace, l2, projection or published"),
         CLI_OPT("dims", &s.dims, "R", "coordinates released by projection and published"),
-        CLI_OPT("projection-seed", &s.seed, "S", "of the public matrix of a projection (default 1)"),
         CLI_OPT("i-know-this-is-not-private", &s.accept_not_private, NULL, "allow the published mechanism"),
         CLI_OPT("suggest-r", &a.suggest_r, NULL,
                 "print the published mechanism's guideline for --dims and stop: computed from the records, so it needs "

@@ -17,7 +17,7 @@
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
-    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, eta, theta, tail_a, tail_b;
+    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, theta, tail_a, tail_b;
     size_t count, rounds, dims;
     const char *kind, *ledger, *ticket, *what, *to;
 } options;
@@ -104,9 +104,9 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
     tacet_status s =
         need(given(o->eps) + given(o->rho) == 1 && pure != given(o->delta),
              "select needs what one run has: --eps, or --rho and --delta; and --runs, the mean of how many", err);
-    TACET_THEN(s, tacet_select_law(&law, o->eta, o->runs, err));
+    TACET_THEN(s, tacet_select_law(&law, 0, o->runs, err));
     TACET_THEN(s, pure ? tacet_select_pure(&law, o->eps, err) : tacet_select_zcdp(&law, o->rho, o->delta, err));
-    cli_add(out, "runs eta gamma", J(law.runs), J(law.eta), J(law.gamma));
+    cli_add(out, "runs gamma", J(law.runs), J(law.gamma));
     cli_add(out, pure ? "run_eps eps delta" : "run_rho eps delta", J(pure ? o->eps : o->rho), J(law.eps), J(law.delta));
     return s == TACET_OK && o->ledger != NULL ? enter(out, o, &law, err) : s;
 }
@@ -144,19 +144,13 @@ static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     return s;
 }
 
-/* One of --count levels: randomised response, and what noise on a simplex would tell under the same claim. */
+/* One of --count levels by randomised response. */
 static tacet_status levels(json_t *out, options *o, tacet_error *err) {
-    double sigma = NAN;
-    const double delta = given(o->delta) ? o->delta : 1e-5;
-    tacet_status s = need(o->eps > 0 && o->count >= 2 && o->count <= TACET_LEVELS_MOST,
-                          "levels needs --eps above 0 and --count, 2 to 1024 levels", err);
-    TACET_THEN(s, tacet_calibrate_gaussian(&sigma, o->eps, delta, 1, err));
+    const tacet_status s = need(o->eps > 0 && o->count >= 2 && o->count <= TACET_LEVELS_MOST,
+                                "levels needs --eps above 0 and --count, 2 to 1024 levels", err);
     if (s == TACET_OK) {
-        cli_add(out, "levels eps keep told told_laplace delta_gaussian told_gaussian better", J(o->count), J(o->eps),
-                J(tacet_levels_keep(o->count, o->eps)), J(tacet_levels_told(o->count, o->eps)),
-                J(tacet_levels_told_laplace(o->count, 1 / o->eps)), J(delta),
-                J(tacet_levels_told_gaussian(o->count, sigma)),
-                J(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
+        cli_add(out, "levels eps keep told", J(o->count), J(o->eps), J(tacet_levels_keep(o->count, o->eps)),
+                J(tacet_levels_told(o->count, o->eps)));
     }
     return s;
 }
@@ -216,7 +210,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"zcdp", zcdp},         {"exponential", exponential}, {"randomizer", randomizer},
                       {"levels", levels},     {"select", selection},        {"sphere", sphere},
                       {"range", range}};
-    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, .ticket = "tuning"};
+    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 1, 1, 1, 0, 1, .ticket = "tuning"};
     o.what = "best of several private runs";
     o.to = "anyone";
     const cli_option table[] = {
@@ -232,7 +226,6 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                 "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1"),
         CLI_OPT("rho", &o.rho, "R", "zcdp, select: privacy parameter rho"),
         CLI_OPT("runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
-        CLI_OPT("eta", &o.eta, "E", "select: 0 logarithmic (default), 1 geometric"),
         CLI_OPT("ledger", &o.ledger, "FILE",
                 "select: enter the price here, before the first run; exit code 3 when it does not fit"),
         CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),

@@ -19,7 +19,7 @@ static const cli_command COMMANDS[] = {
      "variance of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
      "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
      "probability that randomised response keeps a level, and the mean probability of the truth given what was "
-     "released, by response and by noise on a simplex.\n\n"
+     "released.\n\n"
      "sphere: --eps and --dims D give the variance of one number of a vector of D that devices report as one of 256 "
      "directions (study create --policy statistics), that of Duchi's one bit, and that of Gaussian noise with "
      "--delta.\n\n"

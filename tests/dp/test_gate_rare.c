@@ -273,12 +273,6 @@ static void scales_and_levels_that_are_none(void **state) {
     assert_status(tacet_mechanism_add_levels(choice.mechanism, TWO, 2, NULL), TACET_INVALID);
     end(&choice);
     end(&f);
-    assert_string_equal(tacet_levels_name(TACET_LEVELS_RESPONSE), "response");
-    assert_string_equal(tacet_levels_name(TACET_LEVELS_SIMPLEX), "simplex");
-    assert_null(tacet_levels_name((tacet_levels_way)9));
-    assert_int_equal(tacet_levels_choose(3, 1, false, 0), TACET_LEVELS_RESPONSE);
-    assert_int_equal(tacet_levels_choose(3, 0.1, true, 0.05), TACET_LEVELS_SIMPLEX); /* hardly any noise */
-    assert_int_equal(tacet_levels_choose(3, 8, true, 50), TACET_LEVELS_RESPONSE);
 }
 
 /* Columns of levels and no numbers beside them; a level that cannot be drawn ends the rows after it. */

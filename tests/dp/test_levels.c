@@ -180,25 +180,6 @@ static void what_has_no_proof_is_refused(void **state) {
     tacet_bound_free(bound);
 }
 
-static void response_tells_more_than_noise_on_a_simplex(void **state) {
-    /* sigma of (eps, 1e-5) for distance 1: tacet calibrate gaussian */
-    static const double EPS[] = {1, 3, 10};
-    static const double SIGMA[] = {3.7306, 1.3889, 0.4999};
-    for (size_t e = 0; e < 3; e++) {
-        for (size_t k = 2; k <= 64; k *= 2) {
-            const double response = tacet_levels_told(k, EPS[e]);
-            assert_true(response > tacet_levels_told_gaussian(k, SIGMA[e]));
-            assert_true(response > tacet_levels_told_laplace(k, 1 / EPS[e]));
-            assert_int_equal(tacet_levels_choose(k, EPS[e], true, SIGMA[e]), TACET_LEVELS_RESPONSE);
-        }
-    }
-    /* with hardly any noise on the simplex, the rule turns */
-    assert_int_equal(tacet_levels_choose(10, 0.5, true, 0.2), TACET_LEVELS_SIMPLEX);
-    /* known values: two levels at sigma = 1/2 are Gaussian with means 2 apart; E of the posterior by quadrature 0.7766
-     */
-    assert_close(tacet_levels_told_gaussian(2, 0.5), 0.777, 0.01);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_have_the_law_of_randomised_response),
@@ -206,7 +187,6 @@ int main(void) {
         cmocka_unit_test(rows_have_numbers_and_then_levels),
         cmocka_unit_test(a_charge_covers_a_move_and_a_change_of_level),
         cmocka_unit_test(what_has_no_proof_is_refused),
-        cmocka_unit_test(response_tells_more_than_noise_on_a_simplex),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
