@@ -38,12 +38,27 @@ int cli_space_read(tacet_space *out, const cli_space *s, const cli_command *self
     return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s: %s", s->file, err.message);
 }
 
+/* The item that names a column, "A=V": its value. NULL: none does. */
+static const char *named_item(const cli_names *items, const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < items->count; i++) {
+        if (strncmp(items->at[i], name, length) == 0 && items->at[i][length] == '=') {
+            return items->at[i] + length + 1;
+        }
+    }
+    return NULL;
+}
+
 bool cli_space_values(double *out, const tacet_space_column *columns, size_t count, const char *text,
                       tacet_error *err) {
     cli_names items = {0};
     bool good = (text == NULL || CLI_READ(&items, text)) && items.count == count;
+    bool named = good && columns != NULL; /* all of them, or they are taken in their order */
+    for (size_t i = 0; named && i < count; i++) {
+        named = named_item(&items, columns[i].name) != NULL;
+    }
     for (size_t i = 0; good && i < count; i++) {
-        const char *item = items.at[i];
+        const char *item = named ? named_item(&items, columns[i].name) : items.at[i];
         good = columns != NULL ? tacet_space_cell(&columns[i], &out[i], NULL, item, strlen(item), err) == TACET_OK
                                : cli_number(&out[i], item);
     }

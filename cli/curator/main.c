@@ -7,26 +7,12 @@
 static const cli_command COMMANDS[] = {
     {"curate", "private version of a table of records: release.csv and manifest.json",
      "--data FILE,… (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
-     "Reads a table of records (CSV or PostgreSQL) and writes a private version of them: one line of noisy "
-     "numbers for each record, and a manifest that says what is protected, in words and in numbers. The privacy budget "
-     "is charged in the ledger, durably, before the first number is drawn. Releases of one table add up: unless "
-     "--ledger names another, the ledger lies beside the table and holds the budget of all of them, fixed by the first "
-     "(--budget-eps); the folder gets a link to it. A copy of the table, or one with a tenth of its rows, is known "
-     "again and refused, unless --ledger names the same ledger.\n\n"
-     "Bounds and units must be public knowledge, never computed from the records. A unit says how large a change of a "
-     "column counts as distance 1, and a move of one record by up to distance 1 is what eps and delta protect. Values "
-     "outside the bounds are clipped, silently: how many were is a fact about the records.\n\n"
-     "Columns may be real numbers, logarithmic, integers, dates or categories, and cells may be missing where the "
-     "space says what stands for them: --space takes all of it from a file ('tacet space draft' begins one), "
-     "--levels, --log, --integer, --date, --missing say the same in short. A level comes out by exact randomised "
-     "response: eps for each category that changes.\n\n"
-     "Mechanism 'auto' (default) takes the one with the least noise. 'gaussian' adds exact rounded Gaussian noise to "
-     "every coordinate. 'laplace' adds to each record one exact rounded vector with density proportional to exp(-eps "
-     "|v|): pure eps, without delta, and less noise up to about twelve columns; a change k times as large, k above 1, "
-     "then costs k times eps. 'l2' is the same noise with a delta and a smaller scale: the least of the three from "
-     "four columns to more than a hundred. 'projection' first projects to --dims coordinates with a public random "
-     "matrix. 'published' is the mechanism of Kharkovskii, Dai and Low (2020), which is NOT differentially private "
-     "(src/outsourced/README.md) and is refused unless --i-know-this-is-not-private is given.",
+     "Reads a table of records and writes a private version of them: one line of noisy numbers for each record, and a "
+     "manifest that says what is protected. The budget is charged in the ledger before the first number is drawn; "
+     "releases of one table add up there, and a copy of the table is known again.\n\n"
+     "Bounds and units must be public knowledge, never computed from the records. A unit is a change that counts as "
+     "distance 1; a move of one record by up to distance 1 is what eps and delta protect. Values outside the bounds "
+     "are clipped, silently.",
      "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
      "    --unit age=5,bmi=2 --eps 3 --values-unprotected --out release/\n"
      "tacet curate --data patients.csv --space space.json --eps 3 --eps-output 1 --range 0:100 --out release/\n"

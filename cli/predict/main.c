@@ -137,7 +137,7 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     bool all = false;
     const cli_option options[] = {
         CLI_NEED("model", &path, "FILE", "The released model."),
-        CLI_OPT("context", &context_text, "V[,V…]", "One value for each context column of the model."),
+        CLI_OPT("context", &context_text, "A=V,…", "A value of each context column of the model; V,… in their order."),
         CLI_OPT("data", &data, "FILE",
                 "Instead: CSV with the context columns; it is printed again, the prediction after each row."),
         CLI_OPT(
@@ -210,7 +210,7 @@ static const cli_command COMMANDS[] = {
      "of the release: any number of them, for anybody, costs no privacy.\n\n"
      "Only declared levels and points within the bounds are recommended. --data predicts for every row of a file.",
      "tacet predict --model model.json --context 44\n"
-     "tacet predict --model model.json --context 44,phone --all --json\n"
+     "tacet predict --model model.json --context age=44,device=phone --all --json\n"
      "tacet predict --model model.json --data visitors.csv",
      cmd_predict},
     {0},

@@ -193,12 +193,6 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("rounds", &r.rounds, "T", "Suggestions at the most. Default 10000."),
         CLI_OPT("plan", &r.plan, NULL,
                 "Say what a central study over a space can expect of this eps and these rounds, and store nothing."),
-        CLI_OPT("ticket-seconds", &r.ticket_seconds, "S",
-                "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a "
-                "day); 0: for ever."),
-        CLI_OPT("person-rounds", &r.person_rounds, "N",
-                "How many rounds of a named person count; later ones are null records. central: --eps is then of a "
-                "person. Default 1."),
         CLI_OPT("points", &r.points, "FILE", "The actions: a CSV, one a line."),
         CLI_OPT("columns", &r.columns, "A,B", "Which of its columns are coordinates."),
         CLI_OPT("sets", &r.sets, "LO:HI,…",
@@ -208,6 +202,16 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT_LIST("log", &r.space.options.log, "A=LO:HI,…", "Logarithmic columns."),
         CLI_OPT_LIST("integer", &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers."),
         CLI_OPT_LIST("levels", &r.space.options.levels, "A=X|Y,…", "Categories."),
+        CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
+        CLI_OPT("range", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
+        CLI_YES(&r.yes),
+        CLI_MORE,
+        CLI_OPT("ticket-seconds", &r.ticket_seconds, "S",
+                "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a "
+                "day); 0: for ever."),
+        CLI_OPT("person-rounds", &r.person_rounds, "N",
+                "How many rounds of a named person count; later ones are null records. central: --eps is then of a "
+                "person. Default 1."),
         {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
          false},
         CLI_OPT("earlier", &r.earlier, "FILE",
@@ -232,10 +236,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("groups", &r.groups, "G1,G2,…",
                 "With --points: coordinates whose effects add up, as the number of each one's group, contexts after "
                 "actions; 0,0,1: f(a, b) + g(c)."),
-        CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
-        CLI_OPT("range", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
-        CLI_YES(&r.yes),
         CLI_OPT(
             "parameters", &r.parameters, "NAME",
             "local: tight (default with --bound) or tuned (default without); tgp, ata, moma also literal, orderwise."),

@@ -77,6 +77,8 @@ printf '%s\t%s\n' 'the action' variant 'the reward' click 'possible reward' 0:1 
 person said typed "$bin/tacet" start --log visits.csv
 tacet predict --model visits-model/model.json --context phone --json >out || fail "no prediction"
 grep -q '"B"' out || fail "not variant B: $(cat out)"
+tacet predict --model visits-model/model.json --context device=phone --json | sed 's/"seconds.*//' >named
+sed 's/"seconds.*//' out | cmp - named || fail "a context by name: $(cat named)"
 
 # Nothing for good by accident: what speaks against it is said; on a terminal no is no, elsewhere --yes is needed.
 head -n 4 visits.csv >few.csv
