@@ -35,8 +35,8 @@ bool cli_space_given(const cli_space *s);
 /* Reads the file, or the options; not both. Returns CLI_EXIT_OK, and *out is the caller's to clear; otherwise the exit
  * code, with the reason on stderr: 2 for options, 2 for a file that is no space, 1 for one that cannot be read. */
 int cli_space_read(tacet_space *out, const cli_space *s, const cli_command *self);
-/* "V,V" or "A=V,B=V": a value of each of the columns, or, where these are NULL, plain numbers. NULL stands for none. False:
- * something is wrong, explained in err where there is more to say. */
+/* "V,V" or "A=V,B=V": a value of each of the columns, or, where these are NULL, plain numbers. NULL stands for none.
+ * False: something is wrong, explained in err where there is more to say. */
 bool cli_space_values(double *out, const tacet_space_column *columns, size_t count, const char *text, tacet_error *err);
 /* The space as a table for people, on stdout. */
 void cli_space_show(const tacet_space *space);
