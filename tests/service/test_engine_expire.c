@@ -17,20 +17,6 @@ static const char MOMA[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"policy\":\"moma\",\"budget\":{\"eps\":1},\"rounds\":60,"
     "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
     "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\",\"ticket_seconds\":1000}}";
-static _Atomic uint64_t ahead; /* of the system's clock */
-
-static uint64_t fast_clock(void) {
-    return (uint64_t)time(NULL) + ahead;
-}
-
-static tacet__engine *open_at(uint64_t seconds) {
-    tacet__engine_settings settings = engine_settings();
-    tacet__engine *engine = NULL;
-    ahead = seconds;
-    settings.clock = fast_clock;
-    assert_ok(tacet__engine_open(&engine, &settings, NULL));
-    return engine;
-}
 
 static double report(void) {
     tacet_ldp ldp;

@@ -11,20 +11,6 @@
 static const char LAYOUTS[] =
     "{\"name\":\"%s\",\"trust\":\"local\",\"policy\":\"ucb\",\"budget\":{\"eps\":1},\"rounds\":3,"
     "\"domain\":{\"points\":[[0],[1],[2]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
-static _Atomic uint64_t ahead; /* of the system's clock */
-
-static uint64_t fast_clock(void) {
-    return (uint64_t)time(NULL) + ahead;
-}
-
-static tacet__engine *open_at(uint64_t seconds) {
-    tacet__engine_settings settings = engine_settings();
-    tacet__engine *engine = NULL;
-    ahead = seconds;
-    settings.clock = fast_clock;
-    assert_ok(tacet__engine_open(&engine, &settings, NULL));
-    return engine;
-}
 
 static void add(const char *name) {
     char text[600];

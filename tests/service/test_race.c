@@ -12,11 +12,6 @@
 enum { STUDIES = 3, SHOTS_MOST = 512, SECONDS = 1000, EVENTS_MOST = 4096, TOKENS = 4, OPEN_MOST = 2, ROUNDS_MOST = 3 };
 
 static const char *const NAMES[STUDIES] = {"toys", "one", "two"};
-static _Atomic uint64_t ahead;
-
-static uint64_t fast_clock(void) {
-    return (uint64_t)time(NULL) + ahead;
-}
 
 static void add_all(void) {
     static const char LOCAL[] =

@@ -116,10 +116,20 @@ tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_mode
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 
-tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err) {
+tacet_status tacet__central_take(const tacet__learner *learner, tacet_error *err) {
+    return tacet_ledger_take(((const central *)learner->self)->ledger, err);
+}
+
+void tacet__central_recall(const tacet__learner *learner, bool recalling) {
+    tacet__ledger_recall(((const central *)learner->self)->ledger, recalling);
+}
+
+tacet_status tacet__central_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                  tacet_error *err) {
     tacet_ledger_totals t;
     char head[2 * TACET_HASH_BYTES + 1];
-    const tacet_status status = tacet_ledger_total(c->ledger, &t, err);
+    (void)def;
+    const tacet_status status = tacet_ledger_total(((const central *)learner->self)->ledger, &t, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -31,6 +31,13 @@ tacet_ask tacet__central_ask(const central *c, const char *what, const char *cov
  * columns where it has a space. */
 tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, const tacet__definition *def,
                                        tacet_error *err);
-tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err);
+/* What every kind with a ledger has (tacet__policy_kind): its `self` begins with a `central`. */
+tacet_status tacet__central_take(const tacet__learner *learner, tacet_error *err);
+void tacet__central_recall(const tacet__learner *learner, bool recalling);
+tacet_status tacet__central_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                  tacet_error *err);
+#define TACET__KIND_WITH_LEDGER                                                                                        \
+    .trust = TACET_TRUST_CENTRAL, .able = tacet__central_able, .take = tacet__central_take,                            \
+    .recall = tacet__central_recall, .spent = tacet__central_spent
 
 #endif

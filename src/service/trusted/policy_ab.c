@@ -178,22 +178,8 @@ static tacet_status ab_tell(const tacet__learner *learner, const tacet__definiti
                : tacet__fail(err, TACET_NO_MEMORY, "out of memory making an answer");
 }
 
-static tacet_status ab_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                             tacet_error *err) {
-    (void)def;
-    return tacet__central_spent(learner->self, out, err);
-}
-
-static tacet_status ab_take(const tacet__learner *learner, tacet_error *err) {
-    return tacet_ledger_take(((const central *)learner->self)->ledger, err);
-}
-
-static void ab_recall(const tacet__learner *learner, bool recalling) {
-    tacet__ledger_recall(((const central *)learner->self)->ledger, recalling);
-}
-
 const tacet__policy_kind tacet__kind_ab = {.name = "ab",
-                                           .trust = TACET_TRUST_CENTRAL,
+                                           TACET__KIND_WITH_LEDGER,
                                            .extends = true,         /* each release is of its own tickets */
                                            .index_public = true,    /* a coin that looks at nothing */
                                            .reports_private = true, /* a ticket without one counts 0 */
@@ -202,8 +188,4 @@ const tacet__policy_kind tacet__kind_ab = {.name = "ab",
                                            .create = ab_create,
                                            .free = ab_free,
                                            .release = ab_release,
-                                           .tell = ab_tell,
-                                           .able = tacet__central_able,
-                                           .take = ab_take,
-                                           .recall = ab_recall,
-                                           .spent = ab_spent};
+                                           .tell = ab_tell};

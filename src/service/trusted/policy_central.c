@@ -20,11 +20,11 @@
 enum { DIMS_MOST = 16 };
 
 typedef struct bandit {
+    central c;
     tacet_domain domain; /* borrows the definition's bounds: copies below */
     double *bounds;
     tacet_features *features;
     tacet_central_map *map;
-    central c;
 } bandit;
 
 static tacet_ask ask_of(const bandit *j) {
@@ -141,12 +141,6 @@ static tacet_status bandit_release(const tacet__learner *learner, const tacet__d
     return status;
 }
 
-static tacet_status bandit_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                 tacet_error *err) {
-    (void)def;
-    return tacet__central_spent(&((const bandit *)learner->self)->c, out, err);
-}
-
 static tacet_status bandit_tell(const tacet__learner *learner, const tacet__definition *def, json_t *status,
                                 tacet_error *err) {
     uint64_t rounds = 0;
@@ -162,29 +156,17 @@ static tacet_status bandit_tell(const tacet__learner *learner, const tacet__defi
                : tacet__fail(err, TACET_NO_MEMORY, "out of memory making an answer");
 }
 
-static tacet_status bandit_take(const tacet__learner *learner, tacet_error *err) {
-    return tacet_ledger_take(((const bandit *)learner->self)->c.ledger, err);
-}
-
 static bool bandit_ahead(const tacet__definition *def, size_t piece) {
     return def->person_rounds == 1 && tacet__batch_gate_ahead(def->round_eps, def->delta, piece);
 }
 
-static void bandit_recall(const tacet__learner *learner, bool recalling) {
-    tacet__ledger_recall(((const bandit *)learner->self)->c.ledger, recalling);
-}
-
 const tacet__policy_kind tacet__kind_central = {.name = "central",
-                                                .trust = TACET_TRUST_CENTRAL,
+                                                TACET__KIND_WITH_LEDGER,
                                                 .sets = true,
                                                 .index_public = false, /* it depends on the client's decision set */
                                                 .check = bandit_check,
                                                 .create = bandit_create,
                                                 .free = bandit_free,
                                                 .release = bandit_release,
-                                                .able = tacet__central_able,
-                                                .take = bandit_take,
-                                                .recall = bandit_recall,
                                                 .ahead = bandit_ahead,
-                                                .spent = bandit_spent,
                                                 .tell = bandit_tell};

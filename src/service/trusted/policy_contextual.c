@@ -139,22 +139,8 @@ static tacet_status contextual_release(const tacet__learner *learner, const tace
     return status;
 }
 
-static tacet_status contextual_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                     tacet_error *err) {
-    (void)def;
-    return tacet__central_spent(&((const contextual *)learner->self)->c, out, err);
-}
-
-static tacet_status contextual_take(const tacet__learner *learner, tacet_error *err) {
-    return tacet_ledger_take(((const contextual *)learner->self)->c.ledger, err);
-}
-
-static void contextual_recall(const tacet__learner *learner, bool recalling) {
-    tacet__ledger_recall(((const contextual *)learner->self)->c.ledger, recalling);
-}
-
 const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
-                                                   .trust = TACET_TRUST_CENTRAL,
+                                                   TACET__KIND_WITH_LEDGER,
                                                    .contextual = true,
                                                    .extends = true, /* in epochs: each release is of its own rounds */
                                                    .index_public = false,   /* it depends on the client's context */
@@ -162,8 +148,4 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .check = contextual_check,
                                                    .create = contextual_create,
                                                    .free = contextual_free,
-                                                   .release = contextual_release,
-                                                   .able = tacet__central_able,
-                                                   .take = contextual_take,
-                                                   .recall = contextual_recall,
-                                                   .spent = contextual_spent};
+                                                   .release = contextual_release};

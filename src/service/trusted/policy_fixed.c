@@ -156,20 +156,6 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
     return status;
 }
 
-static tacet_status fixed_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                tacet_error *err) {
-    (void)def;
-    return tacet__central_spent(learner->self, out, err);
-}
-
-static tacet_status fixed_take(const tacet__learner *learner, tacet_error *err) {
-    return tacet_ledger_take(((const central *)learner->self)->ledger, err);
-}
-
-static void fixed_recall(const tacet__learner *learner, bool recalling) {
-    tacet__ledger_recall(((const central *)learner->self)->ledger, recalling);
-}
-
 static tacet_status fixed_tell(const tacet__learner *learner, const tacet__definition *def, json_t *status,
                                tacet_error *err) {
     json_t *search = json_pack("{sI sI}", "each", (json_int_t)def->each, "tickets_left",
@@ -201,16 +187,12 @@ static tacet_status fixed_outlook(const tacet__definition *def, json_t **out, ta
 }
 
 const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
-                                              .trust = TACET_TRUST_CENTRAL,
+                                              TACET__KIND_WITH_LEDGER,
                                               .index_public = true,
                                               .check = fixed_check,
                                               .create = fixed_create,
                                               .free = fixed_free,
                                               .release = fixed_release,
                                               .best = tacet__best_point,
-                                              .able = tacet__central_able,
-                                              .take = fixed_take,
-                                              .recall = fixed_recall,
-                                              .spent = fixed_spent,
                                               .tell = fixed_tell,
                                               .outlook = fixed_outlook};
