@@ -41,4 +41,12 @@ bool cli_space_values(double *out, const tacet_space_column *columns, size_t cou
 /* The space as a table for people, on stdout. */
 void cli_space_show(const tacet_space *space);
 
+/* Every cell that the space, or the column of measured values (NULL: none), cannot take, on stderr, all at once.
+ * Returns how many, or SIZE_MAX where the file cannot be read. `self` NULL: says nothing. */
+size_t cli_cells_check(const char *path, const tacet_space *space, const char *target, const cli_command *self);
+/* After a table was refused for a cell: whether there are more, and then all of them were listed. */
+bool cli_cells_told(const char *path, const tacet_space *space, const char *target, const cli_command *self);
+/* "", NA, ? and the like. */
+bool cli_cell_missing(const char *text);
+
 #endif

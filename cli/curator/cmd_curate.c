@@ -271,13 +271,17 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     return code;
 }
 
-static int release(const tacet_curate_settings *s, bool dry_run, const cli_command *self) {
+static int release(const tacet_curate_settings *s, const tacet_space *space, bool dry_run, const cli_command *self) {
     tacet_manifest manifest;
     tacet_error err = {0};
     const double start = cli_seconds();
     const tacet_status status =
         dry_run ? tacet_curate_rehearse(&manifest, s, &err) : tacet_curate_run(&manifest, s, &err);
     cli_progress_end();
+    if (status == TACET_PARSE && s->table == NULL && strchr(s->data, ',') == NULL &&
+        cli_cells_told(s->data, space, NULL, self)) {
+        return CLI_EXIT_FAILED;
+    }
     if (status != TACET_OK) {
         return cli_refuse(self, &err);
     }
@@ -403,7 +407,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     code = code == CLI_EXIT_OK && a.target != NULL ? look_at_target(s.data, a.target, self) : code;
     if (code == CLI_EXIT_OK) {
         tacet_curate_take_space(&s, columns, &space);
-        code = a.suggest_r ? suggest(&s, self) : release(&s, a.dry_run, self);
+        code = a.suggest_r ? suggest(&s, self) : release(&s, &space, a.dry_run, self);
     }
     if (code == CLI_EXIT_OK && few) {
         cli_say(self, CLI_FEW_ROWS);

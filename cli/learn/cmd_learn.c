@@ -234,6 +234,9 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         if (few) {
             cli_say(self, CLI_FEW_ROWS);
         }
+    } else if (status == TACET_PARSE && strstr(job.data, "://") == NULL && strcmp(job.data, "/dev/stdin") != 0 &&
+               cli_cells_told(job.data, &job.space, job.question.reward, self)) {
+        code = CLI_EXIT_FAILED;
     } else {
         err.status = status;
         code = cli_fail(self, &err);

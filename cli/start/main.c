@@ -201,7 +201,7 @@ static int make_space(start *s) {
 }
 
 static int check_cells(start *s) {
-    const size_t bad = table_check(s->data, &s->space, s->target, s->self);
+    const size_t bad = cli_cells_check(s->data, &s->space, s->target, s->self);
     if (bad == 0) {
         return CLI_EXIT_OK;
     }

@@ -4,7 +4,7 @@
 #ifndef TACET_CLI_START_START_H
 #define TACET_CLI_START_START_H
 
-#include "common/cli.h"
+#include "common/space.h"
 
 #include <tacet/space/space.h>
 
@@ -56,9 +56,6 @@ typedef struct start_table {
 
 int table_read(start_table *t, const char *path, const cli_command *self);
 void table_clear(start_table *t);
-/* Every cell that the space, or the column of measured values (NULL: none), cannot take, on stderr, all at once.
- * Returns how many, or SIZE_MAX where the file cannot be read. */
-size_t table_check(const char *path, const tacet_space *space, const char *target, const cli_command *self);
 
 /* --- columns.c ---------------------------------------------------------------------------------------------------- */
 

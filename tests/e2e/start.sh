@@ -65,6 +65,8 @@ expect 1 "$bin/tacet" start bad.csv --answers clinic-study/answers.txt --yes
 grep -q "line 5, column 'age'" err && grep -q "line 9, column 'visit'" err && grep -q "line 20, column 'response'" err && grep -q '^tacet start: 3 cells' err ||
     fail "bad cells: $(cat err)"
 ! grep -q 'old\|May' err || fail "a value is in the message"
+expect 1 "$bin/tacet" curate --values-unprotected --data bad.csv --space clinic-study/space.json --eps 1 --out none
+grep -q "line 5, column 'age'" err && grep -q "line 9, column 'visit'" err && grep -q '^tacet curate: 2 cells' err || fail "curate, bad cells: $(cat err)"
 [ ! -e bad.csv.ledger.db ] || fail "something was charged"
 expect 2 "$bin/tacet" start clinic.csv --answers clinic-study/answers.txt --yes
 grep -q 'is there already' err || fail "a release is overwritten: $(cat err)"
