@@ -2,7 +2,6 @@
 /* gp_ucb_state.c - a search kept and gone on with.
  * Ring: pure. A saved state is the list of suggestions and reports behind a fingerprint of the problem, and is replayed
  * on loading: the same operations, so the same bits. Cost: O(n T^2) time to load. */
-#include "gp/cov_internal.h"
 #include "gp/gp_ucb_internal.h"
 
 #include "gp/gp_internal.h"
@@ -10,8 +9,6 @@
 
 #include <sodium.h>
 #include <string.h>
-
-enum { BLOCK = 1024 };
 
 typedef tacet__gp_ucb gp_ucb;
 
@@ -79,24 +76,6 @@ static void hash_kernel(crypto_generichash_state *state, const tacet_cov_spec *c
     }
 }
 
-/* The caller's own covariance: prior variances, and the covariances of three candidates with all, tell problems apart.
- */
-static void hash_rows(crypto_generichash_state *state, const gp_ucb *self) {
-    const size_t rows[] = {0, self->n / 2, self->n - 1};
-    double buffer[BLOCK];
-    for (size_t at = 0; at < self->n; at += BLOCK) {
-        const size_t m = self->n - at < BLOCK ? self->n - at : BLOCK;
-        for (size_t k = 0; k < 4; k++) {
-            if (k == 3) {
-                tacet_cov_diag(self->cov, buffer, at, m);
-            } else {
-                tacet_cov_row(self->cov, buffer, at, m, rows[k]);
-            }
-            hash_words(state, buffer, m * sizeof *buffer);
-        }
-    }
-}
-
 void tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, const double *X, size_t ldx) {
     const tacet_gp_ucb_settings *s = &self->settings;
     crypto_generichash_state state;
@@ -106,14 +85,10 @@ void tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, const do
     hash_words(&state, reals, sizeof reals);
     hash_words(&state, wholes, sizeof wholes);
     hash_words(&state, self->initial, s->initial_count * sizeof *self->initial);
-    if (cov->kernel == NULL) {
-        hash_rows(&state, self);
-    } else {
-        const size_t d = tacet_kernel_dim(cov->kernel);
-        hash_kernel(&state, cov);
-        for (size_t j = 0; j < self->n; j++) {
-            hash_words(&state, X + j * ldx, d * sizeof *X);
-        }
+    const size_t d = tacet_kernel_dim(cov->kernel);
+    hash_kernel(&state, cov);
+    for (size_t j = 0; j < self->n; j++) {
+        hash_words(&state, X + j * ldx, d * sizeof *X);
     }
     (void)crypto_generichash_final(&state, self->problem, TACET__PRINT_BYTES);
 }
