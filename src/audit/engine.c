@@ -103,9 +103,7 @@ static void *work(void *argument) {
             noise = NULL;
             status = tacet_noise_open_seeded(&noise, j->settings->seed, block, &err);
         }
-        if (status == TACET_OK) {
-            status = run_block(j, state, noise, block, &correct, &wrong, &err);
-        }
+        TACET_THEN(status, run_block(j, state, noise, block, &correct, &wrong, &err));
         (void)pthread_mutex_lock(&j->lock);
         j->finished++;
         j->correct += correct;

@@ -118,19 +118,13 @@ static tacet_status both_worlds(contextual_state *a, const tacet__contextual_pas
         tacet_contextual_learner *learner = NULL;
         tacet_raw *raw = NULL;
         status = make_learner(&learner, a, eps, x, c, world, err);
-        if (status == TACET_OK) {
-            status = tacet_raw_create(&raw, pass->m, err);
-        }
-        if (status == TACET_OK) {
-            status = tacet__contextual_sum(learner, raw, pass, err);
-        }
+        TACET_THEN(status, tacet_raw_create(&raw, pass->m, err));
+        TACET_THEN(status, tacet__contextual_sum(learner, raw, pass, err));
         if (status == TACET_OK) {
             memcpy(a->centre[world], raw->values, pass->m * sizeof(double));
             status = tacet_bounded_create(&a->value[world], a->bound, err);
         }
-        if (status == TACET_OK) {
-            status = tacet_bounded_set(a->value[world], raw, err);
-        }
+        TACET_THEN(status, tacet_bounded_set(a->value[world], raw, err));
         tacet_raw_free(raw);
         tacet_contextual_learner_free(learner);
     }
@@ -166,9 +160,8 @@ static tacet_status create_release(void **state, const tacet_audit_claim *claim,
     }
     a->count = m;
     status = tacet__contextual_pass_bound(&a->bound, &pass, err);
-    if (status == TACET_OK) {
-        status = tacet_mechanism_create(&a->mechanism, TACET_MECHANISM_KNORM, a->bound, &replace, claim->eps, 0, err);
-    }
+    TACET_THEN(status,
+               tacet_mechanism_create(&a->mechanism, TACET_MECHANISM_KNORM, a->bound, &replace, claim->eps, 0, err));
     if (broken) {
         pass.clip = 1e6;
     }
@@ -226,26 +219,18 @@ static tacet_status make_choice(contextual_state *a, const tacet_audit_claim *cl
         tacet_contextual_chooser *chooser = NULL;
         double U[ACTIONS * FEATURES_MOST];
         status = make_learner(&learner, a, claim->eps, 0, context, world, err);
-        if (status == TACET_OK) {
-            status = tacet_contextual_chooser_create(&chooser, learner, 10, err);
-        }
-        if (status == TACET_OK) {
-            status = tacet__contextual_levers(chooser, U, &context, actions, ACTIONS, err);
-        }
+        TACET_THEN(status, tacet_contextual_chooser_create(&chooser, learner, 10, err));
+        TACET_THEN(status, tacet__contextual_levers(chooser, U, &context, actions, ACTIONS, err));
         if (status == TACET_OK) {
             tacet__gemv(true, chooser->m, ACTIONS, 1, U, chooser->m, chooser->v, 0, scores[world]);
         }
         if (status == TACET_OK && world == 0) {
             const double most = tacet__contextual_score_bound(chooser, U, ACTIONS), widest = 1e3 * most;
             status = tacet_bound_range(&a->outer, ACTIONS, -widest, widest, err);
-            if (status == TACET_OK) {
-                status =
-                    tacet_bound_narrow_scores(&a->bound, a->outer, most, "src/contextual/README.md section 4", err);
-            }
-            if (status == TACET_OK) {
-                status = tacet_mechanism_create(&a->mechanism, TACET_MECHANISM_EXPONENTIAL, a->bound, &replace,
-                                                claim->eps, 0, err);
-            }
+            TACET_THEN(status,
+                       tacet_bound_narrow_scores(&a->bound, a->outer, most, "src/contextual/README.md section 4", err));
+            TACET_THEN(status, tacet_mechanism_create(&a->mechanism, TACET_MECHANISM_EXPONENTIAL, a->bound, &replace,
+                                                      claim->eps, 0, err));
         }
         tacet_contextual_chooser_free(chooser);
         tacet_contextual_learner_free(learner);
@@ -253,15 +238,9 @@ static tacet_status make_choice(contextual_state *a, const tacet_audit_claim *cl
     for (int world = 0; world < 2 && status == TACET_OK; world++) {
         tacet_raw *raw = NULL;
         status = tacet_raw_create(&raw, ACTIONS, err);
-        if (status == TACET_OK) {
-            status = tacet_raw_set(raw, scores[world], ACTIONS, err);
-        }
-        if (status == TACET_OK) {
-            status = tacet_bounded_create(&a->value[world], a->bound, err);
-        }
-        if (status == TACET_OK) {
-            status = tacet_bounded_set(a->value[world], raw, err);
-        }
+        TACET_THEN(status, tacet_raw_set(raw, scores[world], ACTIONS, err));
+        TACET_THEN(status, tacet_bounded_create(&a->value[world], a->bound, err));
+        TACET_THEN(status, tacet_bounded_set(a->value[world], raw, err));
         tacet_raw_free(raw);
     }
     for (size_t i = 1; i < ACTIONS && status == TACET_OK; i++) {
@@ -276,9 +255,7 @@ static tacet_status create_choice(void **state, const tacet_audit_claim *claim, 
     contextual_state *a = NULL;
     *state = NULL;
     tacet_status status = begin(state, &a, 0.3, err);
-    if (status == TACET_OK) {
-        status = make_choice(a, claim, err);
-    }
+    TACET_THEN(status, make_choice(a, claim, err));
     if (status != TACET_OK) {
         release_state(*state);
         *state = NULL;

@@ -142,10 +142,8 @@ static tacet_status run_published(void *state, tacet_noise *noise, int world, do
     double M[COLUMNS * DIMS];
     double Z[DIMS * ROWS];
     tacet_status status = tacet__draw_gaussian(noise, M, (size_t)COLUMNS * DIMS, 1, -DRAW_GRID_BITS, err);
-    if (status == TACET_OK) {
-        status = tacet_published_project(Z, DIMS, NULL, p->X[world], COLUMNS, COLUMNS, ROWS, M, COLUMNS, DIMS, p->eps,
-                                         p->delta, err);
-    }
+    TACET_THEN(status, tacet_published_project(Z, DIMS, NULL, p->X[world], COLUMNS, COLUMNS, ROWS, M, COLUMNS, DIMS,
+                                               p->eps, p->delta, err));
     if (status != TACET_OK) {
         return status;
     }

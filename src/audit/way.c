@@ -262,9 +262,7 @@ static tacet_status bound(tacet__shipment *s, tacet_audit_shipped_result *out, t
         note_redrawn(&t, out);
         status = law_by_bound(s) ? law_of_bound(s, out, values, worlds, count, err) : TACET_OK;
     }
-    if (status == TACET_OK) {
-        status = tacet__shipped_judge(s->settings, out, values, worlds, count, err);
-    }
+    TACET_THEN(status, tacet__shipped_judge(s->settings, out, values, worlds, count, err));
     free(worlds);
     free(values);
     return status;

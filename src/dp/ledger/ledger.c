@@ -120,9 +120,7 @@ tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet
     tacet__cond_init(&ledger->arrived);
     tacet__state_init(&ledger->books.state);
     tacet_status status = tacet__store_open(&ledger->books.store, &ledger->books.state, path, settings, cap, err);
-    if (status == TACET_OK) {
-        status = check_budget(&ledger->books.state, settings, err);
-    }
+    TACET_THEN(status, check_budget(&ledger->books.state, settings, err));
     if (status == TACET_OK) {
         /* A folder's link to the ledger must not look for the key in the folder; a URL has no folder. */
         status = tacet__seal_find(&ledger->books.seal, tacet__db_is_url(path) ? NULL : path, settings->key_file, err);
@@ -361,9 +359,7 @@ tacet_status tacet_ledger_disclose(tacet_ledger *ledger, tacet_entry *entry, tac
     r.answer = answer;
     r.size = size;
     tacet_status status = check_question(entry, memo, ticket, charge, err);
-    if (status == TACET_OK) {
-        status = check_answer(answer, size, err);
-    }
+    TACET_THEN(status, check_answer(answer, size, err));
     if (status == TACET_OK && charge->claim != TACET_CLAIM_UNCOVERED) {
         status = tacet__fail(err, TACET_INVALID, "only uncovered charges are disclosed; others reserve, draw, commit");
     }
@@ -386,9 +382,7 @@ tacet_status tacet_ledger_charge(tacet_ledger *ledger, tacet_charge *charge, tac
     tacet_charge_init(charge);
     texts->size = 0;
     tacet_status status = tacet__ticket_check(ticket, err);
-    if (status == TACET_OK) {
-        status = finish(ledger, &r, err);
-    }
+    TACET_THEN(status, finish(ledger, &r, err));
     if (status == TACET_OK) {
         tacet__record record;
         (void)tacet__record_decode(&record, texts->data, texts->size, NULL); /* encoded a moment ago */

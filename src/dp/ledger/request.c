@@ -25,9 +25,7 @@ static tacet_status append_answer(tacet__books *books, uint64_t entry, bool draw
     tacet__answer_hash(record.commit.answer_hash, answer, size);
     memcpy(record.commit.receipt, tacet__receipt_or_zero(receipt), TACET_HASH_BYTES);
     tacet_status status = tacet__store_append(books->store, &books->state, &record, NULL, err);
-    if (status == TACET_OK) {
-        status = tacet__store_put_answer(books->store, record.seq, answer, size, err);
-    }
+    TACET_THEN(status, tacet__store_put_answer(books->store, record.seq, answer, size, err));
     if (status == TACET_OK && drawn) {
         status = tacet__store_drop_mint(books->store, entry, err);
     }
@@ -83,9 +81,7 @@ static tacet_status fetch_answer(tacet__books *books, tacet__request *r, uint64_
         return TACET_OK;
     }
     tacet_status status = tacet__store_read(books->store, &record, hash, commit, err);
-    if (status == TACET_OK) {
-        status = tacet__store_read_answer(books->store, r->memo, &record, err);
-    }
+    TACET_THEN(status, tacet__store_read_answer(books->store, r->memo, &record, err));
     r->entry->answered = status == TACET_OK;
     return status;
 }
@@ -109,9 +105,7 @@ static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64
         status = append_answer(books, seq, tacet__charge_draws(&record.reserve.charge), o->bytes.data, o->bytes.size,
                                o->receipt, err);
     }
-    if (status == TACET_OK) {
-        status = fetch_answer(books, r, seq, err);
-    }
+    TACET_THEN(status, fetch_answer(books, r, seq, err));
     return status == TACET_OK && r->mint != NULL && !r->entry->answered ? fetch_mint(books, r, err) : status;
 }
 

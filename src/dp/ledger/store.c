@@ -96,9 +96,7 @@ static tacet_status take_row(tacet__store *store, tacet__state *state, tacet_err
     if (status == TACET_OK && record.seq != seq) {
         status = corrupt(seq, "carries another number", err);
     }
-    if (status == TACET_OK) {
-        status = tacet__state_apply(state, &record, hash, err);
-    }
+    TACET_THEN(status, tacet__state_apply(state, &record, hash, err));
     if (status == TACET_OK && seq + 1 == store->seen_records && memcmp(hash, store->seen_head, TACET_HASH_BYTES) != 0) {
         status = corrupt(seq, "is another one than before: the file was replaced while in use", err);
     }
@@ -141,14 +139,10 @@ static tacet_status catch_up(tacet__store *store, tacet__state *state, tacet_err
     tacet_status status = tacet__query_step(query, &row, err);
     while (status == TACET_OK && row) {
         status = take_row(store, state, err);
-        if (status == TACET_OK) {
-            status = tacet__query_step(query, &row, err);
-        }
+        TACET_THEN(status, tacet__query_step(query, &row, err));
     }
     tacet__query_reset(query);
-    if (status == TACET_OK) {
-        status = check_head(store, state, err);
-    }
+    TACET_THEN(status, check_head(store, state, err));
     if (status == TACET_OK) {
         remember(store, state);
     }
@@ -158,9 +152,7 @@ static tacet_status catch_up(tacet__store *store, tacet__state *state, tacet_err
 tacet_status tacet__store_begin(tacet__store *store, tacet__state *state, bool write, tacet_error *err) {
     store->appended = 0;
     tacet_status status = tacet__db_begin(store->db, write, err);
-    if (status == TACET_OK) {
-        status = catch_up(store, state, err);
-    }
+    TACET_THEN(status, catch_up(store, state, err));
     /* Under the write lock: who was taken over from while it stood still writes nothing more. */
     if (status == TACET_OK && write && !store->taking && store->fence != 0 && store->fence != store->fence_now) {
         status = tacet__fail(err, TACET_BUSY, "another process has taken the ledger over");
@@ -287,9 +279,7 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
         tacet__query_bind_bytes(query, 2, state->head, TACET_HASH_BYTES);
         status = run(query, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__db_commit(store->db, err);
-    }
+    TACET_THEN(status, tacet__db_commit(store->db, err));
     if (status != TACET_OK) {
         tacet__store_abandon(store, state);
         return status;
@@ -342,9 +332,7 @@ tacet_status tacet__store_read(tacet__store *store, tacet__record *record, unsig
         }
     }
     tacet__query_reset(query);
-    if (status == TACET_OK) {
-        status = tacet__record_decode(record, store->record.data, store->record.size, err);
-    }
+    TACET_THEN(status, tacet__record_decode(record, store->record.data, store->record.size, err));
     return status;
 }
 
@@ -431,15 +419,9 @@ static tacet_status load(tacet__store *store, tacet__state *state, const char *p
         status = tacet__db_erase(store->db, err);
         store->remembers = true; /* for all that is known: whoever wrote last may have been killed */
     }
-    if (status == TACET_OK) {
-        status = prepare(store, path, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__store_begin(store, state, false, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__store_commit(store, state, err);
-    }
+    TACET_THEN(status, prepare(store, path, err));
+    TACET_THEN(status, tacet__store_begin(store, state, false, err));
+    TACET_THEN(status, tacet__store_commit(store, state, err));
     if (status == TACET_OK && anchor != NULL) {
         status = check_anchor(store, state, records, head, err);
     }
@@ -462,15 +444,9 @@ static tacet_status fill(tacet__store *store, const char *path, const tacet_ledg
     tacet__state state;
     tacet__state_init(&state);
     tacet_status status = tacet__ledger_make_tables(store->db, err);
-    if (status == TACET_OK) {
-        status = prepare(store, path, err);
-    }
-    if (status == TACET_OK) {
-        status = write_budget(store, &state, settings, cap, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__store_commit(store, &state, err);
-    }
+    TACET_THEN(status, prepare(store, path, err));
+    TACET_THEN(status, write_budget(store, &state, settings, cap, err));
+    TACET_THEN(status, tacet__store_commit(store, &state, err));
     tacet__state_clear(&state);
     return status;
 }
@@ -479,9 +455,7 @@ static tacet_status fill(tacet__store *store, const char *path, const tacet_ledg
 static tacet_status fill_file(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
                               tacet_error *err) {
     tacet_status status = tacet__db_begin(store->db, true, err);
-    if (status == TACET_OK) {
-        status = fill(store, path, settings, cap, err);
-    }
+    TACET_THEN(status, fill(store, path, settings, cap, err));
     return status == TACET_OK ? tacet__db_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", err) : status;
 }
 
@@ -534,9 +508,7 @@ static tacet_status create_file(const char *path, const tacet_ledger_settings *s
     const tacet__db_settings db_settings = {
         .create = true, .busy_ms = settings->busy_ms, .unsynced = true, .vfs = settings->vfs};
     status = tacet__db_open(&store->db, beside, &db_settings, err);
-    if (status == TACET_OK) {
-        status = fill_file(store, path, settings, cap, err);
-    }
+    TACET_THEN(status, fill_file(store, path, settings, cap, err));
     tacet__store_close(store);
     store = NULL;
     TACET_THEN(status, sync_path(beside, 0, err)); /* once, before it has its name */
@@ -544,9 +516,7 @@ static tacet_status create_file(const char *path, const tacet_ledger_settings *s
         status = tacet__fail(err, TACET_IO, "cannot create %s: %s", path, strerror(errno));
     }
     remove_with_log(beside, length + 2 * RANDOM);
-    if (status == TACET_OK) {
-        status = sync_folder(beside, err);
-    }
+    TACET_THEN(status, sync_folder(beside, err));
 done:
     tacet__store_close(store);
     free(beside);
@@ -563,9 +533,7 @@ static tacet_status create_shared(const char *url, const tacet_ledger_settings *
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the ledger");
     }
     tacet_status status = tacet__db_open(&store->db, url, &db_settings, err);
-    if (status == TACET_OK) {
-        status = tacet__db_begin(store->db, true, err);
-    }
+    TACET_THEN(status, tacet__db_begin(store->db, true, err));
     if (status == TACET_OK && tacet__db_creating(store->db)) {
         status = fill(store, "the schema", settings, cap, err);
     }

@@ -144,12 +144,8 @@ tacet_status tacet_mechanism_run(const tacet_mechanism *m, tacet_release **out, 
         tacet__noise_at(&minted, key, 0, 0, FIRST_WORDS);
     }
     s = tacet__mechanism_draw(m, receipt.is_private ? &minted : ask->noise, values, value, err);
-    if (s == TACET_OK) {
-        s = tacet__release_mint(&release, &receipt, values, count, err);
-    }
-    if (s == TACET_OK) {
-        s = tacet__gate_commit(ask, &entry, release, err);
-    }
+    TACET_THEN(s, tacet__release_mint(&release, &receipt, values, count, err));
+    TACET_THEN(s, tacet__gate_commit(ask, &entry, release, err));
     if (s == TACET_OK) {
         *out = release;
         release = NULL;

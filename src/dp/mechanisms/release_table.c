@@ -214,9 +214,7 @@ static tacet_status draw_group(const tacet_table *table, double *values, const d
         s = m->kind->noise(m, &noise, passed_over, before, err);
         sodium_memzero(passed_over, before * m->count * sizeof *passed_over);
     }
-    if (s == TACET_OK) {
-        s = tacet__mechanism_draw_box(m, &noise, values, raw, rows, err);
-    }
+    TACET_THEN(s, tacet__mechanism_draw_box(m, &noise, values, raw, rows, err));
     tacet__noise_clear(&noise);
     return s;
 }
@@ -291,9 +289,7 @@ tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_er
     }
     tacet_release *release = NULL;
     tacet_status s = tacet__release_mint(&release, &table->receipt, NULL, 0, err);
-    if (s == TACET_OK) {
-        s = tacet__gate_commit(&table->ask, &table->entry, release, err);
-    }
+    TACET_THEN(s, tacet__gate_commit(&table->ask, &table->entry, release, err));
     if (s != TACET_OK) {
         tacet_release_free(release);
         return s;

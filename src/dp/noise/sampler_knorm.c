@@ -253,9 +253,7 @@ tacet_status tacet__draw_knorm_filtered(tacet_noise *noise, double *out, size_t 
                .root = sqrt((double)count + 1)};
     tacet__big_multiply(k.scale, &scale.m, 1, &scale.m, 1);
     status = tacet__draft_init(&k.g, count + 1, err);
-    if (status == TACET_OK) {
-        status = tacet__draft_init(&k.z, block, err);
-    }
+    TACET_THEN(status, tacet__draft_init(&k.z, block, err));
     noise->exhausted = false;
     for (size_t r = 0; status == TACET_OK && r < rows && !noise->exhausted; r++) {
         draw(noise, &k, out + r * count);

@@ -250,9 +250,7 @@ tacet_status tacet_zcdp_delta(double *delta, double rho, double eps, tacet_error
 tacet_status tacet_calibrate_gaussian(double *sigma, double eps, double delta, double sensitivity, tacet_error *err) {
     double mu = 0.0;
     tacet_status s = check(sensitivity, "sensitivity", err);
-    if (s == TACET_OK) {
-        s = tacet_gdp_mu(&mu, eps, delta, err);
-    }
+    TACET_THEN(s, tacet_gdp_mu(&mu, eps, delta, err));
     if (s == TACET_OK) {
         *sigma = up(sensitivity / mu);
     }
@@ -262,9 +260,7 @@ tacet_status tacet_calibrate_gaussian(double *sigma, double eps, double delta, d
 /* sensitivity/sigma, rounded up. */
 static tacet_status mu_of(double *mu, double sigma, double sensitivity, tacet_error *err) {
     tacet_status s = check(sigma, "sigma", err);
-    if (s == TACET_OK) {
-        s = check(sensitivity, "sensitivity", err);
-    }
+    TACET_THEN(s, check(sensitivity, "sensitivity", err));
     if (s == TACET_OK) {
         *mu = up(sensitivity / sigma);
     }
@@ -286,9 +282,7 @@ tacet_status tacet_gaussian_delta(double *delta, double sigma, double eps, doubl
 tacet_status tacet_calibrate_gaussian_classic(double *sigma, double eps, double delta, double sensitivity,
                                               tacet_error *err) {
     tacet_status s = check_budget(eps, delta, err);
-    if (s == TACET_OK) {
-        s = check(sensitivity, "sensitivity", err);
-    }
+    TACET_THEN(s, check(sensitivity, "sensitivity", err));
     if (s == TACET_OK) {
         *sigma = sqrt(2.0 * log(1.25 / delta)) * sensitivity / eps;
     }
@@ -297,9 +291,7 @@ tacet_status tacet_calibrate_gaussian_classic(double *sigma, double eps, double 
 
 tacet_status tacet_calibrate_laplace(double *scale, double eps, double sensitivity, tacet_error *err) {
     tacet_status s = check(eps, "eps", err);
-    if (s == TACET_OK) {
-        s = check(sensitivity, "sensitivity", err);
-    }
+    TACET_THEN(s, check(sensitivity, "sensitivity", err));
     if (s == TACET_OK) {
         *scale = up(sensitivity / eps);
     }

@@ -13,9 +13,7 @@
 tacet_status tacet__ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
                                 const unsigned char *noted, tacet_error *err) {
     tacet_status status = tacet__ledger_view_open(view, path, err);
-    if (status == TACET_OK) {
-        status = tacet__ledger_verify(*view, report, noted, err);
-    }
+    TACET_THEN(status, tacet__ledger_verify(*view, report, noted, err));
     if (status != TACET_OK) {
         tacet__ledger_view_close(*view);
         *view = NULL;

@@ -89,9 +89,7 @@ static tacet_status read_number(tacet__db *db, int64_t *out, const char *sql, ta
     tacet__query *query = NULL;
     bool row = false;
     tacet_status status = tacet__db_prepare(db, &query, sql, err);
-    if (status == TACET_OK) {
-        status = tacet__query_step(query, &row, err);
-    }
+    TACET_THEN(status, tacet__query_step(query, &row, err));
     if (status == TACET_OK) {
         *out = tacet__query_int(query, 0);
     }
@@ -107,12 +105,8 @@ tacet_status tacet__ledger_check_tables(tacet__db *db, const char *path, tacet_e
     int64_t open = 0;
     tacet_error detail = {TACET_OK, ""};
     tacet_status status = read_number(db, &application, TACET__LEDGER_SQL_APPLICATION(shared), &detail);
-    if (status == TACET_OK) {
-        status = read_number(db, &version, TACET__LEDGER_SQL_VERSION(shared), &detail);
-    }
-    if (status == TACET_OK) {
-        status = read_number(db, &triggers, TACET__LEDGER_SQL_TRIGGERS(shared), &detail);
-    }
+    TACET_THEN(status, read_number(db, &version, TACET__LEDGER_SQL_VERSION(shared), &detail));
+    TACET_THEN(status, read_number(db, &triggers, TACET__LEDGER_SQL_TRIGGERS(shared), &detail));
     if (status == TACET_OK && version == TACET__LEDGER_VERSION) {
         status = read_number(db, &open, "SELECT count(*) FROM mint", &detail); /* that it can be read */
     }

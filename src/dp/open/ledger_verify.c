@@ -326,12 +326,8 @@ static tacet_status check_rest(const collection *c, tacet_error *err) {
     const bool shared = tacet__db_shared(c->view->db);
     tacet_status status = expect_number(c->view, "SELECT records FROM head", r->records,
                                         "the ledger's head names another number of records: cut off", err);
-    if (status == TACET_OK) {
-        status = tacet__db_prepare(c->view->db, &query, "SELECT hash FROM head", err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__query_step(query, &row, err);
-    }
+    TACET_THEN(status, tacet__db_prepare(c->view->db, &query, "SELECT hash FROM head", err));
+    TACET_THEN(status, tacet__query_step(query, &row, err));
     if (status == TACET_OK) {
         size_t size = 0;
         const unsigned char *hash = tacet__query_bytes(query, 0, &size);
@@ -340,10 +336,8 @@ static tacet_status check_rest(const collection *c, tacet_error *err) {
         }
     }
     tacet__query_free(query);
-    if (status == TACET_OK) {
-        status = expect_number(c->view, "SELECT count(*) FROM answer", r->answered,
-                               "there are answers that no record stands for", err);
-    }
+    TACET_THEN(status, expect_number(c->view, "SELECT count(*) FROM answer", r->answered,
+                                     "there are answers that no record stands for", err));
     if (status == TACET_OK) {
         status = expect_number(c->view, TACET__LEDGER_SQL_TRIGGERS(shared),
                                shared ? TACET__LEDGER_SHARED_TRIGGERS : TACET__LEDGER_TRIGGERS,
@@ -380,21 +374,13 @@ tacet_status tacet__ledger_verify(tacet__ledger_view *view, tacet__ledger_report
     if (status == TACET_OK) {
         status = tacet__db_prepare(view->db, &c.answer, "SELECT bytes FROM answer WHERE seq = ?1", err);
     }
-    if (status == TACET_OK) {
-        status = tacet__ledger_each(view, collect, &c, err);
-    }
+    TACET_THEN(status, tacet__ledger_each(view, collect, &c, err));
     if (status == TACET_OK && report->records == 0) {
         status = tacet__fail(err, TACET_CORRUPT, "the ledger is empty: not even its budget is there");
     }
-    if (status == TACET_OK) {
-        status = check_tickets(&c, err);
-    }
-    if (status == TACET_OK) {
-        status = check_budget(&c, err);
-    }
-    if (status == TACET_OK) {
-        status = check_rest(&c, err);
-    }
+    TACET_THEN(status, check_tickets(&c, err));
+    TACET_THEN(status, check_budget(&c, err));
+    TACET_THEN(status, check_rest(&c, err));
     if (status == TACET_OK && noted != NULL && !report->head_was_given) {
         status = tacet__fail(err, TACET_CORRUPT,
                              "no record has the hash that was noted: cut off before it, or another ledger");

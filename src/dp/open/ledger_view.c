@@ -19,9 +19,7 @@ tacet_status tacet__ledger_number(tacet__ledger_view *view, int64_t *out, const 
     bool row = false;
     *out = 0;
     tacet_status status = tacet__db_prepare(view->db, &query, sql, &detail);
-    if (status == TACET_OK) {
-        status = tacet__query_step(query, &row, &detail);
-    }
+    TACET_THEN(status, tacet__query_step(query, &row, &detail));
     if (status == TACET_OK) {
         *out = tacet__query_int(query, 0);
     }
@@ -37,9 +35,7 @@ static tacet_status check_format(tacet__ledger_view *view, const char *path, tac
     int64_t version = 0;
     const bool shared = tacet__db_shared(view->db);
     tacet_status status = tacet__ledger_number(view, &application, TACET__LEDGER_SQL_APPLICATION(shared), err);
-    if (status == TACET_OK) {
-        status = tacet__ledger_number(view, &version, TACET__LEDGER_SQL_VERSION(shared), err);
-    }
+    TACET_THEN(status, tacet__ledger_number(view, &version, TACET__LEDGER_SQL_VERSION(shared), err));
     if (status == TACET_OK && (application != TACET__LEDGER_APPLICATION || version != TACET__LEDGER_VERSION)) {
         status = tacet__fail(err, TACET_CORRUPT, "%s is no ledger of version %d, or was emptied", path,
                              TACET__LEDGER_VERSION);
@@ -55,9 +51,7 @@ tacet_status tacet__ledger_view_open(tacet__ledger_view **out, const char *path,
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the ledger");
     }
     tacet_status status = tacet__db_open(&view->db, path, &settings, err);
-    if (status == TACET_OK) {
-        status = tacet__db_begin(view->db, false, err);
-    }
+    TACET_THEN(status, tacet__db_begin(view->db, false, err));
     if (status == TACET_OK) {
         /* A URL may have a password: it is named in no message. */
         status = check_format(view, tacet__db_is_url(path) ? "the schema" : path, err);
