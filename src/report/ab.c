@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 #include "core/json_text.h"
+#include "report/figure_internal.h"
 #include "report/known.h"
 
 #include <math.h>
@@ -104,6 +105,44 @@ static bool add_values(json_t *sections, const tacet_ab_facts *f, const tacet_ab
     return append(sections, json_pack("{ss ss so}", "kind", "bars", "title", "What each earns a row", "items", items));
 }
 
+/* Every action in every context, side by side, where there are few enough to be seen. */
+static bool add_variants(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+    enum { CONTEXTS = 24, ACTIONS = 7 };
+    static const double REACH = 2; /* standard deviations of the posterior */
+    const size_t first = f->plan.action_columns;
+    if (p->contexts < 2 || p->contexts > CONTEXTS || p->actions > ACTIONS) {
+        return true;
+    }
+    json_t *names = json_array(), *series = json_array();
+    for (size_t c = 0; c < p->contexts; c++) {
+        char name[NAME] = "";
+        for (size_t j = 0; j < f->plan.columns && strlen(name) + 2 < NAME; j++) {
+            char level[2 * TACET_SPACE_NAME + 8];
+            name_level(level, sizeof level, f, c, first + j);
+            (void)snprintf(name + strlen(name), NAME - strlen(name), "%s%.100s", j > 0 ? ", " : "", level);
+        }
+        (void)json_array_append_new(names, json_string(name));
+    }
+    for (size_t a = 0; a < p->actions; a++) {
+        char action[NAME];
+        name_action(action, f, a);
+        json_t *one = tacet__figure_spread(action, "points");
+        for (size_t c = 0; c < p->contexts; c++) {
+            const double mean = p->mean[c * p->actions + a], reach = REACH * p->sd[c * p->actions + a];
+            const double aside = ((double)a - (double)(p->actions - 1) / 2) * 0.6 / (double)p->actions;
+            char words[TACET__FIGURE_WORDS];
+            (void)snprintf(words, sizeof words, "%.60s, %.60s: %.4g, from %.4g to %.4g",
+                           json_string_value(json_array_get(names, c)), action, mean, mean - reach, mean + reach);
+            tacet__figure_push_spread(one, (double)c + aside, mean, mean - reach, mean + reach, words);
+        }
+        (void)json_array_append_new(series, one);
+    }
+    json_t *chart = tacet__figure_chart(
+        "What each earns with whom", json_pack("{ss ss so}", "label", "group", "scale", "levels", "levels", names),
+        json_pack("{ss}", "label", "reward of a row, two standard deviations of the model either way"), series);
+    return append(sections, chart);
+}
+
 /* Contexts, the rule in them and what it earns; with few actions what all of them earn. */
 static bool add_rule(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
     const size_t first = f->plan.action_columns, columns = f->plan.columns;
@@ -171,8 +210,8 @@ tacet_status tacet__report_ab(json_t *sections, const char *name, const json_t *
     if (status == TACET_OK) {
         const tacet_ab_facts *f = tacet_ab_model_facts(model);
         const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
-        status = add_answer(sections, name, f, p) && add_values(sections, f, p) && add_rule(sections, f, p) &&
-                         add_facts(sections, f)
+        status = add_answer(sections, name, f, p) && add_values(sections, f, p) && add_variants(sections, f, p) &&
+                         add_rule(sections, f, p) && add_facts(sections, f)
                      ? TACET_OK
                      : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a page");
     }

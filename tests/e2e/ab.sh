@@ -71,7 +71,7 @@ learn 3 mixed.csv click 0:1 mixed --ledger july.csv.ledger.db
 # The page: the rule in words, the bars, the table; nothing of it from the file's own claims, which anybody could write.
 sed 's/"estimate": *[-0-9.e+]*/"estimate":9.75/g' main.json >told.json
 expect 0 "$tacet" report --in told.json --out page.html
-for words in 'The rule below earns between' 'What to show to whom' '3 for all' 'not protected' 'NOT DIFFERENTIALLY PRIVATE'; do
+for words in 'The rule below earns between' 'What to show to whom' 'What each earns with whom' '3 for all' 'not protected' 'NOT DIFFERENTIALLY PRIVATE'; do
     grep -qF "$words" page.html || fail "the page does not say: $words"
 done
 grep -q '9\.75' page.html && fail "the page believes what is written in the file"
