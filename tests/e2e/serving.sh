@@ -59,7 +59,7 @@ wait "$first" || fail "the server did not end in order"
 
 # Not ready, but alive, where nothing can be written (files may not grow: as on a full disk).
 rm "$work/ready"
-tacet study create --store "$work/store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
+tacet study create --store "$work/store" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3 >/dev/null
 (
     trap '' XFSZ # a write beyond the limit then fails
     ulimit -f 80
