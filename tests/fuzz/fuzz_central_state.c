@@ -8,19 +8,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "central/open/learner_batches.h"
+#include "central/shared/features.h"
 #include "local/open/statistics.h"
 #include "central/trusted/policy.h"
 #include "central/trusted/direct.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HASH = 32, ARMS = 3, KINDS = 3 };
-static tacet_policy *policies[KINDS]; /* known and unknown horizon, fixed domain */
+enum { HASH = 32, ARMS = 3, SETS = 3, KINDS = 4 };
+static tacet_policy *policies[KINDS]; /* known and unknown horizon, counted arms; then a fixed domain */
 static tacet_local_statistics *server;
 static tacet_blob good[KINDS + 1];
 
 static int play(tacet_policy *policy, size_t rounds, int sets) {
-    static const double arms[ARMS] = {-0.5, 0, 0.9};
+    static const double arms[ARMS] = {-1, 0, 1};
     const tacet_round round = {.points = arms, .ld = 1, .d = 1, .count = ARMS};
     for (size_t t = 0; t < rounds; t++) {
         tacet_suggestion s;
@@ -39,13 +41,17 @@ static int play(tacet_policy *policy, size_t rounds, int sets) {
 
 static int prepare(void) {
     static const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};
+    static const double lower = -1, upper = 1, near = 0.2;
+    static const size_t levels = ARMS;
+    static const tacet_domain numbered = {
+        .kind = TACET_DOMAIN_BOX, .d = 1, .lower = &lower, .upper = &upper, .levels = &levels};
     static const double points[ARMS] = {-0.5, 0, 0.9}, report[6] = {1, 0.1, 0, 2, -0.1, 0.2};
     static tacet_noise *noise;
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
-    tacet_kernel *kernel = NULL;
-    tacet_features *features = NULL;
-    tacet_central_map *map = NULL;
+    tacet_kernel *kernel = NULL, *short_kernel = NULL;
+    tacet_features *features = NULL, *places = NULL;
+    tacet_central_map *map = NULL, *list_map = NULL;
     tacet_central_settings set;
     tacet_central_settings_defaults(&set);
     set.eps = 10;
@@ -69,14 +75,21 @@ static int prepare(void) {
                tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
                tacet_central_create(&policies[0], map, &set, &ask, NULL) == TACET_OK &&
                tacet_central_create(&policies[1], map, &unknown, &ask, NULL) == TACET_OK &&
-               tacet_central_direct_policy(&policies[2], &list, &direct, &ask, NULL) == TACET_OK &&
+               tacet_central_direct_policy(&policies[SETS], &list, &direct, &ask, NULL) == TACET_OK &&
                tacet_local_statistics_create(&server, map, &set.learner, 0.1, 3, 1.5, NULL) == TACET_OK;
+    spec.lengthscales = &near;
+    made = made && tacet_kernel_create(&short_kernel, &spec, NULL) == TACET_OK &&
+           tacet__central_features(&places, short_kernel, &numbered, 8, NULL) == TACET_OK &&
+           tacet_central_map_create(&list_map, places, &numbered, tacet_features_dim(places), 0, 1, NULL) == TACET_OK &&
+           tacet__central_countable(list_map) == ARMS &&
+           tacet_central_create(&policies[2], list_map, &set, &ask, NULL) == TACET_OK;
     for (size_t k = 0; made && k < KINDS; k++) {
-        made = play(policies[k], 7, k < 2) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
+        made = play(policies[k], 7, k < SETS) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
     }
     for (size_t t = 0; made && t < 7; t++) {
         made = tacet_local_statistics_take(server, report, 6, NULL) == TACET_OK;
     }
+    tacet_kernel_free(short_kernel);
     tacet_kernel_free(kernel); /* the features keep none of it */
     return made &&
            tacet__state_save(&good[KINDS], "statistics", tacet__local_statistics_state, server, NULL) == TACET_OK;
@@ -125,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         } else {
             (void)tacet_policy_load(policies[k], data, size, NULL);
             if (tacet_policy_load(policies[k], bytes, good[k].size, NULL) == TACET_OK) {
-                (void)play(policies[k], 6, k < 2);
+                (void)play(policies[k], 6, k < SETS);
             }
             if (tacet_policy_load(policies[k], good[k].data, good[k].size, NULL) != TACET_OK) {
                 abort(); /* whatever happened before, a good state loads */
