@@ -21,6 +21,7 @@ struct tacet_ab_model {
     char reward[TACET_SPACE_NAME];
     double *released;
     tacet_ab_posterior posterior;
+    double within;                      /* variance within bins of what is taken for even, between coarse ones */
     double *factor[TACET_AB_AXES_MOST]; /* of a column of numbers: its blend */
     double *places[TACET_AB_AXES_MOST]; /* of an action among them: weights at the places looked at, levels x places */
 };
@@ -134,12 +135,14 @@ tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *f
                                       .variance = plan->spread ? variance_of(facts) : 0};
         status = tacet_ab_posterior_make(&m->posterior, &table, SEED, err);
     }
-    TACET_THEN(status, make_blends(m, err));
+    if (status == TACET_OK) {
+        set_unit(&m->posterior, plan->lo, facts->top - plan->lo);
+        status = make_blends(m, err);
+    }
     if (status != TACET_OK) {
         tacet_ab_model_free(m);
         return status;
     }
-    set_unit(&m->posterior, plan->lo, facts->top - plan->lo);
     *out = m;
     return TACET_OK;
 }
@@ -168,7 +171,7 @@ const tacet_ab_posterior *tacet_ab_model_posterior(const tacet_ab_model *m) {
 
 /* --- predictions ------------------------------------------------------------------------------------------------- */
 
-enum { PLACES_A_BIN = 4 }; /* of numbers that an action may have */
+enum { PLACES_A_BIN = 4, COARSE = 4 }; /* of numbers that an action may have; so many bins are coarse */
 
 typedef struct asking {
     const tacet_ab_model *m;
@@ -232,17 +235,22 @@ static void ask_action(asking *q, double *mean, double *sd, const double *record
         *sd += fabs(q->actions[a]) * q->sds[a];
         weight += fabs(q->actions[a]);
     }
-    *sd /= weight;
+    *sd = hypot(*sd / weight, sqrt(q->m->within));
+}
+
+/* How far from the ends, in quarters of a bin: beyond the middle of a coarse one nothing holds what is laid through. */
+static size_t margin_of(const tacet_ab_plan *plan, size_t j) {
+    return plan->levels[j] > COARSE ? 0 : 1;
 }
 
 /* How many values of an action column are looked at, and which. */
 static size_t places_of(const tacet_ab_plan *plan, size_t j) {
-    return plan->number[j] ? PLACES_A_BIN * plan->levels[j] + 1 : plan->levels[j];
+    return plan->number[j] ? PLACES_A_BIN * plan->levels[j] + 1 - 2 * margin_of(plan, j) : plan->levels[j];
 }
 
 static double value_at(const tacet_ab_plan *plan, size_t j, size_t place) {
-    return plan->number[j] ? tacet_ab_plan_at(plan, j, (double)place / (double)(places_of(plan, j) - 1))
-                           : (double)place;
+    const double at = (double)(place + margin_of(plan, j)) / (double)(PLACES_A_BIN * plan->levels[j]);
+    return plan->number[j] ? tacet_ab_plan_at(plan, j, at) : (double)place;
 }
 
 /* From means of cells to means at the places looked at, column by column: the first of them runs fastest. */
@@ -323,10 +331,32 @@ static tacet_status asking_init(asking *q, const tacet_ab_model *m, tacet_error 
                : tacet__fail(err, TACET_NO_MEMORY, "out of memory for predictions");
 }
 
+/* Coarse bins say nothing of what happens within one: as much as a straight line from bin to bin changes there. */
+static double variance_within(const tacet_ab_model *m) {
+    const tacet_ab_plan *plan = &m->facts.plan;
+    double sum = 0;
+    size_t step = 1;
+    for (size_t j = 0; j < m->space.count; j++) {
+        double squares = 0;
+        size_t pairs = 0;
+        for (size_t i = 0; i < plan->cells && plan->number[j] && plan->levels[j] <= COARSE; i++) {
+            if (i / step % plan->levels[j] + 1 < plan->levels[j]) {
+                const double d = m->posterior.mean[i + step] - m->posterior.mean[i];
+                squares += d * d;
+                pairs++;
+            }
+        }
+        sum += pairs > 0 ? squares / (double)pairs / 12 : 0;
+        step *= plan->levels[j];
+    }
+    return sum;
+}
+
 /* What is the same for every question. */
 static tacet_status make_blends(tacet_ab_model *m, tacet_error *err) {
     const tacet_ab_plan *plan = &m->facts.plan;
     tacet_status status = TACET_OK;
+    m->within = variance_within(m);
     for (size_t j = 0; j < m->space.count && status == TACET_OK; j++) {
         const size_t levels = plan->levels[j], places = j < plan->action_columns ? places_of(plan, j) : 0;
         if (!plan->number[j]) {
