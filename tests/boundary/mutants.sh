@@ -18,9 +18,9 @@ for line in open("tests/mutants/list", encoding="utf-8"):
         file = line[6:]
         text = open(file, encoding="utf-8").read() if os.path.exists(file) else ""
     elif line.startswith("test: "):
-        room, stem = line[6:].split(".", 1)
-        if not os.path.exists(f"tests/e2e/{stem}.sh" if room == "e2e" else f"tests/{room}/test_{stem}.c"):
-            wrong.append(f"no test {line[6:]}")
+        for room, stem in (test.split(".", 1) for test in line[6:].split()):
+            if not os.path.exists(f"tests/e2e/{stem}.sh" if room == "e2e" else f"tests/{room}/test_{stem}.c"):
+                wrong.append(f"no test {room}.{stem}")
     elif line.startswith("- "):
         count += 1
         times = text.count(line[2:].replace("\\n", "\n"))
