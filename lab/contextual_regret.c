@@ -5,6 +5,7 @@
  * rounds of the best mean reward in the round's context less that of the action taken. */
 #include "space/internal.h"
 #include "contextual_trial.h"
+#include "trials.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contextual/trusted/epochs.h"
+#include "ab/trusted/earning.h"
 #include <tacet/core/simrng.h>
 
 enum { ACTIONS = 33, VARIANTS = 4, TYPES = 3, CENTRES = 20 };
@@ -21,10 +22,8 @@ enum { ACTIONS = 33, VARIANTS = 4, TYPES = 3, CENTRES = 20 };
 typedef struct world {
     const contextual_simulation *s;
     bool levels;
-    size_t n, a, contexts; /* actions; coordinates */
-    double actions[ACTIONS * (VARIANTS - 1)];
-    double lower[5], upper[5], lengthscale; /* the learner's */
-    double corners[TYPES * (TYPES - 1)];
+    size_t n; /* actions */
+    double actions[ACTIONS];
     double rate[VARIANTS][TYPES];
     double centre[CENTRES][2], weight[CENTRES], wave[3];
 } world;
@@ -76,50 +75,39 @@ static void draw_function(world *w, tacet_simrng *rng) {
 }
 
 static void make_world(world *w, const contextual_simulation *s, tacet_simrng *rng) {
-    *w = (world){.s = s, .levels = s->law == CONTEXTUAL_LAW_LEVELS, .lengthscale = s->lengthscale};
+    *w = (world){.s = s, .levels = s->law == CONTEXTUAL_LAW_LEVELS};
     w->n = w->levels ? VARIANTS : ACTIONS;
-    w->a = w->levels ? VARIANTS - 1 : 1;
-    w->contexts = w->levels ? TYPES - 1 : 1;
-    for (size_t i = 0; i < 5; i++) {
-        w->lower[i] = w->levels ? -1 : 0;
-        w->upper[i] = 1;
-    }
     for (size_t i = 0; i < w->n; i++) {
-        if (w->levels) {
-            tacet_space_vertex(w->actions + i * w->a, i, VARIANTS);
-        } else {
-            w->actions[i] = (double)i / (ACTIONS - 1);
-        }
-    }
-    for (size_t k = 0; k < TYPES; k++) {
-        tacet_space_vertex(w->corners + k * (TYPES - 1), k, TYPES);
+        w->actions[i] = w->levels ? (double)i : (double)i / (ACTIONS - 1);
     }
     draw_function(w, rng);
-    w->lengthscale = (w->levels ? 1 : s->lengthscale) * (s->believed > 0 ? s->believed : 1);
+}
+
+/* Variants and types, or two numbers from 0 to 1. */
+static tacet_status make_space(const world *w, tacet_space *space, tacet_error *err) {
+    const tacet_space_options options = {.levels = "variant=A|B|C|D,type=phone|tablet|desktop"};
+    return w->levels ? tacet_space_short(space, &options, err) : lab_unit_space(space, 2, err);
 }
 
 static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise *noise, size_t trial,
                                 tacet_error *err) {
     const contextual_simulation *s = w->s;
-    const tacet_contextual_space space = {.action_dim = w->a,
-                                          .context_dim = w->contexts,
-                                          .lower = w->lower,
-                                          .upper = w->upper,
-                                          .kind = TACET_KERNEL_SE,
-                                          .lengthscales = &w->lengthscale,
-                                          .lengthscale_count = 1,
-                                          .contexts = w->levels ? w->corners : NULL,
-                                          .context_count = w->levels ? TYPES : 0};
+    tacet_space space;
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
-    tacet_contextual_settings settings = s->settings;
-    settings.reward_lower = w->levels ? 0 : -1;
-    tacet_contextual_epochs_settings epochs;
-    tacet_contextual_epochs_settings_defaults(&epochs);
-    epochs.learner = settings;
-    epochs.rounds = s->rounds;
-    epochs.coin_seed = s->seed + trial;
-    epochs.late = s->late;
-    return tacet_contextual_epochs_create(out, &space, w->actions, w->n, &epochs, &ask, err);
+    tacet_status status = make_space(w, &space, err);
+    const tacet_ab_earning_settings settings = {.space = &space,
+                                                .action_columns = 1,
+                                                .actions = w->actions,
+                                                .count = w->n,
+                                                .lower = w->levels ? 0 : -1,
+                                                .upper = 1,
+                                                .eps = s->settings.eps,
+                                                .rounds = s->rounds,
+                                                .late = s->late,
+                                                .coin_seed = s->seed + trial};
+    TACET_THEN(status, tacet_ab_earning_create(out, &settings, &ask, err));
+    tacet_space_clear(&space);
+    return status;
 }
 
 typedef struct waiting {
@@ -146,9 +134,8 @@ static tacet_status play(const world *w, tacet_policy *policy, waiting *queue, s
                          tacet_simrng *rng, tacet_error *err) {
     const double u = tacet_simrng_uniform(rng);
     const size_t type = type_of(u);
-    const double context = contextual_law_quantile(w->s->law, u);
-    const tacet_round round = {.context = w->levels ? w->corners + type * (TYPES - 1) : &context,
-                               .context_dim = w->contexts};
+    const double context = w->levels ? (double)type : contextual_law_quantile(w->s->law, u);
+    const tacet_round round = {.context = &context, .context_dim = 1};
     double top = -INFINITY;
     double average = 0;
     tacet_suggestion suggestion;

@@ -48,19 +48,16 @@ typedef struct contextual_simulation {
     const char *kernel_name;
     size_t dim_action, dim_context, rounds, trials, draws;
     double lengthscale, noise, tau;
-    double model_lengthscale; /* the learner's */
-    double believed;          /* the learner's lengthscale over the true one */
-    double missing;           /* studies: share of rounds that never report */
-    size_t outstanding;       /* studies: each report comes so many rounds late */
-    size_t late;              /* studies: epochs are released so many rounds after their end */
-    bool permute;             /* rewards are those of other records: unrelated to action and context */
-    lab_reward_law reward;    /* how rewards scatter */
-    tacet_kernel *truth;      /* of the function, where that has kernel functions */
+    double missing;        /* studies: share of rounds that never report */
+    size_t outstanding;    /* studies: each report comes so many rounds late */
+    size_t late;           /* studies: epochs are released so many rounds after their end */
+    bool permute;          /* rewards are those of other records: unrelated to action and context */
+    lab_reward_law reward; /* how rewards scatter */
+    tacet_kernel *truth;   /* of the function, where that has kernel functions */
     uint64_t seed;
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis;
     size_t d, actions, contexts;
-    const size_t *groups; /* of the coordinates; NULL: none */
     size_t per_axis;      /* of actions; 0: by the dimension */
     double *action;       /* dim_action x actions */
     double *context;      /* dim_context x contexts */
@@ -72,7 +69,7 @@ typedef struct contextual_simulation {
     double *error; /* trials */
     contextual_law law;
     contextual_policy policy;
-    bool waves; /* 0.7 cos(4 (x - a - b c)) + 0.25 sin(3 x c + p) instead of kernel functions of norm 1 */
+    bool waves;           /* 0.7 cos(4 (x - a - b c)) + 0.25 sin(3 x c + p) instead of kernel functions of norm 1 */
     double *rms, *stated; /* trials: true error of predictions, what the model states of it; choosers:
                                                rms is the largest error of the estimate at actions and contexts */
 } contextual_simulation;

@@ -112,23 +112,14 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     space.lower = zero;
     space.upper = one;
     spec.d = s->dim_action + s->dim_context;
-    spec.groups = space.groups = s->groups;
-    spec.group_count = tacet__contextual_group_count(s->groups, spec.d);
     spec.lengthscales = &s->lengthscale;
     spec.lengthscale_count = 1;
-    s->model_lengthscale = s->lengthscale * (s->believed > 0 ? s->believed : 1);
-    space.lengthscales = &s->model_lengthscale;
+    space.lengthscales = &s->lengthscale;
     status = tacet_kernel_create(&s->truth, &spec, err);
     return status == TACET_OK ? tacet_contextual_basis_create(&s->basis, &space, 0, err) : status;
 }
 
 static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
-    const bool certified = s->algorithm <= CONTEXTUAL_FAITHFUL;
-    if (s->groups != NULL && (certified || s->policy != CONTEXTUAL_POLICY_NONE || s->waves)) {
-        return tacet__fail(
-            err, TACET_UNSUPPORTED,
-            "groups go with logs and kernel functions, and the algorithms table, nonprivate and uniform");
-    }
     tacet_status status = make_basis(s, err);
     if (status == TACET_OK) {
         s->d = s->dim_action + s->dim_context;
@@ -223,10 +214,9 @@ static void report_regret(const contextual_simulation *s, double seconds) {
     }
     cli_json_print(json_pack("{ss ss ss sI sf sf sI sI s{so so so} sb sf}", "model", "contextual", "policy",
                              POLICIES[s->policy], "law", LAWS[s->law], "rounds", (json_int_t)s->rounds, "eps",
-                             s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
-                             (json_int_t)s->trials, "seed", (json_int_t)s->seed, "regret", "mean", cli_real(mean), "se",
-                             cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "private", 0, "seconds",
-                             seconds));
+                             s->settings.eps, "delta", 0.0, "trials", (json_int_t)s->trials, "seed",
+                             (json_int_t)s->seed, "regret", "mean", cli_real(mean), "se", cli_real(se), "max",
+                             cli_real(lab_largest(s->error, s->trials)), "private", 0, "seconds", seconds));
 }
 
 static void report(const contextual_simulation *s, double seconds) {
@@ -243,14 +233,13 @@ static void report(const contextual_simulation *s, double seconds) {
                s->trials, seconds);
         printf("protection: %s (here with seeded noise: not private)\n", protection(s));
     }
-    json_t *object =
-        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
-                  ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
-                  (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds,
-                  "eps", s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
-                  (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
-                  cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "mechanism_protects", protection(s),
-                  "private", 0, "seconds", seconds);
+    json_t *object = json_pack(
+        "{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
+        ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
+        (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds, "eps",
+        s->settings.eps, "delta", 0.0, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean",
+        cli_real(mean), "se", cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "mechanism_protects",
+        protection(s), "private", 0, "seconds", seconds);
     if (object != NULL && s->algorithm == CONTEXTUAL_PUBLISHED) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
@@ -360,11 +349,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const char *name = "table";
     const char *law = "uniform";
     const char *policy = "none";
-    const char *rewards = "skewed";
     const char *function = "kernel";
     const char *reward = "normal";
-    const char *mechanism = "k-norm";
-    cli_wholes groups = {0};
     tacet_contextual_settings_defaults(&s.settings);
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
@@ -377,7 +363,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          false},
         {"policy", CLI_STRING, &policy, "NAME",
          "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random.", false},
-        {"rewards", CLI_STRING, &rewards, "KIND", "policy: declared skewed or symmetric. Default skewed.", false},
         {"function", CLI_STRING, &function, "NAME",
          "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
          "kernel.",
@@ -386,20 +371,12 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
         {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
         {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
-        {"groups", CLI_WHOLES, &groups, "G,G…",
-         "The group of each coordinate, from 0, actions first: the function is a sum over groups. Needed above four "
-         "coordinates.",
-         false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
         {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
-        {"mechanism", CLI_STRING, &mechanism, "NAME", "policy: k-norm (pure), l2 or gaussian. Default k-norm.", false},
-        {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
         {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful: the regulariser. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
         {"reward-law", CLI_STRING, &reward, "NAME",
          "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal.", false},
-        {"believed", CLI_DOUBLE, &s.believed, "F", "The learner's lengthscale is F times the true one. Default 1.",
-         false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "policy: share of the rounds that never report. Default 0.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N", "policy: each report comes N rounds late. Default 0.", false},
         {"late", CLI_SIZE, &s.late, "N", "policy: epochs are released N rounds after their end. Default 0.", false},
@@ -413,20 +390,14 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    s.settings.euclidean = strcmp(mechanism, "l2") == 0;
-    s.settings.gaussian = s.settings.euclidean || strcmp(mechanism, "gaussian") == 0;
-    s.settings.rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
     s.waves = strcmp(function, "waves") == 0;
-    if (!lab_reward_law_parse(&s.reward, reward) || !(s.believed >= 0) || !(s.missing >= 0 && s.missing < 1)) {
-        return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
+    if (!lab_reward_law_parse(&s.reward, reward) || !(s.missing >= 0 && s.missing < 1)) {
+        return cli_usage(self, "--reward-law is %s, --missing from 0 to 1", lab_reward_law_names());
     }
-    if (s.dim_action > TACET_CONTEXTUAL_COORDINATES_MOST || s.dim_context > TACET_CONTEXTUAL_COORDINATES_MOST / 2 ||
-        s.dim_action + s.dim_context > TACET_CONTEXTUAL_COORDINATES_MOST ||
-        (groups.at != NULL && groups.count != s.dim_action + s.dim_context)) {
-        return cli_usage(self, "--groups is a number from 0 for each coordinate, of which there are at most %d",
-                         (int)TACET_CONTEXTUAL_COORDINATES_MOST);
+    if (s.dim_action > TACET_CONTEXTUAL_DIM_MOST || s.dim_context > TACET_CONTEXTUAL_DIM_MOST) {
+        return cli_usage(self, "--dim-action and --dim-context are at most %d together",
+                         (int)TACET_CONTEXTUAL_DIM_MOST);
     }
-    s.groups = groups.at;
     size_t chosen_policy = 0;
     while (chosen_policy < CONTEXTUAL_POLICY_COUNT && strcmp(POLICIES[chosen_policy], policy) != 0) {
         chosen_policy++;
@@ -444,14 +415,10 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--algorithm is table, published, faithful, nonprivate or uniform");
     }
     if (chosen_law == CONTEXTUAL_LAW_COUNT || (!s.waves && strcmp(function, "kernel") != 0) ||
-        (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0) ||
         (s.law == CONTEXTUAL_LAW_LEVELS && s.policy == CONTEXTUAL_POLICY_NONE)) {
         return cli_usage(self,
                          "--law is uniform, skew, two, one, clusters or levels (with --policy), --function kernel or "
-                         "waves, --rewards skewed or symmetric");
-    }
-    if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
-        return cli_usage(self, "--mechanism is k-norm, l2 or gaussian");
+                         "waves");
     }
     if (s.rounds == 0 || s.trials == 0 || s.draws == 0 || !(s.noise >= 0) || !(s.settings.eps > 0) || !(s.tau >= 0)) {
         return cli_usage(self,

@@ -3,8 +3,8 @@
  * contextual.
  * Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what leaves with
  * the suggestion after a batch or an epoch: the answer in the ledger, of one number. Batches of the policy central go
- * through the same gate as fixed (central/trusted/gate.c). An epoch's noise has a scale that follows from what it
- * released before: its answer is counted in standard deviations. Cost: 20 ms a release, contextual 100. */
+ * through the same gate as fixed (central/trusted/gate.c). An epoch's answer is a table of four cells; looked at are
+ * the two numbers that the round can move. Cost: 20 ms a release, contextual 100. */
 #include "audit/way.h"
 
 #include "core/fail.h"
@@ -19,14 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include "central/trusted/policy.h"
+#include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
 
 enum {
     BATCH = 30 /* the first of the policy's, of as many rounds as leave others after it */,
     ROUNDS_MOST = 1000,
-    POINTS = 32
+    POINTS = 32,
+    ACTIONS = 2,
+    CELLS = 4,
+    COIN_SEED = 1 /* of a definition that says none */
 };
-static const char STUDY[] = "audit", BATCH_TICKET[] = "study/1", EPOCH_TICKET[] = "study/epoch 0, stage 1";
+static const char STUDY[] = "audit", BATCH_TICKET[] = "study/1", EPOCH_TICKET[] = "study/epoch 0";
 
 static bool has_contexts(const tacet__shipment *s) {
     return s->way == &tacet__way_contexts;
@@ -81,14 +85,10 @@ static tacet_status do_jobs(tacet__engine *engine, tacet__job **jobs, size_t cou
 static tacet_status suggest(const tacet__shipment *s, tacet__engine *engine, char tickets[][TACET__TICKET_TEXT],
                             size_t count, tacet_error *err) {
     tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
-    if (job != NULL && has_contexts(s)) {
-        job->context = TACET__ZALLOC(double, 1);
-        job->context_dim = 1;
-    }
-    if (job == NULL || (has_contexts(s) && job->context == NULL)) {
-        tacet__job_free(job);
+    if (job == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a job");
     }
+    job->named = has_contexts(s) ? json_pack("{ss}", "c", "c0") : NULL;
     job->many = count;
     const tacet_status status = tacet__engine_ask(engine, STUDY, job, err);
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
@@ -128,18 +128,19 @@ static tacet__engine_settings engine_settings(const tacet__shipment *s, tacet__m
 
 /* All points look alike, so that the one number has nearly all of what a record can move. */
 static json_t *define(const tacet__shipment *s) {
-    const double lengthscale = has_contexts(s) ? 1e5 : 10;
+    const double lengthscale = 10;
+    if (has_contexts(s)) { /* four cells, all rounds in one context */
+        return json_pack("{ss ss ss s{sf sf} si s{s{s[{ss ss s[ss]}]} s{s{s[{ss ss s[ss]}]}}} s{s[ff]}}", "name", STUDY,
+                         "trust", "central", "policy", "contextual", "budget", "eps", s->settings->eps, "delta", 0.0,
+                         "rounds", 4 * ROUNDS_MOST, "domain", "space", "columns", "name", "a", "kind", "category",
+                         "levels", "a0", "a1", "context", "space", "columns", "name", "c", "kind", "category", "levels",
+                         "c0", "c1", "prior", "reward", -1.0, 1.0);
+    }
     json_t *points = json_array();
-    for (size_t i = 0; i < (has_contexts(s) ? 2 : POINTS); i++) {
+    for (size_t i = 0; i < POINTS; i++) {
         (void)json_array_append_new(points, json_pack("[f]", (double)i / POINTS));
     }
     json_t *domain = json_pack("{so}", "points", points);
-    if (has_contexts(s)) { /* functions that are the same everywhere: one feature, and rewards are all that matters */
-        (void)json_object_set_new(domain, "context", json_pack("{s[f] s[f]}", "lower", 0.0, "upper", 1.0));
-        return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]}}", "name", STUDY, "trust", "central", "policy",
-                         "contextual", "budget", "eps", s->settings->eps, "delta", 0.0, "rounds", 4 * ROUNDS_MOST,
-                         "domain", domain, "prior", "lengthscale", lengthscale, "reward", -1.0, 1.0);
-    }
     /* the law that is tested is the Gaussian, which persons of several rounds get */
     json_t *options = json_pack("{si si}", "features", 1, "person_rounds", s->worlds[0] == TACET__WORLD_LAW ? 2 : 1);
     return json_pack("{ss ss ss s{sf sf} si so s{sf s[ff]} so}", "name", STUDY, "trust", "central", "policy", "fixed",
@@ -159,7 +160,7 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
 
 /* Rounds after which the next suggestion releases. */
 static size_t rounds_of(const tacet__shipment *s) {
-    return has_contexts(s) ? (size_t)fmin(fmax(300 / s->settings->eps, 100), ROUNDS_MOST) : BATCH;
+    return has_contexts(s) ? (size_t)fmin(fmax(400 / s->settings->eps, 100), ROUNDS_MOST) : BATCH;
 }
 
 static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
@@ -202,6 +203,15 @@ static tacet_status ask_study(tacet__shipment *s, tacet_error *err) {
     return status != TACET_OK ? status : tacet__shipment_stored(s, s->way->ticket, err);
 }
 
+/* A reward moves both numbers of its cell, one up and one down: their difference, with the variance of one. The cell is
+ * that of the first round's action, by its coin. */
+static double difference(const double *values) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, COIN_SEED, 1);
+    const size_t cell = (size_t)(tacet_simrng_uniform(&rng) * ACTIONS);
+    return (values[cell] - values[CELLS + cell]) / sqrt(2);
+}
+
 enum { RELEASES = 2000, INTERRUPTED = 2000 };
 
 const tacet__way tacet__way_study = {
@@ -230,6 +240,7 @@ const tacet__way tacet__way_contexts = {
     .runs = INTERRUPTED / 4,
     .ticket = EPOCH_TICKET,
     .in_deviations = true,
+    .fold = difference,
     .choose = choose_contexts,
     .prepare = prepare_study,
     .ask = ask_study,

@@ -10,7 +10,7 @@
 #include <tacet/local/open/local.h>
 #include "central/trusted/policy.h"
 #include "central/trusted/direct.h"
-#include "contextual/trusted/epochs.h"
+#include "ab/trusted/earning.h"
 
 enum { ARMS = 5, SEED = 11 };
 static double points[ARMS];
@@ -287,21 +287,21 @@ static void test_local_states(void **state) {
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
 static void test_contextual(void **state) {
-    tacet_contextual_space space;
-    tacet_contextual_epochs_settings s;
+    const tacet_space_options columns = {.bounds = "dose=0:1,age=0:1"};
+    tacet_space space;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     const double list[3] = {0, 0.5, 1};
     const double context = 0.5;
     const tacet_round round = {.context = &context, .context_dim = 1};
     tacet_suggestion got = {0};
-    tacet_contextual_space_defaults(&space);
-    space.order = 6;
-    tacet_contextual_epochs_settings_defaults(&s);
-    s.rounds = 10;
+    assert_ok(tacet_space_short(&space, &columns, NULL));
+    const tacet_ab_earning_settings s = {
+        .space = &space, .action_columns = 1, .actions = list, .count = 3, .upper = 1, .eps = 1, .rounds = 10};
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
     const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
-    assert_ok(tacet_contextual_epochs_create(&policy, &space, list, 3, &s, &ask, NULL));
+    assert_ok(tacet_ab_earning_create(&policy, &s, &ask, NULL));
+    tacet_space_clear(&space);
     assert_ok(tacet_policy_suggest(policy, &got, &round, NULL));
     assert_ok(tacet_policy_suggest(policy, &got, &round, NULL));
     assert_ok(tacet_policy_observe(policy, 1, 0.5, NULL));

@@ -281,13 +281,6 @@ static void test_bad_input(void **state) {
     assert_status(tacet_contextual_learner_create(&l, basis, &s, NULL), TACET_INVALID);
     s.reward_upper = INFINITY;
     assert_status(tacet_contextual_learner_create(&l, basis, &s, NULL), TACET_INVALID);
-    s = good;
-    s.gaussian = true;
-    s.delta = 0;
-    assert_status(tacet_contextual_learner_create(&l, basis, &s, NULL), TACET_INVALID);
-    s = good;
-    s.euclidean = true; /* without a delta */
-    assert_status(tacet_contextual_learner_create(&l, basis, &s, NULL), TACET_INVALID);
     l = learner_of(0, 1, NULL);
     const double outside[2] = {1.25, 0.5};
     const double nan[2] = {(double)NAN, 0.5};

@@ -89,14 +89,21 @@ grep -q '"last":true' many || fail "no last model in a context: $(cat many)"
 study extend --study visits --rounds 130 >/dev/null 2>err || fail "a contextual study has no more rounds"
 study suggest --study visits --context 0.3 --count 64 --json >many
 [ "$(tickets <many | wc -l)" -eq 20 ] || fail "not 20 more rounds: $(cat many)"
-# --- six coordinates, whose effects add up by pairs: an epoch ends, and the next one asks
-printf 'x,y,z\n0,0,0\n1,0,0\n0,1,0\n0,0,1\n1,1,1\n' >corners.csv
-study create --name six --trust central --policy contextual --eps 100 --yes --points corners.csv --columns x,y,z --groups 0,1,2,0,1,2 --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 >/dev/null
+# --- a shop: variants, and visitors of types and ages; an epoch ends, and the next one asks
+cat >shop.json <<END
+{"name":"shop","trust":"central","policy":"contextual","budget":{"eps":100},"rounds":400,"prior":{"reward":[0,1]},
+ "domain":{"space":{"columns":[{"name":"variant","kind":"category","levels":["A","B","C"]}]},
+  "context":{"space":{"columns":[{"name":"type","kind":"category","levels":["phone","desktop"]},{"name":"age","kind":"real","bounds":[18,90]}]}}}}
+END
+study create --definition shop.json --yes >/dev/null || fail "no study over categories"
 for round in 1 2; do
-    study suggest --study six --context 0.3,0.5,0.7 --count 8 --json >many || fail "no round $round of six coordinates"
-    for ticket in $(tickets <many); do study observe --study six --ticket "$ticket" --value 1 >/dev/null; done
+    study suggest --study shop --context -0.5,0.3 --count 64 --json >many || fail "no round $round of categories"
+    for ticket in $(tickets <many); do study observe --study shop --ticket "$ticket" --value 1 >/dev/null; done
 done
-code=0; study create --name no --trust central --policy contextual --eps 100 --yes --points corners.csv --columns x,y,z --lengthscale 0.5 --context 0:1,0:1,0:1 --rounds 40 2>err || code=$?
-[ $code -eq 2 ] && grep -q 'groups' err || fail "six coordinates pass without groups: $code, $(cat err)"
+study release --study shop --out shop-model.json >/dev/null || fail "no model of a shop"
+"$bin/tacet" predict --model shop-model.json --context phone,44 --json >best || fail "no prediction for a shop: $(cat best)"
+grep -q '"action":\["[ABC]"\]' best || fail "no variant: $(cat best)"
+code=0; study create --name no --trust central --policy contextual --eps 100 --delta 1e-6 --yes --points arms.csv --columns x --lengthscale 0.5 --context 0:1 --rounds 40 2>err || code=$?
+[ $code -eq 2 ] && grep -q 'pure eps' err || fail "a contextual study takes a delta: $code, $(cat err)"
 if study list | grep -q '^bad\|^no '; then fail "a study that was refused has its name"; fi
 echo "studies go on, end, begin again and remember"

@@ -20,6 +20,12 @@ typedef struct tacet__ab_data {
 
 tacet_status tacet__ab_data_init(tacet__ab_data *d, const tacet_ab_table *table, tacet_error *err);
 void tacet__ab_data_clear(tacet__ab_data *d);
+/* What was released, as the chain takes it; `table` is filled, and must live as long as the data. */
+tacet_status tacet__ab_data_of(tacet__ab_data *d, tacet_ab_table *table, const tacet_ab_facts *facts, tacet_error *err);
+/* Tables of the same cells and of disjoint rows as one (src/ab/README.md, "Several tables"). `joined` has what they
+ * share, and is completed. */
+tacet_status tacet__ab_data_join(tacet__ab_data *d, tacet_ab_table *joined, const tacet_ab_facts *facts,
+                                 tacet_error *err);
 /* Which level of column j context c has. */
 size_t tacet__ab_level(const tacet_ab_table *table, size_t c, size_t j);
 
@@ -42,6 +48,8 @@ tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet
 void tacet__ab_draws_clear(tacet__ab_draws *draws);
 tacet_status tacet__ab_claim(tacet_ab_posterior *out, const tacet__ab_data *d, const tacet__ab_draws *draws,
                              tacet_simrng *rng, tacet_error *err);
+/* Draws and claims of data, which are cleared. */
+tacet_status tacet__ab_posterior_of(tacet_ab_posterior *out, tacet__ab_data *data, uint64_t seed, tacet_error *err);
 
 /* From what was released; all of it is copied, and the posterior is computed. INVALID, NUMERIC, NO_MEMORY. */
 tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *facts, tacet_error *err);

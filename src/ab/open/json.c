@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "core/json_text.h"
 #include "core/memory.h"
+#include "space/internal.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -56,9 +57,16 @@ static json_t *claims_json(const tacet_ab_posterior *p) {
                      estimate_json(&p->over_uniform));
 }
 
+/* What a study has beside a log. */
+static json_t *study_json(const tacet_ab_facts *f) {
+    return json_pack("{ss so so}", "direction", f->minimize ? "minimize" : "maximize", "tickets",
+                     numbers(f->tickets, f->epochs), "actions",
+                     numbers(f->actions, f->action_count * f->plan.action_columns));
+}
+
 tacet_status tacet_ab_model_encode(const tacet_ab_model *model, char **text, tacet_error *err) {
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
-    const double range[2] = {f->plan.lo, f->plan.hi};
+    const double range[2] = {f->minimize ? -f->plan.hi : f->plan.lo, f->minimize ? -f->plan.lo : f->plan.hi};
     char *space = NULL;
     *text = NULL;
     const tacet_status status = tacet_space_encode(f->space, &space, err);
@@ -68,13 +76,17 @@ tacet_status tacet_ab_model_encode(const tacet_ab_model *model, char **text, tac
     json_t *object =
         json_pack("{ss so sI ss so sf sf sI sI sf sf sb so so so}", "format", FORMAT, "space",
                   json_loads(space, 0, NULL), "action_columns", (json_int_t)f->plan.action_columns, "reward", f->reward,
-                  "range", numbers(range, 2), "counted_to", f->top, "variance_share", f->variance_share, "rows",
-                  (json_int_t)f->plan.rows, "table_rows", (json_int_t)f->table_rows, "eps", f->plan.eps, "scale",
-                  f->scale, "private", (int)f->is_private, "released", numbers(f->released, f->plan.numbers), "claims",
+                  "range", numbers(range, 2), "counted_to", f->minimize ? range[1] : f->top, "variance_share",
+                  f->variance_share, "rows", (json_int_t)f->plan.rows, "table_rows", (json_int_t)f->table_rows, "eps",
+                  f->plan.eps, "scale", f->scale, "private", (int)f->is_private, "released",
+                  numbers(f->released, f->plan.numbers * (f->plan.study ? f->epochs : 1)), "claims",
                   claims_json(tacet_ab_model_posterior(model)), "receipts", receipts_json(f));
     if (object != NULL && f->person_rows > 0) {
         (void)json_object_set_new(object, "person",
                                   json_pack("{sI sf}", "rows", (json_int_t)f->person_rows, "eps", f->person_eps));
+    }
+    if (object != NULL && f->plan.study) {
+        (void)json_object_set_new(object, "study", study_json(f));
     }
     free(space);
     *text = object != NULL ? tacet__json_text(object, 1) : NULL;
@@ -148,27 +160,67 @@ static tacet_status read_person(tacet_ab_facts *f, json_t *person, double eps, t
     return TACET_OK;
 }
 
-static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space *space, double **released,
+static double *read_list(const json_t *array, size_t *count) {
+    double *list = TACET__ZALLOC(double, json_array_size(array) + 1);
+    *count = json_array_size(array);
+    if (list != NULL && !read_numbers(list, array, *count)) {
+        free(list);
+        return NULL;
+    }
+    return list;
+}
+
+/* `tickets` and `actions` are filled, and must outlive the facts. */
+static tacet_status read_study(tacet_ab_facts *f, json_t *study, size_t action_columns, double **tickets,
+                               double **actions, tacet_error *err) {
+    const char *direction = NULL;
+    json_t *per_epoch = NULL, *list = NULL;
+    json_error_t detail;
+    bool good = json_unpack_ex(study, &detail, JSON_STRICT, "{s:s s:o s:o}", "direction", &direction, "tickets",
+                               &per_epoch, "actions", &list) == 0 &&
+                json_is_array(per_epoch) && json_is_array(list);
+    *tickets = good ? read_list(per_epoch, &f->epochs) : NULL;
+    *actions = good ? read_list(list, &f->action_count) : NULL;
+    good = good && *tickets != NULL && *actions != NULL && f->epochs >= 1 && f->epochs <= TACET_AB_EPOCHS_MOST &&
+           f->action_count % action_columns == 0 && f->action_count <= TACET_AB_CELLS_MOST;
+    for (size_t e = 0; e < f->epochs && good; e++) {
+        good = (*tickets)[e] >= 1 && isfinite((*tickets)[e]);
+    }
+    for (size_t i = 0; i < f->action_count && good; i++) {
+        good = tacet_space_holds(&f->space->columns[i % action_columns], (*actions)[i]);
+    }
+    f->minimize = good && strcmp(direction, "minimize") == 0;
+    f->action_count /= action_columns;
+    f->tickets = *tickets;
+    f->actions = *actions;
+    return good && (f->minimize || strcmp(direction, "maximize") == 0)
+               ? TACET_OK
+               : tacet__fail(err, TACET_PARSE, "field study: needs direction, tickets and actions");
+}
+
+static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space *space, double *lists[3],
                                tacet_error *err) {
     tacet_ab_facts f = {0};
     const char *format = NULL;
-    json_t *columns = NULL, *range = NULL, *numbers_json = NULL, *claims = NULL, *receipts = NULL, *person = NULL;
+    json_t *columns = NULL, *range = NULL, *numbers_json = NULL, *claims = NULL, *receipts = NULL, *person = NULL,
+           *study = NULL;
     json_int_t actions = 0, rows = 0, table_rows = 0;
     int is_private = 0;
     double ends[2] = {0}, eps = 0;
     json_error_t detail;
     if (json_unpack_ex(object, &detail, JSON_STRICT,
-                       "{s:s s:o s:I s:s s:o s:F s:F s:I s:I s:F s:F s:b s:o s:o s:o s?:o}", "format", &format, "space",
-                       &columns, "action_columns", &actions, "reward", &f.reward, "range", &range, "counted_to", &f.top,
-                       "variance_share", &f.variance_share, "rows", &rows, "table_rows", &table_rows, "eps", &eps,
-                       "scale", &f.scale, "private", &is_private, "released", &numbers_json, "claims", &claims,
-                       "receipts", &receipts, "person", &person) != 0) {
+                       "{s:s s:o s:I s:s s:o s:F s:F s:I s:I s:F s:F s:b s:o s:o s:o s?:o s?:o}", "format", &format,
+                       "space", &columns, "action_columns", &actions, "reward", &f.reward, "range", &range,
+                       "counted_to", &f.top, "variance_share", &f.variance_share, "rows", &rows, "table_rows",
+                       &table_rows, "eps", &eps, "scale", &f.scale, "private", &is_private, "released", &numbers_json,
+                       "claims", &claims, "receipts", &receipts, "person", &person, "study", &study) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0 || strlen(f.reward) >= TACET_SPACE_NAME) {
         return tacet__fail(err, TACET_PARSE, "field format: this reads %s only", FORMAT);
     }
-    if (!read_numbers(ends, range, 2) || rows < 1 || table_rows < 1 || table_rows > rows || actions < 1) {
+    if (!read_numbers(ends, range, 2) || rows < 1 || table_rows < 1 || (table_rows > rows && study == NULL) ||
+        actions < 1) {
         return tacet__fail(err, TACET_PARSE, "fields range, rows, table_rows, action_columns: out of range");
     }
     tacet_status status = read_person(&f, person, eps, err);
@@ -179,22 +231,32 @@ static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space
     status = text == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
                           : tacet_space_decode(space, text, strlen(text), err);
     free(text);
+    f.space = space;
+    if (status == TACET_OK && (size_t)actions > space->count) {
+        status = tacet__fail(err, TACET_PARSE, "field action_columns: more than columns");
+    }
+    if (status == TACET_OK && study != NULL) {
+        status = read_study(&f, study, (size_t)actions, &lists[1], &lists[2], err);
+    }
     if (status == TACET_OK) {
-        status = tacet_ab_plan_make(&f.plan, space, (size_t)actions, ends[0], ends[1], eps, (size_t)rows, err);
+        const double lo = f.minimize ? -ends[1] : ends[0], hi = f.minimize ? -ends[0] : ends[1];
+        f.top = f.minimize ? hi : f.top;
+        status = study != NULL ? tacet_ab_plan_study(&f.plan, space, (size_t)actions, lo, hi, eps, (size_t)rows, err)
+                               : tacet_ab_plan_make(&f.plan, space, (size_t)actions, lo, hi, eps, (size_t)rows, err);
         status = status == TACET_OK ? TACET_OK : TACET_PARSE;
     }
     if (status == TACET_OK) {
-        *released = TACET__ZALLOC(double, f.plan.numbers);
-        status = *released == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
-                 : !read_numbers(*released, numbers_json, f.plan.numbers)
-                     ? tacet__fail(err, TACET_PARSE, "field released: %zu numbers", f.plan.numbers)
+        const size_t count = f.plan.numbers * (study != NULL ? f.epochs : 1);
+        lists[0] = TACET__ZALLOC(double, count);
+        status = lists[0] == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
+                 : !read_numbers(lists[0], numbers_json, count)
+                     ? tacet__fail(err, TACET_PARSE, "field released: %zu numbers", count)
                      : read_receipts(&f, receipts, err);
     }
     if (status == TACET_OK) {
-        f.space = space;
         f.table_rows = (size_t)table_rows;
         f.is_private = is_private != 0;
-        f.released = *released;
+        f.released = lists[0];
         status = tacet_ab_model_create(out, &f, err);
         status = status == TACET_INVALID ? TACET_PARSE : status;
     }
@@ -204,16 +266,18 @@ static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space
 tacet_status tacet_ab_model_decode(tacet_ab_model **out, const char *text, size_t length, tacet_error *err) {
     json_error_t detail;
     tacet_space space;
-    double *released = NULL;
+    double *lists[3] = {NULL}; /* released, tickets, actions */
     *out = NULL;
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &detail);
     if (object == NULL) {
         return tacet__fail(err, TACET_PARSE, "not a model: line %d: %s", detail.line, detail.text);
     }
     tacet_space_init(&space);
-    const tacet_status status = read_model(out, object, &space, &released, err);
+    const tacet_status status = read_model(out, object, &space, lists, err);
     tacet_space_clear(&space);
-    free(released);
+    for (size_t i = 0; i < 3; i++) {
+        free(lists[i]);
+    }
     json_decref(object);
     return status;
 }

@@ -19,7 +19,7 @@ struct tacet_ab_model {
     tacet_ab_facts facts;
     tacet_space space;
     char reward[TACET_SPACE_NAME];
-    double *released;
+    double *released, *tickets, *actions;
     tacet_ab_posterior posterior;
     double within;                      /* variance within bins of what is taken for even, between coarse ones */
     double *factor[TACET_AB_AXES_MOST]; /* of a column of numbers: its blend */
@@ -59,30 +59,56 @@ void tacet_ab_cut(double *top, double *share, const tacet_ab_plan *plan, const d
     }
 }
 
-/* Of a scaled reward over the whole log: p (1 - p) less the mean of s (1 - s). */
+/* Of a scaled reward over all rows: p (1 - p) less the mean of s (1 - s). */
 static double variance_of(const tacet_ab_facts *f) {
     const tacet_ab_plan *plan = &f->plan;
-    const double rows = (double)f->table_rows;
-    double up = 0;
-    for (size_t i = 0; i < plan->cells; i++) {
-        up += f->released[i];
+    double rows = plan->study ? 0 : (double)f->table_rows; /* of a study those that reported, as far as is known */
+    double up = 0, inner = 0;
+    for (size_t e = 0; e < (plan->study ? f->epochs : 1); e++) {
+        const double *released = f->released + e * plan->numbers;
+        for (size_t i = 0; i < plan->cells; i++) {
+            up += released[i];
+            rows += plan->study ? released[i] + released[plan->cells + i] : 0;
+        }
+        inner += released[plan->numbers - 1] * (TACET_AB_SPREAD_PARTS / 4);
     }
+    rows = fmax(rows, 1);
     const double p = fmin(fmax(up / rows, 0), 1);
-    const double inner = f->released[plan->numbers - 1] * (TACET_AB_SPREAD_PARTS / 4) / rows;
-    return fmax(p * (1 - p) - fmax(inner, 0), 1e-9);
+    return fmax(p * (1 - p) - fmax(inner / rows, 0), 1e-9);
+}
+
+tacet_status tacet__ab_data_of(tacet__ab_data *d, tacet_ab_table *table, const tacet_ab_facts *f, tacet_error *err) {
+    const tacet_ab_plan *plan = &f->plan;
+    const double *totals = plan->totals ? f->released + 2 * plan->cells : NULL;
+    *table = (tacet_ab_table){.actions = plan->actions,
+                              .levels = plan->levels + plan->action_columns,
+                              .columns = plan->columns,
+                              .up = f->released,
+                              .down = f->released + plan->cells,
+                              .up_totals = totals,
+                              .down_totals = totals != NULL ? totals + plan->actions : NULL,
+                              .scale = f->scale,
+                              .rows = (double)f->table_rows,
+                              .variance_share = f->variance_share,
+                              .axes = plan->smooth ? plan->levels : NULL,
+                              .smooth = plan->number,
+                              .axis_count = plan->smooth ? plan->action_columns + plan->columns : 0,
+                              .variance = plan->spread ? variance_of(f) : 0};
+    return plan->study ? tacet__ab_data_join(d, table, f, err) : tacet__ab_data_init(d, table, err);
 }
 
 static void convert(tacet_ab_estimate *e, double lo, double unit) {
+    const double lower = lo + unit * e->lower, upper = lo + unit * e->upper;
     e->mean = lo + unit * e->mean;
-    e->lower = lo + unit * e->lower;
-    e->upper = lo + unit * e->upper;
+    e->lower = fmin(lower, upper);
+    e->upper = fmax(lower, upper);
 }
 
-/* From shares of the range to the unit of rewards. */
+/* From shares of the range to the unit of rewards, which is below 0 where the least is wanted: gains are gains. */
 static void set_unit(tacet_ab_posterior *p, double lo, double unit) {
     for (size_t i = 0; i < p->actions * p->contexts; i++) {
         p->mean[i] = lo + unit * p->mean[i];
-        p->sd[i] *= unit;
+        p->sd[i] *= fabs(unit);
     }
     for (size_t a = 0; a < p->actions; a++) {
         convert(&p->action_value[a], lo, unit);
@@ -93,50 +119,59 @@ static void set_unit(tacet_ab_posterior *p, double lo, double unit) {
         convert(values[i], lo, unit);
     }
     for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
-        convert(gains[i], 0, unit);
+        convert(gains[i], 0, fabs(unit));
     }
+}
+
+static tacet_status copy_facts(tacet_ab_model *m, const tacet_ab_facts *facts, tacet_error *err) {
+    const tacet_ab_plan *plan = &facts->plan;
+    const size_t numbers = plan->numbers * (plan->study ? facts->epochs : 1);
+    const size_t listed = facts->action_count * plan->action_columns;
+    const tacet__array arrays[] = {
+        {&m->released, numbers, 1}, {&m->tickets, facts->epochs + 1, 1}, {&m->actions, listed + 1, 1}};
+    m->facts = *facts;
+    tacet_status status = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays)
+                              ? tacet_space_copy(&m->space, facts->space, err)
+                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
+    if (status == TACET_OK) {
+        memcpy(m->released, facts->released, numbers * sizeof *m->released);
+        if (facts->epochs > 0) {
+            memcpy(m->tickets, facts->tickets, facts->epochs * sizeof *m->tickets);
+        }
+        if (listed > 0) {
+            memcpy(m->actions, facts->actions, listed * sizeof *m->actions);
+        }
+        (void)strncpy(m->reward, facts->reward, sizeof m->reward - 1);
+        m->facts.space = &m->space;
+        m->facts.reward = m->reward;
+        m->facts.released = m->released;
+        m->facts.tickets = m->tickets;
+        m->facts.actions = m->actions;
+    }
+    return status;
 }
 
 tacet_status tacet_ab_model_create(tacet_ab_model **out, const tacet_ab_facts *facts, tacet_error *err) {
     const tacet_ab_plan *plan = &facts->plan;
+    tacet__ab_data data;
+    tacet_ab_table table;
     *out = NULL;
     if (!(facts->top > plan->lo && facts->top <= plan->hi) || facts->receipt_count > TACET_AB_RECEIPTS_MOST) {
         return tacet__fail(err, TACET_INVALID, "rewards are counted up to a number within their range");
+    }
+    if (plan->study && (facts->epochs == 0 || facts->epochs > TACET_AB_EPOCHS_MOST)) {
+        return tacet__fail(err, TACET_INVALID, "a study's model has 1 to %d epochs", (int)TACET_AB_EPOCHS_MOST);
     }
     tacet_ab_model *m = TACET__ZALLOC(tacet_ab_model, 1);
     if (m == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
     }
-    m->facts = *facts;
-    m->released = TACET__ZALLOC(double, plan->numbers);
-    tacet_status status = m->released == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model")
-                                              : tacet_space_copy(&m->space, facts->space, err);
+    tacet_status status = copy_facts(m, facts, err);
+    TACET_THEN(status, tacet__ab_data_of(&data, &table, &m->facts, err));
+    TACET_THEN(status, tacet__ab_posterior_of(&m->posterior, &data, SEED, err));
     if (status == TACET_OK) {
-        memcpy(m->released, facts->released, plan->numbers * sizeof *m->released);
-        (void)strncpy(m->reward, facts->reward, sizeof m->reward - 1);
-        m->facts.space = &m->space;
-        m->facts.reward = m->reward;
-        m->facts.released = m->released;
-        const size_t K = plan->cells;
-        const double *totals = plan->totals ? m->released + 2 * K : NULL;
-        const tacet_ab_table table = {.actions = plan->actions,
-                                      .levels = plan->levels + plan->action_columns,
-                                      .columns = plan->columns,
-                                      .up = m->released,
-                                      .down = m->released + K,
-                                      .up_totals = totals,
-                                      .down_totals = totals != NULL ? totals + plan->actions : NULL,
-                                      .scale = facts->scale,
-                                      .rows = (double)facts->table_rows,
-                                      .variance_share = facts->variance_share,
-                                      .axes = plan->smooth ? plan->levels : NULL,
-                                      .smooth = plan->number,
-                                      .axis_count = plan->smooth ? plan->action_columns + plan->columns : 0,
-                                      .variance = plan->spread ? variance_of(facts) : 0};
-        status = tacet_ab_posterior_make(&m->posterior, &table, SEED, err);
-    }
-    if (status == TACET_OK) {
-        set_unit(&m->posterior, plan->lo, facts->top - plan->lo);
+        const double sign = facts->minimize ? -1 : 1;
+        set_unit(&m->posterior, sign * plan->lo, sign * (facts->top - plan->lo));
         status = make_blends(m, err);
     }
     if (status != TACET_OK) {
@@ -158,6 +193,8 @@ void tacet_ab_model_free(tacet_ab_model *m) {
     tacet_ab_posterior_clear(&m->posterior);
     tacet_space_clear(&m->space);
     free(m->released);
+    free(m->tickets);
+    free(m->actions);
     free(m);
 }
 
@@ -286,11 +323,24 @@ static void spread_means(asking *q) {
 /* Of all levels, and of numbers at some places a bin, the action of the largest mean; in a tie the first. */
 static void ask_best(asking *q, double *best, double *mean, double *sd, const double *context) {
     const tacet_ab_plan *plan = &q->m->facts.plan;
+    const tacet_ab_facts *f = &q->m->facts;
+    const double sign = f->minimize ? -1 : 1;
     size_t top = 0;
+    if (plan->smooth && f->action_count > 0) {
+        double at = 0, most = -INFINITY;
+        for (size_t k = 0; k < f->action_count; k++) {
+            ask_action(q, &at, sd, f->actions + k * plan->action_columns);
+            top = sign * at > most ? k : top;
+            most = fmax(most, sign * at);
+        }
+        memcpy(best, f->actions + top * plan->action_columns, plan->action_columns * sizeof *best);
+        ask_action(q, mean, sd, best);
+        return;
+    }
     if (plan->smooth) {
         spread_means(q);
         for (size_t k = 1; k < q->all; k++) {
-            top = q->here[k] > q->here[top] ? k : top;
+            top = sign * q->here[k] > sign * q->here[top] ? k : top;
         }
     }
     for (size_t j = 0; j < plan->action_columns; j++) {

@@ -173,13 +173,16 @@ tacet_status tacet__ab_claim(tacet_ab_posterior *out, const tacet__ab_data *d, c
 tacet_status tacet_ab_posterior_make(tacet_ab_posterior *out, const tacet_ab_table *table, uint64_t seed,
                                      tacet_error *err) {
     tacet__ab_data data;
+    memset(out, 0, sizeof *out);
+    const tacet_status status = tacet__ab_data_init(&data, table, err);
+    return status == TACET_OK ? tacet__ab_posterior_of(out, &data, seed, err) : status;
+}
+
+tacet_status tacet__ab_posterior_of(tacet_ab_posterior *out, tacet__ab_data *of, uint64_t seed, tacet_error *err) {
+    tacet__ab_data data = *of;
     tacet__ab_draws draws = {0};
     tacet_simrng rng;
     memset(out, 0, sizeof *out);
-    tacet_status status = tacet__ab_data_init(&data, table, err);
-    if (status != TACET_OK) {
-        return status;
-    }
     tacet_simrng_init(&rng, seed, 0);
     out->actions = data.A;
     out->contexts = data.C;
@@ -189,10 +192,11 @@ tacet_status tacet_ab_posterior_make(tacet_ab_posterior *out, const tacet_ab_tab
     out->share = TACET__ZALLOC(double, data.C);
     out->rule = TACET__ZALLOC(size_t, data.C);
     out->action_value = TACET__ZALLOC(tacet_ab_estimate, data.A);
-    status = out->mean == NULL || out->sd == NULL || out->rows == NULL || out->share == NULL || out->rule == NULL ||
-                     out->action_value == NULL
-                 ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the posterior of %zu cells", data.K)
-                 : tacet__ab_draw(&draws, &data, &rng, err);
+    tacet_status status =
+        out->mean == NULL || out->sd == NULL || out->rows == NULL || out->share == NULL || out->rule == NULL ||
+                out->action_value == NULL
+            ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the posterior of %zu cells", data.K)
+            : tacet__ab_draw(&draws, &data, &rng, err);
     if (status == TACET_OK) {
         status = tacet__ab_claim(out, &data, &draws, &rng, err);
     }

@@ -78,6 +78,9 @@ tacet_status tacet_ab_model_split(const tacet_ab_model *model, double *shown, do
     tacet_simrng rng;
     double sum = 0;
     size_t above = 0;
+    if (f->plan.study) {
+        return tacet__fail(err, TACET_INVALID, "a study that earns chooses its actions itself: no split was planned");
+    }
     for (size_t a = 0; a < p.actions; a++) {
         if (!(weights[a] > 0 && isfinite(weights[a]))) {
             return tacet__fail(err, TACET_INVALID, "a planned share is above 0");

@@ -92,6 +92,27 @@ tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size
     return TACET_OK;
 }
 
+/* Noise is paid for in every epoch, and a regret adds up from the first on: fewer bins than a log of as many rows, and
+ * the more slowly more of them. */
+static const double STUDY_ROWS = 25;
+
+tacet_status tacet_ab_plan_study(tacet_ab_plan *p, const tacet_space *space, size_t action_columns, double lo,
+                                 double hi, double eps, size_t rounds, tacet_error *err) {
+    const double rows = eps > 0 ? fmax(STUDY_ROWS * sqrt((double)rounds / eps), 1) : 1;
+    tacet_status status = tacet_ab_plan_make(p, space, action_columns, lo, hi, eps, (size_t)rows, err);
+    if (status == TACET_OK && p->cells > TACET_AB_STUDY_CELLS_MOST) {
+        status = tacet__fail(err, TACET_UNSUPPORTED, "%zu combinations of actions and contexts; a study has at most %d",
+                             p->cells, (int)TACET_AB_STUDY_CELLS_MOST);
+    }
+    p->study = true;
+    p->rows = rounds;
+    p->money = p->totals = false;
+    p->spread = p->smooth;
+    p->numbers = 2 * p->cells + (p->spread ? 1 : 0);
+    p->sensitivity = 2 + (p->spread ? 1.0 / TACET_AB_SPREAD_PARTS : 0);
+    return status;
+}
+
 double tacet_ab_plan_place(const tacet_ab_plan *p, size_t j, double value) {
     const tacet_ab_scale *s = &p->scale[j];
     const double place = s->log ? log(value / s->lo) / log(s->hi / s->lo) : (value - s->lo) / (s->hi - s->lo);

@@ -51,6 +51,7 @@ tacet_status tacet__ab_count_rows(const tacet_ab_log *log, uint64_t *rows, tacet
 /* Persons cannot be counted where their rows lie in several places. */
 tacet_status tacet__ab_no_persons(tacet_error *err);
 /* What a row adds to the table: steps[i] to number at[i]; how many. */
+size_t tacet__ab_cell_shares(size_t *at, int64_t *steps, const tacet_ab_plan *plan, size_t cell, int64_t up);
 size_t tacet__ab_table_shares(size_t *at, int64_t *steps, const tacet_ab_plan *plan, double top, const double *row);
 /* Which rows tell where to cut: about 8 of 100, by a keyed hash of the row's number. */
 bool tacet__ab_dealt(const unsigned char key[TACET_AB_DEAL_KEY], uint64_t number);

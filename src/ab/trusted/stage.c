@@ -31,9 +31,13 @@ bool tacet__ab_dealt(const unsigned char key[TACET_AB_DEAL_KEY], uint64_t number
 }
 
 size_t tacet__ab_table_shares(size_t *at, int64_t *steps, const tacet_ab_plan *plan, double top, const double *row) {
-    const size_t a = tacet_ab_plan_action(plan, row);
-    const size_t cell = tacet_ab_plan_context(plan, row) * plan->actions + a;
+    const size_t cell = tacet_ab_plan_context(plan, row) * plan->actions + tacet_ab_plan_action(plan, row);
     const int64_t up = tacet_tally_steps(row[plan->action_columns + plan->columns], plan->lo, top);
+    return tacet__ab_cell_shares(at, steps, plan, cell, up);
+}
+
+size_t tacet__ab_cell_shares(size_t *at, int64_t *steps, const tacet_ab_plan *plan, size_t cell, int64_t up) {
+    const size_t a = cell % plan->actions;
     /* What a row adds to a cell, and to a total, is 1 in all, exactly: that is the proof's sensitivity. */
     const int64_t down = TACET_TALLY_ONE - up;
     const size_t groups = plan->totals ? 4 : 2;

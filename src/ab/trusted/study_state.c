@@ -5,7 +5,6 @@
 #include "ab/trusted/study_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Tickets of an epoch: as many as were given, and no reward above 1. */
 static void visit_counts(tacet__state *s, const char *name, tacet__ab_counts *c, size_t arms, uint64_t tickets) {
@@ -13,7 +12,7 @@ static void visit_counts(tacet__state *s, const char *name, tacet__ab_counts *c,
     tacet__state_u64s(s, name, c->steps, arms, UINT64_MAX);
     tacet__state_u64s(s, "tickets", c->tickets, arms, tickets);
     for (size_t i = 0; i < arms && tacet__state_taking(s); i++) {
-        tacet__state_require(s, name, c->steps[i] <= c->tickets[i] * TACET__AB_STUDY_ONE);
+        tacet__state_require(s, name, c->steps[i] <= c->tickets[i] * (uint64_t)TACET_TALLY_ONE);
         sum += c->tickets[i];
     }
     tacet__state_require(s, name, sum == tickets);
@@ -21,9 +20,8 @@ static void visit_counts(tacet__state *s, const char *name, tacet__ab_counts *c,
 
 static void take_released(tacet__ab_study *u, tacet__state *s) {
     tacet_ab_test *test = NULL;
-    memset(u->reported + u->suggested, 0, u->settings.rounds - u->suggested);
-    tacet_status status = tacet__ab_study_test(&test, u, u->released, u->epoch, s->err);
-    if (status == TACET_OK && u->suggested <= u->begin + u->size) {
+    tacet_status status = tacet__ab_study_test(&test, u, u->released, u->e.epoch, s->err);
+    if (status == TACET_OK && u->e.suggested <= u->e.begin + u->e.size) {
         status =
             tacet__ab_study_plan(u, s->err); /* the horizon may have grown; an epoch that has ended stays as it is */
     }
@@ -39,17 +37,12 @@ static void take_released(tacet__ab_study *u, tacet__state *s) {
 void tacet__ab_study_state(void *self, tacet__state *s) {
     tacet__ab_study *u = self;
     const size_t arms = u->settings.arms;
+    size_t now = 0, next = 0;
     tacet__state_same(s, "problem", u->problem, sizeof u->problem);
-    tacet__state_size(s, "suggested", &u->suggested, u->settings.rounds);
-    tacet__state_bools(s, "reported", u->reported, u->suggested);
-    tacet__state_size(s, "epoch", &u->epoch, TACET__AB_STUDY_EPOCHS);
-    tacet__state_size(s, "begin", &u->begin, u->suggested);
-    tacet__state_size(s, "size", &u->size, SIZE_MAX / 4);
-    const size_t open = u->suggested - u->begin;
-    tacet__state_require(s, "size", open <= u->size + u->settings.late);
-    visit_counts(s, "now", &u->now, arms, open < u->size ? open : u->size);
-    visit_counts(s, "next", &u->next, arms, open < u->size ? 0 : open - u->size);
-    for (size_t e = 0; e < u->epoch; e++) {
+    tacet__ab_epochs_state(&u->e, s, TACET__AB_STUDY_EPOCHS, &now, &next);
+    visit_counts(s, "now", &u->now, arms, now);
+    visit_counts(s, "next", &u->next, arms, next);
+    for (size_t e = 0; e < u->e.epoch; e++) {
         tacet__ab_released *at = &u->released[e];
         tacet__state_f64s(s, "released sums", at->sums, arms);
         tacet__state_f64s(s, "released tickets", at->tickets, arms);

@@ -3,8 +3,7 @@
  * Ring: shared. Source: Pavlovic, Salgia, Zhao 2025 (USCA), section 2; Lam = E phi phi' by Gauss–Legendre nodes instead
  * of their random approximating set, which only adds noise of the order of the estimation error
  * (src/contextual/README.md). Cost: the eigenproblem of the nodes, O(q^3), once; q = 64, 576, 1331, 1296 for 1 … 4
- * coordinates. A sum over groups of coordinates may have more of them: then actions and contexts are points of a rank-1
- * lattice each (Hickernell 2002), 1849 pairs. */
+ * coordinates. */
 #include "contextual/shared/internal.h"
 
 #include "core/fail.h"
@@ -16,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MOST = 4000, LATTICE_ALONE = 1021 };
-enum { LATTICE_COORDINATES = 16 }; /* 43 points have 21 generators, up to mirror images */
+enum { NODES_MOST = 4000 };
 static const double UNIT[2][TACET_CONTEXTUAL_DIM_MOST] = {{0, 0, 0, 0}, {1, 1, 1, 1}};
 
 void tacet_contextual_space_defaults(tacet_contextual_space *space) {
@@ -34,14 +32,11 @@ void tacet_contextual_space_defaults(tacet_contextual_space *space) {
 
 static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
     const bool lists = s->actions != NULL && (s->contexts != NULL || s->context_dim == 0);
-    const size_t most = s->groups != NULL ? TACET_CONTEXTUAL_GROUPED_MOST
-                        : lists           ? TACET_CONTEXTUAL_COORDINATES_MOST
-                                          : TACET_CONTEXTUAL_DIM_MOST;
+    const size_t most = lists ? TACET_CONTEXTUAL_COORDINATES_MOST : TACET_CONTEXTUAL_DIM_MOST;
     if (s->action_dim == 0 || s->action_dim > most || s->context_dim > most - s->action_dim) {
         return tacet__fail(err, TACET_INVALID,
-                           "%zu action and %zu context coordinates: at least 1 action, at most %d in all%s",
-                           s->action_dim, s->context_dim, (int)most,
-                           most == TACET_CONTEXTUAL_DIM_MOST ? "; more by groups, of which the function is a sum" : "");
+                           "%zu action and %zu context coordinates: at least 1 action, at most %d in all",
+                           s->action_dim, s->context_dim, (int)most);
     }
     const size_t d = s->action_dim + s->context_dim;
     if (s->kind != TACET_KERNEL_SE && !(s->kind == TACET_KERNEL_MATERN && (s->matern_p == 1 || s->matern_p == 2))) {
@@ -61,16 +56,6 @@ static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
         const double l = s->lengthscales[s->lengthscale_count == 1 ? 0 : i];
         if (!(l > 0 && isfinite(l))) {
             return tacet__fail(err, TACET_INVALID, "lengthscale of coordinate %zu must be finite and > 0", i + 1);
-        }
-    }
-    for (size_t i = 0; s->groups != NULL && i < d; i++) {
-        size_t size = 0;
-        for (size_t j = 0; j < d; j++) {
-            size += s->groups[j] == s->groups[i] ? 1 : 0;
-        }
-        if (size > TACET_CONTEXTUAL_DIM_MOST && !lists) {
-            return tacet__fail(err, TACET_INVALID, "group %zu has %zu coordinates: at most %d", s->groups[i], size,
-                               (int)TACET_CONTEXTUAL_DIM_MOST);
         }
     }
     if (s->contexts != NULL && (s->context_dim == 0 || s->context_count == 0)) {
@@ -134,51 +119,6 @@ static tacet_status grid_factor(factor *f, size_t d, size_t order, tacet_error *
     return status;
 }
 
-/* How far an even law of the lattice's points is from uniform in coordinates with generators z and y: the worst case
- * over functions of both with square-integrable derivatives, up to constants. */
-static double unevenness(size_t n, size_t z, size_t y) {
-    double sum = 0;
-    for (size_t j = 0; j < n; j++) {
-        const double a = (double)(z * j % n) / (double)n, b = (double)(y * j % n) / (double)n;
-        sum += (a * a - a + 1.0 / 6) * (b * b - b + 1.0 / 6); /* Bernoulli's second polynomial */
-    }
-    return fabs(sum);
-}
-
-void tacet__contextual_lattice(double *X, size_t d, size_t n) {
-    size_t z[TACET_CONTEXTUAL_COORDINATES_MOST] = {1};
-    for (size_t c = 1; c < d; c++) {
-        double least = INFINITY;
-        for (size_t candidate = 1; 2 * candidate < n; candidate++) { /* n - candidate is its mirror image */
-            double sum = 0;
-            for (size_t b = 0; b < c; b++) {
-                sum += unevenness(n, candidate, z[b]);
-            }
-            if (sum < least) {
-                least = sum;
-                z[c] = candidate;
-            }
-        }
-    }
-    for (size_t j = 0; j < n; j++) {
-        for (size_t c = 0; c < d; c++) {
-            const double at = ((double)(z[c] * j % n) + 0.25) / (double)n;
-            X[j * d + c] = 1 - fabs(2 * at - 1);
-        }
-    }
-}
-
-static tacet_status lattice_factor(factor *f, size_t d, size_t count, tacet_error *err) {
-    const tacet_status status = factor_init(f, d, d > 0 ? count : 1, err);
-    if (status == TACET_OK && d > 0) {
-        tacet__contextual_lattice(f->X, d, count);
-    }
-    for (size_t k = 0; status == TACET_OK && k < f->count; k++) {
-        f->weights[k] = 1;
-    }
-    return status;
-}
-
 /* Equal weights on a public list of points, in the units of the bounds. */
 static tacet_status list_factor(factor *f, const double *points, size_t d, size_t count, const double *lower,
                                 const double *upper, const char *what, tacet_error *err) {
@@ -202,31 +142,18 @@ static tacet_status make_factors(factor *actions, factor *contexts, const tacet_
                                  const tacet_contextual_space *s, tacet_error *err) {
     const size_t a = s->action_dim;
     const size_t order = s->order != 0 ? s->order : tacet__contextual_order(s->contexts != NULL ? a : b->d);
-    const bool lattice = b->d > TACET_CONTEXTUAL_DIM_MOST;
-    const size_t points = s->context_dim == 0 ? LATTICE_ALONE : TACET__CONTEXTUAL_LATTICE;
-    const size_t action_count = s->actions != NULL ? s->action_count : lattice ? points : power(order, a);
-    const size_t context_count = s->contexts != NULL   ? s->context_count
-                                 : s->context_dim == 0 ? 1
-                                 : lattice             ? points
-                                                       : power(order, s->context_dim);
-    if (lattice && s->context_dim > 0 &&
-        ((s->actions == NULL && a > LATTICE_COORDINATES) ||
-         (s->contexts == NULL && s->context_dim > LATTICE_COORDINATES))) {
-        return tacet__fail(err, TACET_INVALID, "at most %d coordinates of actions, and as many of contexts",
-                           (int)LATTICE_COORDINATES);
-    }
+    const size_t action_count = s->actions != NULL ? s->action_count : power(order, a);
+    const size_t context_count = s->contexts != NULL ? s->context_count : power(order, s->context_dim);
     if (order > TACET__QUADRATURE_MOST || action_count > NODES_MOST || context_count > NODES_MOST / action_count) {
         return tacet__fail(err, TACET_INVALID,
                            "too many quadrature nodes: at most %d, the actions' times the contexts'", (int)NODES_MOST);
     }
     tacet_status status = s->actions != NULL
                               ? list_factor(actions, s->actions, a, s->action_count, b->lower, b->upper, "action", err)
-                          : lattice ? lattice_factor(actions, a, points, err)
-                                    : grid_factor(actions, a, order, err);
+                              : grid_factor(actions, a, order, err);
     if (status == TACET_OK) {
         status = s->contexts != NULL ? list_factor(contexts, s->contexts, s->context_dim, s->context_count,
                                                    b->lower + a, b->upper + a, "context", err)
-                 : lattice           ? lattice_factor(contexts, s->context_dim, points, err)
                                      : grid_factor(contexts, s->context_dim, order, err);
     }
     return status;
@@ -270,9 +197,7 @@ static tacet_status make_features(tacet_contextual_basis *b, const tacet_context
                                     .matern_p = s->kind == TACET_KERNEL_MATERN ? s->matern_p : 0,
                                     .signal_var = 1,
                                     .lengthscales = b->unit_lengthscale,
-                                    .lengthscale_count = b->d,
-                                    .groups = s->groups,
-                                    .group_count = tacet__contextual_group_count(s->groups, b->d)};
+                                    .lengthscale_count = b->d};
     const bool asked = most > 0 && most <= TACET_CONTEXTUAL_FEATURES_MOST;
     const size_t limit = asked ? most : TACET_CONTEXTUAL_FEATURES_MOST;
     factor actions = {0};

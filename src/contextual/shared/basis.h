@@ -14,17 +14,13 @@
 
 typedef struct tacet_contextual_space {
     size_t action_dim;          /* >= 1 */
-    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST; with groups GROUPED_MOST, with two lists
-                                   COORDINATES_MOST */
+    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST; with two lists COORDINATES_MOST */
     const double *lower;        /* action_dim + context_dim of them, actions first */
     const double *upper;        /* each above its lower */
     tacet_kernel_kind kind;     /* SE or MATERN */
     unsigned matern_p;          /* 1 or 2: Matérn 3/2, 5/2 */
     const double *lengthscales; /* in the units of the bounds */
     size_t lengthscale_count;   /* 1 or action_dim + context_dim */
-    /* NULL, or the group of each coordinate, 0 … groups - 1: the function is a sum, over groups, of functions of their
-     * coordinates (the kernel is the mean of the groups'). A box has at most TACET_CONTEXTUAL_DIM_MOST a group. */
-    const size_t *groups;
     /* Actions are drawn uniformly from their box, or (not NULL) from this public list: action_dim x action_count. */
     const double *actions;
     size_t action_count;
@@ -60,7 +56,7 @@ typedef struct tacet_contextual_certificate {
 
 /* sup of sigma^2(w) = phi(w)' (T Lam + tau I)^-1 phi(w) over the space, eq. (5), with the leading m features (0: all),
  * by branch and bound until upper <= (1 + tolerance) found, or 200,000 cells: then it is looser, and still true.
- * INVALID: rounds, tau or tolerance not > 0, m too large. UNSUPPORTED: groups, too many coordinates. NO_MEMORY. */
+ * INVALID: rounds, tau or tolerance not > 0, m too large. UNSUPPORTED: too many coordinates. NO_MEMORY. */
 tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const tacet_contextual_basis *basis,
                                       double rounds, double tau, size_t m, double tolerance, tacet_error *err);
 

@@ -30,10 +30,6 @@ void tacet__contextual_view_init(tacet__contextual_view *view, const tacet_conte
 size_t tacet__contextual_order(size_t d);
 /* One more than the largest of d groups; 0 without groups. */
 size_t tacet__contextual_group_count(const size_t *groups, size_t d);
-enum { TACET__CONTEXTUAL_LATTICE = 43 }; /* points that actions have, and contexts, where there is no grid */
-/* n points (a prime) of a rank-1 lattice in the unit box, d of X's rows each, folded: every coordinate takes the
- * middles of n equal cells, and pairs of coordinates spread as evenly as a search from one to the next finds. */
-void tacet__contextual_lattice(double *X, size_t d, size_t n);
 /* Into the unit box; coordinates outside the bounds are clipped, a NaN becomes the middle: a total function. */
 void tacet__contextual_unit(const tacet_contextual_basis *basis, double *out, const double *w);
 

@@ -15,9 +15,8 @@ struct tacet_contextual_learner {
     double middle, bound;     /* rewards are middle ± bound */
     const tacet_space *space; /* what the model will say its coordinates are; NULL: nothing */
     size_t action_columns;
-    double noise_sd, decay; /* believed of a reward's noise, and of how fast coefficients fall */
-    double *records;        /* stride numbers each: unit box, the reward less its middle, -1 where there is none */
-    size_t stride;          /* d + 2 */
+    double *records; /* stride numbers each: unit box, the reward less its middle */
+    size_t stride;   /* d + 1 */
     size_t count, capacity;
 };
 
@@ -38,15 +37,10 @@ tacet_status tacet__contextual_pass_bound(tacet_bound **out, const tacet__contex
 tacet_status tacet__contextual_sum(const tacet_contextual_learner *learner, tacet_raw *out,
                                    const tacet__contextual_pass *pass, tacet_error *err);
 
-/* Of how many records the ledger has this part of a release; 0: it has none, or does not say. */
-tacet_status tacet__contextual_begun_records(size_t *records, const tacet_ask *ask, const char *part, tacet_error *err);
 /* weights = A theta (A: nodes x m): from features to kernel functions at the nodes. */
 tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const tacet_contextual_learner *learner,
                                           const double *A, const double *theta, size_t m,
                                           const tacet_contextual_parts *claims, tacet_error *err);
-
-/* The noise that the settings ask for; `pure`: without a delta whatever they say. */
-tacet_mechanism_kind tacet__contextual_noise(const tacet_contextual_settings *settings, bool pure);
 
 struct tacet_contextual_chooser {
     const tacet_contextual_basis *basis;

@@ -15,21 +15,11 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/open/calibrate.h>
 
-/* Beliefs, not from any records: a reward's noise, of half the range; squares of coefficients fall as eigenvalue^DECAY,
- * between draws of the Gaussian process (0), whose norm is infinite, and what the theory assumes (0.5). */
-static const double NOISE_SD = 0.1, DECAY = 0.25;
 enum { STEP_BITS = 30, TILE = 32 }; /* TACET__CONTEXTUAL_RECORDS_MOST shares of 2^30 steps: whole numbers below 2^53 */
 
 void tacet_contextual_settings_defaults(tacet_contextual_settings *settings) {
-    *settings = (tacet_contextual_settings){.reward_lower = -1, .reward_upper = 1, .eps = 1, .delta = 1e-6};
-}
-
-tacet_mechanism_kind tacet__contextual_noise(const tacet_contextual_settings *settings, bool pure) {
-    return pure || !settings->gaussian ? TACET_MECHANISM_KNORM
-           : settings->euclidean       ? TACET_MECHANISM_L2
-                                       : TACET_MECHANISM_GAUSSIAN;
+    *settings = (tacet_contextual_settings){.reward_lower = -1, .reward_upper = 1, .eps = 1};
 }
 
 static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) {
@@ -39,12 +29,6 @@ static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) 
     }
     if (!(s->eps > 0 && isfinite(s->eps))) {
         return tacet__fail(err, TACET_INVALID, "eps must be finite and > 0");
-    }
-    if (s->gaussian && !(s->delta > 0 && s->delta < 1)) {
-        return tacet__fail(err, TACET_INVALID, "Gaussian noise needs delta between 0 and 1");
-    }
-    if (s->euclidean && !s->gaussian) {
-        return tacet__fail(err, TACET_INVALID, "Euclidean noise with a delta needs that a delta is allowed");
     }
     return TACET_OK;
 }
@@ -61,12 +45,10 @@ tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, con
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner");
     }
     l->basis = basis;
-    l->stride = basis->d + 2;
+    l->stride = basis->d + 1;
     l->settings = *settings;
     l->bound = 0.5 * (settings->reward_upper - settings->reward_lower);
     l->middle = settings->reward_lower + l->bound;
-    l->noise_sd = NOISE_SD * l->bound;
-    l->decay = DECAY;
     *out = l;
     return TACET_OK;
 }
@@ -120,7 +102,6 @@ tacet_status tacet_contextual_learner_add(tacet_contextual_learner *l, const dou
         double *record = l->records + l->count * l->stride;
         tacet__contextual_unit(l->basis, record, w);
         record[l->basis->d] = isnan(reward) ? 0 : fmin(fmax(reward - l->middle, -l->bound), l->bound);
-        record[l->basis->d + 1] = 1;
         l->count++;
     }
     return status;

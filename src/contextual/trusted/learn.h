@@ -17,28 +17,15 @@
 
 typedef struct tacet_contextual_learner tacet_contextual_learner;
 
-typedef enum tacet_contextual_rewards {
-    TACET_CONTEXTUAL_SKEWED,   /* anything within the range, two values included: only what is measured not to matter is
-                                  clipped */
-    TACET_CONTEXTUAL_SYMMETRIC /* noise as likely above as below: large residuals are clipped */
-} tacet_contextual_rewards;
-
 typedef struct tacet_contextual_settings {
-    tacet_contextual_rewards rewards;  /* declared, never looked up in the records */
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
-    double eps;                        /* of everything released */
-    double delta;                      /* Gaussian noise, and Euclidean noise with a delta, only */
-    bool gaussian;                     /* delta is allowed; false: K-norm noise, pure eps */
-    bool euclidean; /* with `gaussian`: Euclidean noise with that delta (l2), whose spread is smaller up to some
-                       hundred numbers; plans count on the Gaussian's */
-    const volatile bool *stop; /* may be NULL; once another thread sets it a release ends with STATE, between two passes
-                                  over the records or within one. What was charged by then is drawn, the same, by the
-                                  next release of this ticket */
+    double eps;                        /* of a choice */
+    const volatile bool *stop; /* may be NULL; once another thread sets it a sum over the records ends with STATE */
 } tacet_contextual_settings;
 
-/* Rewards in [-1, 1], skewed; eps = 1, K-norm noise. */
+/* Rewards in [-1, 1], eps = 1. */
 void tacet_contextual_settings_defaults(tacet_contextual_settings *settings);
-/* The basis is borrowed and must outlive the learner. INVALID names the rule: a range, eps or delta. NO_MEMORY. */
+/* The basis is borrowed and must outlive the learner. INVALID names the rule: a range or eps. NO_MEMORY. */
 tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, const tacet_contextual_basis *basis,
                                              const tacet_contextual_settings *settings, tacet_error *err);
 void tacet_contextual_learner_free(tacet_contextual_learner *learner); /* wipes; NULL is allowed */

@@ -35,7 +35,6 @@ tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const ta
     parts.kind = spec->kind;
     parts.matern_p = spec->matern_p;
     parts.lengthscales = lengthscales;
-    parts.groups = spec->groups;
     parts.nodes = block->Z;
     parts.weights = weights;
     parts.count = block->count;

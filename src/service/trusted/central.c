@@ -32,9 +32,7 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
     s.eps = def->eps;
     s.delta = tacet__definition_direct(def) ? 0 : def->delta; /* rewards released at once are pure */
     s.create = create;
-    if (def->delta == 0 || strcmp(def->policy, "contextual") != 0) { /* batches: each has all of (eps, delta) */
-        s.accounting = TACET_ACCOUNTING_BASIC;
-    }
+    s.accounting = TACET_ACCOUNTING_BASIC; /* batches and epochs: each has all of (eps, delta) */
     return tacet_ledger_open(&c->ledger, path, &s, err);
 }
 

@@ -1,142 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_contextual.c - the central policy `contextual` for the service: public actions, private contexts and rewards.
- * Ring: trusted. It learns in epochs with a release each (contextual/trusted/epochs.h). Cost: that of the policy.
- */
+ * Ring: trusted. It learns in epochs, with a table each (ab/trusted/earning.h). Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "space/internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/contextual/open/model.h>
-#include "contextual/trusted/epochs.h"
+#include "ab/trusted/earning.h"
 
-typedef struct contextual {
-    central c;
-    tacet_contextual_space space;
-    tacet_contextual_epochs_settings settings;
-    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
-} contextual;
-
-/* The bounds of the actions are those of the list, which is public. */
-static tacet_status describe(contextual *u, const tacet__definition *def, tacet_error *err) {
-    tacet_kernel_spec spec;
-    const size_t a = def->d;
-    const size_t most = def->groups != NULL ? TACET_CONTEXTUAL_COORDINATES_MOST : TACET_CONTEXTUAL_DIM_MOST;
-    if (a + def->context_dim > most) {
-        return tacet__fail(err, TACET_INVALID,
-                           "policy 'contextual' takes at most %zu dimensions, actions and contexts together%s", most,
-                           def->groups == NULL ? "; more with prior.groups" : "");
-    }
-    tacet_kernel_spec_defaults(&spec);
-    tacet_status status = tacet_kernel_parse(&spec, def->kernel, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (spec.kind != TACET_KERNEL_SE &&
-        !(spec.kind == TACET_KERNEL_MATERN && (spec.matern_p == 1 || spec.matern_p == 2))) {
-        return tacet__fail(err, TACET_INVALID, "policy 'contextual' takes the kernels se, matern32 and matern52");
-    }
-    for (size_t c = 0; c < a; c++) {
-        u->lower[c] = (double)INFINITY;
-        u->upper[c] = -(double)INFINITY;
-        for (size_t i = 0; i < def->count; i++) {
-            u->lower[c] = fmin(u->lower[c], def->points[i * a + c]);
-            u->upper[c] = fmax(u->upper[c], def->points[i * a + c]);
-        }
-        if (!(u->lower[c] < u->upper[c])) {
-            return tacet__fail(err, TACET_INVALID, "coordinate %zu of domain.points is the same everywhere", c);
-        }
-    }
-    memcpy(u->lower + a, def->context_lower, def->context_dim * sizeof(double));
-    memcpy(u->upper + a, def->context_upper, def->context_dim * sizeof(double));
-    tacet_contextual_space_defaults(&u->space);
-    u->space.action_dim = a;
-    u->space.context_dim = def->context_dim;
-    u->space.lower = u->lower;
-    u->space.upper = u->upper;
-    u->space.kind = spec.kind;
-    u->space.matern_p = spec.matern_p;
-    u->space.groups = def->groups;
-    u->space.lengthscales = def->lengthscales;
-    u->space.lengthscale_count = def->lengthscale_count;
-    tacet_contextual_epochs_settings_defaults(&u->settings);
-    tacet__definition_range(def, &u->settings.learner.reward_lower, &u->settings.learner.reward_upper);
-    u->settings.learner.eps = def->round_eps;
-    u->settings.learner.delta = def->delta;
-    u->settings.learner.gaussian = def->delta > 0;
-    u->settings.rounds = (size_t)def->rounds;
-    u->settings.late = (size_t)def->late;
-    u->settings.coin_seed = def->coin_seed;
-    return TACET_OK;
+/* A column of plain numbers. */
+static tacet_status add_numbers(tacet_space *space, const char *name, size_t i, double lo, double hi,
+                                tacet_error *err) {
+    tacet_space_column column;
+    tacet_space_column_init(&column);
+    (void)snprintf(column.name, sizeof column.name, "%s%zu", name, i + 1);
+    column.kind = TACET_SPACE_REAL;
+    column.lo = lo;
+    column.hi = hi;
+    return tacet_space_add(space, &column, err);
 }
 
-static tacet_status contextual_check(const tacet__definition *def, tacet_error *err) {
-    contextual u = {0};
-    tacet_contextual_basis *basis = NULL;
-    tacet_status status = describe(&u, def, err);
-    if (status == TACET_OK && def->rounds > (1U << 22)) {
-        status = tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
+/* The columns of the list of actions, whose bounds are its own, then those of contexts. */
+static tacet_status make_space(tacet_space *space, const tacet__definition *def, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    tacet_space_init(space);
+    for (size_t i = 0; i < def->space.count && status == TACET_OK; i++) {
+        status = tacet_space_add(space, &def->space.columns[i], err);
     }
-    TACET_THEN(status, tacet_contextual_basis_create(&basis, &u.space, 0, err));
-    tacet_contextual_basis_free(basis);
+    for (size_t c = 0; c < def->d && def->space.count == 0 && status == TACET_OK; c++) {
+        double lo = INFINITY, hi = -INFINITY;
+        for (size_t i = 0; i < def->count; i++) {
+            lo = fmin(lo, def->points[i * def->d + c]);
+            hi = fmax(hi, def->points[i * def->d + c]);
+        }
+        status = lo < hi ? add_numbers(space, "action", c, lo, hi, err)
+                         : tacet__fail(err, TACET_INVALID, "coordinate %zu of domain.points is the same everywhere", c);
+    }
+    for (size_t i = 0; i < def->context_space.count && status == TACET_OK; i++) {
+        status = tacet_space_add(space, &def->context_space.columns[i], err);
+    }
+    for (size_t c = 0; c < def->context_dim && def->context_space.count == 0 && status == TACET_OK; c++) {
+        status = add_numbers(space, "context", c, def->context_lower[c], def->context_upper[c], err);
+    }
     return status;
 }
 
+/* `space` is filled, and cleared by the caller. */
+static tacet_status describe(tacet_ab_earning_settings *s, tacet_space *space, const tacet__definition *def,
+                             tacet_error *err) {
+    *s = (tacet_ab_earning_settings){.space = space,
+                                     .action_columns = def->space.count > 0 ? def->space.count : def->d,
+                                     .actions = def->space.count > 0 ? def->records : def->points,
+                                     .count = def->count,
+                                     .embedded = def->context_space.count > 0,
+                                     .minimize = def->minimize,
+                                     .eps = def->round_eps,
+                                     .rounds = (size_t)def->rounds,
+                                     .late = (size_t)def->late,
+                                     .coin_seed = def->coin_seed};
+    tacet__definition_range(def, &s->lower, &s->upper);
+    return make_space(space, def, err);
+}
+
+static tacet_status contextual_check(const tacet__definition *def, tacet_error *err) {
+    tacet_ab_earning_settings s;
+    tacet_ab_plan plan;
+    tacet_space space;
+    if (def->delta > 0) {
+        return tacet__fail(err, TACET_INVALID, "policy 'contextual' has pure eps: it takes no delta");
+    }
+    if (def->groups != NULL) {
+        return tacet__fail(err, TACET_INVALID,
+                           "policy 'contextual' takes no prior.groups: it learns which effects add up");
+    }
+    if (def->rounds > (1U << 22)) {
+        return tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
+    }
+    tacet_status status = describe(&s, &space, def, err);
+    TACET_THEN(status, tacet_ab_plan_study(&plan, &space, s.action_columns, s.lower, s.upper, s.eps, s.rounds, err));
+    tacet_space_clear(&space);
+    return status == TACET_UNSUPPORTED ? TACET_INVALID : status;
+}
+
 static void contextual_free(void *self) {
-    contextual *u = self;
-    if (u != NULL) {
-        tacet__central_close(&u->c);
-        free(u);
+    if (self != NULL) {
+        tacet__central_close(self);
+        free(self);
     }
 }
 
 static tacet_status contextual_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                                       const void *snapshot, size_t size, tacet_error *err) {
+    tacet_ab_earning_settings s;
+    tacet_space space;
     *out = (tacet__learner){0};
-    contextual *u = TACET__ZALLOC(contextual, 1);
-    if (u == NULL) {
+    central *c = TACET__ZALLOC(central, 1);
+    if (c == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
-    tacet_status status = describe(u, def, err);
-    TACET_THEN(status, tacet__central_open(&u->c, def, ledger, snapshot == NULL, err));
+    tacet_status status = describe(&s, &space, def, err);
+    TACET_THEN(status, tacet__central_open(c, def, ledger, snapshot == NULL, err));
     if (status == TACET_OK) {
-        const tacet_ask ask = tacet__central_ask(&u->c, "model of a contextual study", "context,reward");
-        status =
-            tacet_contextual_epochs_create(&out->policy, &u->space, def->points, def->count, &u->settings, &ask, err);
+        const tacet_ask ask = tacet__central_ask(c, "table of rewards of a contextual study", "context,reward");
+        status = tacet_ab_earning_create(&out->policy, &s, &ask, err);
     }
+    tacet_space_clear(&space);
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
     }
     if (status != TACET_OK) {
         tacet_policy_free(out->policy);
         out->policy = NULL;
-        contextual_free(u);
+        contextual_free(c);
         return status;
     }
-    out->self = u;
+    out->self = c;
     return TACET_OK;
 }
 
-/* The model that `tacet predict` reads; of the negated reward where the study minimizes. */
+/* The model that `tacet predict` reads. */
 static tacet_status contextual_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                        tacet_error *err) {
-    const tacet_contextual_model *model = tacet_contextual_epochs_model(learner->policy);
-    if (model == NULL) {
-        return tacet__fail(err, TACET_STATE, "nothing has been released yet: the study is still learning");
+    tacet_ab_model *model = NULL;
+    char *text = NULL;
+    (void)def;
+    *out = NULL;
+    tacet_status status = tacet_ab_earning_model(learner->policy, &model, err);
+    TACET_THEN(status, tacet_ab_model_encode(model, &text, err));
+    json_t *value = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    if (status == TACET_OK) {
+        *out = json_pack("{ss so}", "kind", "model", "model", value);
+        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
     }
-    const tacet_status status = tacet__central_model_json(out, model, def, err);
-    if (status == TACET_OK && def->minimize) { /* the policy learns the negated reward */
-        (void)json_object_set_new(json_object_get(*out, "model"), "direction", json_string("minimize"));
-    }
-    if (status == TACET_OK) { /* nothing else is ever recommended */
-        (void)json_object_set_new(json_object_get(*out, "model"), "actions",
-                                  tacet__reals_json(def->points, def->d * def->count));
-    }
+    free(text);
+    tacet_ab_model_free(model);
     return status;
+}
+
+static tacet_status contextual_choose(const tacet__learner *learner, size_t *index, const double *context, size_t count,
+                                      tacet_error *err) {
+    return tacet_ab_earning_best(learner->policy, index, context, count, err);
 }
 
 const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
@@ -144,8 +153,9 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .contextual = true,
                                                    .extends = true, /* in epochs: each release is of its own rounds */
                                                    .index_public = false,   /* it depends on the client's context */
-                                                   .reports_private = true, /* a round without one is a null record */
+                                                   .reports_private = true, /* a round without one adds nothing */
                                                    .check = contextual_check,
                                                    .create = contextual_create,
                                                    .free = contextual_free,
-                                                   .release = contextual_release};
+                                                   .release = contextual_release,
+                                                   .choose = contextual_choose};

@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct tacet_ab_model tacet_ab_model;
 
-enum { TACET_AB_RECEIPTS_MOST = 2 };
+enum { TACET_AB_EPOCHS_MOST = 64, TACET_AB_RECEIPTS_MOST = TACET_AB_EPOCHS_MOST };
 
 typedef struct tacet_ab_facts {
     const tacet_space *space; /* action columns, then context columns */
@@ -27,11 +27,18 @@ typedef struct tacet_ab_facts {
     double variance_share;
     double scale; /* of the noise on each number of the table */
     bool is_private;
-    size_t person_rows;     /* how many rows a person may have; 0: rows count by themselves */
-    double person_eps;      /* what such a person is charged */
-    const double *released; /* plan.numbers of them: up of each cell, down of each, then of the totals likewise */
+    size_t person_rows; /* how many rows a person may have; 0: rows count by themselves */
+    double person_eps;  /* what such a person is charged */
+    const double
+        *released; /* plan.numbers of them, in each epoch: up of each cell, down of each, then of the totals likewise */
     tacet_receipt receipts[TACET_AB_RECEIPTS_MOST];
     size_t receipt_count;
+    /* A running study (plan.study) has a table an epoch: `released` is one after the other. */
+    size_t epochs;
+    const double *tickets; /* of each epoch */
+    bool minimize;         /* the table is of negated rewards: values are negated back, and the best is the least */
+    const double *actions; /* its list of actions, plan.action_columns numbers each: no other is recommended */
+    size_t action_count;   /* 0: any */
 } tacet_ab_facts;
 
 TACET_API void tacet_ab_model_free(tacet_ab_model *model); /* NULL is allowed */

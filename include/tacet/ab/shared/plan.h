@@ -18,6 +18,7 @@ enum {
     TACET_AB_ACTION_COLUMNS_MOST = 8,
     TACET_AB_AXES_MOST = TACET_AB_COLUMNS_MOST + TACET_AB_ACTION_COLUMNS_MOST,
     TACET_AB_CELLS_MOST = 1 << 17,
+    TACET_AB_STUDY_CELLS_MOST = 2048,
     TACET_AB_SPREAD_PARTS = 16, /* the spread adds this part of a row at the most */
     TACET_AB_KNOTS = 11         /* of the rewards' law, where they may be money */
 };
@@ -42,6 +43,7 @@ typedef struct tacet_ab_plan {
     bool totals;    /* the table holds each action's totals beside the cells */
     bool spread;    /* rewards between the ends of their range: how far they scatter is one number more */
     size_t numbers; /* of the table: up and down of each cell, then of each total, then the spread */
+    bool study;     /* a running study, with a table an epoch: tacet_ab_plan_study */
     double
         sensitivity; /* of the table in the L1 norm: 2 for the cells, 2 more with totals, 1/16 more with the spread */
 } tacet_ab_plan;
@@ -50,6 +52,11 @@ typedef struct tacet_ab_plan {
  * log for one table. INVALID: no actions, a range or eps. */
 TACET_API tacet_status tacet_ab_plan_make(tacet_ab_plan *out, const tacet_space *space, size_t action_columns,
                                           double lo, double hi, double eps, size_t rows, tacet_error *err);
+/* The table that each epoch of a running study releases; `rounds` is its horizon. Bins are those of a log of 25
+ * sqrt(rounds/eps) rows; rewards are not cut, and there are no totals. UNSUPPORTED: more than
+ * TACET_AB_STUDY_CELLS_MOST. */
+TACET_API tacet_status tacet_ab_plan_study(tacet_ab_plan *out, const tacet_space *space, size_t action_columns,
+                                           double lo, double hi, double eps, size_t rounds, tacet_error *err);
 /* What an action (or a context) has in column j, any of all columns: a level, or the middle of a bin. */
 TACET_API double tacet_ab_plan_value(const tacet_ab_plan *plan, size_t number, size_t j);
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/ab/open/model.h>
 #include <tacet/contextual/open/model.h>
 
 enum { LINE = 61, SQUARE = 21, COLUMNS_MOST = 2 * TACET__DEFINITION_DIMS };
@@ -173,53 +174,87 @@ static tacet_status choose_record(double *record, const view *v, const tacet__de
     return TACET_OK;
 }
 
-/* The grid over one or two columns. */
-static tacet_status over_grid(const tacet_contextual_model *model, json_t *points, const view *v, double *record,
-                              const tacet__job *job, tacet_error *err) {
-    const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
-    const bool flat = job->y != UINT64_MAX;
+/* What a release has: a function of coordinates, or a table of a study with contexts. */
+typedef struct released {
+    tacet_contextual_model *function;
+    tacet_ab_model *table;
+} released;
+
+static tacet_status predict_record(const released *m, const view *v, double *mean, double *sd, const double *record,
+                                   tacet_error *err) {
     double at[COLUMNS_MOST];
+    size_t best = 0;
+    if (m->table != NULL) {
+        return tacet_ab_model_predict(m->table, mean, sd, NULL, record, 1, err);
+    }
+    const tacet_contextual_parts *parts = tacet_contextual_model_parts(m->function);
+    for (size_t c = 0; c < v->count; c++) {
+        embed_column(&v->columns[c], at, record[c]);
+    }
+    for (size_t c = 0; c < v->dims; c++) { /* rounding must not leave the box */
+        at[c] = fmin(fmax(at[c], parts->lower[c]), parts->upper[c]);
+    }
+    *sd = parts->predicted_error;
+    return tacet_contextual_predict(m->function, &best, mean, at, 1, NULL, err);
+}
+
+/* The grid over one or two columns. */
+static tacet_status over_grid(const released *model, json_t *points, const view *v, double *record,
+                              const tacet__job *job, tacet_error *err) {
+    const bool flat = job->y != UINT64_MAX;
     if (job->x >= v->count || (flat && (job->y >= v->count || job->y == job->x))) {
         return tacet__fail(err, TACET_INVALID, "'x' and 'y' are two columns from 0 to %zu", v->count - 1);
     }
     const size_t nx = grid_size(&v->columns[job->x], flat ? SQUARE : LINE);
     const size_t ny = flat ? grid_size(&v->columns[job->y], SQUARE) : 1;
     for (size_t i = 0; i < nx * ny; i++) {
-        size_t best = 0;
-        double mean = 0;
+        double mean = 0, sd = 0;
         record[job->x] = grid_value(&v->columns[job->x], i % nx, nx);
         if (flat) {
             record[job->y] = grid_value(&v->columns[job->y], i / nx, ny);
         }
-        for (size_t c = 0; c < v->count; c++) {
-            embed_column(&v->columns[c], at, record[c]);
-        }
-        for (size_t c = 0; c < v->dims; c++) { /* rounding must not leave the box */
-            at[c] = fmin(fmax(at[c], m->lower[c]), m->upper[c]);
-        }
-        const tacet_status status =
-            tacet_contextual_predict(model, &best, &mean, at, 1, m->context_dim > 0 ? at + m->action_dim : NULL, err);
+        const tacet_status status = predict_record(model, v, &mean, &sd, record, err);
         if (status != TACET_OK) {
             return status;
         }
-        if (!add_point(points, record, v->count, mean, m->predicted_error)) {
+        if (!add_point(points, record, v->count, mean, sd)) {
             return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
         }
     }
     return TACET_OK;
 }
 
-static tacet_status draw_model(const tacet__replica *r, const tacet_contextual_model *model, const json_t *release,
-                               tacet__job *job) {
-    const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
+/* The columns that a model is of. */
+static tacet_status describe_model(view *v, const released *model, const tacet__definition *def, tacet_error *err) {
+    if (model->table != NULL) {
+        double lower[COLUMNS_MOST] = {0}, upper[COLUMNS_MOST] = {0};
+        const tacet_space *space = tacet_ab_model_facts(model->table)->space;
+        for (size_t i = 0; i < space->count && i < COLUMNS_MOST; i++) { /* one each, where columns are plain numbers */
+            const size_t at = def->space.count > 0 && i >= def->space.count ? i - def->space.count + def->d : i;
+            lower[at < COLUMNS_MOST ? at : 0] = space->columns[i].lo;
+            upper[at < COLUMNS_MOST ? at : 0] = space->columns[i].hi;
+        }
+        describe_view(v, def, lower, upper);
+        return v->count == space->count ? TACET_OK
+                                        : tacet__fail(err, TACET_CORRUPT, "the model has other columns than the study");
+    }
+    const tacet_contextual_parts *m = tacet_contextual_model_parts(model->function);
+    if (m->action_dim != def->d || m->context_dim != 0) {
+        return tacet__fail(err, TACET_CORRUPT, "the model has other coordinates than the study");
+    }
+    describe_view(v, def, m->lower, m->upper);
+    return TACET_OK;
+}
+
+static tacet_status draw_model(const tacet__replica *r, const released *model, const json_t *release, tacet__job *job) {
     double record[COLUMNS_MOST];
     view v;
-    if (m->action_dim != r->def.d || m->context_dim != r->def.context_dim) {
-        return tacet__fail(&job->err, TACET_CORRUPT, "the model has other coordinates than the study");
+    tacet_status status = describe_model(&v, model, &r->def, &job->err);
+    if (status != TACET_OK) {
+        return status;
     }
-    describe_view(&v, &r->def, m->lower, m->upper);
     json_t *points = json_array();
-    tacet_status status = choose_record(record, &v, &r->def, job, release, &job->err);
+    status = choose_record(record, &v, &r->def, job, release, &job->err);
     json_t *through = status == TACET_OK ? tacet__reals_json(record, v.count) : NULL;
     TACET_THEN(status, over_grid(model, points, &v, record, job, &job->err));
     if (status == TACET_OK) {
@@ -235,7 +270,7 @@ static tacet_status draw_model(const tacet__replica *r, const tacet_contextual_m
 /* Central: over the model that a release would have. */
 static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
     json_t *release = NULL;
-    tacet_contextual_model *model = NULL;
+    released model = {0};
     tacet_status status = r->kind->release(&r->learner, &r->def, &release, &job->err);
     const json_t *inner = json_object_get(release, "model");
     char *text = inner != NULL ? json_dumps(inner, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -243,11 +278,16 @@ static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
         status =
             tacet__fail(&job->err, TACET_STATE, "this study releases its best point alone, and no model of the others");
     }
-    TACET_THEN(status, tacet_contextual_model_decode(&model, text, strlen(text), &job->err));
-    TACET_THEN(status, draw_model(r, model, release, job));
+    if (status == TACET_OK) {
+        status = tacet_ab_model_is(text, strlen(text))
+                     ? tacet_ab_model_decode(&model.table, text, strlen(text), &job->err)
+                     : tacet_contextual_model_decode(&model.function, text, strlen(text), &job->err);
+    }
+    TACET_THEN(status, draw_model(r, &model, release, job));
     free(text);
     json_decref(release);
-    tacet_contextual_model_free(model);
+    tacet_contextual_model_free(model.function);
+    tacet_ab_model_free(model.table);
     return status;
 }
 

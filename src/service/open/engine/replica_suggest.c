@@ -138,21 +138,19 @@ static tacet_status hold(tacet__replica *r, const tacet__job *job, tacet__event 
     return status;
 }
 
-/* The best of this round's actions by what was released: post-processing, so it may be asked for ever. */
+/* The best of this round's decision set by what was released: post-processing, so it may be asked for ever. */
 static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
     json_t *release = NULL;
     tacet_contextual_model *model = NULL;
-    const double *actions = r->def.count > 0 ? r->def.points : job->points;
-    const size_t n = r->def.count > 0 ? r->def.count : job->count;
     size_t best = 0;
     tacet_status status = r->kind->release(&r->learner, &r->def, &release, &job->err);
     char *text = status == TACET_OK ? json_dumps(json_object_get(release, "model"), JSON_REAL_PRECISION(17)) : NULL;
-    double *means = TACET__ZALLOC(double, n + 1);
+    double *means = TACET__ZALLOC(double, job->count + 1);
     if (status == TACET_OK && (text == NULL || means == NULL)) {
         status = tacet__fail(&job->err, TACET_STATE, "the rounds are over, and the study released no model");
     }
     TACET_THEN(status, tacet_contextual_model_decode(&model, text, strlen(text), &job->err));
-    TACET_THEN(status, tacet_contextual_predict(model, &best, means, actions, n, job->context, &job->err));
+    TACET_THEN(status, tacet_contextual_predict(model, &best, means, job->points, job->count, NULL, &job->err));
     job->index = best;
     tacet_contextual_model_free(model);
     json_decref(release);
@@ -168,7 +166,11 @@ static tacet_status suggest_last(tacet__replica *r, tacet__job *job) {
     if (r->kind->own_sets) {
         return tacet__fail(&job->err, TACET_STATE, "the study has given out its rounds: devices choose by its model");
     }
-    if (r->kind->sets || r->kind->contextual) {
+    if (r->kind->contextual) {
+        size_t index = 0;
+        status = r->kind->choose(&r->learner, &index, job->context, job->context_dim, &job->err);
+        job->index = index;
+    } else if (r->kind->sets) {
         status = best_by_model(r, job);
     } else {
         status = r->kind->best(&r->learner, &r->def, &best, &job->err);

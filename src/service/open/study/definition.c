@@ -357,14 +357,16 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     }
     word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
     const json_t *scale = json_object_get(prior, "lengthscale");
-    const bool precomputed = json_object_get(prior, "covariance") != NULL && scale == NULL;
-    if (precomputed || json_is_number(scale)) {
+    const bool none = scale == NULL && s->space.count == 0 &&
+                      (json_object_get(prior, "covariance") != NULL || strcmp(s->policy, "contextual") == 0 ||
+                       strcmp(s->policy, "ab") == 0);
+    if (none || json_is_number(scale)) {
         s->lengthscales = room(r, 1, sizeof *s->lengthscales);
         if (s->lengthscales == NULL) {
             return;
         }
         s->lengthscale_count = 1;
-        s->lengthscales[0] = precomputed ? 1 /* of nothing */ : real_of(r, scale, "prior.lengthscale", (double)NAN);
+        s->lengthscales[0] = none ? 1 /* of nothing */ : real_of(r, scale, "prior.lengthscale", (double)NAN);
     } else if (scale != NULL || s->space.count == 0) {
         s->lengthscale_count =
             reals_of(r, &s->lengthscales, scale, "prior.lengthscale", 1, 2 * (size_t)TACET__DEFINITION_DIMS);

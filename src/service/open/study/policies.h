@@ -51,6 +51,9 @@ typedef struct tacet__policy_kind {
      * mean, sd}, and over a list index, over a space point. STATE: nothing yet. NULL: the best action depends on what a
      * round brings. */
     tacet_status (*best)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
+    /* The best action in a context by what was released, as above. NULL: rounds bring none. */
+    tacet_status (*choose)(const tacet__learner *learner, size_t *index, const double *context, size_t count,
+                           tacet_error *err);
     /* Takes the ledger over from other processes: from now on none but this one draws for the study. NULL: no ledger.
      */
     tacet_status (*take)(const tacet__learner *learner, tacet_error *err);

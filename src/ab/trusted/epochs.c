@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* epochs.c - see epochs.h. Ring: trusted. Source: src/ab/README.md. Cost: a bit a ticket; one entry of the ledger read
+ * at the beginning of an epoch. */
+#include "ab/trusted/epochs.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/open/parameters.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORTEST = 4 }; /* a last epoch has at least this part of the first, or is left out */
+
+tacet_status tacet__ab_epochs_init(tacet__ab_epochs *e, size_t rounds, size_t first, size_t late, const tacet_ask *ask,
+                                   tacet_error *err) {
+    memset(e, 0, sizeof *e);
+    if (rounds == 0 || rounds > TACET__AB_ROUNDS_MOST || late > rounds) {
+        return tacet__fail(err, TACET_INVALID, "1 to %d rounds, and reports that are no later than all of them",
+                           (int)TACET__AB_ROUNDS_MOST);
+    }
+    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL || ask->part != NULL || ask->ticket == NULL ||
+        strlen(ask->ticket) > TACET__AB_TICKET) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a release needs a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
+                           (int)TACET__AB_TICKET);
+    }
+    e->rounds = rounds;
+    e->first = first;
+    e->late = late + 1;
+    e->ask = *ask;
+    memcpy(e->ticket, ask->ticket, strlen(ask->ticket));
+    e->ask.ticket = e->ticket;
+    e->reported = TACET__ZALLOC(bool, rounds);
+    return e->reported != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds", rounds);
+}
+
+void tacet__ab_epochs_clear(tacet__ab_epochs *e) {
+    free(e->reported);
+    sodium_memzero(e, sizeof *e);
+}
+
+/* The ticket of an epoch's release in the ledger. */
+static void name_part(const tacet__ab_epochs *e, char ticket[TACET_TICKET_MOST + 1], char part[64]) {
+    (void)snprintf(part, 64, "epoch %zu", e->epoch);
+    (void)snprintf(ticket, TACET_TICKET_MOST + 1, "%.130s/%.60s", e->ask.ticket, part);
+}
+
+/* Of how many tickets the ledger has a release of this epoch, which was begun before; 0: it has none. */
+static tacet_status begun(size_t *tickets, const tacet__ab_epochs *e, tacet_error *err) {
+    char ticket[TACET_TICKET_MOST + 1], part[64];
+    tacet_blob texts;
+    tacet_charge charge;
+    tacet_error why = {0};
+    *tickets = 0;
+    if (e->ask.ledger == NULL) {
+        return TACET_OK;
+    }
+    name_part(e, ticket, part);
+    tacet_blob_init(&texts);
+    tacet_status status = tacet_ledger_charge(e->ask.ledger, &charge, &texts, ticket, &why);
+    if (status == TACET_OK) {
+        const double records = tacet__parameter_number(charge.parameters, "records");
+        *tickets = records >= 1 && records <= 0x1p53 ? (size_t)records : 0;
+    } else if (status == TACET_NOT_FOUND) {
+        status = TACET_OK;
+    }
+    tacet_blob_clear(&texts);
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", why.message);
+}
+
+tacet_status tacet__ab_epochs_plan(tacet__ab_epochs *e, size_t full, tacet_error *err) {
+    const size_t most = full > e->late ? full : e->late; /* tickets waited for belong to the next epoch alone */
+    const size_t left = e->rounds - e->begin;
+    const size_t rest = left > e->late + 1 ? left - e->late - 1 : 0; /* all but the last round, and those waited for */
+    size_t before = 0;
+    e->size = rest < most && rest >= e->first / SHORTEST && rest >= e->late ? rest : most;
+    const tacet_status status = begun(&before, e, err);
+    e->size = before > 0 && before <= most ? before : e->size;
+    return status;
+}
+
+bool tacet__ab_epochs_due(const tacet__ab_epochs *e) {
+    return e->suggested == e->begin + e->size + e->late;
+}
+
+tacet_status tacet__ab_epochs_left(const tacet__ab_epochs *e, tacet_error *err) {
+    return e->suggested < e->rounds
+               ? TACET_OK
+               : tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", e->rounds);
+}
+
+tacet_status tacet__ab_epochs_known(const tacet__ab_epochs *e, uint64_t ticket, tacet_error *err) {
+    if (ticket == 0 || ticket > e->suggested) {
+        return tacet__fail(err, TACET_NOT_FOUND, "round %llu was never given", (unsigned long long)ticket);
+    }
+    return !e->reported[ticket - 1]
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "round %llu has been reported already", (unsigned long long)ticket);
+}
+
+tacet__ab_when tacet__ab_epochs_report(tacet__ab_epochs *e, uint64_t ticket) {
+    const size_t k = (size_t)ticket - 1;
+    e->reported[k] = true;
+    return k >= e->begin + e->size                     ? TACET__AB_NEXT
+           : k >= e->begin && !tacet__ab_epochs_due(e) ? TACET__AB_NOW
+                                                       : TACET__AB_PAST;
+}
+
+tacet_status tacet__ab_epochs_release(const tacet__ab_epochs *e, tacet_release **out, const uint64_t *steps,
+                                      tacet__tally_sums sums, const char *group, tacet_error *err) {
+    char ticket[TACET_TICKET_MOST + 1], named[TACET_TICKET_MOST + 1], part[64];
+    tacet_ask ask = e->ask;
+    tacet_raw *raw = NULL;
+    double *numbers = TACET__ZALLOC(double, sums.count);
+    name_part(e, ticket, part);
+    (void)snprintf(named, sizeof named, "%.20s %.150s", group, e->ask.ticket);
+    ask.ticket = ticket;
+    ask.group = named;
+    ask.part = part;
+    ask.records = e->size;
+    *out = NULL;
+    for (size_t i = 0; i < sums.count && numbers != NULL; i++) {
+        numbers[i] = (double)steps[i] / (double)TACET_TALLY_ONE; /* exact: below 2^45 steps */
+    }
+    tacet_status status = numbers == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for sums")
+                                          : tacet_raw_create(&raw, sums.count, err);
+    TACET_THEN(status, tacet_raw_set(raw, numbers, sums.count, err));
+    sums.raw = raw;
+    sums.norm = fmax(0.5 * sums.sensitivity, 1) * (double)e->size; /* each ticket adds numbers >= 0 that sum to that */
+    TACET_THEN(status, tacet__tally_release(out, &sums, &ask, err));
+    tacet_raw_free(raw);
+    if (numbers != NULL) {
+        sodium_memzero(numbers, sums.count * sizeof *numbers);
+    }
+    free(numbers);
+    return status;
+}
+
+void tacet__ab_epochs_next(tacet__ab_epochs *e) {
+    e->begin += e->size;
+    e->epoch++;
+}
+
+void tacet__ab_epochs_state(tacet__ab_epochs *e, tacet__state *s, size_t most, size_t *now, size_t *next) {
+    tacet__state_size(s, "suggested", &e->suggested, e->rounds);
+    tacet__state_bools(s, "reported", e->reported, e->suggested);
+    tacet__state_size(s, "epoch", &e->epoch, most);
+    tacet__state_size(s, "begin", &e->begin, e->suggested);
+    tacet__state_size(s, "size", &e->size, SIZE_MAX / 4);
+    const size_t open = e->suggested - e->begin;
+    tacet__state_require(s, "size", open <= e->size + e->late);
+    *now = open < e->size ? open : e->size;
+    *next = open - *now;
+    if (tacet__state_taking(s)) {
+        memset(e->reported + e->suggested, 0, e->rounds - e->suggested);
+    }
+}

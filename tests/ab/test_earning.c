@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_earning.c - choices that earn while they learn: what any policy must do, what is learnt of categories and of
+ * numbers, what a missing or late report does, what the ledger is charged, what more rounds change, and its model. */
+#include "support/conformance.h"
+#include "support/gate.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+#include "ab/trusted/earning.h"
+#include <tacet/core/simrng.h>
+
+enum { ACTIONS = 9, FIRST = 120 };
+
+typedef struct world {
+    tacet_noise *noise;
+    tacet_ledger *ledger;
+    const char *ticket;
+    bool levels;
+    tacet_ab_earning_settings s;
+} world;
+
+static tacet_space spaces[2]; /* of numbers, of levels */
+
+static int setup(void **state) {
+    const tacet_space_options numbers = {.bounds = "dose=0:4,age=10:12"};
+    const tacet_space_options levels = {.levels = "shown=A|B|C,type=phone|tablet|desktop|other"};
+    (void)state;
+    return tacet_space_short(&spaces[0], &numbers, NULL) == TACET_OK &&
+                   tacet_space_short(&spaces[1], &levels, NULL) == TACET_OK
+               ? 0
+               : 1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    tacet_space_clear(&spaces[0]);
+    tacet_space_clear(&spaces[1]);
+    return 0;
+}
+
+static void world_init(world *w, size_t rounds, size_t first, double eps) {
+    *w = (world){.ticket = "study"};
+    w->s = (tacet_ab_earning_settings){
+        .action_columns = 1, .lower = -2, .upper = 1, .eps = eps, .rounds = rounds, .first = first, .coin_seed = 1};
+}
+
+static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
+    const world *w = user;
+    tacet_ab_earning_settings s = w->s;
+    double list[ACTIONS];
+    for (size_t i = 0; i < ACTIONS; i++) {
+        list[i] = w->levels ? (double)i : 4.0 * (double)i / (ACTIONS - 1);
+    }
+    s.space = &spaces[w->levels ? 1 : 0];
+    s.actions = list;
+    s.count = w->levels ? 3 : ACTIONS;
+    const tacet_ask ask = {
+        .ledger = w->ledger, .noise = w->noise, .ticket = w->ticket, .what = "table", .to_whom = "anyone"};
+    return tacet_ab_earning_create(out, &s, &ask, err);
+}
+
+static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *err) {
+    world other = *(const world *)user;
+    other.ticket = "another";
+    return create(&other, out, err);
+}
+
+static tacet_policy *make(world *w) {
+    tacet_policy *policy = NULL;
+    tacet_error err = {0};
+    test_assert_status(create(w, &policy, &err), TACET_OK, &err, __FILE__, __LINE__);
+    return policy;
+}
+
+static double context_of(const world *w, size_t k) {
+    tacet_simrng rng = test_rng(71, k);
+    const double u = tacet_simrng_uniform(&rng);
+    return w->levels ? floor(4 * u) : 10 + 2 * u;
+}
+
+/* Of numbers the best dose follows the age; of levels the best variant the type. */
+static double reward(const world *w, size_t index, double c) {
+    const double off = w->levels ? fmod((double)index + c, 3) : 4.0 * (double)index / (ACTIONS - 1) - 2 * (c - 10);
+    return w->levels ? 0.8 - off : 0.8 - 0.3 * off * off;
+}
+
+static double best_reward(const world *w, double c) {
+    double top = -INFINITY;
+    for (size_t i = 0; i < (w->levels ? 3 : (size_t)ACTIONS); i++) {
+        top = fmax(top, reward(w, i, c));
+    }
+    return top;
+}
+
+static void round_of(void *user, size_t k, tacet_round *out) {
+    static double context;
+    context = context_of(user, k);
+    *out = (tacet_round){.context = &context, .context_dim = 1};
+}
+
+static double value(void *user, size_t k, const tacet_suggestion *s) {
+    return reward(user, s->index, context_of(user, k));
+}
+
+static void test_conformance(void **state) {
+    (void)state;
+    world w;
+    world_init(&w, 24, 100, 1);
+    w.noise = test_noise(1, 1);
+    const conformance_problem problem = {.create = create,
+                                         .create_foreign = create_foreign,
+                                         .round = round_of,
+                                         .value = value,
+                                         .user = &w,
+                                         .rounds = 24,
+                                         .any_order = true};
+    test_policy_conformance(&problem);
+    tacet_noise_close(w.noise);
+}
+
+static tacet_suggestion next(const world *w, tacet_policy *policy, size_t k) {
+    const double c = context_of(w, k);
+    const tacet_round round = {.context = &c, .context_dim = 1};
+    tacet_suggestion s = {0};
+    assert_ok(tacet_policy_suggest(policy, &s, &round, NULL));
+    return s;
+}
+
+static bool has_model(const tacet_policy *policy) {
+    tacet_ab_model *model = NULL;
+    const tacet_status status = tacet_ab_earning_model(policy, &model, NULL);
+    assert_true(status == TACET_OK || status == TACET_STATE);
+    tacet_ab_model_free(model);
+    return status == TACET_OK;
+}
+
+/* Rounds from + 1 to `to`; every `skip`-th (0: none) is not reported. The regret of all of them. */
+static double play(const world *w, tacet_policy *policy, size_t from, size_t to, size_t skip) {
+    double regret = 0;
+    for (size_t t = from; t < to; t++) {
+        const tacet_suggestion s = next(w, policy, t);
+        const double c = context_of(w, t);
+        regret += best_reward(w, c) - reward(w, s.index, c);
+        if (skip == 0 || t % skip != 0) {
+            assert_ok(tacet_policy_observe(policy, s.ticket, reward(w, s.index, c), NULL));
+        }
+    }
+    return regret;
+}
+
+/* Even draws lose about .9 a round of numbers, 1 of levels. With a quarter of the reports missing it learns too. */
+static void test_later_rounds_earn_more(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        world w;
+        world_init(&w, 2000, 250, 3);
+        w.levels = k >= 2;
+        w.noise = test_noise(5, (uint64_t)k);
+        tacet_policy *policy = make(&w);
+        const size_t skip = k % 2 == 1 ? 4 : 0;
+        (void)play(&w, policy, 0, 1500, skip);
+        const double regret = play(&w, policy, 1500, 2000, skip) / 500;
+        print_message("%s%s: %.3f a round\n", w.levels ? "levels" : "numbers", skip > 0 ? ", some missing" : "",
+                      regret);
+        assert_true(regret < (w.levels ? 0.05 : 0.15));
+        tacet_policy_free(policy);
+        tacet_noise_close(w.noise);
+    }
+}
+
+/* With hardly any noise the table has what was reported: each cell its rewards, what was not reported is not there, and
+ * neither is what came while the release was due. */
+static void test_the_table_is_of_what_was_reported(void **state) {
+    (void)state;
+    world w;
+    double up[12] = {0}, rows[12] = {0};
+    tacet_ab_model *model = NULL;
+    world_init(&w, 1000, 100, 1e6);
+    w.levels = true;
+    w.s.late = 10;
+    w.noise = test_noise(3, 1);
+    tacet_policy *policy = make(&w);
+    uint64_t open = 0;
+    for (size_t t = 0; t < 111; t++) { /* the epoch, and those waited for: reports of the first 100 count until then */
+        const tacet_suggestion s = next(&w, policy, t);
+        const size_t cell = (size_t)context_of(&w, t) * 3 + s.index;
+        if (t == 110) {
+            assert_ok(tacet_policy_observe(policy, open, 1, NULL)); /* the release is due */
+        }
+        if (t % 4 == 0) {
+            open = t == 0 ? s.ticket : open;
+            continue;
+        }
+        assert_ok(tacet_policy_observe(policy, s.ticket, t % 4 == 1 ? 50 : -0.5, NULL));
+        up[cell] += t < 100 ? (t % 4 == 1 ? 1 : 0.5) : 0;
+        rows[cell] += t < 100 ? 1 : 0;
+    }
+    assert_false(has_model(policy));
+    (void)next(&w, policy, 111);
+    assert_ok(tacet_ab_earning_model(policy, &model, NULL));
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    assert_true(f->epochs == 1 && f->tickets[0] == 100 && f->plan.cells == 12);
+    for (size_t i = 0; i < 12; i++) {
+        assert_close(f->released[i], up[i], 1e-3);
+        assert_close(f->released[12 + i], rows[i] - up[i], 1e-3);
+    }
+    assert_ok(tacet_policy_observe(policy, 5, 1, NULL)); /* too late */
+    assert_status(tacet_policy_observe(policy, 5, 1, NULL), TACET_CONFLICT);
+    tacet_ab_model_free(model);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+static void open_ledger(world *w, double eps) {
+    char path[512];
+    tacet_ledger_settings budget;
+    (void)snprintf(path, sizeof path, "%s/ledger", test_mkdir());
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = eps;
+    budget.delta = 0;
+    budget.accounting = TACET_ACCOUNTING_BASIC;
+    budget.create = true;
+    assert_ok(tacet_ledger_open(&w->ledger, path, &budget, NULL));
+}
+
+/* One group in the ledger: however many epochs, a ticket costs eps once. A study is given more rounds after its last
+ * epoch was released, and goes on from a state of before: the ledger knows where the epoch ended, so that it ends there
+ * again with the stored release, and the table stays the one it was planned with. */
+static void test_charged_once_and_more_rounds(void **state) {
+    (void)state;
+    enum { LONG = 400, MIDDLE = 300 };
+    world w;
+    tacet_blob middle, first, second;
+    tacet_ledger_totals totals;
+    world_init(&w, LONG, FIRST, 3);
+    open_ledger(&w, 3);
+    tacet_blob_init(&middle);
+    tacet_blob_init(&first);
+    tacet_blob_init(&second);
+    tacet_policy *policy = make(&w);
+    (void)play(&w, policy, 0, MIDDLE, 5); /* epochs of 120, 120, and of 240 a part */
+    assert_ok(tacet_policy_save(policy, &middle, NULL));
+    (void)play(&w, policy, MIDDLE, LONG, 5);
+    assert_ok(tacet_policy_save(policy, &first, NULL));
+    assert_ok(tacet_ledger_total(w.ledger, &totals, NULL));
+    assert_int_equal(totals.entries, 3);
+    assert_close(totals.eps, 3, 1e-9);
+    tacet_policy_free(policy);
+    w.s.rounds = 100000;
+    policy = make(&w);
+    assert_ok(tacet_policy_load(policy, middle.data, middle.size, NULL));
+    (void)play(&w, policy, MIDDLE, LONG, 5);
+    assert_ok(tacet_policy_save(policy, &second, NULL));
+    assert_int_equal(first.size, second.size);
+    assert_memory_equal(first.data, second.data, first.size);
+    assert_ok(tacet_policy_load(policy, first.data, first.size, NULL));
+    (void)play(&w, policy, LONG, 900, 5);
+    assert_ok(tacet_ledger_total(w.ledger, &totals, NULL));
+    assert_true(totals.entries == 4 && totals.eps < 3 + 1e-9);
+    tacet_blob_clear(&middle);
+    tacet_blob_clear(&first);
+    tacet_blob_clear(&second);
+    tacet_policy_free(policy);
+    tacet_ledger_close(w.ledger);
+}
+
+/* Rounds from + 1 to `to`, each reported when `out` more were suggested; taken: what was suggested. */
+static void play_behind(const world *w, tacet_policy *policy, size_t from, size_t to, size_t out, size_t *taken) {
+    for (size_t t = from; t < to; t++) {
+        taken[t] = next(w, policy, t).index;
+        if (t >= out) {
+            assert_ok(
+                tacet_policy_observe(policy, t - out + 1, reward(w, taken[t - out], context_of(w, t - out)), NULL));
+        }
+    }
+}
+
+/* Releases that wait for 60 rounds are the same whether reports come at once or 60 rounds late, also where the policy
+ * is saved between an epoch's end and its release; reports that come 61 rounds late are missing from them. */
+static void test_late_reports_count_where_they_are_waited_for(void **state) {
+    enum { ROUNDS = 700, LATE = 60, MIDDLE = 2 * FIRST + LATE / 2 };
+    static size_t taken[4][ROUNDS];
+    const size_t out[4] = {0, LATE, LATE, LATE + 1};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        world w;
+        tacet_blob blob;
+        world_init(&w, ROUNDS, FIRST, 3);
+        w.s.late = LATE;
+        tacet_blob_init(&blob);
+        assert_ok(tacet_noise_open_seeded(&w.noise, 9, 0, NULL));
+        tacet_policy *policy = make(&w);
+        play_behind(&w, policy, 0, FIRST + LATE, out[k], taken[k]);
+        assert_false(has_model(policy));
+        play_behind(&w, policy, FIRST + LATE, MIDDLE, out[k], taken[k]);
+        assert_true(has_model(policy));
+        if (k == 2) {
+            assert_ok(tacet_policy_save(policy, &blob, NULL));
+            tacet_policy_free(policy);
+            policy = make(&w);
+            assert_ok(tacet_policy_load(policy, blob.data, blob.size, NULL));
+        }
+        play_behind(&w, policy, MIDDLE, ROUNDS, out[k], taken[k]);
+        tacet_blob_clear(&blob);
+        tacet_policy_free(policy);
+        tacet_noise_close(w.noise);
+    }
+    assert_memory_equal(taken[0], taken[1], sizeof taken[0]);
+    assert_memory_equal(taken[0], taken[2], sizeof taken[0]);
+    assert_memory_not_equal(taken[0], taken[3], sizeof taken[0]);
+}
+
+/* The released model says what the policy knows, in the rewards' own direction, after a way through its text too. */
+static void test_its_model_recommends_what_it_plays(void **state) {
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        world w;
+        tacet_ab_model *model = NULL, *again = NULL;
+        char *text = NULL;
+        world_init(&w, 3000, 400, 1000);
+        w.levels = k >= 2;
+        w.s.minimize = k % 2 == 1;
+        w.noise = test_noise(6, (uint64_t)k);
+        tacet_policy *policy = make(&w);
+        (void)play(&w, policy, 0, 2000, 0);
+        assert_ok(tacet_ab_earning_model(policy, &model, NULL));
+        assert_ok(tacet_ab_model_encode(model, &text, NULL));
+        assert_true(tacet_ab_model_is(text, strlen(text)));
+        assert_ok(tacet_ab_model_decode(&again, text, strlen(text), NULL));
+        for (size_t i = 0; i < 20; i++) {
+            const double record[2] = {0, context_of(&w, i)};
+            double means[2], sd = 0, best[2];
+            size_t index = 0;
+            assert_ok(tacet_ab_model_predict(model, &means[0], &sd, &best[0], record, 1, NULL));
+            assert_ok(tacet_ab_model_predict(again, &means[1], &sd, &best[1], record, 1, NULL));
+            assert_true(best[0] == best[1] && means[0] == means[1]);
+            assert_ok(tacet_ab_earning_best(policy, &index, &record[1], 1, NULL));
+            const double played = w.levels ? (double)index : 4.0 * (double)index / (ACTIONS - 1);
+            assert_close(best[0], played, w.levels ? 0 : 1.01);
+            const double top = best_reward(&w, record[1]);
+            assert_close(w.s.minimize ? -means[0] : means[0], top, 0.25);
+        }
+        free(text);
+        tacet_ab_model_free(model);
+        tacet_ab_model_free(again);
+        tacet_policy_free(policy);
+        tacet_noise_close(w.noise);
+    }
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    world w;
+    tacet_policy *policy = NULL;
+    tacet_suggestion s;
+    world_init(&w, 100, 0, 1);
+    assert_status(create(&w, &policy, NULL), TACET_INVALID); /* neither ledger nor seeded noise */
+    w.noise = test_noise(4, 1);
+    const tacet_ab_earning_settings good = w.s;
+    w.s.rounds = 0;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    w.s.upper = w.s.lower;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    w.s.eps = 0;
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    policy = make(&w);
+    const double two[2] = {10, 11};
+    const tacet_round wide = {.context = two, .context_dim = 2};
+    assert_status(tacet_policy_suggest(policy, &s, &wide, NULL), TACET_INVALID);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance),
+                                       cmocka_unit_test(test_later_rounds_earn_more),
+                                       cmocka_unit_test(test_the_table_is_of_what_was_reported),
+                                       cmocka_unit_test(test_charged_once_and_more_rounds),
+                                       cmocka_unit_test(test_late_reports_count_where_they_are_waited_for),
+                                       cmocka_unit_test(test_its_model_recommends_what_it_plays),
+                                       cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
