@@ -170,7 +170,7 @@ static void test_later_rounds_earn_more(void **state) {
 }
 
 /* With hardly any noise the table has what was reported: each cell its rewards, what was not reported is not there, and
- * neither is what came while the release was due. */
+ * neither is what came while the release was due; what comes after it is in no later table. */
 static void test_the_table_is_of_what_was_reported(void **state) {
     (void)state;
     world w;
@@ -205,8 +205,20 @@ static void test_the_table_is_of_what_was_reported(void **state) {
         assert_close(f->released[i], up[i], 1e-3);
         assert_close(f->released[12 + i], rows[i] - up[i], 1e-3);
     }
-    assert_ok(tacet_policy_observe(policy, 5, 1, NULL)); /* too late */
+    assert_ok(tacet_policy_observe(policy, 5, 1, NULL)); /* too late: it was released, and counts in no later epoch */
     assert_status(tacet_policy_observe(policy, 5, 1, NULL), TACET_CONFLICT);
+    tacet_ab_model_free(model);
+    for (size_t t = 112; t < 212; t++) {
+        (void)next(&w, policy, t);
+    }
+    assert_ok(tacet_ab_earning_model(policy, &model, NULL));
+    f = tacet_ab_model_facts(model);
+    assert_true(f->epochs == 2 && f->tickets[1] == 100);
+    double second = 0;
+    for (size_t i = 0; i < 24; i++) {
+        second += f->released[24 + i];
+    }
+    assert_close(second, 8, 1e-2); /* tickets 102 to 111 but those of t % 4 == 0 */
     tacet_ab_model_free(model);
     tacet_policy_free(policy);
     tacet_noise_close(w.noise);
