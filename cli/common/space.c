@@ -49,20 +49,46 @@ static const char *named_item(const cli_names *items, const char *name) {
     return NULL;
 }
 
+static bool split_values(cli_names *items, size_t count, const char *text) {
+    return (text == NULL || CLI_READ(items, text)) && items->count == count;
+}
+
+/* The item of column i: by names if all have one, else they are taken in their order. */
+static const char *item_of(const cli_names *items, const tacet_space_column *columns, size_t i) {
+    bool named = columns != NULL;
+    for (size_t j = 0; named && j < items->count; j++) {
+        named = named_item(items, columns[j].name) != NULL;
+    }
+    return named ? named_item(items, columns[i].name) : items->at[i];
+}
+
 bool cli_space_values(double *out, const tacet_space_column *columns, size_t count, const char *text,
                       tacet_error *err) {
     cli_names items = {0};
-    bool good = (text == NULL || CLI_READ(&items, text)) && items.count == count;
-    bool named = good && columns != NULL; /* all of them, or they are taken in their order */
-    for (size_t i = 0; named && i < count; i++) {
-        named = named_item(&items, columns[i].name) != NULL;
-    }
+    bool good = split_values(&items, count, text);
     for (size_t i = 0; good && i < count; i++) {
-        const char *item = named ? named_item(&items, columns[i].name) : items.at[i];
+        const char *item = item_of(&items, columns, i);
         good = columns != NULL ? tacet_space_cell(&columns[i], &out[i], NULL, item, strlen(item), err) == TACET_OK
                                : cli_number(&out[i], item);
     }
     return good;
+}
+
+json_t *cli_space_named(const tacet_space_column *columns, size_t count, const char *text) {
+    cli_names items = {0};
+    json_t *object = split_values(&items, count, text) ? json_object() : NULL;
+    for (size_t i = 0; object != NULL && i < count; i++) {
+        (void)json_object_set_new(object, columns[i].name, json_string(item_of(&items, columns, i)));
+    }
+    return object;
+}
+
+const char *cli_space_expects(char out[512], const tacet_space_column *columns, size_t count) {
+    int at = snprintf(out, 512, "%zu value%s", count, count == 1 ? "" : "s");
+    for (size_t i = 0; columns != NULL && i < count && at < 440; i++) {
+        at += snprintf(out + at, (size_t)(512 - at), "%s%s", i == 0 ? ": " : ", ", columns[i].name);
+    }
+    return out;
 }
 
 static void show_column(const tacet_space_column *c) {

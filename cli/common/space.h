@@ -38,6 +38,10 @@ int cli_space_read(tacet_space *out, const cli_space *s, const cli_command *self
 /* "V,V" or "A=V,B=V": a value of each of the columns, or, where these are NULL, plain numbers. NULL stands for none.
  * False: something is wrong, explained in err where there is more to say. */
 bool cli_space_values(double *out, const tacet_space_column *columns, size_t count, const char *text, tacet_error *err);
+/* The same as a JSON object of texts by the columns' names; NULL: not a value of each. */
+json_t *cli_space_named(const tacet_space_column *columns, size_t count, const char *text);
+/* "2 values: smoker, age". */
+const char *cli_space_expects(char out[512], const tacet_space_column *columns, size_t count);
 /* The space as a table for people, on stdout. */
 void cli_space_show(const tacet_space *space);
 

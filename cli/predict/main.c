@@ -171,7 +171,7 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     }
     if (data == NULL && !cli_space_values(values, context_columns(&q), q.contexts, context_text, &err)) {
         char words[512];
-        code = cli_usage(self, "--context is %s%s%s", predict_expects(words, context_columns(&q), q.contexts),
+        code = cli_usage(self, "--context is %s%s%s", cli_space_expects(words, context_columns(&q), q.contexts),
                          err.message[0] != '\0' ? ": " : "", err.message);
         goto done;
     }

@@ -9,14 +9,6 @@
 
 enum { CONTEXTS_MOST = 256 };
 
-const char *predict_expects(char out[512], const tacet_space_column *contexts, size_t count) {
-    int at = snprintf(out, 512, "%zu value%s", count, count == 1 ? "" : "s");
-    for (size_t i = 0; contexts != NULL && i < count && at < 440; i++) {
-        at += snprintf(out + at, (size_t)(512 - at), "%s%s", i == 0 ? ": " : ", ", contexts[i].name);
-    }
-    return out;
-}
-
 static void print_cell(const char *text) {
     if (strpbrk(text, ",\"\n\r") == NULL) {
         printf("%s,", text);
@@ -89,7 +81,7 @@ int predict_rows(const predicting *p, const char *path, json_t *result, const cl
             char words[512];
             tacet_error_clear(&err);
             (void)tacet_error_set(&err, status, "%.80s has no column '%.60s'; the model expects %.80s", path,
-                                  p->contexts[i].name, predict_expects(words, p->contexts, p->context_count));
+                                  p->contexts[i].name, cli_space_expects(words, p->contexts, p->context_count));
         }
     }
     if (status == TACET_OK && !cli_json_wanted()) {

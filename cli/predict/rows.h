@@ -15,8 +15,6 @@ typedef struct predicting {
     const void *model;
 } predicting;
 
-/* "2 values: smoker, age". */
-const char *predict_expects(char out[512], const tacet_space_column *contexts, size_t count);
 /* Prints the columns of the file, then the action and its predicted reward; with --json it adds them to `result`, which
  * it takes over. */
 int predict_rows(const predicting *p, const char *path, json_t *result, const cli_command *self);

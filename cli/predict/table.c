@@ -68,7 +68,7 @@ int predict_table(const tacet_ab_model *model, const char *context_text, const c
         return predict_rows(&p, data, cli_object("protection", J(protection_of(f))), self);
     }
     if (!cli_space_values(values, contexts, f->plan.columns, context_text, &err)) {
-        return cli_usage(self, "--context is %s%s%s", predict_expects(words, contexts, f->plan.columns),
+        return cli_usage(self, "--context is %s%s%s", cli_space_expects(words, contexts, f->plan.columns),
                          err.message[0] != '\0' ? ": " : "", err.message);
     }
     json_t *object = one_json(model, record, true, &err);

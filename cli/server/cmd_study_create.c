@@ -18,8 +18,8 @@ typedef struct request {
     cli_space space;
     const char *definition, *name, *description, *trust, *policy, *points, *kernel;
     const char *randomizer, *parameters, *earlier, *from;
-    cli_names columns;
-    cli_spans sets, context;
+    cli_names columns, contexts;
+    cli_spans sets;
     cli_reals lengthscale;
     cli_wholes groups, levels;
     cli_span reward;
@@ -28,8 +28,30 @@ typedef struct request {
     bool minimize, plan, yes;
 } request;
 
-static json_t *spans_json(const cli_spans *s) {
-    return s->lo != NULL ? cli_object("lower upper", JL(s->lo, s->count), JL(s->hi, s->count)) : NULL;
+/* What is played, and what each round brings; a space of no columns: none. */
+typedef struct spaces {
+    tacet_space actions, contexts;
+} spaces;
+
+/* The columns that --contexts names, and the others. */
+static tacet_status split_space(spaces *out, const tacet_space *all, const cli_names *contexts, tacet_error *err) {
+    size_t at = 0;
+    tacet_status status =
+        contexts->count > 0 ? tacet_space_pick(&out->contexts, all, contexts->at, contexts->count, err) : TACET_OK;
+    for (size_t i = 0; i < all->count && status == TACET_OK; i++) {
+        const char *name = all->columns[i].name;
+        if (tacet_space_find(&out->contexts, &at, name, NULL) != TACET_OK) {
+            status = tacet_space_pick(&out->actions, all, &name, 1, err);
+        }
+    }
+    return status;
+}
+
+static tacet_status space_json(json_t **out, const tacet_space *space, tacet_error *err) {
+    char *text = NULL;
+    const tacet_status status = space->count > 0 ? tacet_space_encode(space, &text, err) : TACET_OK;
+    *out = text != NULL ? cli_object("space", J(cli_loads(text))) : NULL;
+    return status;
 }
 
 /* The columns of a CSV as points. */
@@ -49,34 +71,36 @@ static tacet_status points_json(json_t **out, const request *r, tacet_error *err
     return status;
 }
 
-static tacet_status domain_json(json_t **out, const request *r, const tacet_space *space, tacet_error *err) {
-    char *text = NULL;
-    tacet_status status = TACET_OK;
-    if ((r->points != NULL) + (r->sets.lo != NULL) + (space != NULL) != 1) {
+static tacet_status domain_json(json_t **out, const request *r, const spaces *s, tacet_error *err) {
+    json_t *contexts = NULL;
+    if ((r->points != NULL) + (r->sets.lo != NULL) + (s->actions.count > 0) != 1) {
         return tacet_error_set(err, TACET_INVALID,
                                "what is played is one of three: columns of a space (--space, or --bounds A=LO:HI and "
                                "the like), a list (--points), or what rounds bring (--sets)");
     }
-    if (space != NULL) {
-        status = tacet_space_encode(space, &text, err);
-        *out = cli_object("space candidates?", J(cli_loads(text)), J(r->candidates > 0 ? J(r->candidates) : NULL));
-    } else if (r->points != NULL) {
+    tacet_status status = TACET_OK;
+    if (r->points != NULL) {
         status = points_json(out, r, err);
+    } else if (r->sets.lo != NULL) {
+        *out = cli_object("lower upper", JL(r->sets.lo, r->sets.count), JL(r->sets.hi, r->sets.count));
     } else {
-        *out = spans_json(&r->sets);
+        status = space_json(out, &s->actions, err);
     }
-    cli_add(*out, "levels? context?", JL(r->levels.at, r->levels.count), J(spans_json(&r->context)));
+    TACET_THEN(status, space_json(&contexts, &s->contexts, err));
+    cli_add(*out, "candidates? levels? context?", J(r->candidates > 0 ? J(r->candidates) : NULL),
+            JL(r->levels.at, r->levels.count), J(contexts));
     return status;
 }
 
 /* The definition that the options say; the checks are those of any definition. */
-static tacet_status from_options(char **out, const request *r, const tacet_space *space, tacet_error *err) {
+static tacet_status from_options(char **out, const request *r, const spaces *s, tacet_error *err) {
     json_t *domain = NULL;
-    if (r->lengthscale.at == NULL && space == NULL) {
+    const bool tables = r->policy != NULL && (strcmp(r->policy, "contextual") == 0 || strcmp(r->policy, "ab") == 0);
+    if (r->lengthscale.at == NULL && s->actions.count == 0 && !tables) {
         return tacet_error_set(err, TACET_INVALID,
                                "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
     }
-    const tacet_status status = domain_json(&domain, r, space, err);
+    const tacet_status status = domain_json(&domain, r, s, err);
     if (status != TACET_OK) {
         json_decref(domain);
         return status;
@@ -124,13 +148,13 @@ static bool sure(const cli_command *self, const request *r, const json_t *outloo
     return outlook == NULL || gain >= NOTHING * (r->reward.hi - r->reward.lo) || cli_sure(self, r->yes, why);
 }
 
-static int create(const cli_command *self, const request *r, const tacet_space *space, const tacet_store_place *place) {
+static int create(const cli_command *self, const request *r, const spaces *s, const tacet_store_place *place) {
     tacet_error err = {0};
     char *text = NULL, *canonical = NULL;
     const tacet_study_known known = {
         .values = r->earlier, .model = r->from, .columns = r->columns.at, .column_count = r->columns.count};
     tacet_status status = r->definition != NULL ? tacet_file_read(&text, NULL, r->definition, DEFINITION_BYTES, &err)
-                                                : from_options(&text, r, space, &err);
+                                                : from_options(&text, r, s, &err);
     if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
         status = tacet_study_begin_with(&text, &known, &err);
     }
@@ -202,7 +226,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT_LIST("log", &r.space.options.log, "A=LO:HI,…", "Logarithmic columns."),
         CLI_OPT_LIST("integer", &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers."),
         CLI_OPT_LIST("levels", &r.space.options.levels, "A=X|Y,…", "Categories."),
-        CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
+        CLI_OPT("lengthscale", &r.lengthscale, "L",
+                "With --points and --sets, but for contextual and ab: over which distance outcomes are alike, L or "
+                "L1,L2,…"),
         CLI_OPT("range", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_YES(&r.yes),
         CLI_MORE,
@@ -220,7 +246,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT(
             "from", &r.from, "MODEL",
             "What another study released ('study release --out'): this one begins with it, and is charged by itself."),
-        CLI_OPT("context", &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate."),
+        CLI_OPT("contexts", &r.contexts, "C,D", "contextual: which columns of the space each round brings."),
         CLI_OPT("late", &r.late, "N",
                 "contextual, ab: reports come up to N rounds late, so release every epoch N rounds after its end. "
                 "Default 0: a "
@@ -234,8 +260,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("kernel", &r.kernel, "NAME",
                 "se (default over a space), matern12, matern32, matern52 (default otherwise), …"),
         CLI_OPT("groups", &r.groups, "G1,G2,…",
-                "With --points: coordinates whose effects add up, as the number of each one's group, contexts after "
-                "actions; 0,0,1: f(a, b) + g(c)."),
+                "With --points: coordinates whose effects add up, as the number of each one's group; "
+                "0,0,1: f(a, b) + g(c)."),
         CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
         CLI_OPT(
             "parameters", &r.parameters, "NAME",
@@ -245,8 +271,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
     int code = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (r.definition == NULL && isnan(r.eps)) {
-        return cli_usage(self,
-                         "a study needs --definition FILE, or --name, --trust, --eps, a domain and --lengthscale");
+        return cli_usage(self, "a study needs --definition FILE, or --name, --trust, --eps and what is played");
     }
     /* What the definition will refuse anyway is not asked about. */
     if (r.definition == NULL && r.eps <= EPS_MOST && !cli_sure_of_eps(self, r.yes || r.plan, r.eps)) {
@@ -259,9 +284,15 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                          "decision set, their bounds are --sets %s",
                          r.space.options.bounds);
     }
-    const bool typed = r.definition == NULL && cli_space_given(&r.space);
-    code = typed ? cli_space_read(&space, &r.space, self) : CLI_EXIT_OK;
-    code = code != CLI_EXIT_OK ? code : create(self, &r, typed ? &space : NULL, &place);
+    spaces parts = {0};
+    tacet_error err = {0};
+    code = r.definition == NULL && cli_space_given(&r.space) ? cli_space_read(&space, &r.space, self) : CLI_EXIT_OK;
+    if (code == CLI_EXIT_OK && split_space(&parts, &space, &r.contexts, &err) != TACET_OK) {
+        code = cli_usage(self, "--contexts: %s", err.message);
+    }
+    code = code != CLI_EXIT_OK ? code : create(self, &r, &parts, &place);
+    tacet_space_clear(&parts.actions);
+    tacet_space_clear(&parts.contexts);
     tacet_space_clear(&space);
     return code;
 }

@@ -3,8 +3,9 @@
  * without a server and without a token. Ring: trusted. Whoever may read the store may do all of this. */
 #include "server/commands.h"
 
+#include "common/space.h"
+
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,44 @@ static void show_suggestions(char *text) {
     cli_json_print(answer);
 }
 
+/* --context in the units of the study's columns, or, where these have no names, as numbers. */
+static int read_context(const asked *a, tacet_study_round *round, cli_reals *numbers, const char *text,
+                        const cli_command *self) {
+    tacet_space space = {0};
+    tacet_error err = {0};
+    char *status = NULL;
+    char words[512];
+    int code = CLI_EXIT_OK;
+    if (tacet_study_text(a->study, &status, TACET_STUDY_STATUS, &err) != TACET_OK) {
+        return cli_refuse(self, &err);
+    }
+    json_t *body = cli_loads(status);
+    json_t *domain = json_object_get(json_object_get(body, "definition"), "domain");
+    const json_t *columns = json_object_get(json_object_get(domain, "context"), "space");
+    char *encoded = columns != NULL ? json_dumps(columns, JSON_REAL_PRECISION(17)) : NULL;
+    if (encoded != NULL && tacet_space_decode(&space, encoded, strlen(encoded), &err) == TACET_OK) {
+        json_t *named = cli_space_named(space.columns, space.count, text);
+        round->named = named != NULL ? json_dumps(named, 0) : NULL;
+        json_decref(named);
+        code = round->named != NULL
+                   ? code
+                   : cli_usage(self, "--context is %s", cli_space_expects(words, space.columns, space.count));
+    } else if (!CLI_READ(numbers, text)) {
+        code = cli_usage(self, "--context is numbers with commas between: the contexts of this study have no names");
+    }
+    round->context = numbers->at;
+    round->context_dim = numbers->count;
+    tacet_space_clear(&space);
+    free(encoded);
+    json_decref(body);
+    return code;
+}
+
 int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     tacet_study_round round = {0};
-    const char *set = NULL;
-    cli_reals context = {0};
+    const char *set = NULL, *context = NULL;
+    cli_reals numbers = {0};
     double *points = NULL;
     char *text = NULL;
     size_t count = 0;
@@ -61,18 +95,25 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
         STUDY_OPTIONS(a),
         CLI_OPT("decision-set", &set, "FILE",
                 "The arms of this round: CSV without a header, one a line, coordinates in the study's order."),
-        CLI_OPT("context", &context, "V[,V…]", "Contextual studies: what is known of this round."),
+        CLI_OPT("context", &context, "A=V,…",
+                "Contextual studies: a value of each context column, in its own units; V,… in their order."),
         CLI_OPT("person", &round.person, "NAME", "Who takes the round, where a person may take few of them."),
         CLI_OPT("count", &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now."),
         CLI_OPT("key", &round.key, "TEXT", "Repeating a suggestion with the same key gives the same answer."),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    round.context = context.at;
-    round.context_dim = context.count;
     tacet_status status = set != NULL ? tacet_study_set_read(&points, &round, set, &a.err) : TACET_OK;
     TACET_THEN(status, open_study(&a));
-    TACET_THEN(status, tacet_study_suggest_text(a.study, &text, &round, count, &a.err));
+    const int code = status == TACET_OK && context != NULL ? read_context(&a, &round, &numbers, context, self) : 0;
+    if (code == CLI_EXIT_OK) {
+        TACET_THEN(status, tacet_study_suggest_text(a.study, &text, &round, count, &a.err));
+    }
     tacet_study_set_free(points, &round);
+    free((char *)(uintptr_t)round.named);
+    if (code != CLI_EXIT_OK) {
+        tacet_study_close(a.study);
+        return code;
+    }
     if (status == TACET_OK) {
         show_suggestions(text);
     }

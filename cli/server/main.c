@@ -25,7 +25,7 @@ static const cli_command COMMANDS[] = {
      "keys --listen 0.0.0.0:8443",
      cmd_server},
     {"study create", "add a study; its budget is charged as it learns",
-     "--store DIR|URL (--definition FILE | --name NAME --trust MODEL --eps E --lengthscale L …)",
+     "--store DIR|URL (--definition FILE | --name NAME --trust MODEL --eps E …)",
      "Checks the definition and stores it in its canonical form; it never changes afterwards. Everything in it is "
      "public: bounds, ranges and lengthscales must not be computed from private data.\n\n"
      "Nothing is charged yet: a central study is charged as its batches end, over a space as its rewards are released, "
@@ -37,10 +37,12 @@ static const cli_command COMMANDS[] = {
      "--lengthscale 0.3\n"
      "tacet study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x,y "
      "--lengthscale 0.2\n"
+     "tacet study create --store studies --name shop --trust central --policy contextual --eps 1 --levels "
+     "'variant=A|B,device=phone|desktop' --bounds age=18:90 --contexts device,age\n"
      "tacet study create --store studies --definition study.json",
      cmd_study_create},
     {"study suggest", "the next action of a study",
-     "--store DIR|URL --study NAME [--decision-set FILE] [--context V,…] [--key TEXT]",
+     "--store DIR|URL --study NAME [--decision-set FILE] [--context A=V,…] [--key TEXT]",
      "Asks the study on its store, without a server and without a token; servers may run on the same store. Prints "
      "the ticket under which the outcome is to be reported, and the action. A central study over decision sets takes "
      "the arms of the round from a CSV without a header.",

@@ -19,7 +19,7 @@ grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy 
 for policy in tgp ata moma; do
     study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
 done
-study create --name visits --trust central --policy contextual --eps 30 --yes --points "$work/points.csv" --columns x,y --lengthscale 0.5,0.5,0.5 --context 0:1 --rounds 100
+study create --name visits --trust central --policy contextual --eps 30 --yes --points "$work/points.csv" --columns x,y --bounds age=0:1 --contexts age --rounds 100
 study create --name own --trust local --policy statistics --eps 4 --sets 0:1,0:1 --lengthscale 0.5 --rounds 100
 expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --parameters tight
 grep -q 'bound' "$work/err" || fail "a proven width without a bound"

@@ -81,7 +81,7 @@ code=0; study extend --study moma --rounds 5000 2>err || code=$?
 
 # --- contexts in epochs: more rounds go on where the study was
 printf 'x\n0\n0.5\n1\n' >arms.csv
-study create --name visits --trust central --policy contextual --eps 20 --points arms.csv --columns x --lengthscale 0.5,0.5 --context 0:1 --rounds 110 >/dev/null
+study create --name visits --trust central --policy contextual --eps 20 --points arms.csv --columns x --bounds age=0:1 --contexts age --rounds 110 >/dev/null
 while study suggest --study visits --context 0.3 --count 64 --json >many && ! grep -q '"last":true' many; do
     for ticket in $(tickets <many); do study observe --study visits --ticket "$ticket" --value 1 >/dev/null; done
 done
@@ -90,20 +90,22 @@ study extend --study visits --rounds 130 >/dev/null 2>err || fail "a contextual 
 study suggest --study visits --context 0.3 --count 64 --json >many
 [ "$(tickets <many | wc -l)" -eq 20 ] || fail "not 20 more rounds: $(cat many)"
 # --- a shop: variants, and visitors of types and ages; an epoch ends, and the next one asks
-cat >shop.json <<END
-{"name":"shop","trust":"central","policy":"contextual","budget":{"eps":100},"rounds":400,"prior":{"reward":[0,1]},
- "domain":{"space":{"columns":[{"name":"variant","kind":"category","levels":["A","B","C"]}]},
-  "context":{"space":{"columns":[{"name":"type","kind":"category","levels":["phone","desktop"]},{"name":"age","kind":"real","bounds":[18,90]}]}}}}
-END
-study create --definition shop.json --yes >/dev/null || fail "no study over categories"
-for round in 1 2; do
-    study suggest --study shop --context -0.5,0.3 --count 64 --json >many || fail "no round $round of categories"
+study create --name shop --trust central --policy contextual --eps 100 --rounds 400 --yes --levels 'variant=A|B|C,type=phone|desktop' \
+    --bounds age=18:90 --contexts type,age >created || fail "no study over categories"
+for context in age=44,type=phone desktop,80; do
+    study suggest --study shop --context "$context" --count 64 --json >many || fail "no round in $context"
     for ticket in $(tickets <many); do study observe --study shop --ticket "$ticket" --value 1 >/dev/null; done
 done
+for context in phone phone,44,1 age=44,kind=phone fridge,44 -0.5,0.3; do
+    code=0; study suggest --study shop --context "$context" >many 2>err || code=$?
+    [ $code -eq 2 ] && grep -q 'type' err && ! grep -q fridge err || fail "a context of $context: $code, $(cat err)"
+done
+code=0; study create --name no --trust central --policy contextual --eps 1 --bounds age=18:90 --levels 'variant=A|B' --contexts sex 2>err || code=$?
+[ $code -eq 2 ] && grep -q -e "--contexts: .*'sex'" err || fail "a context that is no column: $code, $(cat err)"
 study release --study shop --out shop-model.json >/dev/null || fail "no model of a shop"
 "$bin/tacet" predict --model shop-model.json --context phone,44 --json >best || fail "no prediction for a shop: $(cat best)"
 grep -q '"action":\["[ABC]"\]' best || fail "no variant: $(cat best)"
-code=0; study create --name no --trust central --policy contextual --eps 100 --delta 1e-6 --yes --points arms.csv --columns x --lengthscale 0.5 --context 0:1 --rounds 40 2>err || code=$?
+code=0; study create --name no --trust central --policy contextual --eps 100 --delta 1e-6 --yes --points arms.csv --columns x --bounds age=0:1 --contexts age --rounds 40 2>err || code=$?
 [ $code -eq 2 ] && grep -q 'pure eps' err || fail "a contextual study takes a delta: $code, $(cat err)"
 if study list | grep -q '^bad\|^no '; then fail "a study that was refused has its name"; fi
 echo "studies go on, end, begin again and remember"

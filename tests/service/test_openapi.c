@@ -658,11 +658,15 @@ static int setup(void **state) {
                        store, LOCAL[i], path);
         command(NULL, 0, text);
     }
-    (void)snprintf(
-        text, sizeof text,
-        "study create --store %s --name visits --trust central --policy contextual --kernel se --eps 20 --points %s "
-        "--columns x --context 0:1 --lengthscale 0.5",
-        store, path);
+    char definition[1024];
+    (void)snprintf(definition, sizeof definition, "%s/visits.json", folder);
+    FILE *visits = fopen(definition, "w");
+    (void)fputs("{\"name\":\"visits\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":20},"
+                "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
+                "\"prior\":{\"reward\":[0,1]}}",
+                visits);
+    (void)fclose(visits);
+    (void)snprintf(text, sizeof text, "study create --store %s --definition %s", store, definition);
     command(NULL, 0, text);
     (void)snprintf(text, sizeof text,
                    "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "

@@ -250,8 +250,8 @@ static int setup(void **state) {
     command(NULL, 0, text);
     for (size_t k = 0; k < 2; k++) {
         (void)snprintf(text, sizeof text,
-                       "study create --store %s --name %s --trust central --policy contextual --kernel se --eps 20 "
-                       "--points %s --columns x --context 0:1 --lengthscale 0.5 --rounds 400",
+                       "study create --store %s --name %s --trust central --policy contextual --eps 20 "
+                       "--points %s --columns x --bounds age=0:1 --contexts age --rounds 400",
                        store, STUDIES[k], path);
         command(NULL, 0, text);
     }
