@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <string.h>
 #include "ab/trusted/earning.h"
 #include <tacet/core/simrng.h>
@@ -323,6 +324,24 @@ static void test_late_reports_count_where_they_are_waited_for(void **state) {
     assert_memory_not_equal(taken[0], taken[3], sizeof taken[0]);
 }
 
+/* What is told of releases, and of their noise, is the same after a restart. */
+static void assert_same_after_load(world *w, const tacet_policy *policy, const char *text) {
+    tacet_blob state;
+    tacet_ab_model *model = NULL;
+    char *again = NULL;
+    tacet_policy *fresh = make(w);
+    tacet_blob_init(&state);
+    assert_ok(tacet_policy_save(policy, &state, NULL));
+    assert_ok(tacet_policy_load(fresh, state.data, state.size, NULL));
+    assert_ok(tacet_ab_earning_model(fresh, &model, NULL));
+    assert_ok(tacet_ab_model_encode(model, &again, NULL));
+    assert_string_equal(text, again);
+    free(again);
+    tacet_ab_model_free(model);
+    tacet_blob_clear(&state);
+    tacet_policy_free(fresh);
+}
+
 /* The released model says what the policy knows, in the rewards' own direction, after a way through its text too. */
 static void test_its_model_recommends_what_it_plays(void **state) {
     (void)state;
@@ -340,6 +359,7 @@ static void test_its_model_recommends_what_it_plays(void **state) {
         assert_ok(tacet_ab_model_encode(model, &text, NULL));
         assert_true(tacet_ab_model_is(text, strlen(text)));
         assert_ok(tacet_ab_model_decode(&again, text, strlen(text), NULL));
+        assert_same_after_load(&w, policy, text);
         for (size_t i = 0; i < 20; i++) {
             const double record[2] = {0, context_of(&w, i)};
             double means[2], sd = 0, best[2];
@@ -361,6 +381,71 @@ static void test_its_model_recommends_what_it_plays(void **state) {
     }
 }
 
+/* A study that is given a few rounds again and again has short epochs, and at most so many as a model can hold. */
+static void test_epochs_end(void **state) {
+    (void)state;
+    world w;
+    tacet_blob saved;
+    size_t t = 0;
+    world_init(&w, 6, 4, 1e3);
+    w.levels = true;
+    w.noise = test_noise(8, 1);
+    tacet_blob_init(&saved);
+    tacet_policy *policy = make(&w);
+    for (size_t epoch = 0; epoch < TACET_AB_EPOCHS_MOST; epoch++) {
+        (void)play(&w, policy, t, w.s.rounds, 0);
+        assert_ok(tacet_policy_save(policy, &saved, NULL));
+        tacet_policy_free(policy);
+        t = w.s.rounds;
+        w.s.rounds += 3;
+        policy = make(&w);
+        assert_ok(tacet_policy_load(policy, saved.data, saved.size, NULL));
+        tacet_blob_clear(&saved);
+    }
+    (void)play(&w, policy, t, t + 2, 0);
+    const double c = 0;
+    const tacet_round round = {.context = &c, .context_dim = 1};
+    tacet_suggestion s;
+    assert_status(tacet_policy_suggest(policy, &s, &round, NULL), TACET_STATE);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+/* A state in which ten tickets add more than ten, though no number is larger than they could make it. */
+static void test_forged_sums_are_refused(void **state) {
+    (void)state;
+    enum { HASH = 32 };
+    world w;
+    tacet_blob saved;
+    world_init(&w, 24, 100, 1);
+    w.levels = true;
+    w.noise = test_noise(7, 1);
+    tacet_blob_init(&saved);
+    tacet_policy *policy = make(&w);
+    for (size_t t = 0; t < 10; t++) {
+        assert_ok(tacet_policy_observe(policy, next(&w, policy, t).ticket, -2, NULL)); /* all of it below */
+    }
+    assert_ok(tacet_policy_save(policy, &saved, NULL));
+    unsigned char *bytes = saved.data, *now = NULL;
+    for (size_t i = 0; i + 3 < saved.size && now == NULL; i++) {
+        now = memcmp(bytes + i, "now", 3) == 0 ? bytes + i + 3 + 8 : NULL; /* after its name and length */
+    }
+    assert_non_null(now);
+    uint64_t sums[24], all = 0;
+    memcpy(sums, now, sizeof sums);
+    for (size_t i = 12; i < 24; i++) {
+        all += sums[i];
+    }
+    assert_true(all > 0 && all % 10 == 0);
+    sums[12] = sums[13] = all;
+    memcpy(now, sums, sizeof sums);
+    (void)crypto_generichash(bytes + saved.size - HASH, HASH, bytes, saved.size - HASH, NULL, 0);
+    assert_status(tacet_policy_load(policy, saved.data, saved.size, NULL), TACET_CORRUPT);
+    tacet_blob_clear(&saved);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     world w;
@@ -379,10 +464,25 @@ static void test_refusals(void **state) {
     w.s.eps = 0;
     assert_status(create(&w, &policy, NULL), TACET_INVALID);
     w.s = good;
+    w.s.action_columns = 3; /* of two */
+    assert_status(create(&w, &policy, NULL), TACET_INVALID);
+    w.s = good;
+    const double outside = 4.5;
+    const tacet_ask ask = {.noise = w.noise, .ticket = "study", .what = "table", .to_whom = "anyone"};
+    w.s.space = &spaces[0];
+    w.s.actions = &outside;
+    assert_status(tacet_ab_earning_create(&policy, &w.s, &ask, NULL), TACET_INVALID); /* no action */
+    w.s.count = 1;
+    assert_status(tacet_ab_earning_create(&policy, &w.s, &ask, NULL), TACET_INVALID);
     policy = make(&w);
     const double two[2] = {10, 11};
     const tacet_round wide = {.context = two, .context_dim = 2};
     assert_status(tacet_policy_suggest(policy, &s, &wide, NULL), TACET_INVALID);
+    const tacet_round fine = {.context = two, .context_dim = 1};
+    const tacet_suggestion never[2] = {{.ticket = 1, .index = ACTIONS}, {.ticket = 2}};
+    for (size_t i = 0; i < 2; i++) { /* what it cannot have suggested is not repeated */
+        assert_status(tacet_policy_repeat(policy, &never[i], &fine, NULL), TACET_CORRUPT);
+    }
     tacet_policy_free(policy);
     tacet_noise_close(w.noise);
 }
@@ -394,6 +494,8 @@ int main(void) {
                                        cmocka_unit_test(test_charged_once_and_more_rounds),
                                        cmocka_unit_test(test_late_reports_count_where_they_are_waited_for),
                                        cmocka_unit_test(test_its_model_recommends_what_it_plays),
+                                       cmocka_unit_test(test_epochs_end),
+                                       cmocka_unit_test(test_forged_sums_are_refused),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -22,57 +22,76 @@ static tacet_ab_test *make(size_t arms, double scale) {
     return t;
 }
 
+/* A slope at which a reward of 1 and the noise of a sum cannot ruin a bet. */
+static double slope_of(size_t k, double scale) {
+    return fmin(0.3, scale > 0 ? (1 - exp(-0.95 / scale)) / 2 : 0.3) * pow(0.01, (double)k / (BETS - 1));
+}
+
+/* The largest d whose wealth, each row divided by 1 + k d, is 40: two pairs of arms share 5 %. */
+static double refuted(const double wealth[BETS], double scale, double rows) {
+    double lower = -1, upper = 1;
+    while (upper - lower > 1e-10) {
+        const double d = (lower + upper) / 2;
+        double mean = 0;
+        for (size_t k = 0; k < BETS; k++) {
+            mean += wealth[k] * pow(1 + d * slope_of(k, scale), -rows) / BETS;
+        }
+        *(mean >= 2 / 0.05 ? &lower : &upper) = d;
+    }
+    return lower;
+}
+
 /* Rows one at a time: a bet of slope k multiplies the wealth by 1 ± 2 k (s - rate), which a fair coin makes
- * 1 + k (s_b - s_a) on average; against a difference of d each of these is divided by 1 + k d. */
-static void test_limits_row_by_row(void **state) {
-    tacet_ab_test *t = make(2, 0);
+ * 1 + k (s_b - s_a) on average. A sum that is told as x more multiplies it by r^x, r what a reward of 1 gives over one
+ * of 0: divided by the mean of that, half an exponential law up and half of one down, and by the most that rounding
+ * makes of it. Returns the limit in the end. */
+static double limit_row_by_row(double scale, double grid) {
+    tacet_ab_test *t = make(2, scale);
     tacet_simrng rng = test_rng(5, 1);
-    double wealth[BETS], sums[2] = {0}, all_sums[2] = {0}, all[2] = {0}, rate = 0.3, seen = -1;
+    double wealth[BETS], all_sums[2] = {0}, all[2] = {0}, rate = 0.3, seen = -1;
     for (size_t k = 0; k < BETS; k++) {
         wealth[k] = 1;
     }
     for (size_t epoch = 0; epoch < 4; epoch++) {
-        double tickets[2] = {0};
-        memset(sums, 0, sizeof sums);
+        double tickets[2] = {0}, sums[2] = {0.7 * scale + grid, -0.4 * scale};
+        for (size_t k = 0; k < BETS; k++) {
+            for (size_t arm = 0; arm < 2; arm++) {
+                const double stake = (arm == 1 ? 2 : -2) * slope_of(k, scale);
+                const double r = (1 + stake * (1 - rate)) / (1 - stake * rate), b = scale * log(r);
+                wealth[k] *= pow(r, sums[arm]) / ((1 / (1 - b) + 1 / (1 + b)) / 2) / pow(fmax(r, 1 / r), grid);
+            }
+        }
         for (size_t i = 0; i < 400; i++) {
             const size_t arm = tacet_simrng_below(&rng, 2);
             const double s = tacet_simrng_uniform(&rng) < (arm == 1 ? 0.5 : 0.2) ? 1 : 0;
             for (size_t k = 0; k < BETS; k++) {
-                const double slope = 0.3 * pow(0.01, (double)k / (BETS - 1));
-                wealth[k] *= 1 + (arm == 1 ? 2 : -2) * slope * (s - rate);
+                wealth[k] *= 1 + (arm == 1 ? 2 : -2) * slope_of(k, scale) * (s - rate);
             }
             sums[arm] += s;
             tickets[arm] += 1;
         }
-        const tacet_ab_epoch e = {sums, tickets, 0, 0};
+        const tacet_ab_epoch e = {sums, tickets, scale, grid};
         assert_ok(tacet_ab_test_add(t, &e, NULL));
         for (size_t arm = 0; arm < 2; arm++) {
             all_sums[arm] += sums[arm];
             all[arm] += tickets[arm];
         }
         rate = (all_sums[0] + all_sums[1]) / (all[0] + all[1]);
-        double lower = -1, upper = 1;
-        while (upper - lower > 1e-10) {
-            const double d = (lower + upper) / 2;
-            double mean = 0;
-            for (size_t k = 0; k < BETS; k++) {
-                const double slope = 0.3 * pow(0.01, (double)k / (BETS - 1));
-                mean += wealth[k] * pow(1 + d * slope, -all[0] - all[1]) / BETS;
-            }
-            if (mean >= 2 / 0.05) {
-                lower = d;
-            } else {
-                upper = d;
-            }
-        }
-        seen = fmax(seen, lower);
+        seen = fmax(seen, refuted(wealth, scale, all[0] + all[1]));
         assert_close(tacet_ab_test_compare(t, 0, 1).lower, seen, 1e-7);
         assert_close(tacet_ab_test_compare(t, 1, 0).upper, -seen, 1e-7);
     }
-    assert_true(seen > 0.1 && seen < 0.3);
     assert_close(tacet_ab_test_mean(t, 1), all_sums[1] / all[1], 1e-12);
     assert_true(tacet_ab_test_more(t, 1e9) == 0);
     tacet_ab_test_free(t);
+    return seen;
+}
+
+static void test_limits_row_by_row(void **state) {
+    const double plain = limit_row_by_row(0, 0);
+    assert_true(plain > 0.1 && plain < 0.3);
+    assert_true(limit_row_by_row(2, 0) < plain);
+    assert_true(limit_row_by_row(2, 0.5) > 0);
 }
 
 typedef struct world {

@@ -170,8 +170,10 @@ static void test_what_counts(void **state) {
             sums[s.index] += i % 4 == 1 ? 1 : 0.75;
         }
     }
+    double after[2] = {0};
     for (size_t i = 0; i < 10; i++) { /* of the next epoch */
         const tacet_suggestion s = next(policy);
+        after[s.index] += 1;
         assert_ok(tacet_policy_observe(policy, s.ticket, 2, NULL));
         if (i == 5) { /* late, and in time */
             assert_ok(tacet_policy_observe(policy, waits, 2, NULL));
@@ -183,7 +185,8 @@ static void test_what_counts(void **state) {
     const tacet_suggestion last = next(policy);
     assert_ok(tacet_policy_observe(policy, 5, 2, NULL)); /* the release is due: nothing changes what it is of */
     assert_ok(tacet_policy_observe(policy, last.ticket, 2, NULL));
-    (void)next(policy); /* the release */
+    after[last.index] += 1;
+    after[next(policy).index] += 1; /* the release, and a ticket that is not reported */
     assert_true(tacet_ab_test_tickets(test) == 100);
     double told = 0;
     for (size_t arm = 0; arm < 2; arm++) {
@@ -195,14 +198,20 @@ static void test_what_counts(void **state) {
     assert_status(tacet_policy_observe(policy, 1, 2, NULL), TACET_CONFLICT);
     assert_ok(tacet_policy_recommend(policy, &best, NULL));
     assert_true(best.mean > -2 && best.mean < 2 && best.sd > 0);
-    /* The next epoch has its own tickets, those waited for among them: all but the last 20 earn 1. */
+    /* The next epoch has its own tickets, those waited for among them, and all of their rewards. */
     for (size_t i = 0; i < 29; i++) { /* with those before, 41 tickets: 30, and 11 that are waited for */
         const tacet_suggestion s = next(policy);
         assert_ok(tacet_policy_observe(policy, s.ticket, 2, NULL));
+        after[s.index] += i < 18 ? 1 : 0;
     }
     assert_true(tacet_ab_test_tickets(test) == 100);
     (void)next(policy);
     assert_true(tacet_ab_test_tickets(test) == 130);
+    double both = 0;
+    for (size_t arm = 0; arm < 2; arm++) {
+        both += tacet_ab_test_mean(test, arm) * (tickets[arm] + after[arm]);
+    }
+    assert_close(both, told + 29, 1e-3);
     tacet_policy_free(policy);
     tacet_noise_close(w.noise);
 }

@@ -420,6 +420,7 @@ static void visit_receipt(const earning *u, tacet__state *s, tacet_receipt *r) {
     uint64_t entry = r->entry;
     size_t grid = (size_t)(r->grid_exponent + 2000);
     tacet__state_f64(s, "scale", &r->scale, 0, 1e300);
+    tacet__state_f64(s, "sensitivity", &r->sensitivity, u->plan.sensitivity, 1e300);
     tacet__state_size(s, "grid", &grid, 4000);
     tacet__state_u64(s, "entry", &entry, UINT64_MAX);
     tacet__state_bytes(s, "entry hash", r->entry_hash, sizeof r->entry_hash);
@@ -427,7 +428,6 @@ static void visit_receipt(const earning *u, tacet__state *s, tacet_receipt *r) {
         (void)strncpy(r->mechanism, "laplace", sizeof r->mechanism - 1);
         r->is_private = r->in_ledger = tacet_ask_is_private(&u->e.ask);
         r->eps = u->settings.eps;
-        r->sensitivity = u->plan.sensitivity;
         r->rows = 1;
         r->count = u->plan.numbers;
         r->grid_exponent = (int)grid - 2000;
@@ -528,9 +528,6 @@ static tacet_status copy_settings(earning *u, const tacet_ab_earning_settings *s
 }
 
 static tacet_status check(const tacet_ab_earning_settings *s, tacet_error *err) {
-    if (!(s->lower < s->upper && isfinite(s->upper - s->lower)) || !(s->eps > 0) || !isfinite(s->eps)) {
-        return tacet__fail(err, TACET_INVALID, "a range of rewards, and an eps above 0");
-    }
     if (s->count < 1 || s->action_columns < 1 || s->action_columns > s->space->count || s->space->count > COLUMNS) {
         return tacet__fail(err, TACET_INVALID, "a list of actions, and at most %d columns", (int)COLUMNS);
     }

@@ -7,7 +7,6 @@
 #include "core/memory.h"
 #include "dp/open/parameters.h"
 
-#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +129,7 @@ tacet_status tacet__ab_epochs_release(const tacet__ab_epochs *e, tacet_release *
                                           : tacet_raw_create(&raw, sums.count, err);
     TACET_THEN(status, tacet_raw_set(raw, numbers, sums.count, err));
     sums.raw = raw;
-    sums.norm = fmax(0.5 * sums.sensitivity, 1) * (double)e->size; /* each ticket adds numbers >= 0 that sum to that */
+    sums.norm = (double)e->size; /* s, 1 - s and at most s (1 - s) / 4: a ticket's numbers have a norm of at most 1 */
     TACET_THEN(status, tacet__tally_release(out, &sums, &ask, err));
     tacet_raw_free(raw);
     if (numbers != NULL) {
