@@ -33,7 +33,7 @@ for _ in $(seq 15); do
     "$tacet" study observe --store "$work/st" --study trial --ticket "$(field ticket "$work/s")" --value 0.5 >/dev/null 2>&1 || fail "no report"
 done
 [ "$(entries)" -ge 1 ] || fail "fifteen rounds ended no batch"
-"$tacet" study create --help >"$work/help"
+"$tacet" study create --help-all >"$work/help"
 says "$work/help" "charged as its batches end"
 says docs/tutorials/service.md "charged as its batches end"
 says docs/service.md "charged as its batches end"
