@@ -1,9 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tutorials.sh - every ```sh block of docs/tutorials, as a reader copies it, one document in one shell, in a folder that looks
-# like the clone. Each must end well, and the refusals they speak of must be refusals.
+# tutorials.sh - every ```sh and ```python block of docs/tutorials, as a reader copies it, one document in one shell, in a
+# folder that looks like the clone. Each must end well, and the refusals they speak of must be refusals.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need curl
+export PYTHONPATH="$TACET_BIN/../python" MPLBACKEND=Agg
+python=yes
+/usr/bin/python3 -c 'import tacet.trusted, pandas, matplotlib' 2>/dev/null || { python=; echo "Python is left out: it needs make python, pandas and matplotlib"; }
 count=0
 for document in "$TACET_SOURCE"/docs/tutorials/*.md; do
     name=$(basename "$document" .md)
@@ -18,8 +21,11 @@ for document in "$TACET_SOURCE"/docs/tutorials/*.md; do
         # What a failed tutorial leaves running ends with it.
         # shellcheck disable=SC2016
         echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
-        # shellcheck disable=SC2016
-        sed -n '/^```sh$/,/^```$/p' "$document" | grep -v '^```'
+        awk -v python=$python '
+            /^```python$/ { if (python) { on = 2; print "/usr/bin/python3 - <<\47TUTORIAL\47" } next }
+            /^```sh$/ { on = 1; next }
+            /^```/ { if (on == 2) print "TUTORIAL"; on = 0 }
+            on' "$document"
     } >"$work/$name/commands"
     grep -q tacet "$work/$name/commands" || fail "$name has no commands: the check is blind"
     (cd "$work/$name" && timeout 300 bash -eu commands >output 2>&1) || { cat "$work/$name/output" >&2; fail "$name: a command failed"; }
@@ -39,6 +45,7 @@ fi
 says service '20 suggested, 20 observed'
 says service '"state":"observed"'
 says service 'best action'
+says service '<title>'
 says devices 'refused with exit code 3'
 says devices 'refused with exit code 1'
 says devices '32 observed'
@@ -54,7 +61,13 @@ says your-own-table '100 % in the lowest 3 %.*crowded'
 says your-own-table 'best measured   row'
 says your-own-table 'refused with exit code 1'
 says your-own-table 'refused with exit code 3'
-grep -q '</html>' "$work/your-own-table/your-own-table-tutorial/report.html" || fail "your-own-table: no report"
+pictures="your-own-table/report.html several-sites/search.html ab-log/decision.html service/account.html devices/light.svg"
+[ ! -e "$work/tuning/output" ] || pictures="$pictures tuning/rate.svg"
+for picture in $pictures; do # one chart each
+    grep -q '<svg' "$work/${picture%/*}/${picture%/*}-tutorial/${picture#*/}" || fail "$picture has no chart"
+done
+[ -z "$python" ] || { [ -s "$work/ab-log/ab-log-tutorial/tablet.png" ] && [ -s "$work/your-own-table/your-own-table-tutorial/search.png" ]; } ||
+    fail "Python drew nothing"
 says your-own-table 'intact: '
 says several-sites 'in the tables of several holders, is hidden less'
 says several-sites 'holder 3 .*left out: no answer'
