@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tuning a real model: an SVC on handwritten digits, 600 training rows, 1,000 private validation records, 100 settings.
 
-bench/tuning.py [RUNS] [EPS], with PYTHONPATH=build/python. Every run is killed (SIGKILL) in its middle and gone on with:
+bench/tuning.py [RUNS] [EPS], with PYTHONPATH=build/python. Every run is killed (SIGKILL) in its last round and gone on with:
 what was released before stays, nothing is evaluated twice, and the whole is one charge. Prints how far the chosen
 setting is below the best of the settings tried, on all validation records; ends with 1 where fewer than nine in ten are
 within .01 of it, or anything was evaluated or charged twice.
@@ -78,6 +78,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) == 5 and sys.argv[1] == "child":
-        run(Path(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), EVALUATIONS // 2)
+        run(Path(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]), EVALUATIONS * 9 // 10)
     else:
         main()
