@@ -269,6 +269,35 @@ static void test_charges_and_horizon(void **state) {
     tacet_ledger_close(w.ledger);
 }
 
+/* A study that is given a few rounds again and again has short epochs, and no more of them than it has room for. */
+static void test_epochs_end(void **state) {
+    const tacet_round none = {0};
+    world w;
+    tacet_blob saved;
+    tacet_suggestion s;
+    bool ended = false;
+    world_init(&w, 2, 6, 4, 1e3);
+    w.noise = test_noise(5, 1);
+    tacet_blob_init(&saved);
+    tacet_policy *policy = make(&w);
+    for (size_t t = 0; t < 1000 && !ended; t++) {
+        if (t == w.s.rounds) {
+            assert_ok(tacet_policy_save(policy, &saved, NULL));
+            tacet_policy_free(policy);
+            w.s.rounds += 3;
+            policy = make(&w);
+            assert_ok(tacet_policy_load(policy, saved.data, saved.size, NULL));
+            tacet_blob_clear(&saved);
+        }
+        const tacet_status status = tacet_policy_suggest(policy, &s, &none, NULL);
+        ended = status != TACET_OK;
+        assert_status(status, ended ? TACET_STATE : TACET_OK);
+    }
+    assert_true(ended);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
 static void test_refusals(void **state) {
     world w;
     tacet_policy *policy = NULL;
@@ -296,9 +325,13 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance),         cmocka_unit_test(test_coins),
-        cmocka_unit_test(test_what_counts),         cmocka_unit_test(whoever_comes_false_claims_are_rare),
-        cmocka_unit_test(test_charges_and_horizon), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_conformance),
+        cmocka_unit_test(test_coins),
+        cmocka_unit_test(test_what_counts),
+        cmocka_unit_test(whoever_comes_false_claims_are_rare),
+        cmocka_unit_test(test_charges_and_horizon),
+        cmocka_unit_test(test_epochs_end),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,6 +410,35 @@ static void the_outlook_is_arithmetic(void **state) {
     assert_status(tacet_central_direct_outlook(&o, &all, 100, (double)NAN, NULL), TACET_INVALID);
 }
 
+/* A model names its kernel: one that it cannot name, or of other coordinates than the two of the points, is refused. */
+static void only_some_kernels_have_models(const tacet_policy *policy, const double *points, size_t count) {
+    static const struct {
+        const char *name;
+        size_t d, count;
+        tacet_status status;
+    } CASES[] = {{"matern52", 2, SIZE_MAX, TACET_OK},
+                 {"se", 2, 0, TACET_INVALID},
+                 {"linear", 2, SIZE_MAX, TACET_UNSUPPORTED},
+                 {"matern72", 2, SIZE_MAX, TACET_UNSUPPORTED},
+                 {"se", 1, SIZE_MAX, TACET_UNSUPPORTED}};
+    const double lower[2] = {0, 0}, upper[2] = {100, 1};
+    const tacet_contextual_parts about = {.lower = lower, .upper = upper, .listed = points, .listed_count = count};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        tacet_kernel_spec spec;
+        tacet_kernel *kernel = NULL;
+        tacet_contextual_model *model = NULL;
+        tacet_kernel_spec_defaults(&spec);
+        assert_ok(tacet_kernel_parse(&spec, CASES[i].name, NULL));
+        spec.d = CASES[i].d;
+        assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+        const size_t given = CASES[i].count < count ? CASES[i].count : count;
+        assert_status(tacet_central_direct_model(&model, policy, kernel, &about, points, given, NULL), CASES[i].status);
+        assert_true((model != NULL) == (CASES[i].status == TACET_OK));
+        tacet_contextual_model_free(model);
+        tacet_kernel_free(kernel);
+    }
+}
+
 /* A list of public points is played like a space: its indices, its best point in the end, and nothing waits. */
 static void a_list_is_searched(void **state) {
     enum { POINTS = 700 }; /* more than are all candidates */
@@ -436,6 +465,7 @@ static void a_list_is_searched(void **state) {
     assert_ok(tacet_policy_recommend(policy, &best, NULL));
     assert_close(points[2 * best.index] / 100, 0.3, 0.12);
     assert_close(points[2 * best.index + 1], 0.8, 0.12);
+    only_some_kernels_have_models(policy, points, POINTS);
     tacet_policy_free(policy);
     const tacet_central_arms none = {NULL, points, 2, 0};
     assert_status(tacet_central_direct_policy(&policy, &none, &s, &ask, NULL), TACET_INVALID);

@@ -566,10 +566,7 @@ static tacet_status fit_nodes(direct *d, double *weights, double *error, const t
 tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
                                         const tacet_kernel *kernel, const tacet_contextual_parts *about,
                                         const double *points, size_t count, tacet_error *err) {
-    direct *d = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
-    if (out == NULL || d == NULL || kernel == NULL || about == NULL || points == NULL || count == 0) {
-        return tacet__fail(err, TACET_INVALID, "a model needs a policy, its kernel, bounds and points, and a place");
-    }
+    direct *d = tacet__policy_self(policy, &OPS);
     *out = NULL;
     const tacet_kernel_spec *k = tacet_kernel_describe(kernel);
     const size_t dims = tacet__direct_learner_arms(d->learner)->dims, n = count < NODES ? count : NODES;

@@ -52,7 +52,7 @@ uint64_t tacet_central_direct_tickets_left(const tacet_policy *policy);
 /* What was learnt, as a model for anyone: the posterior mean at `count` points (coordinates x count, spread over
  * the domain) by a sum of the kernel's functions there. `about` has bounds, direction and the space. Post-processing:
  * it costs nothing. STATE: nothing was released yet. UNSUPPORTED: another kernel than se, matern32 and matern52.
- * INVALID, NO_MEMORY, NUMERIC. */
+ * INVALID: no points. NO_MEMORY, NUMERIC. */
 tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
                                         const tacet_kernel *kernel, const tacet_contextual_parts *about,
                                         const double *points, size_t count, tacet_error *err);
