@@ -225,11 +225,11 @@ def test_a_contextual_study_has_slices_and_its_rewards_are_shown_to_nobody(drive
         until("another slice", lambda: driver.find_element(CSS, "svg.chart").get_attribute("outerHTML") != before)
         time.sleep(0.3)
 
-        def both():  # the last step of the slider may still be drawn, and takes the list with it
-            if len(driver.find_elements(CSS, "svg.chart rect")) != 441:
+        def both():  # mean and error; the last step of the slider may still be drawn, and takes the list with it
+            if len(driver.find_elements(CSS, "svg.chart rect")) != 2 * 441:
                 driver.find_elements(CSS, "section select")[1].send_keys("context 1")
                 time.sleep(1)
-            return len(driver.find_elements(CSS, "svg.chart rect")) == 441
+            return len(driver.find_elements(CSS, "svg.chart rect")) == 2 * 441
         until("two columns", both)
         tab(driver, "Rounds")
         says(driver, "are shown to nobody")
@@ -369,6 +369,7 @@ def test_two_columns_have_contours_and_their_error_beside_them_and_a_round_close
         select.send_keys(Keys.ESCAPE)
         check_looks(driver, "board-map")
         tab(driver, "Rounds")
+        until("the contours are gone", lambda: not driver.find_elements(CSS, "svg.chart path.contour"))
         select = until("the list", lambda: driver.find_element(CSS, "section select"))
         play(server.url, owner, "map", 1)
         says(driver, "45")

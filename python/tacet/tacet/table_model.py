@@ -58,7 +58,7 @@ class TableModel(Model):
         self._text = text
         facts, found = lib.tacet_ab_model_facts(out[0]), lib.tacet_ab_model_posterior(out[0])
         plan = facts.plan
-        self.eps, self.delta, self.private, self.minimize = plan.eps, 0.0, facts.is_private, False
+        self.eps, self.delta, self.private, self.minimize = plan.eps, 0.0, facts.is_private, facts.minimize
         self.person = (facts.person_rows, facts.person_eps, 0.0) if facts.person_rows else None
         self.records, self.counted_to = plan.rows, facts.top
         self.space = Space.from_json(json.dumps(json.loads(text)["space"]))
