@@ -16,8 +16,7 @@ extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_lapl
 extern const tacet_audit_target tacet__audit_sphere, tacet__audit_duchi, tacet__audit_piecewise, tacet__audit_hybrid,
     tacet__audit_device_laplace, tacet__audit_device_retry, tacet__audit_retry_redraws;
 /* targets_contextual.c */
-extern const tacet_audit_target tacet__audit_contextual, tacet__audit_contextual_features,
-    tacet__audit_contextual_choice, tacet__audit_contextual_grid;
+extern const tacet_audit_target tacet__audit_contextual_choice;
 /* targets_central.c */
 extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statistics, tacet__audit_central_shared,
     tacet__audit_central_lemma_5, tacet__audit_central_counts;

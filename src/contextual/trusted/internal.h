@@ -31,8 +31,6 @@ typedef struct tacet__contextual_pass {
 
 /* The largest norm of what one record adds, and the step it is rounded to: the sum is exact. */
 double tacet__contextual_share(const tacet__contextual_pass *pass, double *step);
-/* The bound of a pass: norms up to n shares, two sums of neighbours at most two shares apart. */
-tacet_status tacet__contextual_pass_bound(tacet_bound **out, const tacet__contextual_pass *pass, tacet_error *err);
 /* The sum. out has m numbers. */
 tacet_status tacet__contextual_sum(const tacet_contextual_learner *learner, tacet_raw *out,
                                    const tacet__contextual_pass *pass, tacet_error *err);

@@ -63,10 +63,6 @@ void tacet_contextual_learner_free(tacet_contextual_learner *l) {
     }
 }
 
-size_t tacet_contextual_learner_count(const tacet_contextual_learner *l) {
-    return l->count;
-}
-
 /* Doubling by hand, because the old copy must be wiped. */
 static tacet_status make_room(tacet_contextual_learner *l, tacet_error *err) {
     const size_t need = (l->count + 1) * l->stride;
@@ -114,20 +110,6 @@ double tacet__contextual_share(const tacet__contextual_pass *pass, double *step)
     *step = ldexp(1, exponent - STEP_BITS);
     /* Computed norms are good to (m + 4) 2^-52; each coordinate is off by at most half a step. */
     return nextafter(limit * (1 + 1e-12) + 0.5000001 * *step * sqrt((double)pass->m), INFINITY);
-}
-
-tacet_status tacet__contextual_pass_bound(tacet_bound **out, const tacet__contextual_pass *pass, tacet_error *err) {
-    double step = 0;
-    tacet_bound *norm = NULL;
-    *out = NULL;
-    const double share = tacet__contextual_share(pass, &step);
-    tacet_status status = tacet_bound_norm(&norm, pass->m, 1.001 * (double)pass->n * share, err);
-    if (status == TACET_OK) {
-        status =
-            tacet_bound_narrow(out, norm, 2 * share, "src/contextual/README.md section 5: sums of clipped shares", err);
-    }
-    tacet_bound_free(norm);
-    return status;
 }
 
 /* One record's share in whole steps, added to sums. phi (m) is overwritten. */

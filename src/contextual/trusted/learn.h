@@ -34,7 +34,6 @@ void tacet_contextual_learner_free(tacet_contextual_learner *learner); /* wipes;
  * outside its bounds, NaN included; 2^22 records are there already. NO_MEMORY. */
 tacet_status tacet_contextual_learner_add(tacet_contextual_learner *learner, const double *w, double reward,
                                           tacet_error *err);
-size_t tacet_contextual_learner_count(const tacet_contextual_learner *learner);
 
 typedef struct tacet_contextual_chooser tacet_contextual_chooser;
 
@@ -43,7 +42,6 @@ typedef struct tacet_contextual_chooser tacet_contextual_chooser;
 tacet_status tacet_contextual_chooser_create(tacet_contextual_chooser **out, const tacet_contextual_learner *learner,
                                              double tau, tacet_error *err);
 void tacet_contextual_chooser_free(tacet_contextual_chooser *chooser); /* NULL is allowed */
-double tacet_contextual_chooser_tau(const tacet_contextual_chooser *chooser);
 /* The release holds one number: which of the n public actions (action_dim x n), by the exponential mechanism with
  * exponent eps mu/(2 * 2 B sup sigma^2), the supremum certified. INVALID: n < 2, or a context or action outside the
  * bounds. */

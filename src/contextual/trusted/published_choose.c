@@ -109,10 +109,6 @@ void tacet_contextual_chooser_free(tacet_contextual_chooser *c) {
     }
 }
 
-double tacet_contextual_chooser_tau(const tacet_contextual_chooser *c) {
-    return c->tau;
-}
-
 tacet_status tacet__contextual_levers(const tacet_contextual_chooser *c, double *U, const double *context,
                                       const double *actions, size_t n, tacet_error *err) {
     const size_t a = c->basis->action_dim;
