@@ -8,6 +8,7 @@
 #include "service/open/engine/internal.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +42,11 @@ struct tacet__engine {
     known_token tokens[TOKEN_SLOTS];
     tacet__office *desks[TACET__DESKS];
     tacet__watchdog *watchdog;
-    tacet__studies *probed;     /* the probe's own */
-    tacet__studies *maker;      /* of the thread that makes studies */
-    pthread_mutex_t ready_lock; /* of the next two */
-    double ready_at;            /* when it was tried; 0: never */
+    tacet__studies *probed;                /* the probe's own */
+    tacet__studies *makers[TACET__MAKERS]; /* kept open for those that make studies; under the engine's lock */
+    atomic_size_t made;                    /* requests for new studies, which the makers take in turn */
+    pthread_mutex_t ready_lock;            /* of the next two */
+    double ready_at;                       /* when it was tried; 0: never */
     bool ready;
     const char *unready; /* why not, for who asks */
 };
@@ -221,7 +223,9 @@ void tacet__engine_close(tacet__engine *e) {
     tacet__watchdog_close(e->watchdog);
     tacet__studies_close(e->reader);
     tacet__studies_close(e->probed);
-    tacet__studies_close(e->maker);
+    for (size_t i = 0; i < TACET__MAKERS; i++) {
+        tacet__studies_close(e->makers[i]);
+    }
     (void)pthread_mutex_destroy(&e->lock);
     (void)pthread_mutex_destroy(&e->reader_lock);
     (void)pthread_mutex_destroy(&e->token_lock);
@@ -250,10 +254,9 @@ static void work_ahead(tacet__errand *errand, bool stopping) {
 }
 
 /* What cannot be worked out ahead is when it is needed: nothing here fails. */
-static void begin_ahead(const tacet__engine *e, const tacet_blob *definition) {
+static void begin_ahead(const tacet__engine *e, const char *definition, size_t size) {
     ahead *a = TACET__ZALLOC(ahead, 1);
-    if (a == NULL ||
-        tacet__definition_decode(&a->def, (const char *)definition->data, definition->size, NULL) != TACET_OK) {
+    if (a == NULL || tacet__definition_decode(&a->def, definition, size, NULL) != TACET_OK) {
         free(a);
         return;
     }
@@ -365,7 +368,7 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
         (void)pthread_mutex_unlock(&e->lock);
     }
     if (status == TACET_OK && e->settings.ahead) {
-        begin_ahead(e, &wanted.study.definition);
+        begin_ahead(e, (const char *)wanted.study.definition.data, wanted.study.definition.size);
     }
     tacet__study_clear(&wanted.study);
     return status;
@@ -417,12 +420,43 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
 /* --- tokens, lists, whether it is ready --------------------------------------------------------------------------- */
 
 void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, tacet__desk desk) {
-    tacet__office_send(e->desks[desk], errand);
+    const size_t turn = desk == TACET__MAKER ? atomic_fetch_add(&e->made, 1) % TACET__MAKERS : 0;
+    tacet__office_send(e->desks[(size_t)desk + turn], errand);
+}
+
+/* A store that no maker has in hand; NULL: one is to be opened. */
+static tacet__studies *take_maker(tacet__engine *e) {
+    tacet__studies *store = NULL;
+    (void)pthread_mutex_lock(&e->lock);
+    for (size_t i = 0; store == NULL && i < TACET__MAKERS; i++) {
+        store = e->makers[i];
+        e->makers[i] = NULL;
+    }
+    (void)pthread_mutex_unlock(&e->lock);
+    return store;
+}
+
+static void put_maker(tacet__engine *e, tacet__studies *store) {
+    (void)pthread_mutex_lock(&e->lock);
+    for (size_t i = 0; store != NULL && i < TACET__MAKERS; i++) {
+        if (e->makers[i] == NULL) {
+            e->makers[i] = store;
+            store = NULL;
+        }
+    }
+    (void)pthread_mutex_unlock(&e->lock);
+    tacet__studies_close(store);
 }
 
 tacet_status tacet__engine_create(tacet__engine *e, json_t **out, bool dry, const char *definition, size_t size,
                                   tacet_error *err) {
-    return tacet__study_make(&e->maker, &e->settings, out, dry, definition, size, err);
+    tacet__studies *store = take_maker(e);
+    const tacet_status status = tacet__study_make(&store, &e->settings, out, dry, definition, size, err);
+    put_maker(e, store);
+    if (status == TACET_OK && !dry && e->settings.ahead) {
+        begin_ahead(e, definition, size);
+    }
+    return status;
 }
 
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *e) {

@@ -160,9 +160,16 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
 tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err);
 
 /* The store is asked on threads of the engine's: its desk (tokens, lists, studies that are not in use yet), its probe,
- * and one that makes studies, which takes longer. An errand runs there; the wire's own threads never ask the store. Any
+ * and those that make studies, which takes longer. An errand runs there; the wire's own threads never ask the store. Any
  * thread. AHEAD asks no store: it works out what releases of the studies in use will need. */
-typedef enum tacet__desk { TACET__DESK, TACET__PROBE, TACET__MAKER, TACET__AHEAD, TACET__DESKS } tacet__desk;
+enum { TACET__MAKERS = 4 }; /* new studies wait for a dozen syncs and their features: several at a time share both */
+typedef enum tacet__desk {
+    TACET__DESK,
+    TACET__PROBE,
+    TACET__AHEAD,
+    TACET__MAKER,
+    TACET__DESKS = TACET__MAKER + TACET__MAKERS
+} tacet__desk;
 void tacet__engine_errand(tacet__engine *engine, tacet__errand *errand, tacet__desk desk);
 tacet__watchdog *tacet__engine_watchdog(tacet__engine *engine);
 
