@@ -39,6 +39,17 @@ static json_t *action_json(const tacet_ab_facts *f, size_t action) {
     return list;
 }
 
+/* What each action would earn if all were shown it. */
+static json_t *each_json(const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+    json_t *list = json_array();
+    for (size_t a = 0; a < p->actions; a++) {
+        json_t *one = estimate_json(&p->action_value[a]);
+        cli_add(one, "action", J(action_json(f, a)));
+        (void)json_array_append_new(list, one);
+    }
+    return list;
+}
+
 static const char WORDS[] =
     "{model}: learnt from {rows} rows, eps = {eps:^6}, delta = 0\n"
     "{?_cut|rewards are counted up to {counted_to:.4g}, which a part of the rows told; all values below are of rewards "
@@ -46,6 +57,7 @@ static const char WORDS[] =
     "the rule earns between {rule.lower:_4} and {rule.upper:^4} a row (about {rule.estimate:.4g})\n"
     "showing{*single_action| {.}} to all earns between {single.lower:_4} and {single.upper:^4}; the log earned between "
     "{logged.lower:_4} and {logged.upper:^4}; even play earns between {uniform.lower:_4} and {uniform.upper:^4}\n"
+    "{?_few|shown to all{*actions:;|{*action| {.}} earns {lower:_4} to {upper:^4}}\n}"
     "{?_same|the rule shows{*single_action| {.}} to all: no gain over that is claimed\n}"
     "{!_same|the rule earns {over_single.lower:_4} to {over_single.upper:^4} more than showing{*single_action| {.}} to "
     "all: {over_single_is}\n}"
@@ -58,7 +70,7 @@ static const char *told(const tacet_ab_estimate *e) {
     return e->lower > 0 ? "better" : e->upper < 0 ? "worse" : "not told apart";
 }
 
-enum { WORDS_MOST = 256 };
+enum { WORDS_MOST = 256, FEW = 8 };
 
 static const char *protection_of(char out[WORDS_MOST], const tacet_ab_facts *f) {
     static const char ROW[] = "eps-DP for one row: its action, its contexts and its reward";
@@ -116,13 +128,13 @@ static void report(const tacet_ab_model *model, const cli_reals *split, const ch
     char words[WORDS_MOST];
     json_t *object = cli_object(
         "model rows cells eps delta private protection counted_to rule single logged uniform over_single over_logged "
-        "over_uniform over_single_is over_logged_is over_uniform_is single_action rule_is_single ledger_entry seconds",
+        "over_uniform over_single_is over_logged_is over_uniform_is single_action actions rule_is_single ledger_entry seconds",
         J(out), J(f->plan.rows), J(f->plan.cells), J(f->plan.eps), J(0.0), J(f->is_private), J(protection_of(words, f)),
         J(f->top), J(estimate_json(&p->rule_value)), J(estimate_json(&p->single_value)),
         J(estimate_json(&p->logged_value)), J(estimate_json(&p->uniform_value)), J(estimate_json(&p->over_single)),
         J(estimate_json(&p->over_logged)), J(estimate_json(&p->over_uniform)),
         J(p->rule_is_single ? "no gain claimed" : told(&p->over_single)), J(told(&p->over_logged)),
-        J(told(&p->over_uniform)), J(action_json(f, p->single)), J(p->rule_is_single),
+        J(told(&p->over_uniform)), J(action_json(f, p->single)), J(each_json(f, p)), J(p->rule_is_single),
         J(f->receipts[f->receipt_count - 1].entry), J(seconds));
     if (f->person_rows > 0) {
         cli_add(object, "person", J(cli_object("rows eps delta", J(f->person_rows), J(f->person_eps), J(0.0))));
@@ -130,7 +142,8 @@ static void report(const tacet_ab_model *model, const cli_reals *split, const ch
     if (split->at != NULL) {
         cli_add(object, "split", J(split_json(model, split)));
     }
-    cli_add(object, "_same _cut _split", J(p->rule_is_single), J(f->plan.money), JB(split->at != NULL));
+    cli_add(object, "_same _cut _split _few", J(p->rule_is_single), J(f->plan.money), JB(split->at != NULL),
+            JB(p->actions <= FEW));
     (void)cli_tell(object, WORDS);
 }
 

@@ -161,6 +161,43 @@ static void assert_rarely_wrong(const world *w, size_t a, size_t b, double d) {
     assert_true(wrong <= 37);
 }
 
+/* Every arm's mean, after every epoch, within its limits in all but 5 % of runs; limits that are of use; none before. */
+static void test_limits_of_arms(void **state) {
+    enum { ARMS = 3, EPOCHS = 8 };
+    static const double RATE[ARMS] = {0.02, 0.1, 0.9};
+    size_t wrong = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        tacet_ab_test *t = make(ARMS, 2);
+        tacet_simrng rng = test_rng(78, seed);
+        bool missed = false;
+        assert_true(tacet_ab_test_limits(t, 0).lower == 0 && tacet_ab_test_limits(t, 0).upper == 1);
+        for (size_t e = 0, row = 0; e < EPOCHS; e++) {
+            double sums[ARMS], tickets[ARMS] = {0};
+            for (size_t i = 0; i < ARMS; i++) {
+                sums[i] = laplace(&rng, 2) + (e % 2 == 1 ? 0.5 : -0.5);
+            }
+            for (const size_t end = row + tacet_ab_epoch_size(ARMS, row); row < end; row++) {
+                const size_t arm = tacet_simrng_below(&rng, ARMS);
+                sums[arm] += tacet_simrng_uniform(&rng) < RATE[arm] ? 1 : 0;
+                tickets[arm] += 1;
+            }
+            const tacet_ab_epoch epoch = {sums, tickets, 2, 0.5};
+            assert_ok(tacet_ab_test_add(t, &epoch, NULL));
+            for (size_t i = 0; i < ARMS; i++) {
+                const tacet_ab_limits l = tacet_ab_test_limits(t, i);
+                missed = missed || l.lower > RATE[i] || l.upper < RATE[i];
+                assert_true(l.lower <= tacet_ab_test_mean(t, i) && tacet_ab_test_mean(t, i) <= l.upper);
+            }
+        }
+        const tacet_ab_limits last = tacet_ab_test_limits(t, 1);
+        assert_true(last.upper - last.lower < 0.09); /* 1,570 tickets: 4.4 standard deviations and the noise */
+        wrong += missed ? 1 : 0;
+        tacet_ab_test_free(t);
+    }
+    print_message("an arm outside its limits in %zu of 400\n", wrong);
+    assert_true(wrong <= 37);
+}
+
 static void test_false_claims_are_rare(void **state) {
     const world plain = {.arms = 2, .rows = 12000, .rate = even};
     const world noisy = {.arms = 2, .rows = 12000, .scale = 4, .grid = 1, .rate = even};
@@ -222,6 +259,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits_row_by_row),
+        cmocka_unit_test(test_limits_of_arms),
         cmocka_unit_test(test_false_claims_are_rare),
         cmocka_unit_test(test_differences_are_seen),
         cmocka_unit_test(test_more_tickets),

@@ -123,6 +123,8 @@ static void unreported_tickets_count_as_the_worst(void **state) {
     const json_t *red = json_array_get(json_object_get(test, "arms"), 0);
     assert_string_equal(json_string_value(json_object_get(red, "arm")), "red");
     assert_true(real_in(red, "mean") > 9.5);
+    assert_true(real_in(red, "lower") > 9 && real_in(red, "upper") >= real_in(red, "mean"));
+    assert_true(real_in(red, "lower") <= real_in(red, "mean") && real_in(red, "upper") <= 10);
     json_decref(status);
     tacet_study_close(study);
 }

@@ -36,7 +36,7 @@ class TableModel(Model):
 
     - `rule`: for each context its columns, the action's columns, `mean` and `sd` of the reward there;
     - `recommended`, `single`, `logged`, `uniform`: what a row earns by the rule, by `single_action` for all, in the log,
-      and by even play;
+      and by even play; `each`: for each action its columns, and `estimate`, `lower`, `upper` of what it earns for all;
     - `over_single`, `over_logged`, `over_uniform`: what the rule earns more. `rule_is_single`: the rule shows
       `single_action` to all, and no gain over it is claimed;
     - `counted_to`: rewards above it count as it.
@@ -71,6 +71,7 @@ class TableModel(Model):
         self.over_uniform: Estimate = _estimate(found.over_uniform)
         self.rule_is_single: bool = found.rule_is_single
         self.single_action: dict[str, Any] = self._action(found.single)
+        self.each = [{**self._action(a), **_estimate(found.action_value[a])._asdict()} for a in range(found.actions)]
         self.rule = self._rules(found.contexts)
         self.sd = sum(found.share[i] * row["sd"] ** 2 for i, row in enumerate(self.rule)) ** 0.5
 

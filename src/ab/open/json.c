@@ -49,12 +49,16 @@ static json_t *claims_json(const tacet_ab_posterior *p) {
     for (size_t c = 0; c < p->contexts; c++) {
         (void)json_array_append_new(rule, json_integer((json_int_t)p->rule[c]));
     }
-    return json_pack("{so so sI sb so so so so so so so}", "means", numbers(p->mean, p->actions * p->contexts), "rule",
-                     rule, "single", (json_int_t)p->single, "rule_is_single", (int)p->rule_is_single, "rule_value",
-                     estimate_json(&p->rule_value), "single_value", estimate_json(&p->single_value), "logged_value",
-                     estimate_json(&p->logged_value), "uniform_value", estimate_json(&p->uniform_value), "over_single",
-                     estimate_json(&p->over_single), "over_logged", estimate_json(&p->over_logged), "over_uniform",
-                     estimate_json(&p->over_uniform));
+    json_t *values = json_array();
+    for (size_t a = 0; a < p->actions; a++) {
+        (void)json_array_append_new(values, estimate_json(&p->action_value[a]));
+    }
+    return json_pack("{so so so sI sb so so so so so so so}", "action_values", values, "means",
+                     numbers(p->mean, p->actions * p->contexts), "rule", rule, "single", (json_int_t)p->single,
+                     "rule_is_single", (int)p->rule_is_single, "rule_value", estimate_json(&p->rule_value),
+                     "single_value", estimate_json(&p->single_value), "logged_value", estimate_json(&p->logged_value),
+                     "uniform_value", estimate_json(&p->uniform_value), "over_single", estimate_json(&p->over_single),
+                     "over_logged", estimate_json(&p->over_logged), "over_uniform", estimate_json(&p->over_uniform));
 }
 
 /* What a study has beside a log. */

@@ -30,6 +30,7 @@ struct tacet_ab_test {
     tacet_ab_test_settings settings;
     double slope[BETS];
     double sums[TACET_AB_ARMS_MOST], tickets[TACET_AB_ARMS_MOST];
+    double epochs;
     double scale, grid; /* of the last release */
     bet *bets;          /* arms x arms: [a * arms + b] */
 };
@@ -163,9 +164,41 @@ tacet_status tacet_ab_test_add(tacet_ab_test *t, const tacet_ab_epoch *e, tacet_
         t->sums[i] += e->sums[i];
         t->tickets[i] += e->tickets[i];
     }
+    t->epochs++;
     t->scale = e->scale;
-    t->grid = e->grid;
+    t->grid = fmax(t->grid, e->grid);
     return TACET_OK;
+}
+
+/* Whether "this arm's mean is at most m" is refuted by a bet that it is above: its wealth is that of one epoch with all
+ * sums, less what the noise and the rounding of each can add. */
+static bool above(const tacet_ab_test *t, double sum, double tickets, double m) {
+    double wealth[BETS];
+    for (size_t k = 0; k < BETS; k++) {
+        const double base = log1p(-2 * t->slope[k] * m);
+        const double slope = log1p(2 * t->slope[k] * (1 - m)) - base, noise = t->settings.scale * slope;
+        wealth[k] = base * tickets + slope * sum + t->epochs * (log1p(-noise * noise) - t->grid * slope);
+    }
+    return log_wealth(wealth, t->slope, 0, 0) >= log(2 * (double)t->settings.arms / t->settings.alpha);
+}
+
+/* The largest mean that is refuted: wealth falls as m grows, with a sum that is at most the tickets. */
+static double least_mean(const tacet_ab_test *t, double sum, double tickets) {
+    double lower = 0, upper = 1;
+    while (upper - lower > 1e-9) {
+        const double middle = (lower + upper) / 2;
+        if (above(t, fmin(sum, tickets), tickets, middle)) {
+            lower = middle;
+        } else {
+            upper = middle;
+        }
+    }
+    return lower;
+}
+
+tacet_ab_limits tacet_ab_test_limits(const tacet_ab_test *t, size_t arm) {
+    const double sum = t->sums[arm], tickets = t->tickets[arm];
+    return (tacet_ab_limits){.lower = least_mean(t, sum, tickets), .upper = 1 - least_mean(t, tickets - sum, tickets)};
 }
 
 double tacet_ab_test_mean(const tacet_ab_test *t, size_t arm) {

@@ -400,18 +400,9 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 
 static void guarantee(const void *self, tacet_guarantee *out) {
     const earning *u = self;
-    const bool is_private = tacet_ask_is_private(&u->e.ask);
-    *out = (tacet_guarantee){
-        .trust = TACET_TRUST_CENTRAL,
-        .proven = is_private,
-        .eps = is_private ? u->settings.eps : INFINITY,
-        .delta = is_private ? 0 : 1,
-        .protects = "the context and reward of one round, towards all other rounds",
-        .statement =
-            is_private
-                ? "What anyone but the round itself sees hardly changes when its context and reward become any others."
-                : "Not private: the noise comes from a seeded source, for tests and simulations.",
-        .proof = "src/ab/README.md"};
+    tacet__ab_epochs_guarantee(
+        &u->e, out, u->settings.eps, "the context and reward of one round, towards all other rounds",
+        "What anyone but the round itself sees hardly changes when its context and reward become any others.");
 }
 
 /* --- what it remembers ------------------------------------------------------------------------------------------- */
@@ -464,8 +455,7 @@ static void visit_state(void *self, tacet__state *s) {
         visit_receipt(u, s, &u->receipts[e]);
         tacet__state_require(s, "released tickets", !tacet__state_taking(s) || u->tickets[e] >= 1);
     }
-    if (tacet__state_taking(s) && u->e.suggested <= u->e.begin + u->e.size) {
-        /* the horizon may have grown; an epoch that has ended stays as it is */
+    if (tacet__state_taking(s) && tacet__ab_epochs_open(&u->e)) {
         tacet__state_check(s, "size", plan_epoch(u, s->err));
     }
     u->learnt = tacet__state_taking(s) ? 0 : u->learnt;

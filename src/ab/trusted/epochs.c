@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "dp/open/parameters.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,10 @@ bool tacet__ab_epochs_due(const tacet__ab_epochs *e) {
     return e->suggested == e->begin + e->size + e->late;
 }
 
+bool tacet__ab_epochs_open(const tacet__ab_epochs *e) {
+    return e->suggested <= e->begin + e->size;
+}
+
 tacet_status tacet__ab_epochs_left(const tacet__ab_epochs *e, tacet_error *err) {
     return e->suggested < e->rounds
                ? TACET_OK
@@ -137,6 +142,20 @@ tacet_status tacet__ab_epochs_release(const tacet__ab_epochs *e, tacet_release *
     }
     free(numbers);
     return status;
+}
+
+void tacet__ab_epochs_guarantee(const tacet__ab_epochs *e, tacet_guarantee *out, double eps, const char *protects,
+                                const char *statement) {
+    const bool is_private = tacet_ask_is_private(&e->ask);
+    *out = (tacet_guarantee){
+        .trust = TACET_TRUST_CENTRAL,
+        .proven = is_private,
+        .eps = is_private ? eps : INFINITY,
+        .delta = is_private ? 0 : 1,
+        .protects = protects,
+        .statement =
+            is_private ? statement : "Not private: the noise comes from a seeded source, for tests and simulations.",
+        .proof = "src/ab/README.md"};
 }
 
 void tacet__ab_epochs_next(tacet__ab_epochs *e) {

@@ -33,6 +33,8 @@ void tacet__ab_epochs_clear(tacet__ab_epochs *e);
 tacet_status tacet__ab_epochs_plan(tacet__ab_epochs *e, size_t full, tacet_error *err);
 /* The next suggestion begins with the release of the current epoch. */
 bool tacet__ab_epochs_due(const tacet__ab_epochs *e);
+/* The current epoch has not ended: a state that is loaded plans it again, since the horizon may have grown. */
+bool tacet__ab_epochs_open(const tacet__ab_epochs *e);
 /* STATE: the horizon is over. */
 tacet_status tacet__ab_epochs_left(const tacet__ab_epochs *e, tacet_error *err);
 /* NOT_FOUND: never given. CONFLICT: reported before. */
@@ -43,6 +45,9 @@ tacet__ab_when tacet__ab_epochs_report(tacet__ab_epochs *e, uint64_t ticket);
  * the ledger. `sums` has all but the numbers themselves and their norm. */
 tacet_status tacet__ab_epochs_release(const tacet__ab_epochs *e, tacet_release **out, const uint64_t *steps,
                                       tacet__tally_sums sums, const char *group, tacet_error *err);
+/* What is promised: pure eps, unless noise is seeded. The texts are borrowed. */
+void tacet__ab_epochs_guarantee(const tacet__ab_epochs *e, tacet_guarantee *out, double eps, const char *protects,
+                                const char *statement);
 /* After a release: the next epoch begins. */
 void tacet__ab_epochs_next(tacet__ab_epochs *e);
 /* Visits all of it; `most` epochs. How many tickets of the current epoch and of those after it were given. */

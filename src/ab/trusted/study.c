@@ -166,16 +166,8 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 
 static void guarantee(const void *self, tacet_guarantee *out) {
     const tacet__ab_study *u = self;
-    const bool is_private = tacet_ask_is_private(&u->e.ask);
-    *out = (tacet_guarantee){
-        .trust = TACET_TRUST_CENTRAL,
-        .proven = is_private,
-        .eps = is_private ? u->settings.eps : INFINITY,
-        .delta = is_private ? 0 : 1,
-        .protects = "the reward of one ticket, and whether it was reported",
-        .statement = is_private ? "What anyone sees hardly changes when one ticket's report is replaced or left out."
-                                : "Not private: the noise comes from a seeded source, for tests and simulations.",
-        .proof = "src/ab/README.md"};
+    tacet__ab_epochs_guarantee(&u->e, out, u->settings.eps, "the reward of one ticket, and whether it was reported",
+                               "What anyone sees hardly changes when one ticket's report is replaced or left out.");
 }
 
 static const tacet__policy_ops OPS = {.name = NAME,

@@ -21,9 +21,8 @@ static void visit_counts(tacet__state *s, const char *name, tacet__ab_counts *c,
 static void take_released(tacet__ab_study *u, tacet__state *s) {
     tacet_ab_test *test = NULL;
     tacet_status status = tacet__ab_study_test(&test, u, u->released, u->e.epoch, s->err);
-    if (status == TACET_OK && u->e.suggested <= u->e.begin + u->e.size) {
-        status =
-            tacet__ab_study_plan(u, s->err); /* the horizon may have grown; an epoch that has ended stays as it is */
+    if (status == TACET_OK && tacet__ab_epochs_open(&u->e)) {
+        status = tacet__ab_study_plan(u, s->err);
     }
     tacet__state_check(s, "released", status);
     if (status == TACET_OK) {

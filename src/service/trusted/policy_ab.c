@@ -124,9 +124,12 @@ static json_t *arms_json(const tacet_ab_test *test, const tacet__definition *def
     for (size_t i = 0; i < def->count; i++) {
         char name[NAME_MOST];
         const double mean = tacet_ab_test_mean(test, i);
+        const tacet_ab_limits limits = tacet_ab_test_limits(test, i);
+        const double ends[2] = {in_units(def, limits.lower), in_units(def, limits.upper)};
         name_arm(name, def, i);
-        (void)json_array_append_new(arms, json_pack("{ss so}", "arm", name, "mean",
-                                                    isnan(mean) ? json_null() : json_real(in_units(def, mean))));
+        (void)json_array_append_new(arms, json_pack("{ss so sf sf}", "arm", name, "mean",
+                                                    isnan(mean) ? json_null() : json_real(in_units(def, mean)), "lower",
+                                                    fmin(ends[0], ends[1]), "upper", fmax(ends[0], ends[1])));
     }
     return arms;
 }
