@@ -77,7 +77,7 @@ def main():
                 how = (["--trust", "central", "--delta", "1e-6", "--space", f"{work}/tune.json"] if kind == "tune" else
                        ["--trust", "local", "--bounds", "x=0:10", "--bounds", "y=-1:1"])
                 s.tacet("study", "create", "--store", f"{work}/st", "--name", f"{kind}{i}", "--eps", a.eps, "--rounds", str(a.rounds),
-                        "--range", "0:1", "--candidates", str(a.candidates), *how)
+                        "--range", "0:1", "--field", f"domain.candidates={a.candidates}", *how)
         s.serve()
         for kind in kinds:
             good, gaps = 0, []

@@ -16,6 +16,9 @@ static int cmd_collector(int argc, char **argv, const cli_command *self) {
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    if (!serving_place(&settings.store)) {
+        return cli_usage(self, "out of memory reading --store");
+    }
     return serving_run(self, tacet_collector_start, &settings, log_format, ready);
 }
 
@@ -26,7 +29,7 @@ static const cli_command COMMANDS[] = {
      "came of it in randomised form. The program is linked to nothing that could hold or make private data, and opens "
      "the open store only. Central studies are not served.\n\n"
      "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM).",
-     "tacet study create --store studies --open-only --name slides --trust local --eps 1 --points arms.csv --columns "
+     "tacet study create --store open:studies --name slides --trust local --eps 1 --points arms.csv --columns "
      "x,y --lengthscale 0.2\n"
      "tacet collector --store studies --keys keys",
      cmd_collector},

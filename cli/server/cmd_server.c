@@ -3,8 +3,6 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
-#include "serving/serving.h"
-
 #include <malloc.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -24,7 +22,7 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     const char *ready = NULL;
     tacet_server_defaults(&settings);
     const cli_option options[] = {
-        STORE_OPTIONS(settings.store),
+        STORE_OPTION(settings.store),
         CLI_NEED("keys", &settings.keys, "DIR", "The folder 'tacet server init' wrote: server.pem, server.key."),
         CLI_OPT("anchors", &settings.store.anchors, "DIR",
                 "Where it is noted, outside the store, how far each central study came, so that a store which was put "
@@ -32,7 +30,7 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
         SERVING_OPTIONS(settings, log_format, ready),
         {0},
     };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, settings.store);
     json_set_alloc_funcs(malloc, wipe_and_free);
     return serving_run(self, tacet_server_start, &settings, log_format, ready);
 }

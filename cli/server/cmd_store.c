@@ -6,13 +6,8 @@
 int cmd_store_init(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
-    const cli_option options[] = {
-        CLI_NEED("store", &place.store, "DIR|URL", "The store: a folder, or postgresql://…"),
-        CLI_OPT("open-store", &place.open_store, "URL",
-                "PostgreSQL: where the open schema is, when it is in another database. Default: the same as --store."),
-        {0},
-    };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    const cli_option options[] = {STORE_OPTION(place), {0}};
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_init(&place, &err) != TACET_OK ? cli_fail(self, &err)
                                                       : cli_tell(cli_object("ready", JB(true)), "the store is ready\n");
 }
@@ -21,8 +16,8 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
     char *text = NULL;
-    const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    const cli_option options[] = {STORE_OPTION(place), {0}};
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_check(&text, &place, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text), "{*studies|{name:-32} {events:10} events, {shown} shown, ledger "
@@ -33,8 +28,8 @@ int cmd_store_audit(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
     char *text = NULL;
-    const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    const cli_option options[] = {STORE_OPTION(place), {0}};
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_audit(&text, &place, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text),
@@ -47,12 +42,12 @@ int cmd_store_restore(int argc, char **argv, const cli_command *self) {
     char *text = NULL;
     bool whole = false;
     const cli_option options[] = {
-        STORE_OPTIONS(place),
+        STORE_OPTION(place),
         CLI_OPT("nothing-was-answered", &whole, NULL,
                 "Every server had been stopped before the copy was made: central studies go on, too."),
         {0},
     };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_restore(&text, &place, whole, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text),

@@ -10,8 +10,8 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
     char *text = NULL;
-    const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    const cli_option options[] = {STORE_OPTION(place), {0}};
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_list(&text, &place, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text), "{*studies|{name:-32} {trust:-8} {state:-9} {suggested:10} suggested "
@@ -23,8 +23,8 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
     tacet_error err = {0};
     char *text = NULL;
     const char *name = NULL;
-    const cli_option options[] = {STORE_OPTIONS(place), CLI_NEED("study", &name, "NAME", "The study."), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    const cli_option options[] = {STORE_OPTION(place), CLI_NEED("study", &name, "NAME", "The study."), {0}};
+    STORE_PARSE_OR_RETURN(options, place);
     if ((archive && tacet_store_archive(&place, name, &err) != TACET_OK) ||
         tacet_store_show(&text, &place, name, &err) != TACET_OK) {
         return cli_fail(self, &err);
@@ -57,8 +57,8 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     char *text = NULL;
     const char *name = NULL;
     const cli_option options[] = {
-        STORE_OPTIONS(place), CLI_OPT("study", &name, "NAME", "The study. Default: all of them."), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+        STORE_OPTION(place), CLI_OPT("study", &name, "NAME", "The study. Default: all of them."), {0}};
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_snapshot(&text, &place, name, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_loads(text),
@@ -71,13 +71,13 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
     const char *name = NULL;
     uint64_t seconds = 0, token = 0, expired = 0;
     const cli_option options[] = {
-        STORE_OPTIONS(place),
+        STORE_OPTION(place),
         CLI_NEED("study", &name, "NAME", "The study."),
         CLI_OPT("token", &token, "N", "Those that token number N asked for. Default: all."),
         CLI_OPT("older", &seconds, "S", "Those that are at least S seconds old. Default 0."),
         {0},
     };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, place);
     return tacet_store_expire(&expired, &place, name, seconds, token, &err) != TACET_OK
                ? cli_fail(self, &err)
                : cli_tell(cli_object("name expired", J(name), J(expired)),
@@ -91,7 +91,7 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
     bool list = false;
     tacet_error err = {0};
     const cli_option options[] = {
-        STORE_OPTIONS(place),
+        STORE_OPTION(place),
         CLI_OPT("role", &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once."),
         CLI_OPT("study", &r.study, "NAME", "The study it is for. Default: all of them."),
         CLI_OPT("label", &r.label, "TEXT", "Says later whose it is."),
@@ -109,7 +109,7 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         CLI_OPT("grace", &grace, "S", "With --renew: how many seconds the old text is good for still. Default 0."),
         {0},
     };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, place);
     if ((r.role != NULL) + list + (drop > 0) + (renew > 0) != 1) {
         return cli_usage(self, "exactly one of --role, --list, --renew and --drop says what to do");
     }

@@ -16,15 +16,13 @@ enum { DEFINITION_BYTES = 4 << 20, EPS_MOST = 1000 /* as a definition has it */ 
 
 typedef struct request {
     cli_space space;
-    const char *definition, *name, *description, *trust, *policy, *points, *kernel;
-    const char *randomizer, *parameters, *earlier, *from;
-    cli_names columns, contexts;
+    const char *definition, *name, *trust, *policy, *points, *earlier, *from;
+    cli_names columns, contexts, fields;
     cli_spans sets;
     cli_reals lengthscale;
-    cli_wholes groups, levels;
     cli_span reward;
-    double eps, delta, bound, typical_reward;
-    size_t rounds, late, ticket_seconds, person_rounds, candidates;
+    double eps, delta;
+    size_t rounds;
     bool minimize, plan, yes;
 } request;
 
@@ -87,9 +85,32 @@ static tacet_status domain_json(json_t **out, const request *r, const spaces *s,
         status = space_json(out, &s->actions, err);
     }
     TACET_THEN(status, space_json(&contexts, &s->contexts, err));
-    cli_add(*out, "candidates? levels? context?", J(r->candidates > 0 ? J(r->candidates) : NULL),
-            JL(r->levels.at, r->levels.count), J(contexts));
+    cli_add(*out, "context?", J(contexts));
     return status;
+}
+
+/* --field PART.NAME=VALUE, or NAME=VALUE: JSON, a number, or else a text, where the definition has it. */
+static tacet_status add_field(json_t *root, const char *field, tacet_error *err) {
+    const char *equals = strchr(field, '='), *dot = strchr(field, '.');
+    double number = 0;
+    if (equals == NULL || equals == field) {
+        return tacet_error_set(err, TACET_INVALID, "--field is PART.NAME=VALUE, as prior.kernel=matern52");
+    }
+    json_t *part = root;
+    if (dot != NULL && dot < equals) {
+        char name[16] = "";
+        (void)snprintf(name, sizeof name, "%.*s", (int)(dot - field), field);
+        part = json_object_get(root, name);
+        field = dot + 1;
+    }
+    if (!json_is_object(part)) {
+        return tacet_error_set(err, TACET_INVALID,
+                               "--field: a definition has the parts domain, prior, budget, options");
+    }
+    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);
+    value = value != NULL ? value : cli_number(&number, equals + 1) ? J(number) : J(equals + 1);
+    (void)json_object_setn_new(part, field, (size_t)(equals - field), value);
+    return TACET_OK;
 }
 
 /* The definition that the options say; the checks are those of any definition. */
@@ -100,25 +121,24 @@ static tacet_status from_options(char **out, const request *r, const spaces *s, 
         return tacet_error_set(err, TACET_INVALID,
                                "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
     }
-    const tacet_status status = domain_json(&domain, r, s, err);
+    tacet_status status = domain_json(&domain, r, s, err);
     if (status != TACET_OK) {
         json_decref(domain);
         return status;
     }
-    json_t *prior =
-        cli_object("reward lengthscale? groups? kernel? bound? typical_reward?",
-                   J(json_pack("[ff]", r->reward.lo, r->reward.hi)), JL(r->lengthscale.at, r->lengthscale.count),
-                   JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound), J(r->typical_reward));
-    json_t *options =
-        cli_object("randomizer? parameters? late? ticket_seconds person_rounds", J(r->randomizer), J(r->parameters),
-                   J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds), J(r->person_rounds));
-    json_t *root =
-        cli_object("domain prior budget options rounds name? description? trust? policy? direction?", J(domain),
-                   J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options), J(r->rounds), J(r->name),
-                   J(r->description), J(r->trust), J(r->policy), J(r->minimize ? "minimize" : NULL));
-    *out = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_t *prior = cli_object("reward lengthscale?", J(json_pack("[ff]", r->reward.lo, r->reward.hi)),
+                               JL(r->lengthscale.at, r->lengthscale.count));
+    json_t *root = cli_object("domain prior budget options rounds name? trust? policy? direction?", J(domain), J(prior),
+                              J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(json_object()), J(r->rounds),
+                              J(r->name), J(r->trust), J(r->policy), J(r->minimize ? "minimize" : NULL));
+    for (size_t i = 0; i < r->fields.count && status == TACET_OK; i++) {
+        status = add_field(root, r->fields.at[i], err);
+    }
+    *out = status == TACET_OK ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(root);
-    return *out != NULL ? TACET_OK : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");
+    return status != TACET_OK || *out != NULL
+               ? status
+               : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");
 }
 
 /* What the study can expect, where that can be said beforehand; NULL elsewhere. */
@@ -192,21 +212,13 @@ static int create(const cli_command *self, const request *r, const spaces *s, co
 }
 
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
-    request r = {.eps = (double)NAN,
-                 .delta = (double)NAN,
-                 .bound = (double)NAN,
-                 .typical_reward = (double)NAN,
-                 .reward = {0, 1, false},
-                 .rounds = 10000,
-                 .ticket_seconds = 86400,
-                 .person_rounds = 1};
+    request r = {.eps = (double)NAN, .delta = (double)NAN, .reward = {0, 1, false}, .rounds = 10000};
     tacet_store_place place = {0};
     const cli_option options[] = {
-        STORE_OPTIONS(place),
+        STORE_OPTION(place),
         CLI_OPT("definition", &r.definition, "FILE", "The study as JSON (docs/API.md); instead of all below."),
         CLI_HEADING("The study, when there is no file:"),
         CLI_OPT("name", &r.name, "NAME", "1 to 48 of a-z 0-9 _ -, beginning with a letter."),
-        CLI_OPT("description", &r.description, "TEXT", "For people."),
         CLI_OPT("trust", &r.trust, "MODEL", "local: devices randomise their rewards. central: the server sees them."),
         CLI_OPT("policy", &r.policy, "NAME",
                 "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: "
@@ -232,14 +244,6 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("range", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_YES(&r.yes),
         CLI_MORE,
-        CLI_OPT("ticket-seconds", &r.ticket_seconds, "S",
-                "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a "
-                "day); 0: for ever."),
-        CLI_OPT("person-rounds", &r.person_rounds, "N",
-                "How many rounds of a named person count; later ones are null records. central: --eps is then of a "
-                "person. Default 1."),
-        {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
-         false},
         CLI_OPT("earlier", &r.earlier, "FILE",
                 "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if "
                 "you know it, 'sd'. The study begins with them; they stand in its definition."),
@@ -247,29 +251,16 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
             "from", &r.from, "MODEL",
             "What another study released ('study release --out'): this one begins with it, and is charged by itself."),
         CLI_OPT("contexts", &r.contexts, "C,D", "contextual: which columns of the space each round brings."),
-        CLI_OPT("late", &r.late, "N",
-                "contextual, ab: reports come up to N rounds late, so release every epoch N rounds after its end. "
-                "Default 0: a "
-                "report after the end of its epoch is not learnt."),
-        CLI_OPT("level-counts", &r.levels, "N,…",
-                "With --sets: how many evenly spaced values a coordinate has; 0: any."),
-        CLI_OPT("typical-reward", &r.typical_reward, "Y",
-                "central, ab: what an arm that nobody knows returns, within --range. Default: its middle."),
-        CLI_OPT("bound", &r.bound, "B",
-                "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
-        CLI_OPT("kernel", &r.kernel, "NAME",
-                "se (default over a space), matern12, matern32, matern52 (default otherwise), …"),
-        CLI_OPT("groups", &r.groups, "G1,G2,…",
-                "With --points: coordinates whose effects add up, as the number of each one's group; "
-                "0,0,1: f(a, b) + g(c)."),
-        CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default) or laplace."),
-        CLI_OPT(
-            "parameters", &r.parameters, "NAME",
-            "local: tight (default with --bound) or tuned (default without); tgp, ata, moma also literal, orderwise."),
+        {"field", CLI_EACH, &r.fields, "PART.NAME=VALUE",
+         "Any other field of the definition, as docs/API.md names it; once for each. prior.typical_reward=.2: what an "
+         "arm that nobody knows returns. prior.kernel=matern52. options.person_rounds=3: so many rounds of a named "
+         "person count, and a central eps is then of a person. options.ticket_seconds=600: how long a ticket is "
+         "waited for. options.late=50 (contextual, ab): reports come up to so many rounds late.",
+         false},
         {0},
     };
     int code = 0;
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, place);
     if (r.definition == NULL && isnan(r.eps)) {
         return cli_usage(self, "a study needs --definition FILE, or --name, --trust, --eps and what is played");
     }

@@ -19,7 +19,7 @@ typedef struct asked {
     tacet_error err;
 } asked;
 
-#define STUDY_OPTIONS(a) STORE_OPTIONS((a).place), CLI_NEED("study", &(a).name, "NAME", "The study.")
+#define STUDY_OPTIONS(a) STORE_OPTION((a).place), CLI_NEED("study", &(a).name, "NAME", "The study.")
 
 static tacet_status open_study(asked *a) {
     return tacet_study_open_at(&a->study, &a->place, a->name, &a->err);
@@ -101,7 +101,7 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
         CLI_OPT("count", &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now."),
         CLI_OPT("key", &round.key, "TEXT", "Repeating a suggestion with the same key gives the same answer."),
         {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, a.place);
     tacet_status status = set != NULL ? tacet_study_set_read(&points, &round, set, &a.err) : TACET_OK;
     TACET_THEN(status, open_study(&a));
     const int code = status == TACET_OK && context != NULL ? read_context(&a, &round, &numbers, context, self) : 0;
@@ -134,7 +134,7 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
                 "Instead: it could not be evaluated. A central study counts the round as an ordinary one; a device "
                 "reports noise about a stand-in ('tacet device report --failed')."),
         {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, a.place);
     if (failed ? !isnan(reward) : !isfinite(reward)) {
         return cli_usage(self, "either --value, a finite number, or --failed");
     }
@@ -154,7 +154,7 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
     size_t rounds = 0;
     const cli_option options[] = {
         STUDY_OPTIONS(a), CLI_NEED("rounds", &rounds, "T", "How many rounds it is to have in all."), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, a.place);
     tacet_status status = open_study(&a);
     TACET_THEN(status, tacet_study_extend(a.study, rounds, &a.err));
     if (status == TACET_OK) {
@@ -167,7 +167,7 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     char *text = NULL;
     const cli_option options[] = {STUDY_OPTIONS(a), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, a.place);
     tacet_status status = open_study(&a);
     TACET_THEN(status, tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err));
     if (status == TACET_OK) {
@@ -183,7 +183,7 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
             "{?batch|{batch.reports_left} reports until the next release, of a batch of {batch.rounds}\n}"
             "{?search|{?search.tickets_left|{search.tickets_left} tickets until what was released by then decides the "
             "next points; a point is played {search.each} times\n}}"
-            "{?test|{?test.tickets|after {test.tickets} tickets: {*test.arms:, |{arm} {mean:.4g}}\n"
+            "{?test|{?test.tickets|after {test.tickets} tickets: {*test.arms:, |{arm} {mean:.4g} ({lower:.4g} to {upper:.4g})}\n"
             "{*test.pairs:|{?claimed|{arm} beats {over} by {lower:.4g} at least (95 %, however often you look)}"
             "{!claimed|{arm} against {over}: no claim yet, the difference lies between {lower:.4g} and {upper:.4g}}\n}"
             "{?test.more_tickets|about {test.more_tickets} more tickets until a claim, if rates stay as they seem\n}}"
@@ -196,7 +196,7 @@ int cmd_study_best(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     char *text = NULL;
     const cli_option options[] = {STUDY_OPTIONS(a), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, a.place);
     tacet_status status = open_study(&a);
     TACET_THEN(status, tacet_study_text(a.study, &text, TACET_STUDY_BEST, &a.err));
     if (status == TACET_OK) {
@@ -231,7 +231,7 @@ int cmd_study_release(int argc, char **argv, const cli_command *self) {
     uint64_t number = 0;
     const cli_option options[] = {
         STUDY_OPTIONS(a), CLI_NEED("out", &out, "FILE", "Receives the model that 'tacet predict' reads."), {0}};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    STORE_PARSE_OR_RETURN(options, a.place);
     tacet_status status = open_study(&a);
     TACET_THEN(status, tacet_study_release(a.study, &text, &number, &a.err));
     json_t *body = cli_loads(text);

@@ -21,7 +21,7 @@ static const cli_command COMMANDS[] = {
      "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM). "
      "Whoever only collects reports of local studies runs 'tacet collector' instead, which holds nothing private.",
      "tacet server --store studies --keys keys\n"
-     "tacet server --store postgresql://tacet_trusted@db/tacet --open-store postgresql://tacet_open@db/tacet --keys "
+     "tacet server --store postgresql://tacet_trusted@db/tacet,postgresql://tacet_open@db/tacet --keys "
      "keys --listen 0.0.0.0:8443",
      cmd_server},
     {"study create", "add a study; its budget is charged as it learns",
@@ -108,22 +108,21 @@ static const cli_command COMMANDS[] = {
      "tacet study token --store studies --list\n"
      "tacet study token --store studies --renew 3 --grace 3600 --days 90",
      cmd_study_token},
-    {"store init", "make a store; PostgreSQL: its schemas, roles and rights", "--store DIR|URL [--open-store URL]",
+    {"store init", "make a store; PostgreSQL: its schemas, roles and rights", "--store DIR|URL",
      "Makes the tables of a store. With PostgreSQL, as a role that may "
      "create schemas and roles: makes tacet_trusted and tacet_open, which cannot log in before you let them (ALTER "
      "ROLE … LOGIN), and gives each what it needs and no more. Repeating it is harmless.",
      "tacet store init --store studies\n"
      "tacet store init --store postgresql://postgres@db/tacet",
      cmd_store_init},
-    {"store check", "read everything in a store, and say whether it holds together",
-     "--store DIR|URL [--open-store URL]",
+    {"store check", "read everything in a store, and say whether it holds together", "--store DIR|URL",
      "Reads the log of every study and checks its chain to the end, verifies the ledgers of central studies, loads "
      "and replays each study as a server would, and compares the trusted store with what the open one has seen of it: "
      "a store that was put back to an older state is found, and its servers will refuse it, too. Servers may run "
      "meanwhile.",
      "tacet store check --store studies", cmd_store_check},
     {"store audit", "who did what to a store: tokens, archives, releases, rounds, tickets that were given up",
-     "--store DIR|URL [--open-store URL]",
+     "--store DIR|URL",
      "Prints the audit trail: one line before each administrative act, with the number of the token or the user at the "
      "shell, and the hash that chains it to the line before. A line that was changed, dropped or put in between is "
      "found "

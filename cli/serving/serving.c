@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +27,26 @@ bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, c
     (void)sigprocmask(SIG_BLOCK, signals, NULL); /* before any thread starts, so that they come here */
     (void)signal(SIGPIPE, SIG_IGN);
     return true;
+}
+
+bool serving_place(tacet_store_place *place) {
+    static const char OPEN[] = "open:",
+                      NEXT[] = ",postgresql://"; /* hosts of one address may have commas between them */
+    static char *kept;
+    place->open_only = strncmp(place->store, OPEN, sizeof OPEN - 1) == 0;
+    place->store += place->open_only ? sizeof OPEN - 1 : 0;
+    const char *comma = strstr(place->store, NEXT);
+    if (comma == NULL || place->open_only) {
+        return true;
+    }
+    free(kept);
+    kept = strdup(place->store);
+    if (kept != NULL) {
+        kept[comma - place->store] = '\0';
+        place->open_store = kept + (comma - place->store) + 1;
+        place->store = kept;
+    }
+    return kept != NULL;
 }
 
 void serving_url(char out[300], const char *listen, unsigned port) {

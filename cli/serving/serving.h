@@ -29,14 +29,14 @@
                 "Pages of these origins may report to these studies, with grants instead of tokens."),                 \
         CLI_OPT("page-rate", &(settings).page_rate, "N", "Grants a second of one address, for pages. Default 2."),     \
         CLI_OPT("session-minutes", &(settings).session_minutes, "M",                                                   \
-                "A login on the board ends when nothing was asked for so long. Default 30."),                          \
-        CLI_OPT(                                                                                                       \
-            "busy-ms", &(settings).store.busy_ms, "MS",                                                                \
-            "How long to wait for the store's lock. Requests are answered within 2 s all the same. Default 10000.")
+                "A login on the board ends when nothing was asked for so long. Default 30.")
 
 /* Opens the log on stderr, for the life of the process, and blocks SIGINT, SIGTERM and SIGHUP; before any thread is
  * started. False: all is said, and *code is the program's exit code. */
 bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, const cli_command *self, int *code);
+/* Takes --store apart: open:PLACE, or two addresses with a comma between, of which the second is the open role's. The
+ * parts are kept until the program ends. False: out of memory. */
+bool serving_place(tacet_store_place *place);
 /* "https://HOST:PORT" of a listening address. */
 void serving_url(char out[300], const char *listen, unsigned port);
 /* What an earlier run left there would be taken for this one's address. NULL is allowed. */

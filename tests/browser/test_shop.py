@@ -56,10 +56,10 @@ def test_shop_finds_the_best_layout_and_keeps_nothing_raw(_driver):
     try:
         with open(at("layouts.csv"), "w", encoding="utf-8") as f:
             f.write("layout\n0\n1\n2\n")
-        run("study", "create", "--store", at("studies"), "--open-only", "--name", "layouts", "--trust", "local", "--eps", "1",
+        run("study", "create", "--store", "open:" + at("studies"), "--name", "layouts", "--trust", "local", "--eps", "1",
             "--points", at("layouts.csv"), "--columns", "layout", "--lengthscale", "0.3", "--range", "0:1",
             "--rounds", str(VISITORS + 10))
-        owner = run("study", "token", "--store", at("studies"), "--open-only", "--role", "owner").strip()
+        owner = run("study", "token", "--store", "open:" + at("studies"), "--role", "owner").strip()
         run("server", "init", "--dir", at("keys"))
         collector = Program(["collector", "--store", at("studies"), "--keys", at("keys"), "--listen", "127.0.0.1:0",
                              "--pages", f"layouts={shop.url}", "--page-rate", "100000", "--address-rate", "100000"], folder)
@@ -148,8 +148,8 @@ def test_shop_sets_of_arms_stay_in_the_page_and_a_login_reports_once(driver):
             json.dump({"name": "routes", "trust": "local", "policy": "statistics", "budget": {"eps": 4}, "rounds": 200,
                        "domain": {"lower": [0], "upper": [1]}, "prior": {"lengthscale": 0.5, "reward": [0, 1]},
                        "options": {"features": 8, "released": 4, "set_size": 10}}, f)
-        run("study", "create", "--store", at("studies"), "--open-only", "--definition", at("routes.json"), "--yes")
-        owner = run("study", "token", "--store", at("studies"), "--open-only", "--role", "owner").strip()
+        run("study", "create", "--store", "open:" + at("studies"), "--definition", at("routes.json"), "--yes")
+        owner = run("study", "token", "--store", "open:" + at("studies"), "--role", "owner").strip()
         run("server", "init", "--dir", at("keys"))
         collector = Program(["collector", "--store", at("studies"), "--keys", at("keys"), "--listen", "127.0.0.1:0",
                              "--pages", f"routes={site.url}", "--page-rate", "100000", "--address-rate", "100000"], folder)

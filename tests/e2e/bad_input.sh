@@ -122,7 +122,7 @@ columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5
 }
 wrong 1 'none.json' report --in none.json --out r.html
 wrong 1 'Is a directory' report --in folder --out r.html
-wrong 2 'delta' study create --store s --name ok --trust central --person-rounds 2 --eps 1 --lengthscale 1 --sets 0:1
+wrong 2 'delta' study create --store s --name ok --trust central --field options.person_rounds=2 --eps 1 --lengthscale 1 --sets 0:1
 wrong 2 'at least 2' study create --store s --name ok --trust local --eps 1 --lengthscale 1 --points header.csv --columns age
 wrong 1 'none/open.db' study token --store none --role device
 wrong 1 'none/open.db' store check --store none

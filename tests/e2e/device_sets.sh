@@ -10,15 +10,15 @@ serve() {
     await "$work/ready"
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
-expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
+expect 2 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
     --points /dev/null --columns x --lengthscale 0.4
-expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
-    --sets 0:1 --lengthscale 0.4 --randomizer hybrid
+expect 2 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
+    --sets 0:1 --lengthscale 0.4 --field options.randomizer=hybrid
 grep -q "'sphere'" "$work/err" || fail "does not say which randomizer"
-expect 0 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
+expect 0 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
     --sets 0:1,0:1 --lengthscale 0.4 --range 0:1 --rounds 100
-"$tacet" study token --store "$work/studies" --open-only --role device --study routes >"$work/token"
-"$tacet" study token --store "$work/studies" --open-only --role owner >"$work/owner"
+"$tacet" study token --store "open:$work/studies" --role device --study routes >"$work/token"
+"$tacet" study token --store "open:$work/studies" --role owner >"$work/owner"
 "$tacet" server init --dir "$work/keys" >/dev/null
 serve 127.0.0.1:0
 wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
@@ -56,11 +56,11 @@ wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
         expect 0 report --ledger "$work/ledger-$device" --budget-eps 4 --ticket "$ticket" --point "$point" --value "$reward"
     done
 }
-expect 0 "$tacet" study list --store "$work/studies" --open-only
+expect 0 "$tacet" study list --store "open:$work/studies"
 grep -q '25 observed' "$work/out" || { cat "$work/out"; fail "not 25 reports"; }
 kill "$server"
 wait "$server" || fail "the collector did not end well"
 server=
-expect 0 "$tacet" study release --store "$work/studies" --open-only --study routes --out "$work/best.json" --json
+expect 0 "$tacet" study release --store "open:$work/studies" --study routes --out "$work/best.json" --json
 grep -q best "$work/best.json" || { cat "$work/best.json"; fail "no release"; }
 echo "25 devices, one byte each"

@@ -13,14 +13,14 @@ for folder in /usr/lib/postgresql/*/bin; do psql=$folder/psql; done
 "$tacet" study list --store "$admin" >/dev/null 2>&1 && fail "a store before it was made"
 "$tacet" store init --store "$admin" >/dev/null
 "$psql" -qc "ALTER ROLE tacet_trusted LOGIN; ALTER ROLE tacet_open LOGIN" "$admin"
-"$tacet" study create --store "$trusted" --open-store "$open" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 \
+"$tacet" study create --store "$trusted,$open" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 \
     --lengthscale 0.3 >/dev/null
 printf 'x\n0\n0.5\n1\n' >"$work/places.csv"
-"$tacet" study create --store "$open" --open-only --name light --trust local --eps 1 --points "$work/places.csv" --columns x \
+"$tacet" study create --store "open:$open" --name light --trust local --eps 1 --points "$work/places.csv" --columns x \
     --lengthscale 0.3 --range 0:10 >/dev/null
-"$tacet" study token --store "$trusted" --open-store "$open" --role device >"$work/token"
+"$tacet" study token --store "$trusted,$open" --role device >"$work/token"
 "$tacet" server init --dir "$work/keys" >/dev/null
-"$tacet" server --store "$trusted" --open-store "$open" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/server" \
+"$tacet" server --store "$trusted,$open" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/server" \
     >"$work/server.log" 2>&1 &
 pids="$pids $!"
 "$tacet" collector --store "$open" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/collector" >"$work/collector.log" 2>&1 &
@@ -36,7 +36,7 @@ ask() { # ask PROGRAM STUDY BODY: the status
 [ "$(ask collector light '{}')" = 201 ] || fail "the collector has no local study: $(cat "$work/out")"
 code=$(ask collector dose '{"decision_set":[[0.1,0.2],[0.7,0.4]]}')
 [ "$code" -ge 400 ] || fail "the collector serves a central study: $code"
-"$tacet" store check --store "$trusted" --open-store "$open"
+"$tacet" store check --store "$trusted,$open"
 "$tacet" store check --store "$open" >/dev/null 2>"$work/err" && fail "the open role reads the trusted schema"
 grep -q 'not for this role' "$work/err" || fail "does not say why"
 "$tacet" ledger show --ledger "$trusted#tacet_ledger_dose" >/dev/null || fail "no ledger"

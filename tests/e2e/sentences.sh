@@ -86,13 +86,10 @@ done
 says README.md 'with `--delta` several are considered, and the manifest names the others'
 says docs/tutorials/your-own-table.md 'with `--delta` the manifest says what the others would have had (`considered`)'
 
-# Defaults of a study: kernel and candidates, in the help, in the API's table, in Python, and in what is stored.
+# Defaults of a study: kernel and candidates, in the API's table, in Python, and in what is stored.
 echo '{"columns":[{"name":"x","kind":"real","bounds":[0,1]}]}' >"$work/space.json"
 "$tacet" study create --store "$work/st" --name space --trust central --space "$work/space.json" --eps 1 --delta 1e-5 --rounds 20 >/dev/null || fail "no study over a space"
 "$tacet" study status --store "$work/st" --study space --json >"$work/over_space"
-says "$work/help" "$(field kernel "$work/over_space") (default over a space)"
-says "$work/help" "$(field kernel "$work/status") (default otherwise)"
-says "$work/help" "over a space. Default $(field candidates "$work/over_space")."
 says docs/API.md "\`kernel\` (\`$(field kernel "$work/over_space")\` over a space, else \`$(field kernel "$work/status")\`)"
 says docs/API.md "\`candidates\` ($(field candidates "$work/over_space"))"
 says python/tacet-trusted/tacet/trusted/studies.py "candidates: int | None = None" # the program's own default

@@ -10,18 +10,30 @@ awk 'BEGIN { for (k = 0; k < 2; k++) for (i = 0; i < 3; i++) for (j = 0; j < 3; 
 awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print i / 3 "," j / 3 }' >"$work/points.csv"
 
 study create --name sets --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1 --lengthscale 0.5 --rounds 60
-study create --name levels --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60
+study create --name levels --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1,0:1 --field domain.levels=[2,2,0] --lengthscale 0.7 --rounds 60
 study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
 study create --name least --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1 --lengthscale 0.5 --rounds 60 --minimize
 study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
-study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2
+study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --field prior.bound=2
 grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy tails"
 for policy in tgp ata moma; do
     study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
 done
 study create --name visits --trust central --policy contextual --eps 30 --yes --points "$work/points.csv" --columns x,y --bounds age=0:1 --contexts age --rounds 100
 study create --name own --trust local --policy statistics --eps 4 --sets 0:1,0:1 --lengthscale 0.5 --rounds 100
-expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --parameters tight
+# A field is put where the definition has it, and what a definition does not have is refused.
+"$bin/tacet" study create --store "$store" --name fields --trust central --eps 300 --yes --delta 0.1 --sets 0:1 --lengthscale 0.7 --field options.ticket_seconds=7 \
+    --field description=plain --field prior.typical_reward=.25 --json >"$work/fields"
+python3 - "$work/fields" <<'END'
+import json, sys
+made = json.load(open(sys.argv[1]))["created"]
+assert made["options"]["ticket_seconds"] == 7 and made["description"] == "plain" and made["prior"]["typical_reward"] == .25, made
+END
+for field in nonsense options.nonsense=1 nowhere.eps=1 options.ticket_seconds=soon; do
+    expect 2 "$bin/tacet" study create --store "$store" --name no --trust central --eps 300 --yes --delta 0.1 --sets 0:1 --lengthscale 0.7 \
+        --field "$field"
+done
+expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --field options.parameters=tight
 grep -q 'bound' "$work/err" || fail "a proven width without a bound"
 
 # What the action returned: 1 less the distance from (0.8, 0.5); devices of local studies report an end of the range.

@@ -47,7 +47,7 @@ study observe --study next --ticket "$(cat one)" --failed >/dev/null || fail "a 
 study status --study next --json | grep -q '"observed": *1[,}]' || fail "a failed round does not count"
 
 # --- a local study: more rounds, also for a policy that was saved before; earlier values
-study create --name box --trust local --eps 8 --bounds x=0:10 --rounds 40 --candidates 32 >/dev/null
+study create --name box --trust local --eps 8 --bounds x=0:10 --rounds 40 --field domain.candidates=32 >/dev/null
 play() { # STUDY ROUNDS
     for _ in $(seq "$2"); do
         study suggest --study "$1" --json >one
@@ -67,7 +67,7 @@ awk "BEGIN { exit !($x > 5 && $x < 9) }" || fail "after 50 rounds the best is $x
 code=0; study extend --study box --rounds 50 2>err || code=$?
 [ $code -eq 2 ] || fail "as many rounds as there are: $code"
 printf 'x,value\n1,0.1\n4,0.6\n7,1\n9.5,0.7\n' >earlier.csv
-study create --name warm --trust local --eps 8 --bounds x=0:10 --rounds 40 --candidates 32 --earlier earlier.csv >/dev/null
+study create --name warm --trust local --eps 8 --bounds x=0:10 --rounds 40 --field domain.candidates=32 --earlier earlier.csv >/dev/null
 study suggest --study warm --json >one
 x=$(sed 's/.*"x":\([^},]*\).*/\1/' one)
 awk "BEGIN { exit !($x > 3.5 && $x < 10) }" || fail "earlier values are not learnt from: $x"
@@ -75,7 +75,7 @@ study release --study warm --out warm.json >/dev/null && grep -q '"point"' warm.
 printf 'x,value\n11,0.1\n' >bad.csv
 code=0; study create --name bad --trust local --eps 8 --bounds x=0:10 --earlier bad.csv 2>err || code=$?
 [ $code -eq 2 ] && grep -q "'x'" err || fail "a value outside the space passes: $code"
-study create --name moma --trust local --policy moma --eps 8 --bounds x=0:10 --rounds 4000 --candidates 8 >/dev/null
+study create --name moma --trust local --policy moma --eps 8 --bounds x=0:10 --rounds 4000 --field domain.candidates=8 >/dev/null
 code=0; study extend --study moma --rounds 5000 2>err || code=$?
 [ $code -eq 1 ] && grep -q 'epochs' err || fail "moma has more rounds: $code"
 

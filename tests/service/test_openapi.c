@@ -650,7 +650,7 @@ static int setup(void **state) {
                    "--lengthscale 0.3",
                    store);
     command(NULL, 0, text);
-    static const char *const LOCAL[] = {"slides", "broken", "brief --ticket-seconds 1"};
+    static const char *const LOCAL[] = {"slides", "broken", "brief --field options.ticket_seconds=1"};
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(text, sizeof text,
                        "study create --store %s --name %s --trust local --eps 1 --points %s --columns x "
