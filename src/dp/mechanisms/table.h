@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - what a mechanism owes the gate. One constant of this type for each, in a file of its own; table.c lists
  * them, and everything else goes through the list: there is no kind that gets another one's noise or price.
- * Ring: gate. docs/how-to/add-a-mechanism.md. */
+ * Ring: gate. docs/extending.md. */
 #ifndef TACET_SRC_DP_MECHANISMS_TABLE_H
 #define TACET_SRC_DP_MECHANISMS_TABLE_H
 

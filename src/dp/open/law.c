@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* law.c - the laws of the gate's mechanisms, as a table.
  * Ring: open. Source: none for the names; the spread of the Euclidean law follows from its radius, Gamma(d, scale),
- * whose mean square d (d + 1) scale^2 is shared by d coordinates. Adding a mechanism: docs/how-to/add-a-mechanism.md.
+ * whose mean square d (d + 1) scale^2 is shared by d coordinates. Adding a mechanism: docs/extending.md.
  * Cost: a search among a handful. */
 #include "dp/open/laws.h"
 
