@@ -51,8 +51,7 @@ static void pass_of(tacet__contextual_pass *pass, double *inverse_root, size_t m
     for (size_t j = 0; j < m; j++) {
         inverse_root[j] = 1 / sqrt(n * (tacet_contextual_basis_eigenvalues(basis)[j] + ratio));
     }
-    *pass =
-        (tacet__contextual_pass){.m = m, .inverse_root = inverse_root, .clip = clip, .bound = bound, .n = (size_t)n};
+    *pass = (tacet__contextual_pass){.m = m, .inverse_root = inverse_root, .clip = clip, .bound = bound};
 }
 
 static void test_sum(void **state) {

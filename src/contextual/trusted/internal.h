@@ -12,11 +12,9 @@ enum { TACET__CONTEXTUAL_RECORDS_MOST = 1 << 22 };
 struct tacet_contextual_learner {
     const tacet_contextual_basis *basis;
     tacet_contextual_settings settings;
-    double middle, bound;     /* rewards are middle ± bound */
-    const tacet_space *space; /* what the model will say its coordinates are; NULL: nothing */
-    size_t action_columns;
-    double *records; /* stride numbers each: unit box, the reward less its middle */
-    size_t stride;   /* d + 1 */
+    double middle, bound; /* rewards are middle ± bound */
+    double *records;      /* stride numbers each: unit box, the reward less its middle */
+    size_t stride;        /* d + 1 */
     size_t count, capacity;
 };
 
@@ -26,7 +24,6 @@ typedef struct tacet__contextual_pass {
     const double *inverse_root; /* m */
     double clip;                /* |omega u| <= clip */
     double bound;               /* |r| <= bound */
-    size_t n;                   /* records */
 } tacet__contextual_pass;
 
 /* The largest norm of what one record adds, and the step it is rounded to: the sum is exact. */

@@ -7,7 +7,6 @@
 #include "contextual/trusted/internal.h"
 
 #include "core/fail.h"
-#include "core/stop.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
 
@@ -150,7 +149,7 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
     }
     (void)tacet__contextual_share(pass, &step);
     tacet__contextual_view_init(&view, l->basis, m);
-    for (size_t i = 0; i <= l->count && status == TACET_OK; i++) {
+    for (size_t i = 0; i <= l->count; i++) {
         if (i < l->count) {
             memcpy(points + filled * d, l->records + i * l->stride, d * sizeof *points);
             rewards[filled++] = l->records[i * l->stride + d];
@@ -161,7 +160,6 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
                 add_share(sums, pass, phi + j * m, rewards[j], step);
             }
             filled = 0;
-            status = tacet__stopped(l->settings.stop, err);
         }
     }
     for (size_t j = 0; j < m; j++) {

@@ -9,7 +9,6 @@
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_LEARN_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_LEARN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include "contextual/shared/basis.h"
 #include "dp/mechanism.h"
@@ -20,7 +19,6 @@ typedef struct tacet_contextual_learner tacet_contextual_learner;
 typedef struct tacet_contextual_settings {
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
     double eps;                        /* of a choice */
-    const volatile bool *stop; /* may be NULL; once another thread sets it a sum over the records ends with STATE */
 } tacet_contextual_settings;
 
 /* Rewards in [-1, 1], eps = 1. */

@@ -40,8 +40,6 @@ tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const ta
     parts.count = block->count;
     parts.offset = l->middle;
     parts.rounds = l->count;
-    parts.space = l->space;
-    parts.action_columns = l->action_columns;
     parts.range[0] = l->settings.reward_lower;
     parts.range[1] = l->settings.reward_upper;
     const tacet_status status = tacet_contextual_model_create(out, &parts, err);

@@ -31,8 +31,7 @@ static tacet__lever lever_of(const tacet_contextual_chooser *c, const tacet__con
 
 /* The sum of all records' shares, kept secret in the chooser. */
 static tacet_status sum_all(tacet_contextual_chooser *c, const tacet_contextual_learner *l, tacet_error *err) {
-    const tacet__contextual_pass pass = {
-        .m = c->m, .inverse_root = c->inverse_root, .clip = c->sup, .bound = l->bound, .n = l->count};
+    const tacet__contextual_pass pass = {.m = c->m, .inverse_root = c->inverse_root, .clip = c->sup, .bound = l->bound};
     tacet_raw *raw = NULL;
     tacet_status status = tacet_raw_create(&raw, c->m, err);
     c->v = TACET__ZALLOC(double, c->m);
