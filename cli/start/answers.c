@@ -30,7 +30,7 @@ int answers_open(answers *a, const char *file, bool yes, const cli_command *self
 
 void answers_tell(const answers *a, const char *format, ...) {
     va_list args;
-    if (a->ask) {
+    if (a->ask && !a->over) {
         va_start(args, format);
         (void)vprintf(format, args);
         va_end(args);

@@ -98,6 +98,10 @@ against() { # WORDS FILE COMMAND...: FILE is what it would have made
 }
 awk 'BEGIN { print "v"; for (i = 0; i < 90; i++) print i / 90 }' >plain.csv
 against 'nothing will be found under it' noisy curate --values-unprotected --data plain.csv --inputs v --bounds v=0:1 --unit v=1 --eps 0.1 --out noisy
+# Whoever leaves at the first question is told that, and asked and told nothing more.
+printf 'Which column is the outcome\t\004\n' >typed
+! python3 "$TACET_SOURCE/tests/support/terminal.py" said typed "$bin/tacet" start plain.csv --out left || fail "an answer was made up"
+grep -q 'stopped; nothing was released' said && ! grep -q 'eps says' said || fail "left at once: $(cat said)"
 # shellcheck disable=SC2086
 against 'nothing will be told apart' few.json learn $visits --eps 0.1 --out few.json
 against 'next to nothing' store study create --store store --name faint --trust central --bounds x=0:1 --eps 0.001 --rounds 1000
