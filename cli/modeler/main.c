@@ -124,8 +124,7 @@ static json_t *as_json(const tacet_session_result *r, const table *t, const json
     cli_add(out, "model evidence next chance ledger seconds",
             J(strcmp(r->method, "averaging") == 0 || !r->predicted
                   ? NULL
-                  : cli_object("lengthscale signal_var noise_var mean", J(r->lengthscale), J(r->signal_var),
-                               J(r->noise_var), J(r->mean))),
+                  : cli_object("lengthscale noise_var", J(r->lengthscale), J(r->noise_var))),
             J(!r->known ? NULL
                         : cli_object("log_bayes_factor words", J(k->log_bayes_factor),
                                      J(tacet_modeler_words(k->log_bayes_factor)))),
@@ -259,8 +258,7 @@ static const char WORDS[] =
     "{ledger.queries_left} queries left\n}";
 
 typedef struct arguments {
-    const char *warm, *page;
-    cli_wholes first;
+    const char *page;
     cli_names urls, keys;
     tacet_remote_settings link;
 } arguments;
@@ -390,26 +388,15 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
                 "rows to measure in all (default 40); a state may be gone on with for more"),
         CLI_OPT("certificate", &a.link.use_certificate, NULL, "show the client certificate instead of the token"),
         CLI_OPT("patience", &a.link.patience, "S", "go on trying for this long while the curator is away (default 60)"),
-        CLI_OPT("poll", &a.link.poll, "S", "seconds between two looks at a pending query (default 0.5)"),
-        CLI_HEADING("Model, where you know it (scaled units of the release):"),
-        CLI_OPT("kernel", &s.kernel, "NAME", "se (default), matern12, matern32, matern52, …"),
-        CLI_OPT("lengthscale", &s.lengthscale, "L", "of the objective; then GP-UCB with errors in variables"),
-        CLI_OPT("signal-var", &s.signal_var, "V", "(default 1)"),
-        CLI_OPT("noise-var", &s.noise_var, "V",
-                "of a measurement, in the values' own units (default: not known; with a lengthscale: 1e-4)"),
-        CLI_OPT("mean", &s.mean, "M", "(default 0)"),
-        CLI_OPT("beta-scale", &s.beta_scale, "F", "factor on GP-UCB's beta_t (default 1)"),
-        CLI_OPT("delta-ucb", &s.delta_ucb, "D", "of GP-UCB (default 0.05)"),
-        CLI_HEADING("Search:"),
         CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
-        CLI_OPT("log", &s.log_target, NULL, "model the logarithm of the value"),
-        CLI_OPT("standardize", &s.standardize, NULL,
-                "with a lengthscale: shift and scale values by those of the first rows"),
-        CLI_OPT("first", &a.first, "ROW,…", "rows to measure first"),
+        CLI_HEADING("Where you know it:"),
+        CLI_OPT("lengthscale", &s.lengthscale, "L",
+                "of the objective, in scaled units of the release; then GP-UCB with errors in variables"),
+        CLI_OPT("noise-var", &s.noise_var, "V",
+                "of a measurement, in the values' own units (default: not known; with a lengthscale: a ten-thousandth "
+                "of theirs)"),
         CLI_OPT("initial", &initial, "N",
-                "random rows to measure before the model chooses (default 10, a quarter of the queries at most; "
-                "with a lengthscale: 0)"),
-        CLI_OPT("warm", &a.warm, "FILE", "values known already: a CSV with the columns row and value; not asked again"),
+                "random rows to measure before the model chooses (default 10, a quarter of the queries at most)"),
         CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
         {0},
     };
@@ -422,21 +409,13 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
     if (a.urls.count != a.keys.count) {
         return cli_usage(self, "%zu --url and %zu --keys: each curator has its own keys", a.urls.count, a.keys.count);
     }
-    if (a.urls.count > 1 && (a.first.count > 0 || a.warm != NULL || s.lengthscale > 0)) {
-        return cli_usage(self, "--first, --warm and --lengthscale are for the rows of one curator");
+    if (a.urls.count > 1 && s.lengthscale > 0) {
+        return cli_usage(self, "--lengthscale is for the rows of one curator");
     }
-    if (!(a.link.patience >= 0) || !(a.link.poll > 0)) {
-        return cli_usage(self, "--patience of at least 0 and --poll above 0 are needed");
+    if (!(a.link.patience >= 0)) {
+        return cli_usage(self, "--patience of at least 0 is needed");
     }
-    tacet_error err = {0};
-    s.first = a.first.at;
-    s.first_count = a.first.count;
-    if (a.warm != NULL && tacet_session_warm_load(&s, a.warm, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    const int code = run_it(&s, &a, self);
-    tacet_session_warm_clear(&s);
-    return code;
+    return run_it(&s, &a, self);
 }
 
 static const cli_command COMMANDS[] = {

@@ -29,7 +29,7 @@ search() { # STATE OPTIONS...
     local state=$1
     shift
     expect 0 "$bin/tacet-modeler" run --url "${urls[1]}" --keys "$work/keys1/modeler" --url "${urls[2]}" --keys "$work/keys2/modeler" \
-        --url "${urls[3]}" --keys "$work/keys3/modeler" --state "$work/$state" --patience 0.5 --poll 0.05 --json "$@"
+        --url "${urls[3]}" --keys "$work/keys3/modeler" --state "$work/$state" --patience 0.5 --json "$@"
 }
 list() { sed 's/.*"'"$1"'":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n'; }
 

@@ -47,11 +47,9 @@ grep -q '"queries_left":7' "$work/out" || fail "one more query was not one more"
     fail "a longer run forgot its beginning"
 run 0 longer --queries 13 # nothing more
 grep -q '"queries_left":7' "$work/out" || fail "a finished run asked again"
-# The other way of showing who it is; known values are not asked.
-printf 'row,value\n5,0.1\n20,0.9\n' >"$work/warm.csv"
-run 0 warm --queries 3 --certificate --warm "$work/warm.csv"
+# The other way of showing who it is.
+run 0 second --queries 3 --certificate
 grep -q '"queries_left":4' "$work/out" || fail "three more were not three more"
-grep -qE '"rows":\[([0-9]+,)*(5|20)[],]' "$work/out" && fail "a known row was asked for"
 # The budget ends in the middle: exit code 3, what was answered stays, and the best of it is told.
 run 3 third --queries 10
 says 'query budget is used up'
@@ -70,10 +68,6 @@ says 'the same command goes on'
 at=http${url#https} run 2 fourth --queries 2
 run 2 fourth --queries 0
 run 2 fourth --queries 61
-run 2 fourth --queries 2 --first 60
-run 2 fourth --queries 2 --first 7,7
-run 2 fourth --queries 2 --kernel none
-run 2 fourth --queries 2 --delta-ucb 2
 run 2 fourth --queries 2 --lengthscale 0
 with=$work/nowhere run 1 fourth --queries 2
 [ ! -e "$work/fourth/journal.jsonl" ] || fail "a refused run began a journal"
@@ -93,7 +87,7 @@ await "$work/ready"
 tuned() { # tuned CODE STATE OPTIONS...
     local want=$1 state=$2 code=0
     shift 2
-    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --poll 0.05 \
+    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" \
         --json "$@" >"$work/out" 2>"$work/err" || code=$?
     [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
 }
@@ -110,7 +104,7 @@ tuned 0 fifth --queries 16
 [ "$(sed 's/,"seconds":.*//' "$work/out")" = "$(sed 's/,"seconds":.*//' "$work/once")" ] || fail "a finished run says something else"
 # Ctrl-C while a value is awaited: the best so far.
 touch "$work/slow"
-"$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/fifth" --poll 0.05 --queries 18 >"$work/out" 2>"$work/err" &
+"$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/fifth" --queries 18 >"$work/out" 2>"$work/err" &
 modeler=$!
 sleep 2
 kill -INT "$modeler"

@@ -19,7 +19,7 @@
 
 enum { PATH_BYTES = 4096, MOST_BYTES = 1 << 28 };
 
-static const char *const HOW[] = {"first", "random", "model"};
+static const char *const HOW[] = {"random", "model"};
 
 static tacet_status append(tacet__journal *j, json_t *object, tacet_error *err) {
     if (j->fd < 0) {
@@ -89,7 +89,7 @@ static tacet_status replay_line(tacet__journal *j, json_t *line, const json_t *s
     }
     if (json_unpack(line, "{s{ss sI ss}}", "ask", "ticket", &text, "row", &row, "how", &word) == 0 && row >= 0 &&
         strlen(text) < TACET__JOURNAL_TICKET && find(j, text) == NULL) {
-        for (int how = TACET__ASKED_FIRST; how <= TACET__ASKED_MODEL; how++) {
+        for (int how = TACET__ASKED_RANDOM; how <= TACET__ASKED_MODEL; how++) {
             if (strcmp(word, HOW[how]) == 0) {
                 return add(j, text, (size_t)row, (tacet__asked)how, err);
             }

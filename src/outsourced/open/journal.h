@@ -15,7 +15,7 @@
 enum { TACET__JOURNAL_TICKET = 64 };
 
 /* Why a row was asked: it was named, drawn at random, or chosen by the model. */
-typedef enum tacet__asked { TACET__ASKED_FIRST, TACET__ASKED_RANDOM, TACET__ASKED_MODEL } tacet__asked;
+typedef enum tacet__asked { TACET__ASKED_RANDOM, TACET__ASKED_MODEL } tacet__asked;
 
 typedef struct tacet__journal_query {
     char ticket[TACET__JOURNAL_TICKET];

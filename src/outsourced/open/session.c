@@ -16,20 +16,13 @@
 #include <tacet/core/simrng.h>
 
 enum {
-    AVERAGING_FIRST = 10, /* random first rows of the averaging modeler, where the budget has four times as many */
-    AVERAGING_WARM = 4,   /* however many values are known already: what chance would do is told from them */
+    FIRST_ROWS = 10, /* asked at random, where the budget has four times as many */
     FAILED_IN_A_ROW = 10
 };
 
 void tacet_session_defaults(tacet_session_settings *s) {
-    *s = (tacet_session_settings){.kernel = "se",
-                                  .signal_var = 1,
-                                  .noise_var = NAN,
-                                  .queries = 40,
-                                  .initial = TACET_SESSION_OWN,
-                                  .beta_scale = 1,
-                                  .delta_ucb = 0.05,
-                                  .seed = 1};
+    *s = (tacet_session_settings){
+        .noise_var = NAN, .beta_scale = 1, .delta_ucb = 0.05, .queries = 40, .initial = TACET_SESSION_OWN, .seed = 1};
 }
 
 const char *tacet_session_end_name(tacet_session_end end) {
@@ -90,11 +83,7 @@ static tacet_status put_aside(tacet__session *r, size_t row, tacet_error *err) {
     return TACET_OK;
 }
 
-static tacet_status answered(tacet__session *r, const tacet__journal_query *q, tacet_error *err) {
-    if (r->s->log_target && !(q->value > 0)) {
-        return tacet__fail(err, TACET_INVALID, "row %zu: a measured value is not positive, so it has no logarithm",
-                           q->row);
-    }
+static void answered(tacet__session *r, const tacet__journal_query *q) {
     if (q->how == TACET__ASKED_RANDOM) {
         r->random[r->random_count++] = q->value;
     }
@@ -110,7 +99,6 @@ static tacet_status answered(tacet__session *r, const tacet__journal_query *q, t
         best_of(r, &best, &best_value);
         r->s->progress(r->asked, r->s->queries, best, best_value, r->s->user);
     }
-    return TACET_OK;
 }
 
 /* Whether a holder that answered so is left out, and the search goes on with the others. */
@@ -182,7 +170,11 @@ static tacet_status settle(tacet__session *r, size_t index, bool *failed, bool *
         }
     }
     *failed = q->failed;
-    return *failed ? put_aside(r, q->row, err) : answered(r, q, err);
+    if (*failed) {
+        return put_aside(r, q->row, err);
+    }
+    answered(r, q);
+    return TACET_OK;
 }
 
 /* Holders that are away are tried again, the less often the longer they are: by their open question, of which each has
@@ -223,13 +215,6 @@ static size_t random_row(const tacet__session *r) {
 }
 
 static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, uint64_t *ticket, tacet_error *err) {
-    for (size_t i = 0; i < r->s->first_count; i++) {
-        if (!r->taken[r->s->first[i]] && !tacet__session_absent(r, r->s->first[i])) {
-            *row = r->s->first[i];
-            *how = TACET__ASKED_FIRST;
-            return TACET_OK;
-        }
-    }
     if (r->random_count < r->initial && r->base == SIZE_MAX) {
         *row = random_row(r);
         *how = TACET__ASKED_RANDOM;
@@ -275,20 +260,17 @@ static void tell_model(tacet_session_result *out, tacet__session *r) {
         k->next_high = fmax(worse, better);
     }
     out->lengthscale = r->lengthscale;
-    out->signal_var = r->signal_var;
     out->noise_var = r->noise_var;
-    out->mean = r->mean;
 }
 
 /* Only a model that is there is asked, and only the averaging modeler, which draws nothing at random when it is. */
 static void show(tacet__session *r) {
-    const size_t warm = r->s->warm_count;
     tacet_session_result so_far = {.count = r->asked, .failed = r->failed, .failed_count = r->failed_count};
     if (r->s->looked == NULL || r->known == 0) {
         return;
     }
-    so_far.rows = r->order + warm;
-    so_far.values = r->raw + warm;
+    so_far.rows = r->order;
+    so_far.values = r->raw;
     best_of(r, &so_far.best_row, &so_far.best_value);
     if (r->policy != NULL && r->averaging) {
         tell_model(&so_far, r);
@@ -354,41 +336,12 @@ static tacet_status search(tacet__session *r, tacet_error *err) {
 /* --- beginning and end ----------------------------------------------------------------------------------------------
  */
 
-static tacet_status take_warm(tacet__session *r, tacet_error *err) {
-    for (size_t i = 0; i < r->s->warm_count; i++) {
-        const size_t row = r->s->warm_rows[i];
-        if (row >= r->n || r->taken[row]) {
-            return tacet__fail(err, TACET_INVALID, "known row %zu does not exist or is named twice", row);
-        }
-        if (!isfinite(r->s->warm_values[i]) || (r->s->log_target && !(r->s->warm_values[i] > 0))) {
-            return tacet__fail(err, TACET_INVALID, "known row %zu: its value is not finite, or has no logarithm", row);
-        }
-        learn(r, row, r->s->warm_values[i]);
-    }
-    return TACET_OK;
-}
-
-static tacet_status check_first(const tacet__session *r, tacet_error *err) {
-    for (size_t i = 0; i < r->s->first_count; i++) {
-        const size_t row = r->s->first[i];
-        bool twice = row >= r->n || r->taken[row];
-        for (size_t k = 0; k < i && !twice; k++) {
-            twice = r->s->first[k] == row;
-        }
-        if (twice) {
-            return tacet__fail(err, TACET_INVALID, "first row %zu does not exist, is known or is named twice", row);
-        }
-    }
-    return TACET_OK;
-}
-
 /* What the choices depend on. The number of queries is not in it: more may be asked later. */
 static json_t *settings_json(const tacet__session *r) {
     const tacet_session_settings *s = r->s;
     crypto_generichash_state state;
     unsigned char hash[16];
     char hex[2 * sizeof hash + 1];
-    json_t *first = json_array();
     (void)crypto_generichash_init(&state, NULL, 0, sizeof hash);
     for (size_t h = 0; h < r->holder_count; h++) { /* with the closing NUL between them */
         const char *text = r->holders[h].text;
@@ -396,19 +349,13 @@ static json_t *settings_json(const tacet__session *r) {
     }
     (void)crypto_generichash_final(&state, hash, sizeof hash);
     (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    for (size_t i = 0; i < s->first_count; i++) {
-        (void)json_array_append_new(first, json_integer((json_int_t)s->first[i]));
-    }
-    for (size_t i = 0; i < s->warm_count; i++) {
-        (void)json_array_append_new(first, json_pack("[If]", (json_int_t)s->warm_rows[i], s->warm_values[i]));
-    }
     /* Numbers as text: they must compare equal after a round trip through the file. */
-    return json_pack("{ss ss so so so so sb sb sb sI so so sI so}", "release", hex, "kernel", s->kernel, "lengthscale",
+    return json_pack("{ss so so so so so so sb sI sI}", "release", hex, "lengthscale",
                      json_sprintf("%.17g", s->lengthscale), "signal_var", json_sprintf("%.17g", s->signal_var),
                      "noise_var", json_sprintf("%.17g", s->noise_var), "mean", json_sprintf("%.17g", s->mean),
-                     "minimize", (int)s->minimize, "log", (int)s->log_target, "standardize", (int)s->standardize,
-                     "initial", (json_int_t)s->initial, "beta_scale", json_sprintf("%.17g", s->beta_scale), "delta_ucb",
-                     json_sprintf("%.17g", s->delta_ucb), "seed", (json_int_t)s->seed, "first", first);
+                     "beta_scale", json_sprintf("%.17g", s->beta_scale), "delta_ucb",
+                     json_sprintf("%.17g", s->delta_ucb), "minimize", (int)s->minimize, "initial",
+                     (json_int_t)s->initial, "seed", (json_int_t)s->seed);
 }
 
 /* Room for so many values. */
@@ -434,21 +381,15 @@ static tacet_status open_journal(tacet__session *r, tacet_error *err) {
             status = tacet__fail(err, TACET_CORRUPT, "the journal asked a row that the release does not have");
         }
     }
-    return status != TACET_OK ? status : reserve(r, r->s->warm_count + r->book.count + r->s->queries, err);
+    return status != TACET_OK ? status : reserve(r, r->book.count + r->s->queries, err);
 }
 
 static size_t initial_of(const tacet__session *r) {
     if (r->s->initial != TACET_SESSION_OWN) {
         return r->s->initial;
     }
-    if (!r->averaging) {
-        return 0;
-    }
     const size_t quarter = (r->s->queries + 3) / 4;
-    const size_t most = quarter < AVERAGING_FIRST ? quarter : AVERAGING_FIRST;
-    const size_t with_warm =
-        r->s->warm_count + AVERAGING_WARM > AVERAGING_FIRST ? AVERAGING_WARM : AVERAGING_FIRST - r->s->warm_count;
-    return most < with_warm ? most : with_warm;
+    return quarter < FIRST_ROWS ? quarter : FIRST_ROWS;
 }
 
 static tacet_status prepare(tacet__session *r, tacet_error *err) {
@@ -461,14 +402,14 @@ static tacet_status prepare(tacet__session *r, tacet_error *err) {
         r->n += r->holders[h].manifest->rows;
         r->start[h + 1] = r->n;
     }
-    if (r->start != NULL && (s->queries == 0 || s->queries > r->n || s->warm_count > r->n - s->queries)) {
+    if (r->start != NULL && (s->queries == 0 || s->queries > r->n)) {
         return tacet__fail(err, TACET_INVALID, "between 1 and %zu queries are possible on this release", r->n);
     }
     r->taken = TACET__ZALLOC(bool, r->n);
     if (r->start == NULL || r->absent == NULL || r->kept_rows == NULL || r->holder_noise == NULL || r->taken == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->n);
     }
-    tacet_status status = reserve(r, s->queries + s->warm_count, err);
+    tacet_status status = reserve(r, s->queries, err);
     TACET_THEN(status, tacet__session_rows(r, err));
     return status != TACET_OK ? status : tacet__session_method(r, err);
 }
@@ -476,13 +417,7 @@ static tacet_status prepare(tacet__session *r, tacet_error *err) {
 /* Settings that cannot work are refused before the journal is bound to them and before anything is asked: by making the
  * model that would be made if the first rows had been measured. */
 static tacet_status rehearse(tacet__session *r, tacet_error *err) {
-    tacet_session_settings plain = *r->s;
-    const tacet_session_settings *settings = r->s;
-    plain.standardize = false;
-    plain.lengthscale = r->averaging || plain.lengthscale > 0 ? plain.lengthscale : 1;
-    r->s = &plain;
     const tacet_status status = tacet__session_model(r, err);
-    r->s = settings;
     r->base = SIZE_MAX;
     tacet__session_forget(r);
     return status;
@@ -492,10 +427,7 @@ static void conclude(tacet_session_result *out, tacet__session *r) {
     best_of(r, &out->best_row, &out->best_value);
     tell_model(out, r);
     tell_chance(out, r);
-    const size_t warm = r->s->warm_count;
     out->count = r->asked;
-    memmove(r->order, r->order + warm, r->asked * sizeof *r->order);
-    memmove(r->raw, r->raw + warm, r->asked * sizeof *r->raw);
     out->rows = r->order;
     out->values = r->raw;
     out->failed = r->failed;
@@ -571,8 +503,6 @@ tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_se
         return tacet__fail(err, TACET_INVALID, "a search needs a holder of rows");
     }
     tacet_status status = prepare(&r, err);
-    TACET_THEN(status, take_warm(&r, err));
-    TACET_THEN(status, check_first(&r, err));
     TACET_THEN(status, rehearse(&r, err));
     TACET_THEN(status, open_journal(&r, err));
     if (status == TACET_OK) {

@@ -29,7 +29,7 @@ typedef struct tacet__session {
     const tacet_session_asker *asker;
     tacet__journal book;
     bool *taken;    /* rows that were asked or are known */
-    size_t *order;  /* rows in the order the model learns them: warm, first, random, chosen */
+    size_t *order;  /* rows in the order the model learns them: random, chosen */
     double *raw;    /* their values as measured */
     size_t known;   /* how many */
     size_t asked;   /* of them, answered by the asker */
@@ -46,8 +46,8 @@ typedef struct tacet__session {
     bool averaging;
     double shift, scale; /* model value = sign (g(y) - shift) / scale */
     double lengthscale;
-    double signal_var, noise_var, mean; /* noise_var: without what holders add to values */
-    double *low, *high;                 /* public box in scaled units; NULL: unknown */
+    double noise_var;   /* without what holders add to values; in their units */
+    double *low, *high; /* public box in scaled units; NULL: unknown */
     /* The model, over the rows that can be measured. */
     tacet_policy *policy; /* NULL: to be made */
     size_t *map;          /* its rows in the release; NULL: the same */

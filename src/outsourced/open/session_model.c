@@ -13,71 +13,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double USUAL_NOISE = 1e-4; /* variance of a measurement, for eiv */
+static const double USUAL_NOISE = 1e-4; /* variance of a measurement, for eiv: of values of variance 1 */
 
 double tacet__session_target(const tacet__session *r, double value) {
-    const double g = r->s->log_target ? log(value) : value;
-    const double z = (g - r->shift) / r->scale;
+    const double z = (value - r->shift) / r->scale;
     return r->s->minimize ? -z : z;
 }
 
 tacet_status tacet__session_method(tacet__session *r, tacet_error *err) {
     const tacet_session_settings *s = r->s;
     r->averaging = !(s->lengthscale > 0);
-    if (!(s->lengthscale >= 0 && isfinite(s->lengthscale)) || !(s->signal_var > 0 && isfinite(s->signal_var)) ||
+    if (!(s->lengthscale >= 0 && isfinite(s->lengthscale)) || !(s->signal_var >= 0 && isfinite(s->signal_var)) ||
         !(isnan(s->noise_var) || (s->noise_var >= 0 && isfinite(s->noise_var)))) {
         return tacet__fail(err, TACET_INVALID,
-                           "a lengthscale and a signal variance above 0, a noise variance of at least 0 are needed");
+                           "a lengthscale above 0, signal and noise variances of at least 0 are needed");
     }
     return TACET_OK;
 }
 
-/* Shift and scale of the target from the first values, when asked to standardize. */
-static tacet_status standardize(tacet__session *r, size_t count, tacet_error *err) {
+/* Shift and scale of the target from the first values, where no prior says what they are about. */
+static void standardize(tacet__session *r, size_t count) {
     r->shift = 0;
     r->scale = 1;
-    if (!r->s->standardize || r->averaging) { /* which does so by itself */
-        return TACET_OK;
+    if (count == 0 || r->averaging || r->s->signal_var > 0) { /* averaging does so by itself */
+        return;
     }
     double sum = 0;
     double squares = 0;
     for (size_t i = 0; i < count; i++) {
-        const double g = r->s->log_target ? log(r->raw[i]) : r->raw[i];
-        sum += g;
-        squares += g * g;
+        sum += r->raw[i];
+        squares += r->raw[i] * r->raw[i];
     }
     const double mean = sum / (double)count;
     const double variance = squares / (double)count - mean * mean;
-    if (count < 2 || !(variance > 0)) {
-        return tacet__fail(err, TACET_INVALID, "standardizing needs two different values among the first rows");
-    }
     r->shift = mean;
-    r->scale = sqrt(variance);
-    return TACET_OK;
+    r->scale = variance > 0 ? sqrt(variance) : 1; /* one value, or all alike */
 }
 
-static tacet_status kernel_of(tacet_kernel_spec *spec, const tacet__session *r, tacet_error *err) {
+static void kernel_of(tacet_kernel_spec *spec, const tacet__session *r) {
     tacet_kernel_spec_defaults(spec);
-    const tacet_status status = tacet_kernel_parse(spec, r->s->kernel, err);
     spec->d = r->d;
-    spec->signal_var = r->signal_var;
+    spec->signal_var = r->s->signal_var > 0 ? r->s->signal_var : 1;
     spec->lengthscales = &r->lengthscale;
     spec->lengthscale_count = 1;
-    return status;
 }
 
 /* What the model is made from. */
 static void reset_parameters(tacet__session *r) {
     r->lengthscale = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
-    r->signal_var = r->s->signal_var;
-    r->noise_var = isnan(r->s->noise_var) ? (r->averaging ? 0 : USUAL_NOISE) : r->s->noise_var;
-    r->mean = r->s->mean;
+    r->noise_var = !isnan(r->s->noise_var) ? r->s->noise_var : r->averaging ? 0 : USUAL_NOISE * r->scale * r->scale;
 }
 
-/* Private outputs come with noise of their own, and how much is public. */
+/* In the model's units. Private outputs come with noise of their own, and how much is public. */
 static double noise_of(const tacet__session *r, size_t h) {
     const tacet_manifest *m = r->holders[h].manifest;
-    return r->noise_var + (m->outputs_private ? tacet_ldp_variance(&m->outputs) : 0);
+    return (r->noise_var + (m->outputs_private ? tacet_ldp_variance(&m->outputs) : 0)) / (r->scale * r->scale);
 }
 
 /* Rows that cannot be measured, by anyone or now, are not rows to the model. */
@@ -167,9 +157,7 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     const tacet_manifest *m = r->holders[0].manifest;
     size_t *initial = TACET__ZALLOC(size_t, initial_count);
     tacet_status status = initial != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the model");
-    if (status == TACET_OK && !r->averaging) {
-        status = kernel_of(&kernel, r, err);
-    }
+    kernel_of(&kernel, r);
     for (size_t i = 0; status == TACET_OK && i < initial_count; i++) {
         initial[i] = number_of(r, r->order[i]);
     }
@@ -193,15 +181,15 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.kernel = r->averaging ? NULL : &kernel;
     settings.noise_var = settings.known_noise_var = r->holder_noise[0];
     settings.random_first = 0;
-    settings.mean = r->mean;
+    settings.mean = r->s->mean;
+    settings.beta_scale = r->s->beta_scale;
+    settings.delta_ucb = r->s->delta_ucb;
     settings.horizon = r->known + left < r->kept_count ? r->known + left : r->kept_count;
     settings.horizon = settings.horizon > 0 ? settings.horizon : 1;
     settings.initial = initial;
     settings.initial_count = initial_count;
     settings.guarantee = &guarantee;
     settings.seed = r->s->seed;
-    settings.beta_scale = r->s->beta_scale;
-    settings.delta_ucb = r->s->delta_ucb;
     TACET_THEN(status, tacet_modeler_create(&r->policy, &settings, err));
     free(initial);
     return status;
@@ -234,9 +222,9 @@ tacet_status tacet__session_model(tacet__session *r, tacet_error *err) {
         return TACET_OK;
     }
     r->base = r->base == SIZE_MAX ? r->known : r->base;
+    standardize(r, r->base);
     reset_parameters(r);
-    tacet_status status = r->base > 0 ? standardize(r, r->base, err) : TACET_OK;
-    TACET_THEN(status, keep_measurable(r, err));
+    tacet_status status = keep_measurable(r, err);
     /* First as it was: it then chooses what it chose. Where it would not, because the budget is another or the machine
      * is, the rows are taken as they came. To the averaging modeler it is all one. */
     TACET_THEN(status, make_policy(r, r->averaging ? r->known : r->base, err));

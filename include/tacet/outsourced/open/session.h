@@ -25,21 +25,16 @@ struct tacet_session_result;
 
 typedef struct tacet_session_settings {
     const char *state; /* folder of the journal; NULL: nothing is kept */
-    /* What is known of the objective, for eiv; in scaled units. */
-    const char *kernel;
-    double lengthscale; /* 0: not known; the averaging modeler then finds out */
+    /* What is known of the objective. */
+    double lengthscale; /* in scaled units, for eiv; 0: not known, the averaging modeler then finds out */
+    double noise_var;   /* of a measurement; NaN: not known (eiv: 1e-4 of the variance of values) */
+    /* eiv's prior; signal_var 0: not known, values are shifted and scaled by those of the first rows. */
     double signal_var, mean;
-    double noise_var; /* of a measurement; NaN: not known (eiv: 1e-4) */
+    double beta_scale, delta_ucb;
     /* The search. */
-    bool minimize, log_target, standardize;
-    size_t queries;      /* rows to measure in all; a session that is gone on with may have another number */
-    size_t initial;      /* random first rows; TACET_SESSION_OWN: by the method */
-    const size_t *first; /* rows asked before them */
-    size_t first_count;
-    const size_t *warm_rows; /* values known from elsewhere: not asked */
-    const double *warm_values;
-    size_t warm_count;
-    double beta_scale, delta_ucb; /* eiv */
+    bool minimize;
+    size_t queries; /* rows to measure in all; a session that is gone on with may have another number */
+    size_t initial; /* random first rows; TACET_SESSION_OWN: a quarter of the queries, at most ten */
     uint64_t seed;
     void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
     /* After every new answer: what is known by then, for a display; it is gone after the call. What the model says is
@@ -96,14 +91,10 @@ typedef struct tacet_session_result {
     bool compared;                           /* `chance` is there: a row was asked at random */
     tacet_chance chance;                     /* as many random rows as were measured; in the target's own units */
     char method[16];
-    double lengthscale, signal_var, noise_var, mean; /* of eiv */
+    double lengthscale, noise_var; /* of eiv */
 } tacet_session_result;
 
 TACET_API void tacet_session_defaults(tacet_session_settings *settings);
-/* Known values from a CSV with the columns row and value into warm_*; clear frees them, and only those. As
- * tacet_csv_load_file; NO_MEMORY. */
-TACET_API tacet_status tacet_session_warm_load(tacet_session_settings *settings, const char *path, tacet_error *err);
-TACET_API void tacet_session_warm_clear(tacet_session_settings *settings);
 /* Runs, or goes on with, a session over at least one holder's rows. INVALID, UNSUPPORTED also: the releases of several
  * holders cannot be compared, or a lengthscale is given for them. OK whenever a value is known, however the search
  * ended. INVALID: settings, before anything was asked. CONFLICT: the state belongs to another release or other
