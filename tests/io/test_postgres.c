@@ -248,6 +248,70 @@ static void test_queue(void **state) {
     tacet__db_close(db);
 }
 
+/* Questions that go with the first step: answered in their order, and seen after what was sent before them. */
+static void answers_come_in_the_order_of_their_questions(void **state) {
+    tacet__db *db = connect_to(place, false, 1000);
+    tacet__query *ask = NULL;
+    tacet__query *add = NULL;
+    bool row = false;
+    assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY); INSERT INTO t VALUES(1), (2)", NULL));
+    assert_ok(tacet__db_prepare(db, &ask, "SELECT id FROM t WHERE id = ?1", NULL));
+    assert_ok(tacet__db_prepare(db, &add, "INSERT INTO t VALUES(?1)", NULL));
+    assert_ok(tacet__db_begin_rows(db, NULL));
+    tacet__query_bind_int(add, 1, 3);
+    assert_ok(tacet__query_send(add, NULL));
+    for (int i = 3; i >= 0; i--) {
+        tacet__query_bind_int(ask, 1, i);
+        assert_ok(tacet__query_ahead(ask, NULL));
+    }
+    for (int i = 3; i >= 0; i--) {
+        tacet__query_bind_int(ask, 1, 1); /* what is bound here does not count */
+        assert_ok(tacet__query_step(ask, &row, NULL));
+        assert_int_equal(row, i > 0);
+        assert_int_equal(tacet__query_int(ask, 0), i);
+        tacet__query_reset(ask);
+    }
+    tacet__query_bind_int(ask, 1, 2); /* and here it does */
+    assert_ok(tacet__query_step(ask, &row, NULL));
+    assert_int_equal(tacet__query_int(ask, 0), 2);
+    tacet__query_reset(ask);
+    tacet__query_bind_int(ask, 1, 1);
+    assert_ok(tacet__query_ahead(ask, NULL)); /* never taken: gone with the transaction */
+    assert_ok(tacet__db_commit(db, NULL));
+    tacet__query_bind_int(ask, 1, 3);
+    assert_ok(tacet__query_step(ask, &row, NULL));
+    assert_int_equal(tacet__query_int(ask, 0), 3);
+    tacet__query_free(ask);
+    tacet__query_free(add);
+    tacet__db_close(db);
+}
+
+/* It sent so much that a part of it is at the server, without an end: the server waits for the rest, with the row. */
+static void a_writer_that_stands_still_in_a_long_batch_loses_its_row(void **state) {
+    enum { ROWS = 40, BODY = 300 };
+    static char body[BODY];
+    tacet__db *writer = connect_to(place, false, 1000);
+    tacet__db *other = connect_to(place, false, 9000);
+    tacet__query *add = NULL;
+    assert_ok(tacet__db_exec(writer, "CREATE TABLE t(id BIGINT PRIMARY KEY, b BYTEA); INSERT INTO t VALUES(-1)", NULL));
+    assert_ok(tacet__db_prepare(writer, &add, "INSERT INTO t VALUES(?1, ?2)", NULL));
+    assert_ok(tacet__db_begin_rows(writer, NULL));
+    assert_int_equal(number(writer, "SELECT id FROM t WHERE id = -1 FOR UPDATE"), -1);
+    for (int i = 0; i < ROWS; i++) {
+        tacet__query_bind_int(add, 1, i);
+        tacet__query_bind_bytes(add, 2, body, sizeof body);
+        assert_ok(tacet__query_send(add, NULL));
+    }
+    assert_ok(tacet__db_begin_rows(other, NULL));
+    assert_int_equal(number(other, "SELECT id FROM t WHERE id = -1 FOR UPDATE"), -1);
+    tacet__db_rollback(other);
+    assert_status(tacet__db_commit(writer, NULL), TACET_IO);
+    assert_int_equal(number(other, "SELECT count(*) FROM t"), 1);
+    tacet__query_free(add);
+    tacet__db_close(writer);
+    tacet__db_close(other);
+}
+
 /* Ends all other connections, as a server that is restarted does. */
 static void hang_up(void) {
     tacet__db *db = connect_to(url, false, 1000);
@@ -335,6 +399,8 @@ int main(void) {
         cmocka_unit_test_setup(test_create, setup),
         cmocka_unit_test_setup(test_locks, setup),
         cmocka_unit_test_setup(test_queue, setup),
+        cmocka_unit_test_setup(answers_come_in_the_order_of_their_questions, setup),
+        cmocka_unit_test_setup(a_writer_that_stands_still_in_a_long_batch_loses_its_row, setup),
         cmocka_unit_test_setup(test_connection_lost, setup),
         cmocka_unit_test_setup(test_connection_lost_twice, setup),
     };

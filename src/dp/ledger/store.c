@@ -363,10 +363,7 @@ tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, cons
 
 static tacet_status prepare(tacet__store *store, const char *path, tacet_error *err) {
     tacet_error detail = {TACET_OK, ""};
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; status == TACET_OK && i < Q_COUNT; i++) {
-        status = tacet__db_prepare(store->db, &store->queries[i], SQL[i], &detail);
-    }
+    const tacet_status status = tacet__db_prepare_all(store->db, store->queries, SQL, Q_COUNT, &detail);
     if (status == TACET_STATE) { /* no such table or column */
         return tacet__fail(err, TACET_CORRUPT, "%s: the tables of a ledger are missing or changed", path);
     }

@@ -21,13 +21,14 @@ typedef struct tacet__backend {
     tacet_status (*erase)(tacet__db *db, tacet_error *err);  /* NULL: nothing is done */
     tacet_status (*forget)(tacet__db *db);                   /* likewise */
     tacet_status (*relax)(tacet__db *db, bool relaxed, tacet_error *err);
-    tacet_status (*prepare)(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
+    tacet_status (*prepare)(tacet__db *db, tacet__query **out, const char *const *sql, size_t count, tacet_error *err);
     void (*free_query)(tacet__query *query);
     void (*bind_int)(tacet__query *query, int index, int64_t value);
     void (*bind_bytes)(tacet__query *query, int index, const void *bytes, size_t size);
     void (*bind_text)(tacet__query *query, int index, const char *text, size_t size);
     tacet_status (*step)(tacet__query *query, bool *row, tacet_error *err);
     tacet_status (*send)(tacet__query *query, tacet_error *err);
+    tacet_status (*ahead)(tacet__query *query, tacet_error *err); /* NULL: a step costs no round trip */
     int64_t (*column_int)(tacet__query *query, int column);
     const unsigned char *(*column_bytes)(tacet__query *query, int column, size_t *size);
     bool (*no_memory)(const tacet__query *query); /* NULL: never */

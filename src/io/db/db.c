@@ -113,7 +113,15 @@ tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err) {
 }
 
 tacet_status tacet__db_prepare(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err) {
-    return db->backend->prepare(db, out, sql, err);
+    return tacet__db_prepare_all(db, out, &sql, 1, err);
+}
+
+tacet_status tacet__db_prepare_all(tacet__db *db, tacet__query **out, const char *const *sql, size_t count,
+                                   tacet_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        out[i] = NULL;
+    }
+    return db->backend->prepare(db, out, sql, count, err);
 }
 
 void tacet__query_free(tacet__query *query) {
@@ -148,6 +156,12 @@ tacet_status tacet__query_run(tacet__query *query, tacet_error *err) {
 
 tacet_status tacet__query_send(tacet__query *query, tacet_error *err) {
     const tacet_status status = query->db->backend->send(query, err);
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__query_ahead(tacet__query *query, tacet_error *err) {
+    const tacet_status status = query->db->backend->ahead != NULL ? query->db->backend->ahead(query, err) : TACET_OK;
     tacet__query_reset(query);
     return status;
 }

@@ -86,6 +86,9 @@ tacet_status tacet__db_erase(tacet__db *db, tacet_error *err);
 tacet_status tacet__db_forget(tacet__db *db);
 
 tacet_status tacet__db_prepare(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
+/* Several, in one round trip where that costs one; all of them or none. */
+tacet_status tacet__db_prepare_all(tacet__db *db, tacet__query **out, const char *const *sql, size_t count,
+                                   tacet_error *err);
 void tacet__query_free(tacet__query *query); /* NULL is allowed */
 /* Parameters are numbered from 1; those not bound are NULL. What is bound is borrowed until tacet__query_reset; a
  * failure is kept and reported by the next step. */
@@ -99,6 +102,10 @@ tacet_status tacet__query_run(tacet__query *query, tacet_error *err);
 /* The same, inside a transaction, without waiting for the answer where that costs a round trip: a failure may be
  * reported by the next step or by the commit instead. What was bound is no longer needed when it returns. */
 tacet_status tacet__query_send(tacet__query *query, tacet_error *err);
+/* Inside a transaction: the next steps of this query that begin anew get the answers to what was asked ahead, in this
+ * order, whatever is bound then. Where a step costs a round trip the question goes with whatever is sent next;
+ * elsewhere nothing is done, so the same must be bound again. */
+tacet_status tacet__query_ahead(tacet__query *query, tacet_error *err);
 /* Columns are numbered from 0. The bytes live until the next step or reset; a column of another type gives 0 or an
  * empty run of bytes. */
 int64_t tacet__query_int(tacet__query *query, int column);

@@ -340,14 +340,12 @@ static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
     return exec(base, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
 }
 
-static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql, tacet_error *err) {
-    const store *db = (const store *)base;
-    *out = NULL;
+static tacet_status prepare_one(store *db, tacet__query **out, const char *sql, tacet_error *err) {
     statement *query = TACET__ZALLOC(statement, 1);
     if (query == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory preparing a statement");
     }
-    query->base.db = base;
+    query->base.db = &db->base;
     const int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &query->handle, NULL);
     if (code != SQLITE_OK) {
         const tacet_status status = fail(db, code, "prepare", err);
@@ -362,6 +360,19 @@ static void free_query(tacet__query *base) {
     statement *query = (statement *)base;
     (void)sqlite3_finalize(query->handle);
     free(query);
+}
+
+static tacet_status prepare(tacet__db *base, tacet__query **out, const char *const *sql, size_t count,
+                            tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < count; i++) {
+        status = prepare_one((store *)base, &out[i], sql[i], err);
+    }
+    for (size_t i = 0; status != TACET_OK && i < count; i++) {
+        tacet__query_free(out[i]);
+        out[i] = NULL;
+    }
+    return status;
 }
 
 static void bound(statement *query, int code) {

@@ -2,8 +2,8 @@
 /* postgres.c - PostgreSQL behind the verbs of db.h, through libpq.
  * Ring: io. A store is one schema of a database, named behind the URL's '#' ("public" without one); the connection sees
  * nothing else by an unqualified name, so the same SQL serves a file and a schema. Parameters and columns travel in
- * binary. What tacet__query_send gets is queued (libpq's pipeline mode) and goes to the server together with the next
- * step or the commit, so that a batch costs few round trips.
+ * binary. What tacet__query_send and tacet__query_ahead get is queued (libpq's pipeline mode) and goes to the server
+ * together with the next step or the commit, so that a batch costs few round trips.
  * The connection itself: postgres_link.c.
  * Cost: one round trip for begin (none for begin_rows), each step, and commit; all rows of a step are held in memory.
  */
@@ -17,8 +17,7 @@
 #include <string.h>
 
 enum {
-    QUEUE_MOST = 128, /* answers to as many fit every socket's buffer, so neither side waits for the other */
-    OID_BOOL = 16,    /* from the server's catalogue, which never changes them */
+    OID_BOOL = 16, /* from the server's catalogue, which never changes them */
     OID_BYTEA = 17,
     OID_NAME = 19,
     OID_INT8 = 20,
@@ -29,6 +28,7 @@ enum {
 
 static void close_store(tacet__db *base) {
     tacet__pg_store *db = (tacet__pg_store *)base;
+    tacet__pg_forget_asked(db);
     PQfinish(db->connection);
     free(db->url);
     free(db);
@@ -49,6 +49,7 @@ static void rollback(tacet__db *base) {
         return;
     }
     (void)tacet__pg_empty_queue(db, NULL);
+    tacet__pg_forget_asked(db);
     db->in_transaction = false;
     if (!db->late && PQstatus(db->connection) == CONNECTION_OK && PQtransactionStatus(db->connection) != PQTRANS_IDLE) {
         (void)tacet__pg_run(db, "ROLLBACK", "rollback", NULL);
@@ -106,7 +107,7 @@ static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
         return status;
     }
     if (how == TACET__BEGIN_ROWS) {
-        status = tacet__pg_enqueue(db, NULL, "BEGIN ISOLATION LEVEL READ COMMITTED", err);
+        status = tacet__pg_enqueue(db, NULL, "BEGIN ISOLATION LEVEL READ COMMITTED", NULL, err);
         db->in_transaction = status == TACET_OK;
         return status;
     }
@@ -137,10 +138,8 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     }
     db->unsynced = false;
     if (db->queued > 0) {
-        status = tacet__pg_enqueue(db, NULL, "COMMIT", err);
-        if (status == TACET_OK) {
-            status = tacet__pg_drain(db, &result, err);
-        }
+        status = tacet__pg_enqueue(db, NULL, "COMMIT", &result, err);
+        TACET_THEN(status, tacet__pg_empty_queue(db, err));
     } else {
         result = tacet__pg_result(db, PQsendQuery(db->connection, "COMMIT"));
         status = tacet__pg_good(result) ? TACET_OK : tacet__pg_fail(db, result, "commit", err);
@@ -159,6 +158,7 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     } else if (db->creating) {
         db->missing = false;
     }
+    tacet__pg_forget_asked(db);
     db->in_transaction = false;
     return status;
 }
@@ -214,9 +214,7 @@ static void free_query(tacet__query *base) {
     free(query); /* the server forgets it with the connection: not worth a round trip */
 }
 
-static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql, tacet_error *err) {
-    tacet__pg_store *db = (tacet__pg_store *)base;
-    *out = NULL;
+static tacet_status new_query(tacet__pg_store *db, tacet__query **out, const char *sql, tacet_error *err) {
     tacet__pg_statement *query = TACET__ZALLOC(tacet__pg_statement, 1);
     const size_t size = strlen(sql) + 1;
     char *copy = TACET__ZALLOC(char, size);
@@ -226,27 +224,27 @@ static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory preparing a statement");
     }
     memcpy(copy, sql, size);
-    query->base.db = base;
-    query->sql = copy;
-    query->row = -1;
+    *query = (tacet__pg_statement){.base = {.db = &db->base}, .next = db->statements, .sql = copy, .row = -1};
     (void)snprintf(query->name, sizeof query->name, "q%u", db->names++);
-    tacet_status status = translate(copy, &query->params)
-                              ? TACET_OK
-                              : tacet__fail(err, TACET_STATE, "store: prepare: too many parameters");
-    if (status == TACET_OK) {
-        status = db->in_transaction ? tacet__pg_empty_queue(db, err) : tacet__pg_revive(db, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__pg_prepare(db, query, err);
-    }
-    if (status != TACET_OK) {
-        free_query(&query->base);
-        return status;
-    }
-    query->next = db->statements;
     db->statements = query;
     *out = &query->base;
-    return TACET_OK;
+    return translate(copy, &query->params) ? TACET_OK
+                                           : tacet__fail(err, TACET_STATE, "store: prepare: too many parameters");
+}
+
+static tacet_status prepare(tacet__db *base, tacet__query **out, const char *const *sql, size_t count,
+                            tacet_error *err) {
+    tacet__pg_store *db = (tacet__pg_store *)base;
+    tacet_status status = db->in_transaction ? tacet__pg_empty_queue(db, err) : tacet__pg_revive(db, err);
+    for (size_t i = 0; status == TACET_OK && i < count; i++) {
+        status = new_query(db, &out[i], sql[i], err);
+    }
+    TACET_THEN(status, tacet__pg_prepare(db, err));
+    for (size_t i = 0; status != TACET_OK && i < count; i++) {
+        tacet__query_free(out[i]);
+        out[i] = NULL;
+    }
+    return status;
 }
 
 static bool in_range(tacet__pg_statement *query, int index) {
@@ -297,8 +295,8 @@ static tacet_status ask(tacet__pg_store *db, tacet__pg_statement *query, tacet_e
         return status;
     }
     if (db->queued > 0) {
-        status = tacet__pg_enqueue(db, query, NULL, err);
-        return status == TACET_OK ? tacet__pg_drain(db, &query->result, err) : status;
+        status = tacet__pg_enqueue(db, query, NULL, &query->result, err);
+        return status == TACET_OK ? tacet__pg_empty_queue(db, err) : status;
     }
     for (size_t i = 0; i < TACET__PG_PARAMS_MOST; i++) {
         formats[i] = 1;
@@ -330,10 +328,43 @@ static tacet_status first_step(tacet__pg_store *db, tacet__pg_statement *query, 
     return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", first.message);
 }
 
+static tacet_status ahead(tacet__query *base, tacet_error *err) {
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base->db;
+    tacet_status status = check_bound(query, err);
+    if (status != TACET_OK || !db->in_transaction || db->asked_count == TACET__PG_ASKED_MOST) {
+        return status;
+    }
+    db->asked[db->asked_count].query = query;
+    db->asked[db->asked_count].result = NULL;
+    status = tacet__pg_enqueue(db, query, NULL, &db->asked[db->asked_count].result, err);
+    db->asked_count += status == TACET_OK;
+    return status;
+}
+
+/* The answer to what was asked first of what this query asked ahead; *out stays NULL where that is nothing. */
+static tacet_status take_asked(tacet__pg_store *db, PGresult **out, const tacet__pg_statement *query,
+                               tacet_error *err) {
+    size_t i = 0;
+    while (i < db->asked_count && db->asked[i].query != query) {
+        i++;
+    }
+    const tacet_status status = i < db->asked_count ? tacet__pg_empty_queue(db, err) : TACET_OK;
+    if (status == TACET_OK && i < db->asked_count) {
+        *out = db->asked[i].result;
+        db->asked[i].query = NULL;
+        db->asked[i].result = NULL;
+    }
+    return status;
+}
+
 static tacet_status step(tacet__query *base, bool *row, tacet_error *err) {
     tacet__pg_statement *query = (tacet__pg_statement *)base;
     if (query->result == NULL) {
-        const tacet_status status = first_step((tacet__pg_store *)base->db, query, err);
+        tacet_status status = take_asked((tacet__pg_store *)base->db, &query->result, query, err);
+        if (status == TACET_OK && query->result == NULL) {
+            status = first_step((tacet__pg_store *)base->db, query, err);
+        }
         if (status != TACET_OK) {
             return status;
         }
@@ -351,11 +382,8 @@ static tacet_status send(tacet__query *base, tacet_error *err) {
         bool row = false;
         return step(base, &row, err);
     }
-    tacet_status status = check_bound(query, err);
-    if (status == TACET_OK && db->queued >= QUEUE_MOST) {
-        status = tacet__pg_drain(db, NULL, err);
-    }
-    return status == TACET_OK ? tacet__pg_enqueue(db, query, NULL, err) : status;
+    const tacet_status status = check_bound(query, err);
+    return status == TACET_OK ? tacet__pg_enqueue(db, query, NULL, NULL, err) : status;
 }
 
 static bool has_value(const tacet__pg_statement *query, int column) {
@@ -424,6 +452,7 @@ static const tacet__backend POSTGRES = {
     .bind_text = bind_text,
     .step = step,
     .send = send,
+    .ahead = ahead,
     .column_int = column_int,
     .column_bytes = column_bytes,
     .reset = reset,

@@ -13,8 +13,9 @@
 #include <string.h>
 
 enum {
-    CONNECT_MS = 3000, /* for a connection, whatever the URL says */
-    PATIENCE_MS = 5000 /* for an answer, beyond the time that a lock may take */
+    CONNECT_MS = 3000,  /* for a connection, whatever the URL says */
+    PATIENCE_MS = 5000, /* for an answer, beyond the time that a lock may take */
+    UNSYNCED_BYTES = 4096
 };
 
 typedef struct code_status {
@@ -91,52 +92,76 @@ tacet_status tacet__pg_run(tacet__pg_store *db, const char *sql, const char *doi
     return status;
 }
 
-tacet_status tacet__pg_drain(tacet__pg_store *db, PGresult **last, tacet_error *err) {
+/* The answers up to the next sync, each to its place. The first failure is the outcome. */
+static tacet_status take_answers(tacet__pg_store *db, uint64_t until, const char *doing, tacet_error *err) {
     tacet_status status = TACET_OK;
-    size_t taken = 0;
-    const uint64_t until = patience(db);
-    if (PQpipelineSync(db->connection) != 1) {
-        status = tacet__pg_fail(db, NULL, "send", err);
-    }
     bool synced = false;
     while (!synced && !db->late && PQstatus(db->connection) == CONNECTION_OK) {
         PGresult *result = tacet__pg_next(db->connection, until, &db->late); /* NULL between two answers */
         const ExecStatusType kind = PQresultStatus(result);
         synced = result != NULL && kind == PGRES_PIPELINE_SYNC;
         if (result != NULL && !synced) {
-            taken++;
+            PGresult **place = db->taken < db->queued ? db->places[db->taken] : NULL;
+            db->taken++;
             if (status == TACET_OK && kind != PGRES_PIPELINE_ABORTED && !tacet__pg_good(result)) {
-                status = tacet__pg_fail(db, result, "statement", err);
+                status = tacet__pg_fail(db, result, doing, err);
             }
-            if (last != NULL && taken == db->queued && status == TACET_OK) {
-                *last = result;
+            if (place != NULL && status == TACET_OK) {
+                *place = result;
                 continue;
             }
         }
         PQclear(result);
     }
-    db->queued = 0;
-    if (status == TACET_OK && !synced) {
-        status = tacet__pg_fail(db, NULL, "receive", err);
+    return status == TACET_OK && !synced ? tacet__pg_fail(db, NULL, "receive", err) : status;
+}
+
+static tacet_status leave_pipeline(tacet__pg_store *db, tacet_status status, tacet_error *err) {
+    db->queued = db->syncs = db->taken = db->unsynced_bytes = 0;
+    return PQexitPipelineMode(db->connection) != 1 && status == TACET_OK
+               ? tacet__fail(err, TACET_STATE, "store: the pipeline does not end")
+               : status;
+}
+
+/* A server that waits for the rest of a statement, or for the sync behind it, is not idle in its transaction: whatever
+ * it holds it would hold for as long as the rest does not come, if this process stood still or was cut off then. libpq
+ * sends what it has by itself from 8 KiB on, so there is a sync before that. */
+static tacet_status sync_queue(tacet__pg_store *db, tacet_error *err) {
+    db->unsynced_bytes = 0;
+    if (PQpipelineSync(db->connection) != 1) {
+        return tacet__pg_fail(db, NULL, "send", err);
     }
-    if (status == TACET_OK && PQexitPipelineMode(db->connection) != 1) {
-        status = tacet__fail(err, TACET_STATE, "store: the pipeline does not end");
-    } else if (status != TACET_OK) {
-        (void)PQexitPipelineMode(db->connection);
-    }
-    if (status != TACET_OK && last != NULL) {
-        PQclear(*last);
-        *last = NULL;
-    }
-    return status;
+    db->syncs++;
+    return TACET_OK;
 }
 
 tacet_status tacet__pg_empty_queue(tacet__pg_store *db, tacet_error *err) {
-    return db->queued == 0 ? TACET_OK : tacet__pg_drain(db, NULL, err);
+    if (db->queued == 0) {
+        return TACET_OK;
+    }
+    const uint64_t until = patience(db);
+    tacet_status status = sync_queue(db, err);
+    for (size_t i = 0; i < db->syncs && !db->late && PQstatus(db->connection) == CONNECTION_OK; i++) {
+        tacet_error failure = {0};
+        const tacet_status one = take_answers(db, until, "statement", &failure);
+        status = status == TACET_OK && one != TACET_OK ? tacet__fail(err, one, "%s", failure.message) : status;
+    }
+    return leave_pipeline(db, status, err);
 }
 
-tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *query, const char *sql,
+void tacet__pg_forget_asked(tacet__pg_store *db) {
+    for (size_t i = 0; i < db->asked_count; i++) {
+        PQclear(db->asked[i].result);
+    }
+    db->asked_count = 0;
+}
+
+tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *query, const char *sql, PGresult **place,
                                tacet_error *err) {
+    const tacet_status status = db->queued < TACET__PG_QUEUE_MOST ? TACET_OK : tacet__pg_empty_queue(db, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     if (db->queued == 0 && PQenterPipelineMode(db->connection) != 1) {
         return tacet__pg_fail(db, NULL, "pipeline", err);
     }
@@ -157,16 +182,35 @@ tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *q
         }
         return tacet__pg_fail(db, NULL, "send", err);
     }
-    db->queued++;
-    return TACET_OK;
+    db->places[db->queued++] = place;
+    db->unsynced_bytes += 256;
+    for (int i = 0; query != NULL && i < query->params; i++) {
+        db->unsynced_bytes += (size_t)query->lengths[i];
+    }
+    return db->unsynced_bytes >= UNSYNCED_BYTES ? sync_queue(db, err) : TACET_OK;
 }
 
-tacet_status tacet__pg_prepare(tacet__pg_store *db, tacet__pg_statement *query, tacet_error *err) {
-    PGresult *result = tacet__pg_result(db, PQsendPrepare(db->connection, query->name, query->sql, 0, NULL));
-    query->prepared = tacet__pg_good(result);
-    const tacet_status status = query->prepared ? TACET_OK : tacet__pg_fail(db, result, "prepare", err);
-    PQclear(result);
-    return status;
+/* Each with a sync of its own, so that one that fails is not the end of those behind it. */
+tacet_status tacet__pg_prepare(tacet__pg_store *db, tacet_error *err) {
+    const uint64_t until = patience(db);
+    if (PQenterPipelineMode(db->connection) != 1) {
+        return tacet__pg_fail(db, NULL, "pipeline", err);
+    }
+    bool sent = true;
+    for (tacet__pg_statement *q = db->statements; sent && q != NULL; q = q->next) {
+        sent = q->prepared ||
+               (PQsendPrepare(db->connection, q->name, q->sql, 0, NULL) == 1 && PQpipelineSync(db->connection) == 1);
+    }
+    tacet_status status = sent ? TACET_OK : tacet__pg_fail(db, NULL, "prepare", err);
+    for (tacet__pg_statement *q = db->statements; sent && q != NULL; q = q->next) {
+        if (!q->prepared) {
+            tacet_error failure = {0};
+            const tacet_status one = take_answers(db, until, "prepare", &failure);
+            q->prepared = one == TACET_OK;
+            status = status == TACET_OK && one != TACET_OK ? tacet__fail(err, one, "%s", failure.message) : status;
+        }
+    }
+    return leave_pipeline(db, status, err);
 }
 
 /* The library never prints. A warning beside a commit matters: the wait for a synchronous standby was cancelled, so
@@ -186,7 +230,8 @@ static tacet_status connect_to(tacet__pg_store *db, const char *host, const char
     const char *const values[] = {"2", "5000", "tacet", db->url, host, port, NULL};
     char line[160];
     PQfinish(db->connection);
-    db->queued = 0;
+    tacet__pg_forget_asked(db);
+    db->queued = db->syncs = db->taken = db->unsynced_bytes = 0;
     db->in_transaction = false;
     db->late = db->unsynced = false;
     db->connection = tacet__pg_connect(keys, values, CONNECT_MS);
@@ -268,9 +313,12 @@ tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
                    (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on", statement_ms,
                    db->read_only ? "on" : "off", db->schema);
     status = tacet__pg_run(db, settings, "connect", err);
-    for (tacet__pg_statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
+    for (tacet__pg_statement *query = db->statements; query != NULL; query = query->next) {
+        query->prepared = false;
+    }
+    if (status == TACET_OK && db->statements != NULL) {
         /* One that the tables do not fit fails when it is used. */
-        const tacet_status prepared = tacet__pg_prepare(db, query, err);
+        const tacet_status prepared = tacet__pg_prepare(db, err);
         if (prepared == TACET_IO || prepared == TACET_BUSY || prepared == TACET_NO_MEMORY) {
             db->late = true; /* the next use connects anew */
             return prepared;

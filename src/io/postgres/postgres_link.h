@@ -9,6 +9,8 @@
 
 enum {
     TACET__PG_PARAMS_MOST = 16,
+    TACET__PG_QUEUE_MOST = 128, /* answers to as many fit every socket's buffer, so neither side waits for the other */
+    TACET__PG_ASKED_MOST = 256,
     TACET__PG_SCHEMA_MOST = 63 /* PostgreSQL's limit of a name */
 };
 
@@ -23,11 +25,18 @@ typedef struct tacet__pg_store {
     bool read_only;
     bool relaxed;
     bool in_transaction;
-    bool unsynced; /* the server said that the commit was not replicated as it should */
-    bool late;     /* it did not answer in time: the connection is given up */
-    bool missing;  /* the schema was not there when looked for, and may be made */
-    bool creating; /* the open transaction makes it */
-    size_t queued; /* statements sent whose answers were not taken; > 0: in pipeline mode */
+    bool unsynced;                       /* the server said that the commit was not replicated as it should */
+    bool late;                           /* it did not answer in time: the connection is given up */
+    bool missing;                        /* the schema was not there when looked for, and may be made */
+    bool creating;                       /* the open transaction makes it */
+    size_t queued;                       /* statements sent whose answers were not taken; > 0: in pipeline mode */
+    size_t syncs, taken, unsynced_bytes; /* sent in the pipeline; answers that were taken; sent since the last sync */
+    PGresult **places[TACET__PG_QUEUE_MOST]; /* where each of these answers goes; NULL: nowhere */
+    struct {                                 /* asked ahead of their steps, in this transaction */
+        const tacet__pg_statement *query;    /* NULL: its step came */
+        PGresult *result;
+    } asked[TACET__PG_ASKED_MOST];
+    size_t asked_count;
     unsigned names;
     tacet__pg_statement *statements; /* all of them, to be prepared again */
 } tacet__pg_store;
@@ -63,14 +72,16 @@ tacet_status tacet__pg_fail(const tacet__pg_store *db, const PGresult *result, c
 
 /* Outside the pipeline. */
 tacet_status tacet__pg_run(tacet__pg_store *db, const char *sql, const char *doing, tacet_error *err);
-tacet_status tacet__pg_prepare(tacet__pg_store *db, tacet__pg_statement *query, tacet_error *err);
+/* All statements that are not, in one round trip. The first failure is the outcome. */
+tacet_status tacet__pg_prepare(tacet__pg_store *db, tacet_error *err);
 
-/* One more statement into the queue: a prepared one, or a plain text. */
+/* One more statement into the queue: a prepared one, or a plain text. Its answer, when the queue is emptied, goes to
+ * `place`; NULL: it is thrown away. */
 TACET_MUST_CHECK tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *query, const char *sql,
-                                                tacet_error *err);
-/* Takes the answers to all that is queued, and leaves the pipeline. The last one is handed out when wanted; the first
- * failure is the outcome. */
-tacet_status tacet__pg_drain(tacet__pg_store *db, PGresult **last, tacet_error *err);
+                                                PGresult **place, tacet_error *err);
+/* Takes the answers to all that is queued, and leaves the pipeline. The first failure is the outcome. */
 tacet_status tacet__pg_empty_queue(tacet__pg_store *db, tacet_error *err);
+/* The queue and what was asked ahead are of no use any more. */
+void tacet__pg_forget_asked(tacet__pg_store *db);
 
 #endif

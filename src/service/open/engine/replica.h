@@ -40,6 +40,8 @@ void tacet__replica_leave(tacet__replica *r);
 /* Takes the lock, and brings the policy up to the head of the log: load when needed, then replay. On failure nothing is
  * held, and what cannot be trusted is unloaded. CORRUPT: the study must not be served. */
 tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err);
+/* What these jobs will look for, told to the store before begin. */
+void tacet__replica_foresee(tacet__replica *r, const tacet__job *jobs);
 /* One job, inside begin and commit or rollback. */
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job);
 /* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none

@@ -110,6 +110,34 @@ static uint64_t open_share(const tacet__replica *r, const tacet__job *job) {
     return job->open_most > 0 ? job->open_most : all == UINT64_MAX ? all : all - all / 4;
 }
 
+/* Whether how much the token has matters. */
+static bool is_limited(const tacet__replica *r, const tacet__job *job) {
+    return job->owned && (job->rounds_most > 0 || job->open_most > 0 ||
+                          (r->def.trust == TACET_TRUST_CENTRAL && !r->study.reports_private));
+}
+
+void tacet__replica_foresee(tacet__replica *r, const tacet__job *jobs) {
+    unsigned char hash[TACET__HOLDER_BYTES];
+    uint64_t seq = 0;
+    for (const tacet__job *job = r->loaded ? jobs : NULL; job != NULL; job = job->next) {
+        if (job->kind == TACET__JOB_SUGGEST && job->key[0] != '\0' && job->many == 0) {
+            tacet__studies_want_key(r->store, &r->study, job->key, strlen(job->key));
+        }
+        if (job->kind == TACET__JOB_SUGGEST && is_limited(r, job)) {
+            tacet__holder_hash(hash, &r->study, TACET__HOLDER_TOKEN, job->owner, sizeof job->owner);
+            tacet__studies_want_held(r->store, &r->study, hash);
+        }
+        if (job->kind == TACET__JOB_SUGGEST && job->person[0] != '\0') {
+            tacet__holder_hash(hash, &r->study, TACET__HOLDER_PERSON, job->person, strlen(job->person));
+            tacet__studies_want_held(r->store, &r->study, hash);
+        }
+        if ((job->kind == TACET__JOB_OBSERVE || job->kind == TACET__JOB_LOOK) &&
+            tacet__studies_ticket_read(&r->study, &seq, job->ticket)) {
+            tacet__studies_want_suggestion(r->store, &r->study, seq);
+        }
+    }
+}
+
 /* Whose suggestion it will be: refused where the token has its share; a null record where the person has. Looks at who
  * took which round, and at nothing that was reported. */
 static tacet_status hold(tacet__replica *r, const tacet__job *job, tacet__event *event, tacet_error *err) {
@@ -118,6 +146,8 @@ static tacet_status hold(tacet__replica *r, const tacet__job *job, tacet__event 
     if (job->owned) {
         event->has_owner = true;
         tacet__holder_hash(event->owner, &r->study, TACET__HOLDER_TOKEN, job->owner, sizeof job->owner);
+    }
+    if (is_limited(r, job)) {
         status = tacet__studies_held(r->store, &r->study, &held, event->owner, err);
         /* Nothing waits for reports where they are private, and a refusal would tell of them. */
         if (status == TACET_OK && !r->study.reports_private && held.open >= open_share(r, job)) {

@@ -278,7 +278,10 @@ static bool act(tacet__turn *t) {
             &w->r, w->r.settings->clock != NULL ? w->r.settings->clock() : (uint64_t)time(NULL), &b->err);
         w->unprojected += w->r.applied > applied;
     }
-    TACET_THEN(status, tacet__replica_begin(&w->r, &b->err));
+    if (status == TACET_OK) {
+        tacet__replica_foresee(&w->r, t->jobs);
+        status = tacet__replica_begin(&w->r, &b->err);
+    }
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
             log_failure(w, "cannot begin", &b->err);

@@ -48,8 +48,19 @@ static void take_suggestion(tacet__query *query, tacet__suggestion *out) {
     take_holders(query, 8, &out->event);
 }
 
+/* The query that finds it, with what it asks bound. */
+static tacet__query *bind_find(tacet__half *half, uint64_t number, uint64_t seq, const unsigned char *key) {
+    tacet__query *query = half->queries[seq != 0 ? TACET__Q_SUGGESTION : TACET__Q_KEY_FIND];
+    if (seq != 0) {
+        tacet__query_bind_int(query, 1, tacet__place(number, seq));
+    } else {
+        tacet__query_bind_bytes(query, 1, key, TACET__KEY_HASH_BYTES);
+    }
+    return query;
+}
+
 /* The row of TACET__Q_SUGGESTION or _KEY_FIND. NOT_FOUND without a message. */
-tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_error *err) {
+static tacet_status step_find(tacet__query *query, tacet__suggestion *out, tacet_error *err) {
     bool row = false;
     memset(out, 0, sizeof *out);
     tacet_status status = tacet__query_step(query, &row, err);
@@ -63,14 +74,110 @@ tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_erro
     return status;
 }
 
-tacet_status tacet__find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
-                             tacet_error *err) {
-    if (seq == 0 || seq >> TACET__SEQ_BITS != 0) {
+static bool is_of(const tacet__looked *l, uint64_t seq, const unsigned char *key) {
+    return seq != 0 ? l->seq == seq : l->seq == 0 && memcmp(l->key, key, sizeof l->key) == 0;
+}
+
+/* Found or not: what the answer was. */
+static void note_looked(tacet__studies *studies, const tacet__suggestion *found, bool there, uint64_t seq,
+                        const unsigned char *key) {
+    if (studies->looked_count < TACET__LOOKED_MOST) {
+        tacet__looked *l = &studies->looked[studies->looked_count++];
+        *l = (tacet__looked){.seq = seq, .there = there, .found = *found};
+        if (seq == 0) {
+            memcpy(l->key, key, sizeof l->key);
+        }
+    }
+}
+
+tacet_status tacet__find(tacet__studies *studies, tacet__half *half, uint64_t number, tacet__suggestion *out,
+                         uint64_t seq, const unsigned char *key, tacet_error *err) {
+    const bool inside = studies->writing == half && studies->number == number;
+    if (seq >> TACET__SEQ_BITS != 0) {
         return TACET_NOT_FOUND;
     }
-    tacet__query *query = half->queries[TACET__Q_SUGGESTION];
-    tacet__query_bind_int(query, 1, tacet__place(number, seq));
-    return tacet__find(query, out, err);
+    for (size_t i = 0; inside && i < studies->looked_count; i++) {
+        if (is_of(&studies->looked[i], seq, key)) {
+            *out = studies->looked[i].found;
+            return studies->looked[i].there ? TACET_OK : TACET_NOT_FOUND;
+        }
+    }
+    const tacet_status status = step_find(bind_find(half, number, seq, key), out, err);
+    if (inside && (status == TACET_OK || status == TACET_NOT_FOUND)) {
+        note_looked(studies, out, status == TACET_OK, seq, key);
+    }
+    return status;
+}
+
+void tacet__forget_looked(tacet__studies *studies, uint64_t seq, const unsigned char *key) {
+    for (size_t i = studies->looked_count; i-- > 0;) {
+        const tacet__looked *l = &studies->looked[i];
+        if (is_of(l, seq, key) || (seq != 0 && l->there && l->found.event.seq == seq)) {
+            studies->looked[i] = studies->looked[--studies->looked_count];
+        }
+    }
+}
+
+static void wish(tacet__studies *studies, const tacet__study *study, const tacet__wish *what) {
+    const tacet__half *half = tacet__log_half(studies, study);
+    bool there = half == NULL || !tacet__db_shared(half->db) || studies->wish_count == TACET__LOOKED_MOST;
+    for (size_t i = 0; !there && i < studies->wish_count; i++) { /* padding and all: each began as zeros */
+        there = memcmp(&studies->wishes[i], what, sizeof *what) == 0;
+    }
+    if (!there) {
+        memcpy(&studies->wishes[studies->wish_count++], what, sizeof *what);
+    }
+}
+
+void tacet__studies_want_key(tacet__studies *studies, const tacet__study *study, const void *key, size_t size) {
+    tacet__wish what;
+    memset(&what, 0, sizeof what);
+    tacet__hash_key(what.hash, study, key, size);
+    wish(studies, study, &what);
+}
+
+void tacet__studies_want_suggestion(tacet__studies *studies, const tacet__study *study, uint64_t seq) {
+    tacet__wish what;
+    memset(&what, 0, sizeof what);
+    what.seq = seq;
+    if (seq != 0 && seq >> TACET__SEQ_BITS == 0) {
+        wish(studies, study, &what);
+    }
+}
+
+void tacet__studies_want_held(tacet__studies *studies, const tacet__study *study,
+                              const unsigned char hash[TACET__HOLDER_BYTES]) {
+    tacet__wish what;
+    memset(&what, 0, sizeof what);
+    what.holder = true;
+    memcpy(what.hash, hash, sizeof what.hash);
+    wish(studies, study, &what);
+}
+
+tacet_status tacet__ask_wishes(tacet__studies *studies, tacet__half *half, uint64_t number, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < studies->wish_count; i++) {
+        const tacet__wish *w = &studies->wishes[i];
+        tacet__query *query = w->holder ? tacet__bind_holder(half, w->hash) : bind_find(half, number, w->seq, w->hash);
+        status = tacet__query_ahead(query, err);
+    }
+    return status;
+}
+
+tacet_status tacet__take_wishes(tacet__studies *studies, tacet__half *half, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < studies->wish_count; i++) {
+        const tacet__wish *w = &studies->wishes[i];
+        tacet__held held;
+        if (w->holder) {
+            status = tacet__studies_held(studies, studies->study, &held, w->hash, err);
+        } else {
+            tacet__suggestion found;
+            status = tacet__find(studies, half, studies->number, &found, w->seq, w->hash, err);
+            status = status == TACET_NOT_FOUND ? TACET_OK : status;
+        }
+    }
+    return status;
 }
 
 /* One row of TACET__Q_EVENT_READ, checked against the hash before it. */
@@ -248,14 +355,9 @@ tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__stu
                                        uint64_t seq, tacet_error *err) {
     tacet__half *half = tacet__log_half(studies, study);
     tacet_status status = TACET_NOT_FOUND;
-    if (seq >> TACET__SEQ_BITS == 0) {
+    if (seq != 0 && seq >> TACET__SEQ_BITS == 0) {
         status = half == NULL ? find_shown(studies, study, out, seq, err)
-                              : tacet__find_seq(half, study->number, out, seq, err);
-    }
-    if (status == TACET_OK && !out->observed && !out->expired && studies->writing != NULL && studies->study == study &&
-        studies->waiting_count < TACET__MISSED_MOST) {
-        (void)tacet__forget_waiting(studies, seq); /* asked for twice, it stands there once */
-        studies->waiting[studies->waiting_count++] = seq;
+                              : tacet__find(studies, half, study->number, out, seq, NULL, err);
     }
     return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
 }
@@ -290,7 +392,7 @@ tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
     tacet__hash_key(hash, study, key, key_size);
-    const tacet_status status = tacet__find_key(studies, half, out, hash, err);
+    const tacet_status status = tacet__find(studies, half, study->number, out, 0, hash, err);
     return status == TACET_NOT_FOUND ? tacet__fail(err, status, "no suggestion has this key") : status;
 }
 

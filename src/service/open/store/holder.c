@@ -21,68 +21,60 @@ void tacet__holder_hash(unsigned char out[TACET__HOLDER_BYTES], const tacet__stu
     (void)crypto_generichash_final(&state, out, TACET__HOLDER_BYTES);
 }
 
-static tacet_status read_holder(tacet__half *half, tacet__held *out, const unsigned char *hash, tacet_error *err) {
+tacet__query *tacet__bind_holder(tacet__half *half, const unsigned char *hash) {
     tacet__query *query = half->queries[TACET__Q_HOLDER_GET];
+    tacet__query_bind_bytes(query, 1, hash, TACET__HOLDER_BYTES);
+    return query;
+}
+
+static tacet_status read_holder(tacet__half *half, tacet__held *out, const unsigned char *hash, tacet_error *err) {
+    tacet__query *query = tacet__bind_holder(half, hash);
     bool row = false;
     *out = (tacet__held){0};
-    tacet__query_bind_bytes(query, 1, hash, TACET__HOLDER_BYTES);
     const tacet_status status = tacet__query_step(query, &row, err);
     if (status == TACET_OK && row) {
-        out->open = (uint64_t)tacet__query_int(query, 0);
+        const int64_t open = tacet__query_int(query, 0);
+        out->open = open > 0 ? (uint64_t)open : 0;
         out->rounds = (uint64_t)tacet__query_int(query, 1);
     }
     tacet__query_reset(query);
     return status;
 }
 
-static tacet__held_row *find_row(tacet__studies *studies, const unsigned char *hash) {
-    for (size_t i = 0; i < studies->held_count; i++) {
-        if (memcmp(studies->held[i].hash, hash, TACET__HOLDER_BYTES) == 0) {
-            return &studies->held[i];
-        }
-    }
-    return NULL;
-}
-
-static tacet_status write_holder(tacet__half *half, uint64_t number, const unsigned char *hash, const tacet__held *held,
-                                 tacet_error *err) {
-    tacet__query *query = half->queries[TACET__Q_HOLDER_SET];
-    tacet__query_bind_bytes(query, 1, hash, TACET__HOLDER_BYTES);
-    tacet__query_bind_int(query, 2, (int64_t)number);
-    tacet__query_bind_int(query, 3, (int64_t)held->open);
-    tacet__query_bind_int(query, 4, (int64_t)held->rounds);
-    return tacet__query_send(query, err);
-}
-
+/* What changes is added to what the store has, so that nothing need be read for it. */
 tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err) {
+    tacet__query *query = studies->writing->queries[TACET__Q_HOLDER_ADD];
     tacet_status status = TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < studies->held_count; i++) {
         const tacet__held_row *row = &studies->held[i];
-        if (row->changed) {
-            status = write_holder(studies->writing, studies->number, row->hash, &row->held, err);
+        if (row->open != 0 || row->rounds != 0) {
+            tacet__query_bind_bytes(query, 1, row->hash, TACET__HOLDER_BYTES);
+            tacet__query_bind_int(query, 2, (int64_t)studies->number);
+            tacet__query_bind_int(query, 3, row->open);
+            tacet__query_bind_int(query, 4, row->rounds);
+            status = tacet__query_send(query, err);
         }
     }
     studies->held_count = 0;
     return status;
 }
 
-/* The row in this transaction's memory, read where it is not there. */
+/* The row in this transaction's memory. */
 static tacet_status row_of(tacet__studies *studies, tacet__held_row **out, const unsigned char *hash,
                            tacet_error *err) {
-    *out = find_row(studies, hash);
-    if (*out != NULL) {
-        return TACET_OK;
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < studies->held_count; i++) {
+        if (memcmp(studies->held[i].hash, hash, TACET__HOLDER_BYTES) == 0) {
+            *out = &studies->held[i];
+            return TACET_OK;
+        }
     }
-    tacet_status status = studies->held_count < TACET__HELD_MOST ? TACET_OK : tacet__write_held(studies, err);
-    tacet__held held = {0};
-    if (status == TACET_OK) {
-        status = read_holder(studies->writing, &held, hash, err);
+    if (studies->held_count == TACET__HELD_MOST) {
+        status = tacet__write_held(studies, err);
     }
-    if (status == TACET_OK) {
-        *out = &studies->held[studies->held_count++];
-        **out = (tacet__held_row){.held = held};
-        memcpy((*out)->hash, hash, TACET__HOLDER_BYTES);
-    }
+    *out = &studies->held[studies->held_count++];
+    **out = (tacet__held_row){0};
+    memcpy((*out)->hash, hash, TACET__HOLDER_BYTES);
     return status;
 }
 
@@ -96,9 +88,14 @@ tacet_status tacet__studies_held(tacet__studies *studies, const tacet__study *st
         return read_holder(half, out, hash, err);
     }
     tacet__held_row *row = NULL;
-    const tacet_status status = row_of(studies, &row, hash, err);
+    tacet_status status = row_of(studies, &row, hash, err);
+    if (status == TACET_OK && !row->read) {
+        status = read_holder(half, &row->held, hash, err);
+        row->read = status == TACET_OK;
+    }
     if (status == TACET_OK) {
-        *out = row->held;
+        const int64_t open = (int64_t)row->held.open + row->open;
+        *out = (tacet__held){.open = open > 0 ? (uint64_t)open : 0, .rounds = row->held.rounds + (uint64_t)row->rounds};
     }
     return status;
 }
@@ -108,9 +105,8 @@ static tacet_status change(tacet__studies *studies, const unsigned char *hash, b
     tacet__held_row *row = NULL;
     const tacet_status status = present ? row_of(studies, &row, hash, err) : TACET_OK;
     if (status == TACET_OK && row != NULL) {
-        row->held.open = open < 0 && row->held.open == 0 ? 0 : row->held.open + (uint64_t)(int64_t)open;
-        row->held.rounds += (uint64_t)(int64_t)rounds;
-        row->changed = true;
+        row->open += open;
+        row->rounds += rounds;
     }
     return status;
 }

@@ -11,7 +11,7 @@
 enum {
     TACET__SEQ_BITS = 40, /* a place is (number of the study << 40) + seq: one key, so that a log is one run of rows */
     TACET__KEY_HASH_BYTES = 16,
-    TACET__MISSED_MOST = 64, /* about a batch */
+    TACET__LOOKED_MOST = 128, /* about a batch */
 };
 
 typedef enum tacet__side { TACET__SIDE_TRUSTED = 1, TACET__SIDE_OPEN = 2 } tacet__side;
@@ -46,7 +46,7 @@ enum {
     TACET__Q_RELEASE_ADD,
     TACET__Q_RELEASE_GET,
     TACET__Q_HOLDER_GET,
-    TACET__Q_HOLDER_SET,
+    TACET__Q_HOLDER_ADD,
     TACET__Q_HOLDER_WRONG,
     TACET__Q_TRUSTED_COUNT,
     TACET__Q_SHOWN_ADD = TACET__Q_TRUSTED_COUNT,
@@ -67,9 +67,25 @@ enum {
 enum { TACET__HELD_MOST = 64 };
 typedef struct tacet__held_row {
     unsigned char hash[TACET__HOLDER_BYTES];
-    tacet__held held;
-    bool changed;
+    bool read;
+    tacet__held held;     /* as the store has it, once it was read */
+    int64_t open, rounds; /* what this transaction adds to it */
 } tacet__held_row;
+
+/* A suggestion that was looked for in this transaction, and found or not: asking again would cost a round trip. */
+typedef struct tacet__looked {
+    uint64_t seq; /* 0: by its key */
+    unsigned char key[TACET__KEY_HASH_BYTES];
+    bool there;
+    tacet__suggestion found;
+} tacet__looked;
+
+/* A suggestion by its seq or (seq 0) by the hash of its key, or a holder. */
+typedef struct tacet__wish {
+    bool holder;
+    uint64_t seq;
+    unsigned char hash[TACET__KEY_HASH_BYTES];
+} tacet__wish;
 
 /* One of the two stores. */
 typedef struct tacet__half {
@@ -89,15 +105,12 @@ struct tacet__studies {
     bool touched; /* something was written, perhaps in part */
     unsigned char head_hash[TACET__EVENT_HASH_BYTES];
     tacet__study *study; /* borrowed from begin to commit */
-    /* Keys that were looked for in this transaction, and not found: what is known need not be asked again, which would
-     * cost a round trip. */
-    unsigned char missed[TACET__MISSED_MOST][TACET__KEY_HASH_BYTES];
-    size_t missed_count;
-    /* Suggestions that were looked for in this transaction, and found without an observation. */
-    uint64_t waiting[TACET__MISSED_MOST];
-    size_t waiting_count;
-    tacet__held_row held[TACET__HELD_MOST]; /* as they will be once they are written */
+    tacet__looked looked[TACET__LOOKED_MOST];
+    size_t looked_count;
+    tacet__held_row held[TACET__HELD_MOST];
     size_t held_count;
+    tacet__wish wishes[TACET__LOOKED_MOST]; /* what the next transaction will look for, asked together with its lock */
+    size_t wish_count;
     /* A transaction of several studies (gather.c). */
     bool gathering;
     bool gathered_changes; /* a part of it changed something */
@@ -139,14 +152,16 @@ static inline double tacet__double_of(int64_t bits) {
     return value;
 }
 
-/* A suggestion by the row that `query` gives, by its seq, or by the hash of its key. NOT_FOUND without a message. */
-tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_error *err);
-tacet_status tacet__find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
-                             tacet_error *err);
-tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
-                             const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err);
-/* Whether a suggestion is known to wait for its observation; from now on it is not. */
-bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
+/* A suggestion of study `number` by its seq, or (seq 0) by the hash of its key. NOT_FOUND without a message. */
+tacet_status tacet__find(tacet__studies *studies, tacet__half *half, uint64_t number, tacet__suggestion *out,
+                         uint64_t seq, const unsigned char *key, tacet_error *err);
+/* It is not as it was found any more; `key` as above. */
+void tacet__forget_looked(tacet__studies *studies, uint64_t seq, const unsigned char *key);
+/* Asks for what was wished, behind the lock that was asked for. */
+tacet_status tacet__ask_wishes(tacet__studies *studies, tacet__half *half, uint64_t number, tacet_error *err);
+/* Once the lock is had: what was asked for, into this transaction's memory. */
+tacet_status tacet__take_wishes(tacet__studies *studies, tacet__half *half, tacet_error *err);
+tacet__query *tacet__bind_holder(tacet__half *half, const unsigned char *hash); /* the query for a holder's row */
 /* What an event changes of its holders' counts; written by tacet__write_held, at the latest before the commit. */
 tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err);
 tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err);

@@ -159,12 +159,16 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     if (status != TACET_OK) {
         return status;
     }
-    status = tacet__read_head(half, &head, study->number, true, err);
+    tacet__query_bind_int(half->queries[TACET__Q_STUDY_LOCK], 1, (int64_t)study->number);
+    status = studies->wish_count > 0 ? tacet__query_ahead(half->queries[TACET__Q_STUDY_LOCK], err) : TACET_OK;
+    TACET_THEN(status, tacet__ask_wishes(studies, half, study->number, err));
+    TACET_THEN(status, tacet__read_head(half, &head, study->number, true, err));
     if (status == TACET_OK && !study->checked) {
         status = tacet__check_shown(studies, study, &head, err);
     }
     if (status != TACET_OK) {
         tacet__part_rollback(studies, half);
+        studies->wish_count = 0;
         return status;
     }
     take_head(study, &head);
@@ -173,10 +177,14 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     studies->number = study->number;
     studies->study = study;
     studies->changed = false;
-    studies->missed_count = 0;
-    studies->waiting_count = 0;
+    studies->looked_count = 0;
     studies->held_count = 0;
-    return TACET_OK;
+    status = tacet__take_wishes(studies, half, err);
+    studies->wish_count = 0;
+    if (status != TACET_OK) {
+        tacet__studies_rollback(studies);
+    }
+    return status;
 }
 
 /* That a transaction of this very study is open. */
@@ -184,47 +192,6 @@ static tacet_status writing(const tacet__studies *studies, const tacet__study *s
     return studies->writing != NULL && studies->study == study
                ? TACET_OK
                : tacet__fail(err, TACET_STATE, "no transaction of this study is open");
-}
-
-static bool missed(const tacet__studies *studies, const unsigned char hash[TACET__KEY_HASH_BYTES]) {
-    for (size_t i = 0; i < studies->missed_count; i++) {
-        if (memcmp(studies->missed[i], hash, TACET__KEY_HASH_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void forget_missed(tacet__studies *studies, const unsigned char hash[TACET__KEY_HASH_BYTES]) {
-    for (size_t i = 0; i < studies->missed_count; i++) {
-        if (memcmp(studies->missed[i], hash, TACET__KEY_HASH_BYTES) == 0) {
-            studies->missed_count--;
-            memmove(studies->missed[i], studies->missed[studies->missed_count], TACET__KEY_HASH_BYTES);
-            return;
-        }
-    }
-}
-
-tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
-                             const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err) {
-    tacet__query *query = half->queries[TACET__Q_KEY_FIND];
-    tacet__query_bind_bytes(query, 1, hash, TACET__KEY_HASH_BYTES);
-    const tacet_status status = tacet__find(query, out, err);
-    if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST &&
-        !missed(studies, hash)) {
-        memcpy(studies->missed[studies->missed_count++], hash, TACET__KEY_HASH_BYTES);
-    }
-    return status;
-}
-
-bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq) {
-    for (size_t i = 0; i < studies->waiting_count; i++) {
-        if (studies->waiting[i] == seq) {
-            studies->waiting[i] = studies->waiting[--studies->waiting_count];
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool good_fields(const tacet__event *event) {
@@ -255,18 +222,15 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
         return tacet__fail(err, TACET_OVERFLOW, "the study's log is full");
     }
     if (event->kind == TACET__EVENT_OBSERVE || event->kind == TACET__EVENT_EXPIRE) {
-        if (tacet__forget_waiting(studies, event->of)) {
-            return TACET_OK;
-        }
-        status = tacet__find_seq(studies->writing, study->number, &there, event->of, err);
+        status = tacet__find(studies, studies->writing, study->number, &there, event->of, NULL, err);
         if (status == TACET_NOT_FOUND) {
             return tacet__fail(err, status, "there is no such suggestion");
         }
         if (status == TACET_OK && (there.observed || there.expired)) {
             return tacet__fail(err, TACET_CONFLICT, "the suggestion was observed already, or has expired");
         }
-    } else if (event->key != NULL && !missed(studies, key)) {
-        status = tacet__find_key(studies, studies->writing, &there, key, err);
+    } else if (event->key != NULL) {
+        status = tacet__find(studies, studies->writing, study->number, &there, 0, key, err);
         if (status == TACET_OK) {
             return tacet__fail(err, TACET_CONFLICT, "the key was used before");
         }
@@ -309,6 +273,7 @@ static tacet_status insert_finders(tacet__studies *studies, const tacet__event *
     tacet__query *const *queries = studies->writing->queries;
     if (event->kind == TACET__EVENT_OBSERVE || event->kind == TACET__EVENT_EXPIRE) {
         const int64_t seq = (int64_t)event->seq;
+        tacet__forget_looked(studies, event->of, NULL);
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 1, tacet__place(studies->number, event->of));
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 2, event->kind == TACET__EVENT_EXPIRE ? -seq : seq);
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 3, tacet__bits_of(event->value));
@@ -322,7 +287,7 @@ static tacet_status insert_finders(tacet__studies *studies, const tacet__event *
     if (event->key == NULL) {
         return TACET_OK;
     }
-    forget_missed(studies, key);
+    tacet__forget_looked(studies, 0, key);
     tacet__query_bind_bytes(queries[TACET__Q_KEY_ADD], 1, key, TACET__KEY_HASH_BYTES);
     tacet__query_bind_int(queries[TACET__Q_KEY_ADD], 2, tacet__place(studies->number, event->seq));
     return tacet__query_send(queries[TACET__Q_KEY_ADD], err);
@@ -403,7 +368,7 @@ tacet_status tacet__studies_take(tacet__studies *studies, tacet__study *study, t
 static void forget_transaction(tacet__studies *studies) {
     studies->writing = NULL;
     studies->study = NULL;
-    studies->missed_count = 0;
+    studies->looked_count = 0;
     studies->held_count = 0;
 }
 

@@ -108,9 +108,9 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_RELEASE_ADD] = "INSERT INTO release(place, bytes) VALUES(?1, ?2) ON CONFLICT(place) DO NOTHING",
     [TACET__Q_RELEASE_GET] = "SELECT bytes FROM release WHERE place = ?1",
     [TACET__Q_HOLDER_GET] = "SELECT open_tickets, rounds FROM holder WHERE hash = ?1",
-    [TACET__Q_HOLDER_SET] =
-        "INSERT INTO holder(hash, study, open_tickets, rounds) VALUES(?1, ?2, ?3, ?4) "
-        "ON CONFLICT(hash) DO UPDATE SET open_tickets = excluded.open_tickets, rounds = excluded.rounds",
+    [TACET__Q_HOLDER_ADD] = "INSERT INTO holder(hash, study, open_tickets, rounds) VALUES(?1, ?2, ?3, ?4) "
+                            "ON CONFLICT(hash) DO UPDATE SET open_tickets = holder.open_tickets + "
+                            "excluded.open_tickets, rounds = holder.rounds + excluded.rounds",
     [TACET__Q_HOLDER_WRONG] =
         "SELECT count(*) FROM (SELECT hash, count(*) AS n FROM (SELECT owner AS hash FROM event WHERE place >= ?1 AND "
         "place < ?2 AND kind = 1 AND owner IS NOT NULL UNION ALL SELECT person FROM event WHERE place >= ?1 AND place "
@@ -206,21 +206,18 @@ static tacet_status check_version(tacet__db *db, tacet__side side, bool create, 
 }
 
 static tacet_status prepare(tacet__half *half, tacet__side side, tacet_error *err) {
-    const size_t count = side == TACET__SIDE_OPEN ? TACET__Q_COUNT : TACET__Q_TRUSTED_COUNT;
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; status == TACET_OK && i < count; i++) {
-        const bool lock = i == TACET__Q_STUDY_LOCK && tacet__db_shared(half->db);
-        tacet_error detail = {TACET_OK, ""};
-        status = tacet__db_prepare(half->db, &half->queries[i], lock ? HEAD_QUERY " FOR UPDATE" : SQL[i], &detail);
-        if (status == TACET_STATE) {
-            return tacet__fail(err, TACET_CORRUPT, "the tables of the store are missing or changed: %s",
-                               detail.message);
-        }
-        if (status != TACET_OK) {
-            return tacet__fail(err, status, "%s", detail.message);
-        }
+    const char *sql[TACET__Q_COUNT];
+    tacet_error detail = {TACET_OK, ""};
+    memcpy(sql, SQL, sizeof sql);
+    if (tacet__db_shared(half->db)) {
+        sql[TACET__Q_STUDY_LOCK] = HEAD_QUERY " FOR UPDATE";
     }
-    return status;
+    const tacet_status status = tacet__db_prepare_all(
+        half->db, half->queries, sql, side == TACET__SIDE_OPEN ? TACET__Q_COUNT : TACET__Q_TRUSTED_COUNT, &detail);
+    return status == TACET_STATE
+               ? tacet__fail(err, TACET_CORRUPT, "the tables of the store are missing or changed: %s", detail.message)
+           : status != TACET_OK ? tacet__fail(err, status, "%s", detail.message)
+                                : TACET_OK;
 }
 
 tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *path,

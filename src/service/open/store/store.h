@@ -213,6 +213,12 @@ tacet_status tacet__studies_delete(tacet__studies *studies, const char *name, ui
 /* Takes the study's lock in a transaction, and refreshes study->head, ->state, ->snapshot and the counts. STATE: a
  * transaction is open already. DENIED: a central study through open_only. */
 tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, tacet_error *err);
+/* What will be looked for between the next begin of the study and its commit, so that a store where each look costs a
+ * round trip is asked for all of it together with the lock. A hint: what it forgets is asked for by itself. */
+void tacet__studies_want_key(tacet__studies *studies, const tacet__study *study, const void *key, size_t size);
+void tacet__studies_want_suggestion(tacet__studies *studies, const tacet__study *study, uint64_t seq);
+void tacet__studies_want_held(tacet__studies *studies, const tacet__study *study,
+                              const unsigned char hash[TACET__HOLDER_BYTES]);
 /* Sets seq, time, hash (and number of a RELEASE), and study->head. CONFLICT: OBSERVE or EXPIRE of what was observed or
  * expired already, or a key used before in this study; NOT_FOUND: `of` is no suggestion; INVALID: fields; STATE:
  * archived, or no begin. These five are found by looking and leave the transaction usable: nothing was appended. With
