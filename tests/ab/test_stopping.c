@@ -161,7 +161,8 @@ static void assert_rarely_wrong(const world *w, size_t a, size_t b, double d) {
     assert_true(wrong <= 37);
 }
 
-/* Every arm's mean, after every epoch, within its limits in all but 5 % of runs; limits that are of use; none before. */
+/* Every arm's mean, after every epoch, within its limits in all but 5 % of runs; limits that are of use; none before.
+ */
 static void test_limits_of_arms(void **state) {
     enum { ARMS = 3, EPOCHS = 8 };
     static const double RATE[ARMS] = {0.02, 0.1, 0.9};
@@ -258,12 +259,9 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits_row_by_row),
-        cmocka_unit_test(test_limits_of_arms),
-        cmocka_unit_test(test_false_claims_are_rare),
-        cmocka_unit_test(test_differences_are_seen),
-        cmocka_unit_test(test_more_tickets),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_limits_row_by_row),     cmocka_unit_test(test_limits_of_arms),
+        cmocka_unit_test(test_false_claims_are_rare), cmocka_unit_test(test_differences_are_seen),
+        cmocka_unit_test(test_more_tickets),          cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <tacet/dp/ledger.h>
 #include <tacet/space/space.h>
 
 enum { MANY = 5000 };
@@ -153,6 +154,91 @@ static void a_stopped_run_goes_on_without_another_charge(void **state) {
     assert_true(exists(f->release));
 }
 
+static void change_soon(double fraction, void *user) {
+    if (fraction > 0) {
+        *(double *)user = -3.25;
+    }
+}
+
+/* What was checked is what is drawn: a record that changes between the two is in no release, and is drawn under the
+ * same ticket once it is what it was. */
+static void records_that_change_while_they_are_read_are_not_released(void **state) {
+    fixture *f = *state;
+    tacet_manifest m;
+    tacet_error err = {0};
+    write_table(f, 20 * MANY, false, false);
+    f->settings.seeded = false;
+    f->settings.threads = 1;
+    use_memory(f);
+    double *last = &f->records[f->n * D - 1];
+    const double before = *last;
+    assert_true(before != -3.25);
+    f->settings.progress = change_soon;
+    f->settings.user = last;
+    assert_int_equal(tacet_curate_run(&m, &f->settings, &err), TACET_STATE);
+    assert_non_null(strstr(err.message, "changed while it was read"));
+    assert_false(exists(f->release));
+    f->settings.progress = NULL;
+    tacet_error_clear(&err);
+    assert_int_equal(tacet_curate_run(&m, &f->settings, &err), TACET_CONFLICT); /* the ticket is of other records */
+    *last = before;
+    tacet_error_clear(&err);
+    test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    tacet_manifest_clear(&m);
+    assert_true(exists(f->release));
+}
+
+/* What the manifest says all rows of a person cost is what the ledger was charged, with and without levels. */
+static void a_persons_price_is_what_the_ledger_has(void **state) {
+    static const char *const SPACES[] = {
+        "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5}]}",
+        "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},{\"name\":\"k\",\"levels\":[\"a\",\"b\"]}]}",
+        "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},{\"name\":\"k\",\"levels\":[\"a\",\"b\"]},"
+        "{\"name\":\"l\",\"levels\":[\"a\",\"b\",\"c\"]}]}"};
+    static const tacet_curate_mechanism SHIPPED[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE, TACET_CURATE_L2};
+    enum { PERSON_ROWS = 3 };
+    fixture *f = *state;
+    const double records[6] = {1, 1, 1, 1, 1, 1};
+    const uint64_t persons[2] = {1, 2};
+    for (size_t i = 0; i < 9; i++) {
+        tacet_space space;
+        tacet_manifest m;
+        tacet_ledger *ledger = NULL;
+        tacet_ledger_settings stored;
+        tacet_charge charge;
+        tacet_blob texts;
+        tacet_error err = {0};
+        assert_ok(tacet_space_decode(&space, SPACES[i % 3], strlen(SPACES[i % 3]), NULL));
+        use_memory(f);
+        f->settings.space = &space;
+        f->settings.records = records;
+        f->settings.record_count = 2;
+        f->settings.persons = persons;
+        f->settings.rows_per_person = PERSON_ROWS;
+        f->settings.mechanism = SHIPPED[i / 3];
+        f->settings.delta = SHIPPED[i / 3] == TACET_CURATE_LAPLACE ? 0 : 1e-6;
+        f->settings.eps = 1;
+        f->settings.budget_eps = 50;
+        f->settings.budget_delta = 1e-3;
+        test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+        tacet_ledger_settings_defaults(&stored);
+        stored.use_stored = true;
+        assert_ok(tacet_ledger_open(&ledger, f->ledger, &stored, NULL));
+        tacet_blob_init(&texts);
+        assert_ok(tacet_ledger_charge(ledger, &charge, &texts, f->settings.ticket, NULL));
+        tacet_blob_clear(&texts);
+        print_message("%s, %zu levels: %.9g, %.3g\n", tacet_curate_law(f->settings.mechanism)->name, i % 3,
+                      m.person_eps, m.person_delta);
+        assert_true(m.person_rows == PERSON_ROWS);
+        assert_true(m.person_eps >= charge.eps && m.person_eps <= charge.eps * (1 + 1e-7)); /* rounded up */
+        assert_true(m.person_delta >= charge.delta && m.person_delta <= charge.delta * (1 + 1e-7));
+        tacet_ledger_close(ledger);
+        tacet_manifest_clear(&m);
+        tacet_space_clear(&space);
+        test_rmdir(f->out);
+    }
+}
+
 static void a_table_is_either_a_file_or_in_memory(void **state) {
     fixture *f = *state;
     tacet_manifest m;
@@ -176,6 +262,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(typed_records_are_released_alike_too, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_records_share_a_budget_without_a_name, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stopped_run_goes_on_without_another_charge, setup, teardown),
+        cmocka_unit_test_setup_teardown(records_that_change_while_they_are_read_are_not_released, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_persons_price_is_what_the_ledger_has, setup, teardown),
         cmocka_unit_test_setup_teardown(a_table_is_either_a_file_or_in_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
