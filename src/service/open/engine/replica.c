@@ -50,6 +50,13 @@ void tacet__replica_leave(tacet__replica *r) {
     r->store = NULL;
 }
 
+/* A load asks the store several times, and works in between: clients wait while it gets its answers. */
+static void note_alive(const tacet__replica *r, tacet_status status) {
+    if (status == TACET_OK) {
+        tacet__metrics_moved(r->settings->metrics);
+    }
+}
+
 /* The policy as of the newest snapshot; begin then reads what came after. */
 static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob snapshot;
@@ -60,6 +67,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob_init(&snapshot);
     tacet_blob_init(&ledger);
     tacet_status status = find_study(r, err);
+    note_alive(r, status);
     if (status == TACET_OK) {
         status =
             tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
@@ -74,6 +82,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     if (central) {
         /* A trusted store that was put back to an older state is found here, before anything is drawn from it. */
         status = tacet__studies_project(r->store, &r->study, err);
+        note_alive(r, status);
         /* And both stores, put back together, here. */
         TACET_THEN(status, tacet__study_anchor_open(&r->anchor, r->store, &r->study, &r->settings->store, err));
         TACET_THEN(status, tacet__studies_ledger(r->store, &ledger, r->name, err));
@@ -89,6 +98,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         } else if (status != TACET_OK) {
             status = tacet__fail(err, status, "%s", none.message);
         }
+        note_alive(r, status);
     }
     if (status == TACET_OK) {
         status = tacet__policy_create(r->kind, &r->learner, &r->def, central ? (const char *)ledger.data : NULL,
@@ -115,6 +125,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         }
         return status;
     }
+    note_alive(r, status);
     r->loaded = true;
     r->unsettled = true;
     r->settled = r->next_due = 0;
