@@ -186,54 +186,8 @@ static void unscored(repro_plan *plan) {
     }
 }
 
-/* Which row of a panel is lowest, by the paper and by the first column. */
-static void lowest_rows(repro_plan *plan, const char *group) {
-    size_t ours = REPRO_NONE;
-    size_t paper = REPRO_NONE;
-    size_t rows = 0;
-    double least = INFINITY;
-    double printed = INFINITY;
-    for (size_t i = 0; i < plan->rows; i++) {
-        double mean = 0;
-        double se = 0;
-        size_t trials = 0;
-        const repro_row *r = &plan->row[i];
-        if (strcmp(r->group, group) != 0 || r->reference || !repro_result(plan, i, 0, &mean, &se, &trials)) {
-            continue;
-        }
-        rows++;
-        if (mean < least) {
-            least = mean;
-            ours = i;
-        }
-        if (r->value < printed) {
-            printed = r->value;
-            paper = i;
-        }
-    }
-    if (rows < 2) {
-        return;
-    }
-    const char *mark = group[0] != '\0' ? ": " : "";
-    if (paper != REPRO_NONE) {
-        repro_finding(plan, "%s%slowest in the paper at %s; lowest as published here at %s.", group, mark,
-                      plan->row[paper].label, plan->row[ours].label);
-    } else {
-        repro_finding(plan, "%s%slowest as published here: %s.", group, mark, plan->row[ours].label);
-    }
-}
-
 static void conclude(repro_plan *plan) {
     unscored(plan);
-    for (size_t i = 0; plan->rank && i < plan->rows; i++) {
-        bool first = true;
-        for (size_t j = 0; j < i; j++) {
-            first = first && strcmp(plan->row[j].group, plan->row[i].group) != 0;
-        }
-        if (first) {
-            lowest_rows(plan, plan->row[i].group);
-        }
-    }
     if (plan->entry->conclude != NULL) {
         plan->entry->conclude(plan);
     }
@@ -600,7 +554,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         return list();
     }
     if (strcmp(name, "items") == 0) {
-        cli_json_print(json_pack("{so}", "items", repro_items(cli_json_wanted() ? NULL : stdout, true)));
+        cli_json_print(json_pack("{so}", "items", repro_items(cli_json_wanted() ? NULL : stdout, false)));
         return CLI_EXIT_OK;
     }
     if (strcmp(name, "bounds") == 0) {

@@ -71,8 +71,8 @@ typedef struct repro_plan {
     bool x_log, y_log, curves; /* curves: regret along the run is drawn, one chart a group */
     char curve_label[32];      /* what its points count */
     double curve_step;
-    bool rank;           /* the lowest row of each panel is named */
     size_t paper_trials; /* over how many the paper averages */
+    bool ours;           /* no table of the paper's: the document has what was found, not the rows */
     char finding[REPRO_FINDINGS][320];
     size_t findings;
     char *path[REPRO_CELLS]; /* owned: paths that requests point to */
@@ -143,9 +143,9 @@ json_t *repro_sections(const repro_plan *plan); /* of a report */
 tacet_status repro_page(const char *path, const repro_paper *const *papers, size_t paper_count,
                         repro_plan *const *plans, size_t count, const repro_options *options, const char *command,
                         tacet_error *err);
-/* Every item of the papers: what of it is here, where, by which command. A table a paper to the file (NULL: none), with
- * or without the commands. */
-json_t *repro_items(FILE *file, bool commands);
+/* Every item of the papers: what of it is here, where, by which command. A table a paper to the file (NULL: none): all,
+ * or, without commands, those that are wrong in the paper. */
+json_t *repro_items(FILE *file, bool wrong);
 /* Rows of {paper, item, setting, bound, measured, words}. */
 typedef struct repro_rows {
     json_t *rows;

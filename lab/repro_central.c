@@ -184,30 +184,24 @@ static tacet_status build_table(repro_plan *plan, const repro_options *o, tacet_
 }
 
 static const char FIGURE_SETTING[] =
-    "25 arms a round in the ball of radius 2, squared-exponential kernel, Bernoulli rewards, T = 1,024; the figure "
-    "prints no numbers. The paper leaves open how its functions reach 0.8 and what happens below 0: here they are "
+    "25 arms a round in the ball of radius 2, squared-exponential kernel, Bernoulli rewards, T = 1,024. The "
+    "paper leaves open how its functions reach 0.8 and what happens below 0: here they are "
     "drawn again until they do, and clipped. The published algorithm has 100 quadrature Fourier features.";
 static const char ALPHA_WHY[] =
     "The order over eps is the paper's: more privacy, more regret. The level cannot be: with the noise of the paper's "
-    "own "
-    "proof hardly anything is learnt in 1,024 rounds unless eps is large, and that noise gives far more privacy than "
-    "is "
-    "claimed. The noise scale comes in five contradictory readings, all of them too large here "
-    "(`tacet-lab repro bounds`). A delta of 0.1 protects nobody: publishing every tenth record satisfies it; the last "
-    "column is what we would ask for.";
+    "own proof hardly anything is learnt in 1,024 rounds unless eps is large. That noise, in five contradictory "
+    "readings (`tacet-lab repro bounds`), gives far more privacy than is claimed. A delta of 0.1 protects nobody: "
+    "publishing every tenth record satisfies it; the last column is what we would ask for.";
 static const char BETA_WHY[] =
-    "The paper says that the regret grows as delta falls. With its own noise hardly anything is learnt at any of these "
-    "delta; "
-    "with the noise that is needed, and as shipped, the order is the paper's. No delta of this figure protects anybody "
-    "(src/central/README.md).";
+    "The paper says that the regret grows as delta falls. With its own noise hardly anything is learnt at any of "
+    "these; with the noise that is needed, and as shipped, the order is the paper's.";
 static const char TABLE_SETTING[] =
     "Fixed domains, T = 10,000. The paper gives no noise, scaling or kernels: here every function is scaled to [0, 1], "
     "rewards carry normal noise of standard deviation 0.1 and are clipped, Camelback is a grid of 31 x 31 points, the "
     "others have 41 values a coordinate and additive kernels.";
 static const char TABLE_WHY[] =
-    "Nothing here can agree but by chance, since the paper does not define the problem; its non-private regret shows "
-    "that its units differ. On the additive functions the confidence width does not separate over the coordinates, "
-    "and the paper does not say how it maximized over so many arms: here as published scores the arm played last, it "
+    "Nothing here can agree but by chance: the paper does not define the problem, and its non-private regret shows "
+    "other units. It does not say how it maximized over so many arms: as published scores the arm played last, it "
     "with one of five coordinates changed, and 64 at random. On two of the three functions it then loses more than "
     "random arms where noise is large.";
 

@@ -96,9 +96,7 @@ static void conclude(repro_plan *plan) {
             (void)repro_result(plan, i + 1, c, &m[1][c], &se, &trials);
             slope[c] = log(m[1][c] / m[0][c]) / log(b->x / a->x);
         }
-        repro_finding(plan,
-                      "%s, from T = %.0f to %.0f the error falls as T to the power %.2f as published, %.2f "
-                      "as shipped; the theorem's bound as %.2f.",
+        repro_finding(plan, "%s, T = %.0f to %.0f: T^%.2f as published, T^%.2f as shipped, T^%.2f the theorem's bound.",
                       a->group, a->x, b->x, slope[0], slope[1], log(b->value / a->value) / log(b->x / a->x));
     }
 }
@@ -106,11 +104,11 @@ static void conclude(repro_plan *plan) {
 static const char SETTING[] =
     "One action and one context coordinate in [0, 1], squared-exponential kernel with lengthscale 0.3, functions of "
     "norm 1, reward noise 0.1, contexts uniform. The paper proves a rate and measures nothing: its column is "
-    "sqrt(gamma_T/T) + gamma_T/(eps T) with all constants set to 1, to be compared in slope, not in level.";
+    "sqrt(gamma_T/T) + gamma_T/(eps T) with all constants set to 1: compare slopes, not levels.";
 static const char WHY[] =
-    "The published mechanism falls as the rate's second term says once T is large. The non-private part falls faster "
-    "than the theorem's first term: a loss of the best action is second order in the error of the estimate. What "
-    "ships has the same guarantee and a smaller constant (src/contextual/README.md).";
+    "The published mechanism falls as the rate's second term once T is large. The non-private part falls faster than "
+    "the first term: the loss is second order in the error of the estimate. What ships has the same guarantee and a "
+    "smaller constant (src/contextual/README.md).";
 
 static const repro_entry ENTRIES[] = {
     {"contextual-rate", "error against T and eps", SETTING, WHY, false, NULL, build, conclude}};

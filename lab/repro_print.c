@@ -227,22 +227,62 @@ json_t *repro_json(const repro_plan *plan, const repro_options *o) {
 
 /* --- markdown ----------------------------------------------------------------------------------------------------- */
 
-static void markdown_rows(FILE *file, const repro_plan *plan) {
-    const bool printed = any_paper(plan);
+/* The document's remark: the verdict, which only a run in the paper's branch has, or else the branch; and a note that
+ * the table before it does not have in a row of this name. */
+static void short_remark(char *out, size_t size, const repro_plan *plan, size_t row, const repro_plan *before) {
+    const char *branch = json_string_value(json_object_get(repro_detail(plan, row), "branch"));
+    const char *first = verdict(plan, row), *note = plan->row[row].note;
+    first = first[0] == '\0' && branch != NULL ? branch : first;
+    for (size_t i = 0; before != NULL && i < before->rows; i++) {
+        if (strcmp(before->row[i].label, plan->row[row].label) == 0 && strcmp(before->row[i].note, note) == 0) {
+            note = "";
+        }
+    }
+    (void)snprintf(out, size, "%s%s%s", first, first[0] != '\0' && note[0] != '\0' ? "; " : "", note);
+}
+
+static bool any_remark(const repro_plan *plan, const repro_plan *before) {
+    char words[REMARK_TEXT] = "";
+    for (size_t i = 0; i < plan->rows && words[0] == '\0'; i++) {
+        short_remark(words, sizeof words, plan, i, before);
+    }
+    return words[0] != '\0';
+}
+
+/* A reference (not private, at random) that the table before it has already: the same cells. */
+static bool shown_before(const repro_plan *plan, size_t row, const repro_plan *before) {
+    bool shown = false;
+    for (size_t i = 0; before != NULL && plan->row[row].reference && !shown && i < before->rows; i++) {
+        const size_t own = plan->row[row].cell[0], other = before->row[i].cell[0];
+        shown = own != REPRO_NONE && other != REPRO_NONE && strcmp(plan->row[row].group, before->row[i].group) == 0 &&
+                strcmp(plan->cell[own].key, before->cell[other].key) == 0;
+    }
+    return shown;
+}
+
+static void ruled(FILE *file, size_t cells) {
+    for (size_t c = 0; c < cells; c++) {
+        fprintf(file, "| --- ");
+    }
+    fprintf(file, "|\n");
+}
+
+static void markdown_rows(FILE *file, const repro_plan *plan, const repro_plan *before) {
+    const bool printed = any_paper(plan), remarks = any_remark(plan, before);
     fprintf(file, "| |%s", printed ? " paper |" : "");
     for (size_t c = 0; c < plan->columns; c++) {
         fprintf(file, " %s |", plan->column[c].title);
     }
-    fprintf(file, " |\n| --- |%s", printed ? " --- |" : "");
-    for (size_t c = 0; c < plan->columns; c++) {
-        fprintf(file, " --- |");
-    }
-    fprintf(file, " --- |\n");
+    fprintf(file, "%s\n", remarks ? " |" : "");
+    ruled(file, 1 + printed + plan->columns + remarks);
     for (size_t i = 0; i < plan->rows; i++) {
         const repro_row *r = &plan->row[i];
+        if (shown_before(plan, i, before)) {
+            continue;
+        }
         if (r->group[0] != '\0' && (i == 0 || strcmp(r->group, plan->row[i - 1].group) != 0)) {
-            fprintf(file, "| **%s** |%s", r->group, printed ? " |" : "");
-            for (size_t c = 0; c <= plan->columns; c++) {
+            fprintf(file, "| **%s** |", r->group);
+            for (size_t c = 0; c < plan->columns + printed + remarks; c++) {
                 fprintf(file, " |");
             }
             fputc('\n', file);
@@ -256,9 +296,12 @@ static void markdown_rows(FILE *file, const repro_plan *plan) {
             (void)cell_text(text, sizeof text, plan, i, c);
             fprintf(file, " %s |", text);
         }
-        char words[REMARK_TEXT];
-        remark(words, sizeof words, plan, i);
-        fprintf(file, " %s |\n", words);
+        if (remarks) {
+            char words[REMARK_TEXT];
+            short_remark(words, sizeof words, plan, i, before);
+            fprintf(file, " %s |", words);
+        }
+        fputc('\n', file);
     }
 }
 
@@ -281,28 +324,51 @@ static void trials_of(char *out, size_t size, const repro_plan *plan, size_t col
     }
 }
 
-static bool same_columns(const repro_plan *a, const repro_plan *b) {
-    bool same = a->columns == b->columns;
-    for (size_t c = 0; same && c < a->columns; c++) {
-        same = strcmp(a->column[c].guarantee, b->column[c].guarantee) == 0;
+static bool has_column(const repro_plan *plan, const repro_column *column) {
+    bool has = false;
+    for (size_t c = 0; plan != NULL && c < plan->columns; c++) {
+        has = has || (strcmp(plan->column[c].title, column->title) == 0 &&
+                      strcmp(plan->column[c].guarantee, column->guarantee) == 0);
     }
-    return same;
+    return has;
+}
+
+/* How much of a setting is said before it in whole sentences. */
+static size_t common_sentences(const char *setting, const char *before) {
+    size_t common = 0;
+    for (size_t i = 0; setting[i] != '\0' && setting[i] == before[i]; i++) {
+        common = i > 0 && setting[i] == ' ' && setting[i - 1] == '.' ? i + 1 : common;
+    }
+    return common;
 }
 
 /* What the table before it says already is not repeated. */
 static void entry_markdown(FILE *file, const repro_plan *plan, const repro_plan *before) {
     const bool same = before != NULL && before->entry->setting == plan->entry->setting;
+    size_t scored = 0;
+    char agree[48] = "";
+    const size_t agreeing = repro_agreement(plan, &scored);
+    if (scored > 0) {
+        (void)snprintf(agree, sizeof agree, "; %zu of %zu agree", agreeing, scored);
+    }
     fprintf(file, "### %s\n\n", plan->entry->name);
     if (same) {
-        paragraph(file, 0, "%s: as above; %s.", plan->entry->title, plan->y_label);
+        paragraph(file, 0, "%s: as above; %s%s.", plan->entry->title, plan->y_label, agree);
     } else {
-        paragraph(file, 0, "%s: %s The numbers are %s.", plan->entry->title, plan->entry->setting, plan->y_label);
+        const size_t common = before != NULL ? common_sentences(plan->entry->setting, before->entry->setting) : 0;
+        paragraph(file, 0, "%s: %s%s The numbers are %s%s.", plan->entry->title, common > 0 ? "As above, but: " : "",
+                  plan->entry->setting + common, plan->y_label, agree);
     }
     fputc('\n', file);
-    markdown_rows(file, plan);
-    fputc('\n', file);
-    for (size_t c = 0; c < plan->columns && !(same && same_columns(plan, before)); c++) {
+    if (!plan->ours) {
+        markdown_rows(file, plan, before);
+        fputc('\n', file);
+    }
+    for (size_t c = 0; c < plan->columns && !plan->ours; c++) {
         char trials[48];
+        if (has_column(before, &plan->column[c])) {
+            continue;
+        }
         trials_of(trials, sizeof trials, plan, c);
         paragraph(file, 2, "- *%s* (%s): %s.", plan->column[c].title, trials, plan->column[c].guarantee);
     }
@@ -326,34 +392,40 @@ static void markdown_head(FILE *file, const repro_options *o, const char *comman
     (void)strftime(day, sizeof day, "%Y-%m-%d", gmtime_r(&now, &utc));
     fprintf(file, "# The papers' tables and figures, and ours\n\n");
     paragraph(file, 0,
-              "Made by `%s` at commit %s on %s; seed %llu. Do not edit: `make reproduction` goes on from what is kept. "
-              "`make check` runs some cells again, other ones each time, and fails where they differ from this page. "
-              "`--report FILE` draws the curves.",
+              "Made by `%s` at commit %s on %s; seed %llu. Do not edit: `make reproduction` makes it, `make check` "
+              "runs some cells again, and fails where they differ.",
               command, o->commit != NULL ? o->commit : "(not told)", day, (unsigned long long)o->seed);
     fputc('\n', file);
-    paragraph(file, 0,
-              "*As published* runs the paper's algorithm; *as shipped* is what this project does instead, with the "
-              "guarantee that really holds. Noise is seeded, so that runs can be repeated: none of them is itself "
-              "private. ± is one standard error. A value of the paper *agrees* when it differs from ours as published "
-              "by at most three standard errors of the difference of two means, one over as many runs as the paper's, "
-              "one over ours, assuming the same spread, and half of the finest digit in the table. A run that took "
-              "another branch of the algorithm than the paper's is not scored. Were means normal, a row would disagree "
-              "by chance once in 370; regrets are skewed, so it is somewhat more often.");
+    paragraph(
+        file, 0,
+        "*As published* runs the paper's algorithm; *as shipped* is what this project does instead, with the guarantee "
+        "that really holds. Noise is seeded, so no run is itself private. ± is one standard error. A value of the "
+        "paper *agrees* when it differs from ours as published by at most three standard errors of the difference of "
+        "two means, one over as many runs as the paper's, one over ours, assuming the same spread, and half of the "
+        "finest digit in the table. A run in another branch of the algorithm than the paper's is not scored.");
     fputc('\n', file);
 }
 
-/* What agrees, at a glance. */
-static void markdown_summary(FILE *file, repro_plan *const *plans, size_t count) {
-    fprintf(file, "| | what | printed values that agree |\n| --- | --- | --- |\n");
-    for (size_t i = 0; i < count; i++) {
-        size_t all = 0;
-        const size_t agree = repro_agreement(plans[i], &all);
-        const repro_entry *e = plans[i]->entry;
-        fprintf(file, "| [%s](#%s) | %s | ", e->name, e->name, e->title);
+static bool is_of(const repro_paper *paper, const repro_entry *entry) {
+    return entry >= paper->entries && entry < paper->entries + paper->count;
+}
+
+/* What agrees, at a glance, of what the papers print. */
+static void markdown_summary(FILE *file, const repro_paper *const *papers, size_t paper_count, repro_plan *const *plans,
+                             size_t count) {
+    fprintf(file, "| paper | printed values that agree |\n| --- | --- |\n");
+    for (size_t p = 0; p < paper_count; p++) {
+        size_t all = 0, agree = 0;
+        for (size_t i = 0; i < count; i++) {
+            size_t scored = 0;
+            const size_t own = is_of(papers[p], plans[i]->entry) ? repro_agreement(plans[i], &scored) : 0;
+            agree += own;
+            all += scored;
+        }
         if (all > 0) {
-            fprintf(file, "%zu of %zu |\n", agree, all);
+            fprintf(file, "| %s | %zu of %zu |\n", papers[p]->title, agree, all);
         } else {
-            fprintf(file, "none printed |\n");
+            fprintf(file, "| %s | none printed |\n", papers[p]->title);
         }
     }
     fputc('\n', file);
@@ -367,13 +439,12 @@ tacet_status repro_page(const char *path, const repro_paper *const *papers, size
         return tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
     }
     markdown_head(file, o, command);
-    markdown_summary(file, plans, count);
+    markdown_summary(file, papers, paper_count, plans, count);
     for (size_t p = 0; p < paper_count; p++) {
         bool first = true;
         const repro_plan *shown = NULL;
         for (size_t i = 0; i < count; i++) {
-            const repro_entry *e = plans[i]->entry;
-            if (e >= papers[p]->entries && e < papers[p]->entries + papers[p]->count) {
+            if (is_of(papers[p], plans[i]->entry)) {
                 if (first) {
                     fprintf(file, "## %s\n\n", papers[p]->title);
                 }
@@ -383,10 +454,12 @@ tacet_status repro_page(const char *path, const repro_paper *const *papers, size
             }
         }
     }
-    fprintf(file,
-            "## Every item of the papers\n\n`tacet-lab repro items` prints them with a command each, which a test "
-            "runs; `tacet-lab repro bounds` prints\neach theorem in numbers, beside what is measured.\n");
-    json_decref(repro_items(file, false));
+    fprintf(file, "## Items of the papers\n\n");
+    paragraph(
+        file, 0,
+        "`tacet-lab repro items` lists every numbered item of the papers: where it is here, and a command that shows "
+        "it. `tacet-lab repro bounds` puts each theorem into numbers. Here is what we found wrong in a paper.");
+    json_decref(repro_items(file, true));
     return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
 }
 
