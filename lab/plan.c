@@ -565,7 +565,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"rounds", CLI_COUNT, &q->rounds, "T", "Default 1000; local 10000; contextual 10000 records.", false},
         CLI_HEADING("Privacy"),
         CLI_OPT("eps", &eps, "LIST", "Values to try. Default 0.5,1,2,4,8."),
-        CLI_OPT("delta", &delta, "D", "central, local-statistics: default 1e-5. The others have none."),
+        CLI_OPT("delta", &delta, "D", "central: default 1e-5. The others have none."),
         SIMULATION(q)};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!plan_model_parse(&q->model, model) || q->model == LAB_OUTSOURCED) {

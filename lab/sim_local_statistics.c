@@ -16,7 +16,6 @@
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include "local/shared/ldp.h"
-#include "local/trusted/statistics_device.h"
 
 enum { FEATURES = 25, RELEASED = 15, DIRECTIONS_MOST = 1024 };
 static const double ZETA = 0.1;
@@ -24,7 +23,6 @@ static const double ZETA = 0.1;
 typedef struct simulation {
     bool published;
     bool printed; /* published: the noise of Lemma 5 as it stands there, which is too little */
-    bool sphere;  /* shipped: pure eps by directions; otherwise Gaussian noise */
     central_world world;
     size_t rounds, arms, first;
     double growth, eps, delta;
@@ -54,98 +52,84 @@ static double lemma_5_delta(const simulation *s, double *half) {
 
 /* One trial's two sides: the server's model, and what stands for the devices. */
 typedef struct sides {
-    tacet_statistics_device *device; /* NULL: a direction is reported */
     tacet_sphere directions;
     double *work;                   /* of a record, its order, and an estimate */
     tacet_local_statistics *server; /* shipped */
     tacet_noisy_ucb *ucb;           /* published */
     double *sums;                   /* published: in the layout of noisy_ucb */
+    double matrix, vector;          /* published: standard deviations of a report's numbers */
     size_t m;
 } sides;
 
 static void free_sides(sides *b) {
-    tacet_statistics_device_free(b->device);
     tacet_local_statistics_free(b->server);
     tacet_noisy_ucb_free(b->ucb);
     free(b->sums);
     free(b->work);
 }
 
-static tacet_status make_sides(sides *b, const simulation *s, tacet_error *err) {
-    *b = (sides){.m = tacet_features_dim(s->features)};
-    if (s->sphere) {
-        tacet_ldp ldp;
-        const size_t dim = tacet_central_map_dim(s->map);
-        tacet_status status = tacet_ldp_init(&ldp, TACET_LDP_SPHERE, s->eps, 0, 1, err);
-        TACET_THEN(status, tacet_sphere_init(&b->directions, &ldp, dim, tacet_central_map_print(s->map), err));
-        b->work = calloc(4 * (dim + 1) + b->m + tacet_central_map_domain(s->map)->d + ldp.cells, sizeof(double));
-        if (b->work == NULL) {
-            return TACET_NO_MEMORY;
-        }
-        return status != TACET_OK ? status
-                                  : tacet_local_statistics_create(&b->server, s->map, &s->learner,
-                                                                  b->directions.noise_var, s->first, s->growth, err);
-    }
-    if (!s->published) {
-        tacet_status status = tacet_statistics_device_create(&b->device, s->map, s->eps, s->delta, err);
-        return status == TACET_OK ? tacet_local_statistics_create(&b->server, s->map, &s->learner,
-                                                                  tacet_statistics_device_noise_var(b->device),
-                                                                  s->first, s->growth, err)
-                                  : status;
-    }
-    tacet_status status = tacet_statistics_device_create_outer(&b->device, s->features, 1, s->eps, s->delta, err);
+static tacet_status make_shipped(sides *b, const simulation *s, tacet_error *err) {
+    tacet_ldp ldp;
+    const size_t dim = tacet_central_map_dim(s->map);
+    tacet_status status = tacet_ldp_init(&ldp, TACET_LDP_SPHERE, s->eps, 0, 1, err);
+    TACET_THEN(status, tacet_sphere_init(&b->directions, &ldp, dim, tacet_central_map_print(s->map), err));
     if (status != TACET_OK) {
         return status;
     }
+    b->work = calloc(4 * (dim + 1) + b->m + tacet_central_map_domain(s->map)->d + ldp.cells, sizeof(double));
+    return b->work == NULL ? TACET_NO_MEMORY
+                           : tacet_local_statistics_create(&b->server, s->map, &s->learner, b->directions.noise_var,
+                                                           s->first, s->growth, err);
+}
+
+/* Algorithm 3, with the noise of Lemma 5 or with what (eps, delta) needs: (phi phi', y phi) and (psi psi', z psi) with
+ * the off-diagonals times sqrt 2 are sqrt(2 - 2 c^2 + y^2 + z^2 - 2 y z c) apart, c = <phi, psi>, and so at most
+ * sqrt(4.5) for rewards of at most 1 (c = 1/2, y = -z = 1). */
+static tacet_status make_published(sides *b, const simulation *s, tacet_error *err) {
+    const double T = (double)s->rounds, m = (double)b->m;
     tacet_noisy_ucb_settings set;
     tacet_noisy_ucb_settings_defaults(&set);
     set.zeta = ZETA;
+    tacet_status status = TACET_OK;
+    if (s->printed) {
+        lemma_5(&b->matrix, &b->vector, s, b->m);
+    } else {
+        status = tacet_calibrate_gaussian(&b->matrix, s->eps, s->delta, sqrt(4.5), err);
+        b->vector = b->matrix;
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
     /* Lemma 6: noise of the sum of T reports */
-    tacet_noisy_ucb_spectrum(&set.shift, &set.kappa,
-                             sqrt(tacet_statistics_device_noise_var(b->device) * (double)s->rounds), b->m,
-                             (double)s->rounds, ZETA);
-    if (s->printed) { /* Lemma 6 with the two scales of Lemma 5 */
-        double matrix = 0, vector = 0;
-        const double T = (double)s->rounds, m = (double)b->m;
-        lemma_5(&matrix, &vector, s, b->m);
-        tacet_noisy_ucb_spectrum(&set.shift, &set.kappa, matrix * sqrt(T), b->m, T, ZETA);
-        set.kappa = vector * sqrt(m * T * matrix / set.shift);
+    tacet_noisy_ucb_spectrum(&set.shift, &set.kappa, b->matrix * sqrt(T), b->m, T, ZETA);
+    if (s->printed) { /* with the two scales of Lemma 5 */
+        set.kappa = b->vector * sqrt(m * T * b->matrix / set.shift);
     }
     status = tacet_noisy_ucb_create(&b->ucb, s->features, &set, err);
     b->sums = calloc((b->m + 1) * (b->m + 2) / 2, sizeof(double));
-    return b->sums == NULL ? TACET_NO_MEMORY : status;
+    b->work = calloc(b->m, sizeof(double));
+    return b->sums == NULL || b->work == NULL ? TACET_NO_MEMORY : status;
 }
 
-/* The matrix by columns, then the vector, into the columns of the bordered matrix. */
-static tacet_status take_outer(sides *b, const double *report, tacet_error *err) {
-    const double *vector = report + b->m * (b->m + 1) / 2;
-    double *at = b->sums;
-    for (size_t j = 0; j < b->m; j++) {
-        for (size_t i = j; i < b->m; i++) {
-            *at++ += *report++;
-        }
-        *at++ += sqrt(2) * vector[j];
-    }
-    return tacet_noisy_ucb_update(b->ucb, b->sums, err);
+static tacet_status make_sides(sides *b, const simulation *s, tacet_error *err) {
+    *b = (sides){.m = tacet_features_dim(s->features)};
+    return s->published ? make_published(b, s, err) : make_shipped(b, s, err);
 }
 
-/* Algorithm 3's client with the noise of Lemma 5. */
-static tacet_status report_printed(sides *b, const simulation *s, tacet_simrng *rng, const double *x, double y,
-                                   tacet_error *err) {
-    double matrix = 0, vector = 0;
-    double *phi = malloc(b->m * sizeof *phi), *at = b->sums;
-    if (phi == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a report");
-    }
-    lemma_5(&matrix, &vector, s, b->m);
+/* Algorithm 3's client: the matrix and the vector, with noise, into the columns of the bordered matrix. Lemma 5's noise
+ * is of an element of the matrix, ours of an off-diagonal element times sqrt 2. */
+static tacet_status report_published(sides *b, const simulation *s, tacet_simrng *rng, const double *x, double y,
+                                     tacet_error *err) {
+    const double off = (s->printed ? sqrt(2) : 1) * b->matrix;
+    double *at = b->sums, *phi = b->work;
     tacet_features_eval(s->features, phi, x, tacet_features_inputs(s->features), 1);
     for (size_t j = 0; j < b->m; j++) {
-        for (size_t i = j; i < b->m; i++) {
-            *at++ += (i == j ? 1 : sqrt(2)) * (phi[i] * phi[j] + matrix * tacet_simrng_normal(rng));
+        *at++ += phi[j] * phi[j] + b->matrix * tacet_simrng_normal(rng);
+        for (size_t i = j + 1; i < b->m; i++) {
+            *at++ += sqrt(2) * phi[i] * phi[j] + off * tacet_simrng_normal(rng);
         }
-        *at++ += sqrt(2) * (y * phi[j] + vector * tacet_simrng_normal(rng));
+        *at++ += sqrt(2) * (y * phi[j] + b->vector * tacet_simrng_normal(rng));
     }
-    free(phi);
     return tacet_noisy_ucb_update(b->ucb, b->sums, err);
 }
 
@@ -181,25 +165,9 @@ static tacet_status play(simulation *s, size_t k, sides *b, central_env *env, ta
         const double best = central_env_round(env, arms, s->arms);
         const double *x = arms + env->dim * choose(b, &coin, arms, env->dim, s->arms);
         regret += best - central_env_mean(env, x);
-        if (s->sphere || s->printed) {
-            const double y = central_env_reward(env, x);
-            const tacet_status status =
-                s->printed ? report_printed(b, s, &coin, x, y, err) : report_direction(b, s, noise, t, x, y, err);
-            if (status != TACET_OK) {
-                return status;
-            }
-            continue;
-        }
-        const tacet_ask ask = {.noise = noise, .ticket = "user", .what = "a simulated report", .to_whom = "the server"};
-        tacet_release *report = NULL;
-        tacet_status status =
-            tacet_statistics_device_report(b->device, &report, &ask, x, central_env_reward(env, x), err);
-        if (status == TACET_OK) {
-            const double *values = tacet_release_values(report);
-            status = b->ucb != NULL ? take_outer(b, values, err)
-                                    : tacet_local_statistics_take(b->server, values, tacet_release_count(report), err);
-        }
-        tacet_release_free(report);
+        const double y = central_env_reward(env, x);
+        const tacet_status status =
+            s->published ? report_published(b, s, &coin, x, y, err) : report_direction(b, s, noise, t, x, y, err);
         if (status != TACET_OK) {
             return status;
         }
@@ -260,13 +228,12 @@ static void print(const simulation *s, const char *name, size_t trials, double s
         }
         return;
     }
-    cli_json_print(json_pack("{so so ss ss ss so so s{so so so} sI sI sI sI sb so}", "lemma_5_matrix_delta",
-                             cli_real(half), "lemma_5_delta", cli_real(both), "simulation", "local-statistics",
-                             "algorithm", name, "randomizer", s->sphere ? "sphere" : "gaussian", "eps",
-                             cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean", cli_real(mean), "se",
-                             cli_real(se), "median", cli_real(lab_median(s->regret, trials)), "rounds",
-                             (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
-                             (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
+    cli_json_print(json_pack(
+        "{so so ss ss so so s{so so so} sI sI sI sI sb so}", "lemma_5_matrix_delta", cli_real(half), "lemma_5_delta",
+        cli_real(both), "simulation", "local-statistics", "algorithm", name, "eps", cli_real(s->eps), "delta",
+        cli_real(s->published ? s->delta : 0), "regret", "mean", cli_real(mean), "se", cli_real(se), "median",
+        cli_real(lab_median(s->regret, trials)), "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials",
+        (json_int_t)trials, "seed", (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
 }
 
 tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -302,15 +269,13 @@ tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *reque
 int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
     tacet_central_learner_settings_defaults(&s.learner);
-    const char *algorithm = "shipped", *randomizer = "gaussian", *calibration = "proven";
+    const char *algorithm = "shipped", *calibration = "proven";
     size_t trials = 40, threads = 0;
     const cli_option options[] = {
-        {"algorithm", CLI_STRING, &algorithm, "NAME", "shipped (default) or published (with the noise it needs).",
-         false},
-        {"randomizer", CLI_STRING, &randomizer, "NAME",
-         "gaussian (default), or sphere: pure eps, as studies with --policy statistics have it.", false},
+        {"algorithm", CLI_STRING, &algorithm, "NAME",
+         "shipped (default): pure eps, as studies with --policy statistics have it; or published.", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "Of each user's report; default 1.", false},
-        {"delta", CLI_DOUBLE, &s.delta, "D", "Default 0.1, as in the paper.", false},
+        {"delta", CLI_DOUBLE, &s.delta, "D", "published; default 0.1, as in the paper.", false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Users; default 1024.", false},
         {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
         {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
@@ -329,10 +294,6 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     s.printed = strcmp(calibration, "published") == 0;
     if ((s.printed && !s.published) || (!s.printed && strcmp(calibration, "proven") != 0)) {
         return cli_usage(self, "--calibration is proven, or published with --algorithm published");
-    }
-    s.sphere = strcmp(randomizer, "sphere") == 0;
-    if ((!s.sphere && strcmp(randomizer, "gaussian") != 0) || (s.sphere && s.published)) {
-        return cli_usage(self, "--randomizer is gaussian or sphere; the published algorithm has gaussian");
     }
     if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
         return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");

@@ -30,7 +30,6 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_central_counts,
     &tacet__audit_direct,
     &tacet__audit_direct_unclipped,
-    &tacet__audit_local_statistics,
     &tacet__audit_central_shared,
     &tacet__audit_central_lemma_5,
     &tacet__audit_tune,

@@ -18,7 +18,7 @@ extern const tacet_audit_target tacet__audit_sphere, tacet__audit_duchi, tacet__
 /* targets_contextual.c */
 extern const tacet_audit_target tacet__audit_contextual_choice;
 /* targets_central.c */
-extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statistics, tacet__audit_central_shared,
+extern const tacet_audit_target tacet__audit_central, tacet__audit_central_shared,
     tacet__audit_central_lemma_5, tacet__audit_central_counts;
 /* targets_tune.c */
 extern const tacet_audit_target tacet__audit_tune, tacet__audit_tune_stopping, tacet__audit_tune_scores,

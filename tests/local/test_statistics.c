@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_statistics.c - the server of local joint DP, saved and loaded: goes on bit for bit, refuses what is not its
- * own. */
+/* test_statistics.c - the server of local joint DP: adds reports up; saved and loaded it goes on bit for bit, and
+ * refuses what is not its own. */
 #include "support/test.h"
 
 #include "local/open/statistics_internal.h"
@@ -191,8 +191,33 @@ static void no_memory(void **state) {
     }
 }
 
+static void reports_are_added_up_and_learnt_from(void **state) {
+    tacet_local_statistics *server = NULL;
+    assert_status(tacet_local_statistics_create(&server, map, &settings, 0, 5, 1.1, NULL), TACET_INVALID);
+    assert_status(tacet_local_statistics_create(&server, map, &settings, 1, 5, 1, NULL), TACET_INVALID);
+    assert_status(tacet_local_statistics_create(&server, map, &settings, 1, 0, 1.1, NULL), TACET_INVALID);
+    assert_null(server);
+    server = create(map, 1e-3, 50, 2);
+    double report[8], work[7];
+    tacet_simrng rng = test_rng(6, 0);
+    for (int t = 0; t < 400; t++) {
+        const double x = 2 * tacet_simrng_uniform(&rng) - 1;
+        tacet_central_map_record(map, report, work, &x, x > 0.3 ? 0.9 : 0.1);
+        assert_ok(tacet_local_statistics_take(server, report, 8, NULL));
+        assert_true(tacet_central_learner_informed(tacet_local_statistics_model(server)) == (t >= 49));
+    }
+    assert_status(tacet_local_statistics_take(server, report, 7, NULL), TACET_INVALID);
+    report[4] = NAN;
+    assert_status(tacet_local_statistics_take(server, report, 8, NULL), TACET_INVALID);
+    assert_int_equal(tacet_local_statistics_count(server), 400);
+    const double arms[2] = {-0.6, 0.7};
+    assert_int_equal(tacet_central_learner_choose(tacet_local_statistics_model(server), NULL, arms, 1, 2, NULL), 1);
+    tacet_local_statistics_free(server);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(goes_on), cmocka_unit_test(refuses),
-                                       cmocka_unit_test(no_memory)};
+                                       cmocka_unit_test(no_memory),
+                                       cmocka_unit_test(reports_are_added_up_and_learnt_from)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

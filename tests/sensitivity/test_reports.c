@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_reports.c - how far one round moves what studies let go of it: the tables of a contextual study, and what a
- * device reports of a reward and of a vector. Rounds are replaced by others found by search: extreme contexts, rewards
+ * device reports of a reward. Rounds are replaced by others found by search: extreme contexts, rewards
  * outside their range, NaN, reports that never come. */
 #include "sensitivity/recorder.h"
 #include "support/test.h"
@@ -11,7 +11,6 @@
 #include "ab/trusted/earning.h"
 #include <tacet/core/simrng.h>
 #include <tacet/local/trusted/device.h>
-#include "local/trusted/statistics_device.h"
 
 /* --- contextual studies ------------------------------------------------------------------------------------------ */
 
@@ -161,65 +160,10 @@ static void test_a_reward_reaches_its_report_through_the_clip(void **state) {
     assert_true(m.eps == 1.5);
 }
 
-/* The most that the vector of a round moves, over any two points and rewards. */
-static double searched(tacet_statistics_device *device, size_t pairs) {
-    tacet_noise *noise = NULL;
-    tacet_simrng rng;
-    movement m = {0};
-    tacet_simrng_init(&rng, 8, 8);
-    assert_ok(tacet_noise_open_seeded(&noise, 1, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    for (size_t i = 0; i < pairs; i++) {
-        recording runs[2];
-        for (size_t k = 0; k < 2; k++) {
-            tacet_release *release = NULL;
-            const double angle = 6.283185307179586 * tacet_simrng_uniform(&rng);
-            const double r = 2 * sqrt(tacet_simrng_uniform(&rng)), u = tacet_simrng_uniform(&rng);
-            const double x[2] = {r * cos(angle), r * sin(angle)};
-            const double reward = u < 0.3 ? 0 : u < 0.6 ? 1 : u < 0.7 ? 50 : u < 0.8 ? -50 : 2 * u - 1;
-            recorder_begin(&runs[k], k == 0 ? NULL : &runs[0]);
-            assert_ok(tacet_statistics_device_report(device, &release, &ask, x, reward, NULL));
-            recorder_end();
-            tacet_release_free(release);
-        }
-        movement_add(&m, &runs[0], &runs[1]);
-        recording_clear(&runs[0]);
-        recording_clear(&runs[1]);
-    }
-    tacet_noise_close(noise);
-    assert_int_equal(m.draws, 1);
-    return m.share[0];
-}
-
-/* The vector that a device reports of a round, in our form and in the paper's outer products. */
-static void test_a_vector_of_a_round_moves_by_its_bound(void **state) {
-    static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
-    tacet_features *features = NULL, *qff = NULL;
-    tacet_central_map *map = NULL;
-    tacet_statistics_device *device = NULL, *outer = NULL;
-    tacet_kernel *kernel = test_kernel("se", 2, 1);
-    (void)state;
-    assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 12, 20, NULL));
-    assert_ok(tacet_features_create_qff(&qff, kernel, 4, NULL));
-    assert_ok(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL));
-    assert_ok(tacet_statistics_device_create(&device, map, 1, 1e-5, NULL));
-    assert_ok(tacet_statistics_device_create_outer(&outer, qff, 1, 1, 1e-5, NULL));
-    const double ours = searched(device, 3000), papers = searched(outer, 3000);
-    print_message("statistics: shares %.3f, %.3f\n", ours, papers);
-    assert_true(ours >= 0.8 && papers >= 0.5);
-    tacet_statistics_device_free(outer);
-    tacet_statistics_device_free(device);
-    tacet_central_map_free(map);
-    tacet_features_free(qff);
-    tacet_features_free(features);
-    tacet_kernel_free(kernel);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_round_of_a_contextual_study_moves_one_table),
         cmocka_unit_test(test_a_reward_reaches_its_report_through_the_clip),
-        cmocka_unit_test(test_a_vector_of_a_round_moves_by_its_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

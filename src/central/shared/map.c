@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.c - what one round becomes before it is summed and released: (v phi(x), (1 - v) phi(x)).
- * Ring: pure. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) releases the outer product of
- * [phi; y] instead, at twice the sensitivity and r(r+1)/2 + r numbers for 2r. The sensitivity is sqrt(2 nu), nu the
- * norm of one r x r matrix (README.md, (e)): nothing is assumed of the domain. Where the domain is a list of points, it
- * is the largest distance of any two statistics, found by comparing them all. Cost: creating O(q^2 r), q nodes or
- * points; a record one evaluation of the features. */
+/* map.c - what one round of a device becomes before it is reported: (v phi(x), (1 - v) phi(x)).
+ * Ring: pure. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) reports the outer product of [phi; y]
+ * instead, r(r+1)/2 + r numbers for 2r. Cost: a record one evaluation of the features. */
 #include "gp/kernel_internal.h"
 #include "central/shared/map.h"
 
-#include <float.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdint.h>
@@ -19,11 +15,6 @@
 #include "core/memory.h"
 #include "gp/domain.h"
 #include "gp/features_internal.h"
-#include "gp/linalg.h"
-
-static const double NU_MOST = 1.5;
-static const double SENSITIVITY_GRID = 0x1p20;
-enum { LISTED_MOST = 512 }; /* points of a domain whose statistics are all compared */
 
 struct tacet_central_map {
     const tacet_features *features; /* borrowed */
@@ -32,13 +23,11 @@ struct tacet_central_map {
     size_t *levels;                 /* owned: 2 d */
     size_t released;
     double lo, hi;
-    double sensitivity;
     unsigned long long print;
 };
 
 static tacet_status check_kernel(const tacet_features *features, tacet_error *err) {
     const tacet_kernel_spec *spec = tacet_kernel_describe(tacet_features_kernel(features));
-    /* the lemma needs phi = W'k(Z, .), which Fourier features are not */
     if (tacet_features_eigenvalues(features) == NULL) {
         return tacet__fail(err, TACET_INVALID, "the embedding needs Mercer or Nyström features");
     }
@@ -82,118 +71,6 @@ static tacet_status copy_domain(tacet_central_map *map, const tacet_domain *doma
         map->domain.choice = map->levels + d;
     }
     return TACET_OK;
-}
-
-/* nu of one block's first `r` features, and a bound of what rounding can do to it and to the features themselves:
- * with u half an ulp, q nodes and |k| <= 1 a computed entry of W'KW is off by at most 2 q u |w_i|_1 |w_j|_1, a computed
- * feature by at most (q + 8) u |w_i|_1 (the 8: the kernel's own value). */
-static tacet_status block_norm(const tacet_features *features, const tacet__feature_block *block, size_t r, double *nu,
-                               double *off, tacet_error *err) {
-    const size_t q = block->count;
-    const double u = DBL_EPSILON / 2;
-    size_t tall = 0, square = 0;
-    tacet_status status = TACET_OK;
-    double *row = TACET__ALIGNED(double, q);
-    double *KW = tacet__size_mul(&tall, q, r) ? TACET__ZALLOC(double, tall) : NULL;
-    double *M = tacet__size_mul(&square, r, r) ? TACET__ZALLOC(double, square) : NULL;
-    double *w = TACET__ZALLOC(double, r);
-    if (row == NULL || KW == NULL || M == NULL || w == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a sensitivity");
-        goto done;
-    }
-    for (size_t i = 0; i < q; i++) {
-        tacet_kernel_row(block->kernel != NULL ? block->kernel : features->kernel, row, block->Z, block->d, q,
-                         block->Z + i * block->d);
-        for (size_t j = 0; j < r; j++) {
-            KW[i + j * q] = tacet__dot(row, block->A + j * q, q);
-        }
-    }
-    tacet__gemm(true, false, r, r, q, 1, block->A, q, KW, q, 0, M, r);
-    double ones = 0;
-    for (size_t j = 0; j < r; j++) {
-        double length = 0;
-        for (size_t i = 0; i < q; i++) {
-            length += fabs(block->A[i + j * q]);
-        }
-        ones += length * length;
-    }
-    status = tacet__eigh(M, r, r, w, err);
-    if (status == TACET_OK) {
-        *nu = w[r - 1] + 2 * (double)q * u * ones;
-        *off = ((double)q + 8) * u * sqrt(ones);
-    }
-done:
-    free(row);
-    free(KW);
-    free(M);
-    free(w);
-    return status;
-}
-
-/* Groups are orthogonal: their features are a direct sum, and its norm is the largest of theirs. */
-static tacet_status span_bound(double *bound, const tacet_central_map *map, tacet_error *err) {
-    double nu = 0, off2 = 0;
-    size_t before = 0;
-    tacet_status status = TACET_OK;
-    for (size_t b = 0; b < map->features->block_count && before < map->released && status == TACET_OK; b++) {
-        const tacet__feature_block *block = map->features->blocks + b;
-        const size_t left = map->released - before, r = left < block->m ? left : block->m;
-        double own = 0, off = 0;
-        status = r > 0 ? block_norm(map->features, block, r, &own, &off, err) : TACET_OK;
-        nu = fmax(nu, own);
-        off2 += off * off;
-        before += block->m;
-    }
-    if (status == TACET_OK && !(nu <= NU_MOST)) {
-        status = tacet__fail(err, TACET_NUMERIC, "%zu features are too many for this kernel and domain: take fewer",
-                             map->released);
-    }
-    *bound = sqrt(2 * fmax(nu, 1)) + 2 * sqrt(2 * off2);
-    return status;
-}
-
-/* The largest distance of two statistics of a domain of n points: of two points with the same reward, or of any two
- * with opposite ones. phi is what a record makes of a point, bit for bit. */
-static tacet_status listed_bound(double *bound, const tacet_central_map *map, size_t n, tacet_error *err) {
-    const size_t r = map->released, d = map->domain.d, m = tacet_features_dim(map->features);
-    size_t tall = 0;
-    double *X = TACET__ZALLOC(double, d *n);
-    double *S = tacet__size_mul(&tall, 2 * r, n) ? TACET__ZALLOC(double, tall) : NULL;
-    double *work = TACET__ZALLOC(double, m + d);
-    double far2 = 0, long2 = 0;
-    const bool room = X != NULL && S != NULL && work != NULL;
-    if (room) {
-        tacet__domain_spread(&map->domain, X, n);
-    }
-    for (size_t j = 0; room && j < n; j++) {
-        const double *phi = S + j * 2 * r;
-        tacet_central_map_record(map, S + j * 2 * r, work, X + j * d, map->hi);
-        long2 = fmax(long2, tacet__dot(phi, phi, r));
-        for (size_t i = 0; i < j; i++) {
-            double sum = 0;
-            for (size_t k = 0; k < r; k++) {
-                const double off = phi[k] - S[i * 2 * r + k];
-                sum += off * off;
-            }
-            far2 = fmax(far2, sum);
-        }
-    }
-    free(X);
-    free(S);
-    free(work);
-    *bound = sqrt(fmax(far2, 2 * long2));
-    return room ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no memory for a sensitivity");
-}
-
-static tacet_status find_sensitivity(tacet_central_map *map, tacet_error *err) {
-    const size_t points = tacet__domain_levels(&map->domain);
-    double bound = 0;
-    const tacet_status status =
-        points > 0 && points <= LISTED_MOST ? listed_bound(&bound, map, points, err) : span_bound(&bound, map, err);
-    /* the factor covers the rounding of s itself: 2r numbers of size at most 1, each off by some 1e-16; then upwards to
-     * a grid: what the ledger was charged for must not depend on the last bits of an eigenvalue */
-    map->sensitivity = ceil(bound * (1 + 1e-9) * SENSITIVITY_GRID) / SENSITIVITY_GRID;
-    return status;
 }
 
 static void hash_numbers(crypto_generichash_state *hash, const void *numbers, size_t bytes) {
@@ -264,9 +141,6 @@ tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_featu
     map->lo = reward_lo;
     map->hi = reward_hi;
     status = copy_domain(map, domain, err);
-    if (status == TACET_OK) {
-        status = find_sensitivity(map, err);
-    }
     if (status != TACET_OK) {
         tacet_central_map_free(map);
         return status;
@@ -298,10 +172,6 @@ size_t tacet_central_map_released(const tacet_central_map *map) {
 
 size_t tacet_central_map_dim(const tacet_central_map *map) {
     return 2 * map->released;
-}
-
-double tacet_central_map_sensitivity(const tacet_central_map *map) {
-    return map->sensitivity;
 }
 
 double tacet_central_map_lo(const tacet_central_map *map) {

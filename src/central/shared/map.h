@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.h - what one round becomes before it is summed and released: two vectors instead of a matrix.
+/* map.h - the problem of a study over decision sets: features, domain, range of rewards; and what one round becomes
+ * before a device reports it.
  *
  * A record is a point x of a public domain and a reward y in [lo, hi]. With v = (y - lo)/(hi - lo) it becomes
  *     s = (v phi(x), (1 - v) phi(x))    in R^(2r),
- * phi being the leading r features of a kernel that is nowhere negative. Any two such s are at most sqrt(2 nu) apart,
- * for every x and y, with nu = |W'K W| of the features' own matrix W, which is 1 but for rounding
- * (src/central/README.md has the lemma): every point of the domain counts in full, its corners too, with any number of
- * features. x is clipped to the domain, y to the range. Public, immutable: both halves of the algorithm hold one. */
+ * phi being the leading r features. x is clipped to the domain, y to the range. Public, immutable: both halves of the
+ * algorithm hold one. */
 #ifndef TACET_SRC_CENTRAL_SHARED_MAP_H
 #define TACET_SRC_CENTRAL_SHARED_MAP_H
 
@@ -19,8 +18,7 @@ typedef struct tacet_central_map tacet_central_map;
 /* features: Mercer or Nyström, of SE or Matérn with signal variance 1, groups or not; their leading `released`
  * coordinates are used (0: all). Borrowed, must outlive the map; the domain is copied. INVALID: a kernel that may be
  * negative or whose signal variance is not 1, released above the number of features, a range that is not finite with lo
- * < hi, a domain that does not fit. NUMERIC: features whose nu exceeds 1.5: rounding has the better of them. NO_MEMORY.
- */
+ * < hi, a domain that does not fit. NO_MEMORY. */
 tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_features *features,
                                       const tacet_domain *domain, size_t released, double reward_lo, double reward_hi,
                                       tacet_error *err);
@@ -28,9 +26,8 @@ void tacet_central_map_free(tacet_central_map *map); /* NULL is allowed */
 
 const tacet_features *tacet_central_map_features(const tacet_central_map *map);
 const tacet_domain *tacet_central_map_domain(const tacet_central_map *map);
-size_t tacet_central_map_released(const tacet_central_map *map);    /* r */
-size_t tacet_central_map_dim(const tacet_central_map *map);         /* 2 r */
-double tacet_central_map_sensitivity(const tacet_central_map *map); /* sqrt(2 nu), or a list's; rounded up */
+size_t tacet_central_map_released(const tacet_central_map *map); /* r */
+size_t tacet_central_map_dim(const tacet_central_map *map);      /* 2 r */
 double tacet_central_map_lo(const tacet_central_map *map);
 double tacet_central_map_hi(const tacet_central_map *map);
 /* out: 2r numbers. x has d coordinates. Total: any x and y, NaN included, give a vector of norm at most 1.

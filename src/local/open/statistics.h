@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.h - the server's half of local joint DP: adds noisy reports up, keeps the public model.
  *
- * Reports come from local/trusted/statistics_device.h. The server sees nothing else, and everything it makes of
+ * Reports come from tacet/local/trusted/statistics_report.h. The server sees nothing else, and everything it makes of
  * them is public. Not thread-safe. */
 #ifndef TACET_SRC_LOCAL_OPEN_STATISTICS_H
 #define TACET_SRC_LOCAL_OPEN_STATISTICS_H
