@@ -62,7 +62,7 @@ static const char TABLE[] =
     "{*list|{seq:6}  {time:%Y-%m-%d %H:%M:%S}  {ticket:=16}  {what:=26}  {to_whom:=14}  {mechanism:=12}  {_price:=9}"
     "  {delta:=9}  {_part:=16}  {?answered_by|answered}{!answered_by|open}{?claim=uncovered|  UNCOVERED}"
     "{?not_private|  NOT PRIVATE}\n}"
-    "\n{entries} entries, {answered} answered, {uncovered} uncovered"
+    "\nentries {entries}, answered {answered}, uncovered {uncovered}"
     "{?not_private|; some were drawn from a seeded source and are NOT PRIVATE}\n"
     "spent   {unit} {spent:^6} of {cap:^6} ({accounting} accounting)\n"
     "that is eps {eps:^6}, delta {delta:^3} of eps {budget_eps:^6}, delta {budget_delta:^3}\n"

@@ -119,7 +119,7 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
     cli_add(report, "verdict _noted _last", J("intact"), JB(at != NULL),
             J(json_integer_value(json_object_get(report, "records")) - 1));
     return cli_tell(report,
-                    "intact: {records} records, {entries} entries, {answered} answered, {uncovered} uncovered\n"
+                    "intact: records {records}, entries {entries}, answered {answered}, uncovered {uncovered}\n"
                     "spent   {unit} {spent:^6} of {cap:^6}; eps {eps:^6} at delta {delta:^3} of eps {budget_eps:^6} "
                     "at delta {budget_delta:^3}\n"
                     "{?_noted|noted   record {head_at} of 0 … {_last} has the head that was noted\n}"

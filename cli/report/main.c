@@ -76,7 +76,7 @@ static int cmd_report(int argc, char **argv, const cli_command *self) {
     TACET_THEN(status, draw(report, &inputs, out, folder, &err));
     const int code = status != TACET_OK ? cli_fail(self, &err)
                                         : cli_tell(cli_object("out charts", J(out), J(tacet_report_charts(report))),
-                                                   "{out}: {charts} charts\n");
+                                                   "{out}, charts: {charts}\n");
     tacet_report_free(report);
     return code;
 }

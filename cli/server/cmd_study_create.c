@@ -198,7 +198,9 @@ static int create(const cli_command *self, const request *r, const spaces *s, co
     }
     json_t *definition = cli_loads(canonical);
     const json_t *domain = json_object_get(definition, "domain");
-    const char *kind = json_object_get(domain, "space") != NULL    ? "the server proposes points of its space"
+    const char *policy = json_string_value(json_object_get(definition, "policy"));
+    const char *kind = policy != NULL && strcmp(policy, "ab") == 0 ? "a fair coin draws a variant for each ticket"
+                       : json_object_get(domain, "space") != NULL  ? "the server proposes points of its space"
                        : json_object_get(domain, "points") != NULL ? "the server proposes points of its list"
                                                                    : "each round brings its own decision set";
     const char *parameters = json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));

@@ -63,6 +63,8 @@ expect 0 "$tacet" study create --store "$work/st" --name named --trust central -
 grep -q 'the server proposes points of its space' "$work/out" || fail "which kind of study: $(cat "$work/out")"
 expect 0 "$tacet" study create --store "$work/st" --name sets --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3
 grep -q 'each round brings its own decision set' "$work/out" || fail "which kind of study: $(cat "$work/out")"
+expect 0 "$tacet" study create --store "$work/st" --name test --trust central --policy ab --levels 'v=A|B' --eps 1 --field prior.typical_reward=.2
+grep -q 'a fair coin draws a variant' "$work/out" || fail "which kind of study: $(cat "$work/out")"
 
 # A rehearsal: the patients of the README, real noise, as often as one likes; and no file of anybody's.
 for time in 1 2; do

@@ -99,8 +99,8 @@ class Ledger:
         account = self._account
         return (
             f"spent eps {up(self.eps)}, delta {up(self.delta, 3)} of eps {up(self.budget_eps)}, "
-            f"delta {up(self.budget_delta, 3)} ({account['accounting']} accounting); {account['entries']} entries, "
-            f"{account['uncovered']} uncovered"
+            f"delta {up(self.budget_delta, 3)} ({account['accounting']} accounting); entries {account['entries']}, "
+            f"uncovered {account['uncovered']}"
         )
 
     def __str__(self) -> str:
