@@ -127,8 +127,8 @@ static void a_study_says_how_many_tickets_come_before_it_learns(void **state) {
     tacet_policy_free(policy);
 }
 
-/* Plays 7 rounds in visits of 3 and 4 with these rewards for rounds 2 and 5; the sums that were released. */
-static void play_visits(double *sums, double second, double fifth) {
+/* Plays 7 rounds in visits of 3 and 4 with these rewards for rounds 2, 5 and 7; the sums that were released. */
+static void play_visits(double *sums, double second, double fifth, double last) {
     tacet_central_direct_settings s = settings_for_tests();
     s.rounds = 7;
     s.each = 3;
@@ -142,7 +142,7 @@ static void play_visits(double *sums, double second, double fifth) {
     }
     for (uint64_t t = 7; t >= 1; t--) { /* the last report of a visit may be of any of its rounds */
         assert_true(isnan(tacet__direct_released(policy, 1)));
-        assert_ok(tacet_policy_observe(policy, t, t == 2 ? second : t == 5 ? fifth : 0.25, NULL));
+        assert_ok(tacet_policy_observe(policy, t, t == 2 ? second : t == 5 ? fifth : t == 7 ? last : 0.25, NULL));
         assert_int_equal(isnan(tacet__direct_released(policy, 7)), t > 4);
     }
     sums[0] = tacet__direct_released(policy, 3);
@@ -152,14 +152,16 @@ static void play_visits(double *sums, double second, double fifth) {
 
 /* A visit is one number, when all its rounds were reported: each reward moves its own by at most 1. */
 static void rewards_of_a_visit_are_released_as_a_sum(void **state) {
-    double a[2], b[2], c[2];
-    play_visits(a, 0, 0.25);
-    play_visits(b, 1e9, 0.25);
-    play_visits(c, 0, 0.75);
+    double a[2], b[2], c[2], d[2];
+    play_visits(a, 0, 0.25, 0.25);
+    play_visits(b, 1e9, 0.25, 0.25);
+    play_visits(c, 0, 0.75, 0.25);
+    play_visits(d, 0, 0.25, 1);
     assert_close(b[0] - a[0], 1, 1e-8);
     assert_true(b[1] == a[1]);
     assert_close(c[1] - a[1], 0.5, 1e-8);
-    assert_true(c[0] == a[0]);
+    assert_close(d[1] - a[1], 0.75, 1e-8); /* the last visit has those that are left, too */
+    assert_true(c[0] == a[0] && d[0] == a[0]);
 }
 
 /* Nothing that was not released decides anything: two worlds whose waiting rewards differ look the same. */
