@@ -17,17 +17,14 @@
         CLI_OPT("metrics-token-file", &(settings).metrics_token_file, "FILE",                                          \
                 "Its first line, at least 20 characters, is a token that reads metrics and nothing else, also while "  \
                 "the store is away."),                                                                                 \
-        CLI_OPT("threads", &(settings).threads, "N",                                                                   \
-                "Threads of the wire; each study in use has one more. Default 2."),                                    \
         CLI_OPT("rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),          \
         CLI_OPT("address-rate", &(settings).address_rate, "N",                                                         \
-                "Requests a second of one address without a known token; above: slowed, then 429. Default 200."),      \
-        CLI_OPT("connections", &(settings).most_connections, "N", "Connections at a time. Default 4000."),             \
-        CLI_OPT("address-connections", &(settings).most_of_address, "N",                                               \
-                "Connections of one address at a time; raise it behind a balancer. Default 1000."),                    \
+                "Requests a second of one address without a known token, and a hundredth as many grants for pages; "   \
+                "above: slowed, then 429. Raise it behind a balancer. Default 200."),                                  \
+        CLI_OPT("connections", &(settings).most_connections, "N",                                                      \
+                "Connections at a time, a quarter of them of one address. Default 4000."),                             \
         CLI_OPT("pages", &(settings).pages, "STUDY=ORIGIN,…",                                                          \
                 "Pages of these origins may report to these studies, with grants instead of tokens."),                 \
-        CLI_OPT("page-rate", &(settings).page_rate, "N", "Grants a second of one address, for pages. Default 2."),     \
         CLI_OPT("session-minutes", &(settings).session_minutes, "M",                                                   \
                 "A login on the board ends when nothing was asked for so long. Default 30.")
 

@@ -62,7 +62,7 @@ def test_shop_finds_the_best_layout_and_keeps_nothing_raw(_driver):
         owner = run("study", "token", "--store", "open:" + at("studies"), "--role", "owner").strip()
         run("server", "init", "--dir", at("keys"))
         collector = Program(["collector", "--store", at("studies"), "--keys", at("keys"), "--listen", "127.0.0.1:0",
-                             "--pages", f"layouts={shop.url}", "--page-rate", "100000", "--address-rate", "100000"], folder)
+                             "--pages", f"layouts={shop.url}", "--address-rate", "10000000"], folder)
         shop.collector = collector.url
         # A visitor in a browser: five visits are in the budget, the sixth tells nothing.
         for visit in range(6):
@@ -152,7 +152,7 @@ def test_shop_sets_of_arms_stay_in_the_page_and_a_login_reports_once(driver):
         owner = run("study", "token", "--store", "open:" + at("studies"), "--role", "owner").strip()
         run("server", "init", "--dir", at("keys"))
         collector = Program(["collector", "--store", at("studies"), "--keys", at("keys"), "--listen", "127.0.0.1:0",
-                             "--pages", f"routes={site.url}", "--page-rate", "100000", "--address-rate", "100000"], folder)
+                             "--pages", f"routes={site.url}", "--address-rate", "10000000"], folder)
         driver.get(site.url)
         until("the page", lambda: driver.execute_script("return window.ready === true"))
         play = lambda visits, grant=None: driver.execute_async_script(

@@ -35,17 +35,15 @@ typedef struct tacet_server_settings {
     const char *listen;             /* "HOST:PORT"; port 0: any free one. Default 127.0.0.1:8443 */
     const char *metrics_token_file; /* whoever shows its first line, 20 characters at the least, is told the metrics,
                                        whatever the store does; NULL: tokens of the store alone */
-    size_t threads;                 /* of the wire: 1 to 64; default 2 */
     double rate;                    /* requests a second of a token: at least 1; default 20000 */
-    double address_rate;            /* requests a second of an address without a known token: at least 1; default 200 */
-    size_t most_connections;        /* 1 to 1000000; default 4000 */
-    size_t most_of_address;         /* connections of one address: 1 to 1000000; default 1000 */
-    size_t batch_most;              /* jobs of a study in one transaction; 0: 64 */
-    double session_minutes; /* a browser's login ends when nothing was asked for so long: above 0, at most a day;
-                               default 30 */
-    const char *pages;      /* "STUDY=ORIGIN,…": pages of these origins may report to these studies; NULL: none */
-    double page_rate;       /* grants a second of an address, for pages: above 0; default 2 */
-    tacet_log *log;         /* NULL: silent; must outlive the service */
+    double address_rate;     /* requests a second of an address without a known token: at least 1; default 200. For
+                                pages, a hundredth as many grants */
+    size_t most_connections; /* 4 to 1000000, a quarter of them of one address; default 4000 */
+    size_t batch_most;       /* jobs of a study in one transaction; 0: 64 */
+    double session_minutes;  /* a browser's login ends when nothing was asked for so long: above 0, at most a day;
+                                default 30 */
+    const char *pages;       /* "STUDY=ORIGIN,…": pages of these origins may report to these studies; NULL: none */
+    tacet_log *log;          /* NULL: silent; must outlive the service */
 } tacet_server_settings;
 
 TACET_API void tacet_server_defaults(tacet_server_settings *settings);

@@ -18,9 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { METRICS_TOKEN_LEAST = 20, BODY_BYTES = 1 << 20 };
 enum { THREADS_MOST = 64, CONNECTIONS_MOST = 1000000, MINUTES_MOST = 1440 };
+enum { OF_ADDRESS = 4, GRANTS = 100 }; /* an address gets a quarter of connections; grants: a hundredth of requests */
 
 struct tacet_server {
     tacet__metrics metrics;
@@ -34,17 +36,20 @@ struct tacet_server {
 
 void tacet_server_defaults(tacet_server_settings *settings) {
     *settings = (tacet_server_settings){.listen = "127.0.0.1:8443",
-                                        .threads = 2,
                                         .rate = 20000,
                                         .address_rate = 200,
                                         .most_connections = 4000,
-                                        .most_of_address = 1000,
-                                        .session_minutes = 30,
-                                        .page_rate = 2};
+                                        .session_minutes = 30};
 }
 
 static void log_line(void *user, const char *message) {
     tacet_log_say(user, TACET_LOG_WARNING, message);
+}
+
+/* Half the processors, as each study in use has a thread of its own; at least two, so that one can wait. */
+static unsigned wire_threads(void) {
+    const long half = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    return half < 2 ? 2 : half > THREADS_MOST ? THREADS_MOST : (unsigned)half;
 }
 
 static tacet_status start_wire(tacet_server *host, const tacet_server_settings *settings, const tacet__pem *pem,
@@ -56,12 +61,12 @@ static tacet_status start_wire(tacet_server *host, const tacet_server_settings *
     wire.key = pem->key;
     wire.most_body = BODY_BYTES;
     wire.most_connections = (unsigned)settings->most_connections;
-    wire.most_of_address = (unsigned)settings->most_of_address;
+    wire.most_of_address = (unsigned)settings->most_connections / OF_ADDRESS;
     wire.rate = settings->rate;
     wire.burst = settings->rate;
     wire.address_rate = settings->address_rate;
     wire.address_burst = 2 * settings->address_rate;
-    wire.threads = (unsigned)settings->threads;
+    wire.threads = wire_threads();
     wire.handler = tacet__service_handle;
     wire.user = &host->service;
     const tacet_status status = tacet__server_start(&host->server, &wire, err);
@@ -82,14 +87,10 @@ static tacet_status open_sessions(tacet_server *host, const tacet_server_setting
 }
 
 static tacet_status check_settings(const tacet_server_settings *s, tacet_error *err) {
-    const bool counts = s->threads >= 1 && s->threads <= THREADS_MOST && s->most_connections >= 1 &&
-                        s->most_connections <= CONNECTIONS_MOST && s->most_of_address >= 1 &&
-                        s->most_of_address <= CONNECTIONS_MOST;
+    const bool counts = s->most_connections >= OF_ADDRESS && s->most_connections <= CONNECTIONS_MOST;
     if (!counts || !(s->rate >= 1) || !(s->address_rate >= 1)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "a service has 1 to %d threads, 1 to %d connections (of all, of an address) and rates of at "
-                           "least 1 a second",
-                           (int)THREADS_MOST, (int)CONNECTIONS_MOST);
+        return tacet__fail(err, TACET_INVALID, "a service has %d to %d connections and rates of at least 1 a second",
+                           (int)OF_ADDRESS, (int)CONNECTIONS_MOST);
     }
     return s->session_minutes > 0 && s->session_minutes <= MINUTES_MOST
                ? TACET_OK
@@ -155,7 +156,8 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                            .log_user = settings->log};
     TACET_THEN(status, open_sessions(host, settings, err));
     TACET_THEN(status, read_metrics_token(host, settings->metrics_token_file, err));
-    TACET_THEN(status, tacet__page_sites_open(&host->service.sites, settings->pages, settings->page_rate, err));
+    TACET_THEN(status,
+               tacet__page_sites_open(&host->service.sites, settings->pages, settings->address_rate / GRANTS, err));
     TACET_THEN(status, tacet__engine_open(&host->engine, &engine, err));
     if (status == TACET_OK) {
         host->service.sessions = host->sessions;

@@ -70,9 +70,6 @@ tacet_status tacet__page_sites_open(tacet__page_sites **out, const char *text, d
     if (text == NULL) {
         return TACET_OK;
     }
-    if (!(rate > 0 && rate <= 1e6)) {
-        return tacet__fail(err, TACET_INVALID, "--page-rate is a number of grants a second, above 0");
-    }
     tacet__page_sites *sites = TACET__ZALLOC(tacet__page_sites, 1);
     if (sites != NULL) {
         (void)pthread_mutex_init(&sites->lock, NULL);
@@ -131,7 +128,8 @@ static bool within_rate(tacet__page_sites *sites, uint64_t address, size_t many)
     bool good = true;
     (void)pthread_mutex_lock(&sites->lock);
     for (size_t i = 0; i < many && good; i++) {
-        good = tacet__buckets_take(&sites->addresses, address, sites->rate, sites->rate * BURST_SECONDS, now);
+        good = tacet__buckets_take(&sites->addresses, address, sites->rate,
+                                   fmax(GRANTS_MOST, sites->rate * BURST_SECONDS), now);
     }
     (void)pthread_mutex_unlock(&sites->lock);
     return good;
