@@ -17,8 +17,8 @@
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
-    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, theta, tail_a, tail_b;
-    size_t count, rounds, dims;
+    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs;
+    size_t count, dims;
     const char *kind, *ledger, *ticket, *what, *to;
 } options;
 
@@ -111,26 +111,6 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
     return s == TACET_OK && o->ledger != NULL ? enter(out, o, &law, err) : s;
 }
 
-static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
-    tacet_status s =
-        need(given(o->eps) + given(o->delta) + given(o->rho) == 2, "zcdp needs two of --eps, --delta and --rho", err);
-    TACET_THEN(s, !given(o->rho)    ? tacet_zcdp_rho(&o->rho, o->eps, o->delta, err)
-                  : given(o->delta) ? tacet_zcdp_eps(&o->eps, o->rho, o->delta, err)
-                                    : tacet_zcdp_delta(&o->delta, o->rho, o->eps, err));
-    /* sigma of a Gaussian with this rho; for orientation */
-    cli_add(out, "rho eps delta sigma", J(o->rho), J(o->eps), J(o->delta), J(o->sensitivity / sqrt(2.0 * o->rho)));
-    return s;
-}
-
-static tacet_status exponential(json_t *out, options *o, tacet_error *err) {
-    double rho = 0.0, range = 0.0;
-    tacet_status s = need(given(o->eps), "exponential needs --eps", err);
-    TACET_THEN(s, tacet_zcdp_from_range(&rho, o->eps, err));
-    TACET_THEN(s, tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err));
-    cli_add(out, "rate eps sensitivity rho", J(0.5 / range), J(o->eps), J(o->sensitivity), J(rho));
-    return s;
-}
-
 static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_ldp ldp;
@@ -175,19 +155,7 @@ static tacet_status sphere(json_t *out, options *o, tacet_error *err) {
     return s;
 }
 
-/* The range of rewards whose noise has no bound: local paper, section 4.5. */
-static tacet_status range(json_t *out, options *o, tacet_error *err) {
-    const double R = tacet_local_noise_range(o->tail_a, o->tail_b, o->theta, o->rounds, o->delta);
-    cli_add(out, "noise_range delta rounds", J(R), J(o->delta), J(o->rounds));
-    if (given(o->lo) && given(o->hi)) {
-        cli_add(out, "lo hi", J(o->lo - R), J(o->hi + R));
-    }
-    /* Devices clip: eps stays pure. Without clipping the paper's Laplace noise of this range is (eps, delta). */
-    cli_add(out, "delta_clipped delta_unclipped", J(0.0), J(o->delta));
-    return need(given(R), "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0", err);
-}
-
-#define NAMES "gaussian, laplace, l2, zcdp, exponential, randomizer, levels, select, sphere or range"
+#define NAMES "gaussian, laplace, l2, randomizer, levels, select or sphere"
 
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
@@ -206,13 +174,22 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     static const struct {
         const char *name;
         tacet_status (*run)(json_t *out, options *o, tacet_error *err);
-    } MECHANISMS[] = {{"gaussian", gaussian}, {"laplace", laplace},         {"l2", l2},
-                      {"zcdp", zcdp},         {"exponential", exponential}, {"randomizer", randomizer},
-                      {"levels", levels},     {"select", selection},        {"sphere", sphere},
-                      {"range", range}};
-    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 1, 1, 1, 0, 1, .ticket = "tuning"};
-    o.what = "best of several private runs";
-    o.to = "anyone";
+    } MECHANISMS[] = {{"gaussian", gaussian}, {"laplace", laplace},  {"l2", l2},        {"randomizer", randomizer},
+                      {"levels", levels},     {"select", selection}, {"sphere", sphere}};
+    options o = {.eps = NAN,
+                 .delta = NAN,
+                 .sensitivity = 1.0,
+                 .sigma = NAN,
+                 .scale = NAN,
+                 .rho = NAN,
+                 .lo = NAN,
+                 .hi = NAN,
+                 .runs = NAN,
+                 .count = 1,
+                 .dims = 1,
+                 .ticket = "tuning",
+                 .what = "best of several private runs",
+                 .to = "anyone"};
     const cli_option table[] = {
         CLI_OPT("eps", &o.eps, "E", "privacy parameter eps, > 0"),
         CLI_OPT("delta", &o.delta, "D", "privacy parameter delta, > 0 and < 1"),
@@ -224,22 +201,16 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("scale", &o.scale, "B", "laplace, l2: scale of the noise"),
         CLI_OPT("dims", &o.dims, "D",
                 "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1"),
-        CLI_OPT("rho", &o.rho, "R", "zcdp, select: privacy parameter rho"),
+        CLI_OPT("rho", &o.rho, "R", "select: privacy parameter rho"),
         CLI_OPT("runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
         CLI_OPT("ledger", &o.ledger, "FILE",
                 "select: enter the price here, before the first run; exit code 3 when it does not fit"),
         CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),
         CLI_OPT("what", &o.what, "TEXT", "select: what is chosen; default best of several private runs"),
         CLI_OPT("to", &o.to, "WHOM", "select: who receives it; default anyone"),
-        CLI_OPT("rounds", &o.rounds, "T", "range: how many rounds"),
-        CLI_OPT("theta", &o.theta, "TH",
-                "range: tails of a reward's noise, P(beyond x) <= a exp(-b x^(1/theta)); normal noise of sd s: theta "
-                "0.5, a 2, b 1/(2 s^2)"),
-        CLI_OPT("tail-a", &o.tail_a, "A", "range: a; default 1"),
-        CLI_OPT("tail-b", &o.tail_b, "B", "range: b; default 1"),
         CLI_OPT("kind", &o.kind, "NAME", "randomizer: hybrid (default) or laplace"),
-        CLI_OPT("lo", &o.lo, "A", "randomizer: least value, default -1; range: of the mean reward"),
-        CLI_OPT("hi", &o.hi, "B", "randomizer: largest value, default 1; range: of the mean reward"),
+        CLI_OPT("lo", &o.lo, "A", "randomizer: least value, default -1"),
+        CLI_OPT("hi", &o.hi, "B", "randomizer: largest value, default 1"),
         {0},
     };
     const char *name[1] = {NULL};

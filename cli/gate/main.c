@@ -13,8 +13,6 @@ static const cli_command COMMANDS[] = {
      "laplace: --eps gives scale; --scale gives eps. sd is that of one number; with --dims D, of each of D numbers "
      "that get one vector of density exp(-|v|/scale), as 'tacet curate --mechanism laplace' draws it. For D numbers "
      "with noise of their own, the sensitivity is in L1.\n\n"
-     "zcdp: --rho with --delta gives eps, with --eps gives delta; --eps and --delta give rho.\n\n"
-     "exponential: --eps gives rate, the exponent per unit of score, and rho.\n\n"
      "randomizer: --kind hybrid or laplace, --eps, --lo and --hi give the largest "
      "variance of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
      "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
@@ -22,15 +20,11 @@ static const cli_command COMMANDS[] = {
      "released.\n\n"
      "sphere: --eps and --dims D give the variance of one number of a vector of D that devices report as one of 256 "
      "directions (study create --policy statistics), that of Duchi's one bit, and that of Gaussian noise with "
-     "--delta.\n\n"
-     "range: --theta, --tail-a, --tail-b, --rounds and --delta give by how much to widen the range of the mean reward "
-     "(--lo, --hi) so that no reward of the study leaves it with probability 1 - delta, where the noise of rewards "
-     "has no bound. Devices clip to it, so eps stays pure; without clipping it would be (eps, delta).",
+     "--delta.",
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
      "tacet calibrate laplace --eps 1 --dims 3\n"
-     "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1\n"
-     "tacet calibrate range --theta 0.5 --tail-a 2 --tail-b 50 --rounds 10000 --delta 1e-6 --lo 0 --hi 1",
+     "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1",
      cmd_calibrate},
     {0},
 };
