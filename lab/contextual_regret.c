@@ -103,7 +103,6 @@ static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise 
                                                 .upper = 1,
                                                 .eps = s->settings.eps,
                                                 .rounds = s->rounds,
-                                                .late = s->late,
                                                 .coin_seed = s->seed + trial};
     TACET_THEN(status, tacet_ab_earning_create(out, &settings, &ask, err));
     tacet_space_clear(&space);

@@ -50,7 +50,6 @@ typedef struct contextual_simulation {
     double lengthscale, noise, tau;
     double missing;        /* studies: share of rounds that never report */
     size_t outstanding;    /* studies: each report comes so many rounds late */
-    size_t late;           /* studies: epochs are released so many rounds after their end */
     bool permute;          /* rewards are those of other records: unrelated to action and context */
     lab_reward_law reward; /* how rewards scatter */
     tacet_kernel *truth;   /* of the function, where that has kernel functions */

@@ -399,9 +399,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     defaults(&s);
     tacet_central_learner_settings *l = &s.central.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *scenario = "contextual", *world = "paper",
-               *span = NULL, *reward = "normal";
+               *reward = "normal";
     size_t trials = 40, threads = 0;
-    l->typical_reward = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
@@ -427,8 +426,6 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"category", CLI_SIZE, &s.world.category, "N", "drawn, tune: values of one category; default 0: none.", false},
         {"lengthscale", CLI_DOUBLE, &s.world.lengthscale, "L",
          "drawn: of the function; default 0.5, of binary columns alone 4: their effects nearly add up.", false},
-        {"span", CLI_STRING, &span, "LO:HI",
-         "drawn: least and largest mean reward; default 0.1:0.9, of binary columns alone 0.15:0.85.", false},
         {"skew", CLI_DOUBLE, &s.world.skew, "P",
          "drawn: the scaled function to this power; above 1 most arms are poor. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.world.noise, "SD",
@@ -445,8 +442,6 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.world.permuted, NULL,
          "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
-        {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y",
-         "What an unseen arm is taken to return; default 0.5, in the world of the paper 0.15.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {"leaves", CLI_FLAG, &s.published.leaves, NULL,
@@ -501,16 +496,15 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         s.world.drawn = true;
         s.world.skew = s.world.skew > 0 ? s.world.skew : 1;
         const bool corners = s.world.dim == 0 && s.world.category == 0;
-        if (!cli_pair(&s.world.lo, &s.world.hi, span != NULL ? span : corners ? "0.15:0.85" : "0.1:0.9")) {
-            return cli_usage(self, "--span is LO:HI, two numbers");
-        }
+        s.world.lo = corners ? 0.15 : 0.1;
+        s.world.hi = corners ? 0.85 : 0.9;
         if (!(s.world.lengthscale > 0)) { /* corners: central_env.h says why */
             s.world.lengthscale = corners ? CORNER_LENGTHSCALE : 0.5;
             s.world.believed = s.world.believed > 0 ? s.world.believed : corners ? 1 / CORNER_LENGTHSCALE : 1;
         }
     }
     const size_t features = s.world.drawn ? central_world_features(&s.world) : FEATURES;
-    l->typical_reward = l->typical_reward > 0 ? l->typical_reward : strcmp(world, "paper") == 0 ? PAPER_REWARD : 0.5;
+    l->typical_reward = strcmp(world, "paper") == 0 ? PAPER_REWARD : 0.5;
     budget(&s, eps, delta);
     const double start = cli_seconds();
     const tacet_status status = simulate(&s, scenario, features, trials, threads, &err);

@@ -379,7 +379,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal.", false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "policy: share of the rounds that never report. Default 0.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N", "policy: each report comes N rounds late. Default 0.", false},
-        {"late", CLI_SIZE, &s.late, "N", "policy: epochs are released N rounds after their end. Default 0.", false},
         {"permute", CLI_FLAG, &s.permute, NULL,
          "Rewards are those of other records, unrelated to action and context: whatever is learnt is chance.", false},
         {"draws", CLI_SIZE, &s.draws, "N", "published: choices drawn per context. Default 8.", false},

@@ -38,7 +38,7 @@ typedef struct simulation {
     double tail_delta;   /* > 0: R such that no reward of a run is beyond it, with probability 1 - tail_delta */
     double theta, alpha; /* of weibull and pareto noise */
     bool by_norm;        /* the learner is given |f|_H for its bound, not max |f| */
-    size_t support, trials, first;
+    size_t support, trials;
     uint64_t seed;
     double *regret;   /* trials: cumulative */
     double *relative; /* trials: over that of uniform random play */
@@ -77,8 +77,8 @@ static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, c
                          const tacet_ldp *ldp, size_t trial, tacet_error *err) {
     tacet_simrng rng;
     tacet_noise *noise = NULL;
-    tacet_simrng_init(&rng, s->seed, (s->first + trial) * STREAMS + 1);
-    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, s->first + trial, err);
+    tacet_simrng_init(&rng, s->seed, trial * STREAMS + 1);
+    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, trial, err);
     waiting *queue = calloc(s->outstanding + 1, sizeof *queue);
     if (queue == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu reports", s->outstanding);
@@ -122,7 +122,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     tacet_policy *policy = NULL;
     tacet_ldp ldp = {0};
     sums total = {0};
-    tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, (s->first + trial) * STREAMS, err);
+    tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, trial * STREAMS, err);
     if (status == TACET_OK && s->problem.table == NULL && s->problem.noise != LOCAL_UNIFORM && s->private &&
         s->problem.hard_cells == 0) {
         f.noise_bound = s->tail_delta > 0 ? tail_range(s) : s->unbounded;
@@ -368,8 +368,7 @@ static tacet_status random_play(simulation *s, tacet_error *err) {
     }
     for (size_t k = 0; k < s->trials; k++) {
         local_function f = {0};
-        const tacet_status status =
-            local_function_make(&f, &s->problem, s->support, s->seed, (s->first + k) * STREAMS, err);
+        const tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, k * STREAMS, err);
         if (status != TACET_OK) {
             return status;
         }
@@ -498,7 +497,6 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},
         {"", CLI_FLAG, NULL, NULL, "Experiment", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 10.", false},
-        {"first", CLI_SIZE, &s.first, "K", "Number of the first trial: other functions, same seed. Default 0.", false},
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int code = CLI_EXIT_OK;

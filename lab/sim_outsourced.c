@@ -502,7 +502,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     double lengthscale = (double)NAN;
     double noise_var = (double)NAN;
     double believed = 1;
-    cli_reals holder_eps = {0};
     lab_table_run real = {.eps = NAN, .delta = NAN, .units = 20};
     size_t queries = 0;
     size_t trials = 0;
@@ -514,8 +513,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("log-inputs", &table.log_inputs, "A,B", "Of these inputs the logarithm. Default: none."),
         CLI_OPT("measure-noise", &real.noise, "F",
                 "Standard deviation of a measurement, as a share of the values'. Default 0."),
-        CLI_OPT("holder-eps", &holder_eps, "E,E,…",
-                "Several holders, who share the records out, each with an eps of its own. Default: one."),
         CLI_OPT("permute", &real.permute, NULL, "Deal the values out at random: there is nothing to find."),
         CLI_HEADING("Problem"),
         CLI_OPT("scenario", &scenario, "NAME",
@@ -562,8 +559,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         real.mechanism = mechanism_name;
         real.eps = isnan(s.eps) ? 1 : s.eps;
         real.delta = s.delta;
-        real.holder_eps = holder_eps.at;
-        real.holders = holder_eps.count;
         real.queries = queries > 0 ? queries : 40;
         real.trials = trials > 0 ? trials : 12;
         real.seed = s.seed;

@@ -4,8 +4,7 @@
  * releases the records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over
  * that of as many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a
  * plain Gaussian process (refit each round under the same prior, best draw, expected improvement of the function) on
- * the same release clipped to the box, and on the records themselves. Bounds are the table's own: a simulation may.
- * Of several holders each has every k-th record, and releases them by itself. */
+ * the same release clipped to the box, and on the records themselves. Bounds are the table's own: a simulation may. */
 #include "sim_table.h"
 
 #include "outsourced_release.h"
@@ -26,17 +25,12 @@ typedef enum player { PRODUCT, PLAIN, BARE, PLAYERS } player;
 static const char *const NAMES[PLAYERS] = {"share", "plain", "nonprivate"};
 static const double TOO_BAD = 1.2; /* times chance */
 
-enum { HOLDERS = 16 };
-
 typedef struct work {
     const lab_table_run *run;
     size_t d, n;
     double *X, *y; /* d x n; n, to be maximized */
     double low[LAB_MOST_INPUTS], high[LAB_MOST_INPUTS], unit[LAB_MOST_INPUTS];
-    size_t holders;
-    double eps[HOLDERS];
-    size_t start[HOLDERS + 1]; /* first record of each */
-    lab_curator curators[HOLDERS];
+    lab_curator curator;
     tacet_curate_mechanism mechanism;
     double delta;
     double top, chance; /* best value; mean regret of as many random rows */
@@ -71,20 +65,14 @@ static tacet_status take_table(work *w, tacet_error *err) {
         w->low[a] = INFINITY;
         w->high[a] = -INFINITY;
     }
-    for (size_t h = 0; h < w->holders; h++) {
-        w->start[h + 1] = w->start[h] + (w->n + w->holders - 1 - h) / w->holders;
-    }
-    for (size_t i = 0, h = 0, from = 0; i < w->n; i++, from += w->holders) { /* dealt out by turns */
-        if (from >= w->n) {
-            from = ++h;
-        }
+    for (size_t i = 0; i < w->n; i++) {
         for (size_t a = 0; a < w->d; a++) {
-            const double x = t.values[from * t.d + a];
+            const double x = t.values[i * t.d + a];
             w->X[i * w->d + a] = x;
             w->low[a] = fmin(w->low[a], x);
             w->high[a] = fmax(w->high[a], x);
         }
-        w->y[i] = (w->run->table.minimize ? -1 : 1) * t.values[from * t.d + w->d];
+        w->y[i] = (w->run->table.minimize ? -1 : 1) * t.values[i * t.d + w->d];
         const double e = w->y[i] - mean;
         mean += e / (double)(i + 1);
         square += e * (w->y[i] - mean);
@@ -113,13 +101,6 @@ static double chance_of_none(const work *w, double regret) {
 static tacet_status prepare(work *w, tacet_error *err) {
     const lab_table_run *r = w->run;
     double mean = 0;
-    w->holders = r->holders > 0 ? r->holders : 1;
-    if (w->holders > HOLDERS) {
-        return tacet__fail(err, TACET_INVALID, "at most %d holders", HOLDERS);
-    }
-    for (size_t h = 0; h < w->holders; h++) {
-        w->eps[h] = r->holders > 0 ? r->holder_eps[h] : r->eps;
-    }
     if (!(r->units > 0) || !(r->noise >= 0) || r->trials == 0) {
         return tacet__fail(err, TACET_INVALID, "--units above 0, --noise of at least 0 and a trial are needed");
     }
@@ -149,15 +130,10 @@ static tacet_status prepare(work *w, tacet_error *err) {
         w->reached == NULL || w->luck == NULL || w->told == NULL || w->held == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", r->trials);
     }
-    for (size_t h = 0; h < w->holders && status == TACET_OK; h++) {
-        status = lab_curator_open(&w->curators[h], w->X + w->start[h] * w->d, w->d, w->start[h + 1] - w->start[h],
-                                  w->low, w->high, w->unit, err);
-    }
-    return status;
+    return lab_curator_open(&w->curator, w->X, w->d, w->n, w->low, w->high, w->unit, err);
 }
 
 typedef struct table_asker {
-    const work *w;
     const double *values;
     double noise;
     tacet_simrng rng;
@@ -170,8 +146,9 @@ static double measured(table_asker *a, size_t row) {
 static tacet_status answer(void *user, double *value, const char *ticket, size_t holder, size_t row, tacet_error *err) {
     table_asker *a = user;
     (void)ticket;
+    (void)holder;
     (void)err;
-    *value = measured(a, a->w->start[holder] + row);
+    *value = measured(a, row);
     return TACET_OK;
 }
 
@@ -233,30 +210,10 @@ static void note_knowledge(work *w, size_t trial, const tacet_session_result *r,
     w->held[trial] = w->told[trial] && values[k->next_row] >= k->next_low && values[k->next_row] <= k->next_high;
 }
 
-/* What each holder releases, and all of it as a plain person would put it together. */
-static tacet_status release_all(const work *w, lab_release *releases, tacet_session_holder *holders, double *all,
-                                size_t trial, tacet_error *err) {
-    const lab_table_run *run = w->run;
-    tacet_status status = TACET_OK;
-    for (size_t h = 0; h < w->holders && status == TACET_OK; h++) {
-        lab_release *r = &releases[h];
-        status = lab_curator_release(&w->curators[h], r, w->mechanism, w->eps[h], w->delta, 0, run->seed,
-                                     trial * w->holders + h, err);
-        if (status == TACET_OK) {
-            const size_t n = w->start[h + 1] - w->start[h];
-            holders[h] = (tacet_session_holder){&r->manifest, r->text, r->rows};
-            memcpy(all + w->start[h] * w->d, r->rows, n * w->d * sizeof *all);
-        }
-    }
-    clip_to_box(w, all, w->n);
-    return status;
-}
-
 static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     work *w = user;
     const lab_table_run *run = w->run;
-    lab_release releases[HOLDERS] = {0};
-    tacet_session_holder holders[HOLDERS];
+    lab_release release = {0};
     tacet_session_result found = {0};
     tacet_session_settings s;
     double *values = TACET__ZALLOC(double, w->n);
@@ -267,7 +224,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
     }
     memcpy(values, w->y, w->n * sizeof *values);
-    table_asker asker = {.w = w, .values = values, .noise = run->noise * w->spread};
+    table_asker asker = {.values = values, .noise = run->noise * w->spread};
     tacet_simrng_init(&asker.rng, run->seed, 2 * trial + 1);
     for (size_t i = 0; run->permute && i < w->n; i++) {
         const size_t j = i + tacet_simrng_below(&asker.rng, w->n - i);
@@ -279,11 +236,15 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     s.queries = run->queries;
     s.seed = run->seed * 1000003 + trial;
     const tacet_session_asker ask = {.ask = answer, .user = &asker};
-    tacet_status status = release_all(w, releases, holders, clipped, trial, err);
+    tacet_status status =
+        lab_curator_release(&w->curator, &release, w->mechanism, run->eps, w->delta, 0, run->seed, trial, err);
     if (status == TACET_OK) {
-        status = tacet_session_run(&found, &s, &ask, holders, w->holders, err);
+        const tacet_session_holder holder = {&release.manifest, release.text, release.rows};
+        status = tacet_session_run(&found, &s, &ask, &holder, 1, err);
     }
     if (status == TACET_OK) {
+        memcpy(clipped, release.rows, w->n * w->d * sizeof *clipped); /* as a plain person would take it */
+        clip_to_box(w, clipped, w->n);
         const size_t first = found.chance.rows < found.count ? found.chance.rows : found.count;
         w->share[PRODUCT][trial] = share_of(w, values, found.rows, found.count);
         note_knowledge(w, trial, &found, values);
@@ -291,13 +252,11 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         TACET_THEN(status, play_plain(w, &w->share[BARE][trial], &asker, w->X, found.rows, first, err));
     }
     if (trial == 0 && status == TACET_OK) {
-        w->sigma = releases[0].manifest.sigma;
-        (void)snprintf(w->words, sizeof w->words, "%s", releases[0].manifest.mechanism);
+        w->sigma = release.manifest.sigma;
+        (void)snprintf(w->words, sizeof w->words, "%s", release.manifest.mechanism);
     }
     tacet_session_result_clear(&found);
-    for (size_t h = 0; h < w->holders; h++) {
-        lab_release_clear(&releases[h]);
-    }
+    lab_release_clear(&release);
     free(values);
     free(clipped);
     return status;
@@ -409,9 +368,7 @@ int lab_sim_table(const lab_table_run *run, const cli_command *self) {
     } else {
         code = cli_refuse(self, &err);
     }
-    for (size_t h = 0; h < w.holders; h++) {
-        lab_curator_close(&w.curators[h]);
-    }
+    lab_curator_close(&w.curator);
     for (int k = 0; k < PLAYERS; k++) {
         free(w.share[k]);
     }

@@ -10,8 +10,6 @@ typedef struct lab_table_run {
     lab_table_options table;
     const char *mechanism;    /* NULL: the default of `tacet curate` */
     double eps, delta;        /* delta NaN: not given */
-    const double *holder_eps; /* several holders, each with an eps of its own, in place of eps */
-    size_t holders;           /* 0: one */
     double units;             /* how many distances of 1 the range of a column has */
     double noise;             /* standard deviation of a measurement, as a share of the values' */
     bool permute;

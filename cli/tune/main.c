@@ -221,8 +221,6 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_OPT("evaluations", &j.s.evaluations, "N", "How many settings are tried, at most. Default 100."),
         CLI_OPT("kept", &j.s.kept, "SHARE",
                 "Share of the records kept out of the search for the score; 0: no score. Default 0.2."),
-        CLI_OPT("level", &j.s.level, "P", "Probability that the score's interval holds. Default 0.95."),
-        CLI_OPT("flat", &j.s.flat, NULL, "One round: no new settings around winners."),
         CLI_OPT("seed", &j.s.seed, "S", "Of the settings tried and of the split. Public. Default 1."),
         CLI_OPT("dry-run", &j.dry, NULL, "Say what would be done and what it would cost; evaluate and charge nothing."),
         CLI_YES(&yes),
