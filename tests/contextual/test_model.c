@@ -199,8 +199,46 @@ static void test_refused(void **state) {
     tacet_contextual_model_free(model);
 }
 
+/* What is predicted is a reward that there can be: within the range, which is that of rewards and not of losses; the
+ * best action is the one of before. */
+static void test_range(void **state) {
+    static made m;
+    enum { POINTS = 41 };
+    double actions[POINTS], free_means[POINTS], means[POINTS];
+    const double context = 12.5;
+    for (int minimize = 0; minimize < 2; minimize++) {
+        tacet_contextual_model *model = NULL;
+        size_t free_best = 0, best = 0, ends[2] = {0};
+        make(&m, TACET_KERNEL_SE, 0);
+        m.parts.minimize = minimize == 1;
+        for (size_t i = 0; i < POINTS; i++) {
+            actions[i] = -1 + 0.1 * (double)i;
+        }
+        assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+        assert_ok(tacet_contextual_predict(model, &free_best, free_means, actions, POINTS, &context, NULL));
+        tacet_contextual_model_free(model);
+        double sum = 0;
+        for (size_t i = 0; i < POINTS; i++) {
+            sum += free_means[i] / POINTS;
+        }
+        m.parts.range[0] = sum - 0.5;
+        m.parts.range[1] = sum + 0.5;
+        assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+        assert_ok(tacet_contextual_predict(model, &best, means, actions, POINTS, &context, NULL));
+        assert_int_equal(best, free_best);
+        for (size_t i = 0; i < POINTS; i++) {
+            assert_true(means[i] == fmin(fmax(free_means[i], m.parts.range[0]), m.parts.range[1]));
+            ends[0] += means[i] == m.parts.range[0] ? 1 : 0;
+            ends[1] += means[i] == m.parts.range[1] ? 1 : 0;
+        }
+        assert_true(ends[0] > 0 && ends[1] > 0);
+        tacet_contextual_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file),
-                                       cmocka_unit_test(test_listed), cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_listed), cmocka_unit_test(test_range),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

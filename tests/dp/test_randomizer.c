@@ -317,8 +317,27 @@ static void reports_are_functions_of_their_key(void **state) {
     tacet__report_digest_among(b, &sphere, many);
 }
 
+/* What a reserved key may draw for is one value under one design: whatever differs has another digest, and what is
+ * clipped to the same number has the same. */
+static void what_is_reported_has_a_digest(void **state) {
+    unsigned char of[7][TACET_MINT_BYTES];
+    tacet_ldp l;
+    (void)state;
+    for (size_t k = 0; k < 7; k++) {
+        assert_ok(tacet_ldp_init(&l, k == 1 ? TACET_LDP_LAPLACE : TACET_LDP_HYBRID, k == 2 ? 2 : 1, k == 3 ? -1 : 0,
+                                 k == 4 ? 2 : 1, NULL));
+        tacet__report_digest(of[k], &l, k == 5 ? 0.25 : k == 6 ? 7 : 0.5);
+        for (size_t j = 0; j < k; j++) {
+            assert_memory_not_equal(of[j], of[k], sizeof of[k]);
+        }
+    }
+    tacet__report_digest(of[0], &l, 1);
+    assert_memory_equal(of[0], of[6], sizeof of[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_reported_has_a_digest),
         cmocka_unit_test(test_mass),
         cmocka_unit_test(test_bit_exact),
         cmocka_unit_test(test_clipping),

@@ -149,6 +149,37 @@ static void a_part_is_counted_once(void **state) {
     tacet_tally_free(b_again);
 }
 
+/* Whichever parts two sums have, they merge if and only if none is in both. */
+static void parts_in_common_are_seen_wherever_they_stand(void **state) {
+    enum { PARTS = 5, SETS = 1 << PARTS };
+    row rows[ROWS];
+    (void)state;
+    draw_rows(rows);
+    for (size_t i = 1; i < SETS; i++) {
+        for (size_t j = 1; j < SETS; j++) {
+            const size_t sets[2] = {i, j};
+            tacet_tally *sums[2] = {NULL, NULL};
+            for (size_t k = 0; k < 2 * PARTS; k++) {
+                char name[16];
+                if ((sets[k / PARTS] >> k % PARTS & 1) == 0) {
+                    continue;
+                }
+                (void)snprintf(name, sizeof name, "part %zu", k % PARTS);
+                tacet_tally *one = sum_of(rows, k % PARTS, 1, 1, name), **sum = &sums[k / PARTS];
+                if (*sum == NULL) {
+                    *sum = one;
+                } else {
+                    assert_ok(tacet_tally_merge(*sum, one, NULL));
+                    tacet_tally_free(one);
+                }
+            }
+            assert_int_equal(tacet_tally_merge(sums[0], sums[1], NULL), (i & j) != 0 ? TACET_CONFLICT : TACET_OK);
+            tacet_tally_free(sums[0]);
+            tacet_tally_free(sums[1]);
+        }
+    }
+}
+
 static void saved_and_loaded_it_is_the_same_and_still_knows_its_parts(void **state) {
     row rows[ROWS];
     tacet_blob blob;
@@ -293,6 +324,7 @@ int main(void) {
         cmocka_unit_test(a_group_added_up_elsewhere_counts_as_its_rows),
         cmocka_unit_test(sums_are_exact_where_doubles_are_not),
         cmocka_unit_test(a_part_is_counted_once),
+        cmocka_unit_test(parts_in_common_are_seen_wherever_they_stand),
         cmocka_unit_test(saved_and_loaded_it_is_the_same_and_still_knows_its_parts),
         cmocka_unit_test(other_plans_and_places_are_refused),
         cmocka_unit_test(every_value_counts_between_the_ends),

@@ -259,9 +259,19 @@ static void a_state_belongs_to_its_settings(void **state) {
     assert_false(world_run(tune, N, 5, &told));
     assert_status(tacet_tune_open(&other, &s, &ask, NULL), TACET_BUSY);
     tacet_tune_close(tune);
-    s.eps = 2;
-    assert_status(tacet_tune_open(&tune, &s, &ask, NULL), TACET_CONFLICT);
-    s.eps = 1;
+    for (int k = 0; k < 9; k++) {
+        tacet_tune_settings changed = s;
+        changed.eps = k == 0 ? 2 : changed.eps;
+        changed.seed += k == 1 ? 1 : 0;
+        changed.lower -= k == 2 ? 1 : 0;
+        changed.upper += k == 3 ? 1 : 0;
+        changed.minimize = k == 4;
+        changed.kept = k == 5 ? 0.3 : changed.kept;
+        changed.level = k == 6 ? 0.9 : changed.level;
+        changed.evaluations += k == 7 ? 1 : 0;
+        changed.flat = k == 8;
+        assert_status(tacet_tune_open(&tune, &changed, &ask, NULL), TACET_CONFLICT);
+    }
     /* A torn last entry is asked for again; a changed byte before it is refused. */
     struct stat about;
     assert_int_equal(stat(path, &about), 0);
@@ -546,6 +556,39 @@ static void the_score_says_what_its_noise_allows(void **state) {
     assert_true(ends >= 5);
 }
 
+/* With hardly any noise the score is the last winner's, which is not the first one's. */
+static void the_score_is_of_the_last_winner(void **state) {
+    enum { N = 1000 };
+    double values[N], first[WORLD_COLUMNS], last[WORLD_COLUMNS], record[WORLD_COLUMNS];
+    size_t number = 0;
+    tacet_space space;
+    world_space(&space);
+    tacet_tune_settings s = world_settings(&space, N);
+    s.eps = 1e5;
+    const tacet_tune_ask ask = {.noise = test_noise(2, 1)};
+    tacet_tune *tune = NULL;
+    tacet_tune_score score;
+    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+    for (;;) {
+        assert_ok(tacet_tune_next(tune, &number, record, NULL));
+        if (number == TACET_TUNE_NONE) {
+            break;
+        }
+        for (size_t i = 0; i < N; i++) {
+            values[i] = world_mean(record);
+        }
+        assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
+    }
+    assert_ok(tacet_tune_winner(tune, 0, first, NULL, NULL));
+    assert_ok(tacet_tune_winner(tune, tacet_tune_winners(tune) - 1, last, NULL, NULL));
+    assert_ok(tacet_tune_score_get(tune, &score, NULL));
+    assert_close(score.value, world_mean(last), 1e-5);
+    assert_true(world_mean(last) > world_mean(first) + 1e-3);
+    tacet_tune_close(tune);
+    tacet_noise_close(ask.noise);
+    tacet_space_clear(&space);
+}
+
 /* 100 runs at n = 1,000, eps 1, a fifth kept, records drawn from a population with mean .95: the interval must hold in
  * 95 of them (it is conservative: 6 misses would have a probability below one in a million) and be .15 wide at the
  * most. */
@@ -600,6 +643,7 @@ int main(void) {
                                        cmocka_unit_test(a_small_space_is_tried_whole),
                                        cmocka_unit_test(the_interval_covers),
                                        cmocka_unit_test(the_score_says_what_its_noise_allows),
+                                       cmocka_unit_test(the_score_is_of_the_last_winner),
                                        cmocka_unit_test(the_score_holds_as_often_as_it_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

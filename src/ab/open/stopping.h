@@ -50,8 +50,9 @@ tacet_status tacet_ab_test_add(tacet_ab_test *test, const tacet_ab_epoch *epoch,
 tacet_ab_comparison tacet_ab_test_compare(const tacet_ab_test *test, size_t a, size_t b);
 /* Released mean of an arm, within [0, 1]; NaN before the first release. */
 double tacet_ab_test_mean(const tacet_ab_test *test, size_t arm);
-/* Of the mean over all tickets so far of what the arm would have earned. Limits of all arms at all looks hold together
- * but for a probability of alpha, beside the comparisons' own. */
+/* Of the mean over all tickets so far of what the arm would have earned. If that is at most m at every look, no lower
+ * limit is ever above m, and likewise upper ones: of all arms at all looks, but for a probability of alpha beside the
+ * comparisons' own. While means drift, a limit is of the largest or least of them, not of the last. */
 tacet_ab_limits tacet_ab_test_limits(const tacet_ab_test *test, size_t arm);
 /* Tickets so far; and how many more it takes until some arm beats another, if rates are what they seem to be now. 0:
  * one does. INFINITY: not within `most`. An estimate: nothing is claimed with it. */
