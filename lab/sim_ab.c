@@ -15,14 +15,13 @@
 #include <tacet/ab/trusted/log.h>
 
 enum { LEARNT, CELLS, PLAIN, PLAIN_CELLS, SINGLE, RULES };
-enum { VALUE, OVER_UNIFORM, OVER_SINGLE, OVER_LOGGED, CLAIMS };
+enum { VALUE, OVER_UNIFORM, OVER_SINGLE, OVER_LOGGED, ACTIONS, CLAIMS }; /* ACTIONS: each for all, share of them */
 static const char *const RULE_NAMES[RULES] = {"share", "noisy_cells", "nonprivate", "nonprivate_cells", "best_single"};
-static const char *const CLAIM_NAMES[CLAIMS] = {"value", "over_uniform", "over_single", "over_logged"};
+static const char *const CLAIM_NAMES[CLAIMS] = {"value", "over_uniform", "over_single", "over_logged", "actions"};
 
 typedef struct result {
     double share[RULES]; /* of the possible uplift over even play; NaN where none is possible */
-    bool covers[CLAIMS];
-    double width[CLAIMS];
+    double covers[CLAIMS], width[CLAIMS];
     bool better, single;
 } result;
 
@@ -47,6 +46,14 @@ static double value_of(const lab_ab_world *w, const size_t *rule) {
     return sum;
 }
 
+static double value_of_all(const lab_ab_world *w, size_t action) {
+    double sum = 0;
+    for (size_t c = 0; c < w->C; c++) {
+        sum += w->q[c] * w->mean[c * w->A + action];
+    }
+    return sum;
+}
+
 typedef struct yardstick {
     double best, uniform, logged, single;
 } yardstick;
@@ -54,9 +61,8 @@ typedef struct yardstick {
 static yardstick measure(const lab_ab_world *w) {
     yardstick y = {0};
     for (size_t a = 0; a < w->A; a++) {
-        double value = 0;
+        const double value = value_of_all(w, a);
         for (size_t c = 0; c < w->C; c++) {
-            value += w->q[c] * w->mean[c * w->A + a];
             y.logged += w->q[c] * w->logged[c * w->A + a] * w->mean[c * w->A + a];
         }
         y.uniform += value / (double)w->A;
@@ -91,18 +97,20 @@ static double share_of_cells(const lab_ab_world *w, const yardstick *y, const do
     return (value - y->uniform) / (y->best - y->uniform);
 }
 
+static void judge_one(result *r, size_t claim, const tacet_ab_estimate *e, double truth, double part) {
+    r->covers[claim] += e->lower <= truth + 1e-12 && truth - 1e-12 <= e->upper ? part : 0;
+    r->width[claim] += part * (e->upper - e->lower);
+}
+
 /* Rewards above `top` are not in what is stated: truths are of rewards cut there. */
 static void judge(result *r, const lab_ab_world *w, const yardstick *y, const tacet_ab_posterior *p) {
-    double single = 0;
-    for (size_t c = 0; c < w->C; c++) {
-        single += w->q[c] * w->mean[c * w->A + p->single];
-    }
     const double value = value_of(w, p->rule);
-    const double truth[CLAIMS] = {value, value - y->uniform, value - single, value - y->logged};
-    const tacet_ab_estimate *claims[CLAIMS] = {&p->rule_value, &p->over_uniform, &p->over_single, &p->over_logged};
-    for (size_t i = 0; i < CLAIMS; i++) {
-        r->covers[i] = claims[i]->lower <= truth[i] + 1e-12 && truth[i] - 1e-12 <= claims[i]->upper;
-        r->width[i] = claims[i]->upper - claims[i]->lower;
+    judge_one(r, VALUE, &p->rule_value, value, 1);
+    judge_one(r, OVER_UNIFORM, &p->over_uniform, value - y->uniform, 1);
+    judge_one(r, OVER_SINGLE, &p->over_single, value - value_of_all(w, p->single), 1);
+    judge_one(r, OVER_LOGGED, &p->over_logged, value - y->logged, 1);
+    for (size_t a = 0; a < w->A; a++) {
+        judge_one(r, ACTIONS, &p->action_value[a], value_of_all(w, a), 1 / (double)w->A);
     }
     r->better = p->over_uniform.lower > 0;
     r->single = p->rule_is_single;
@@ -257,26 +265,26 @@ static void report(const job *j, double *x, double seconds) {
     cli_add(object, "over_noisy_cells", J(mean_json(x, j->trials)));
     json_t *claims = json_object();
     for (size_t i = 0; i < CLAIMS; i++) {
-        size_t covered = 0;
-        double width = 0;
+        double share = 0, width = 0;
         for (size_t k = 0; k < j->trials; k++) {
-            covered += j->results[k].covers[i] ? 1 : 0;
+            share += j->results[k].covers[i] / (double)j->trials;
             width += j->results[k].width[i] / (double)j->trials;
         }
-        const double share = (double)covered / (double)j->trials;
         cli_add(claims, CLAIM_NAMES[i], J(cli_object("covers width", J(share), J(width))));
     }
     cli_add(object, "intervals better_claimed rule_is_single seconds", J(claims), J(better), J(same), J(seconds));
     (void)cli_tell(
-        object, "{world}, {table}, {trials} logs of {rows} rows, eps = {eps:.4g}\n"
-                "share of the possible uplift: {share.mean:.3f} ({share.se:.3f}); noisy cells "
-                "{noisy_cells.mean:.3f}, paired difference {over_noisy_cells.mean:.3f} ({over_noisy_cells.se:.3f})\n"
-                "without noise: {nonprivate.mean:.3f}, cells {nonprivate_cells.mean:.3f}; best single action "
-                "{best_single.mean:.3f}\n"
-                "95 % intervals cover, and are wide: value {intervals.value.covers:.3f}, {intervals.value.width:.4g}; "
-                "gain over even play {intervals.over_uniform.covers:.3f}, {intervals.over_uniform.width:.4g}; over the "
-                "best single action {intervals.over_single.covers:.3f}, {intervals.over_single.width:.4g}\n"
-                "\"better than even play\" claimed in {better_claimed} of {trials}\n");
+        object,
+        "{world}, {table}, {trials} logs of {rows} rows, eps = {eps:.4g}\n"
+        "share of the possible uplift: {share.mean:.3f} ({share.se:.3f}); noisy cells "
+        "{noisy_cells.mean:.3f}, paired difference {over_noisy_cells.mean:.3f} ({over_noisy_cells.se:.3f})\n"
+        "without noise: {nonprivate.mean:.3f}, cells {nonprivate_cells.mean:.3f}; best single action "
+        "{best_single.mean:.3f}\n"
+        "95 % intervals cover, and are wide: value {intervals.value.covers:.3f}, {intervals.value.width:.4g}; "
+        "gain over even play {intervals.over_uniform.covers:.3f}, {intervals.over_uniform.width:.4g}; over the "
+        "best single action {intervals.over_single.covers:.3f}, {intervals.over_single.width:.4g}; one action for all "
+        "{intervals.actions.covers:.3f}, {intervals.actions.width:.4g}\n"
+        "\"better than even play\" claimed in {better_claimed} of {trials}\n");
 }
 
 static bool read_table(job *j) {

@@ -2,8 +2,8 @@
 /* sim_stopping.c - `simulate stopping`: running A/B tests with 0/1 rewards, through the shipped policy with seeded
  * noise, looked at after every release.
  * Ring: lab. The first arm has --rate, the others --rate times --lift. Prints how often any pair was ever called
- * different on the wrong side (with --lift 1: on any), how often and after how many tickets the lifted arm was claimed
- * to be ahead of the first. Cost: about .1 us a ticket. */
+ * different on the wrong side (with --lift 1: on any), how often an arm was outside its limits, how often and after how
+ * many tickets the lifted arm was claimed to be ahead of the first. Cost: about .1 us a ticket. */
 #include "commands.h"
 #include "trials.h"
 
@@ -15,6 +15,7 @@
 typedef struct result {
     double tickets; /* until a claim that is true; NaN: none */
     bool wrong;     /* a claim that is false, ever */
+    bool outside;   /* an arm outside its limits, ever */
 } result;
 
 typedef struct job {
@@ -27,6 +28,9 @@ typedef struct job {
 /* Whether anything is claimed: a later arm ahead of an earlier one is right where there is a lift. */
 static void look(result *r, const job *j, const tacet_ab_test *test, size_t ticket) {
     for (size_t a = 0; a < j->arms; a++) {
+        const double earns = j->rate * (a == 0 ? 1 : j->lift) * (1 - j->missing); /* who does not report earns 0 */
+        const tacet_ab_limits l = tacet_ab_test_limits(test, a);
+        r->outside = r->outside || l.lower > earns || l.upper < earns;
         for (size_t b = 0; b < j->arms; b++) {
             const bool ahead = a != b && tacet_ab_test_compare(test, a, b).lower > 0;
             const double truth = (b == 0 ? 0 : j->lift - 1) - (a == 0 ? 0 : j->lift - 1);
@@ -80,22 +84,23 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
 }
 
 static void report(const job *j, double *x, double seconds) {
-    size_t claimed = 0, wrong = 0;
+    size_t claimed = 0, wrong = 0, outside = 0;
     double mean = 0, se = 0;
     for (size_t k = 0; k < j->trials; k++) {
         wrong += j->results[k].wrong ? 1 : 0;
+        outside += j->results[k].outside ? 1 : 0;
         if (!isnan(j->results[k].tickets)) {
             x[claimed++] = j->results[k].tickets;
         }
     }
     lab_mean_se(&mean, &se, x, claimed);
-    json_t *object =
-        cli_object("rate lift arms eps rounds trials wrong claimed tickets tickets_se seconds", J(j->rate), J(j->lift),
-                   J(j->arms), J(j->eps), J(j->rounds), J(j->trials), J(wrong), J(claimed), J(mean), J(se), J(seconds));
+    json_t *object = cli_object("rate lift arms eps rounds trials wrong outside claimed tickets tickets_se seconds",
+                                J(j->rate), J(j->lift), J(j->arms), J(j->eps), J(j->rounds), J(j->trials), J(wrong),
+                                J(outside), J(claimed), J(mean), J(se), J(seconds));
     (void)cli_tell(object, "{trials} tests of {arms} arms, rate {rate:.4g}, lift {lift:.4g}, eps = {eps:.4g}, up to "
                            "{rounds} tickets\n"
                            "a false claim at any look: {wrong}; a true one: {claimed}, after {tickets:.0f} "
-                           "({tickets_se:.0f}) tickets\n");
+                           "({tickets_se:.0f}) tickets\nan arm outside its limits at any look: {outside}\n");
 }
 
 int lab_sim_stopping(int argc, char **argv, const cli_command *self) {

@@ -19,12 +19,13 @@ enum {
     LAYERS = 5,                                     /* Gaussians that make up a Laplace number */
     FAMILIES = 2 * (3 + 2 * TACET_AB_COLUMNS_MOST), /* smooth ones twice, with two lengthscales */
     SMOOTH_DRAWS = 500,
+    ACTIONS = 1,  /* which family is theirs */
     BURN_IN = 100 /* draws thrown away, at least */
 };
 static const double GRID_LEAST = 0.0125; /* of the unit u = p (1 - p); each further scale is twice the one before */
-/* Prior weight of the scale of cells' own effects, a factor e^slope for each doubling. With none, noise is taken for
- * effects of actions that are not there (README.md, "Model"). */
-static const double OWN_SLOPE = 0.6;
+/* Prior weight of a scale, a factor e^slope for each doubling: of cells' own effects, where they are all there is of
+ * action x context, and where several columns have such effects beside them; of actions, there (README.md, "Model"). */
+static const double OWN_SLOPE = 0.6, OWN_SLOPE_BESIDE = 0.3, ACTION_SLOPE = 0.7;
 /* Few successes a cell scatter with long tails of their own (excess kurtosis 1/successes, less where noise covers it),
  * which must not be taken for a few large effects: above this mean, own effects are Gaussian. */
 static const double KURTOSIS_MOST = 0.2;
@@ -44,7 +45,7 @@ typedef struct chain {
     const tacet__ab_data *d;
     tacet_simrng *rng;
     double u;           /* unit of effects */
-    size_t families, q; /* family 0: the constant, 1: actions, then columns, then action x column */
+    size_t families, q; /* family 0: the constant, ACTIONS, then columns, then action x column */
     size_t first[FAMILIES + 1], scale[FAMILIES];
     size_t *at[FAMILIES];           /* which effect of the family each cell has; NULL: it is a smooth one */
     double *own_features[FAMILIES]; /* of a smooth one: its effects are sums of these */
@@ -289,7 +290,7 @@ static void draw_own(chain *k) {
         }
     }
     for (size_t i = 0; i < GRID * k->shapes; i++) {
-        logs[i] += (k->X != NULL ? 0 : OWN_SLOPE) * (double)(i % GRID);
+        logs[i] += (k->X != NULL ? 0 : d->table->columns > 1 ? OWN_SLOPE_BESIDE : OWN_SLOPE) * (double)(i % GRID);
     }
     const size_t chosen = choose(k->rng, logs, GRID * k->shapes);
     k->shape = chosen / GRID;
@@ -308,6 +309,7 @@ static void draw_own(chain *k) {
 static void draw_scale(chain *k, size_t f) {
     const tacet__ab_data *d = k->d;
     const double count = (double)(k->first[f + 1] - k->first[f]);
+    const double slope = f == ACTIONS && k->X == NULL && d->table->columns > 1 ? ACTION_SLOPE : 0;
     double logs[GRID];
     double square = 0;
     for (size_t j = k->first[f]; j < k->first[f + 1]; j++) {
@@ -315,7 +317,7 @@ static void draw_scale(chain *k, size_t f) {
     }
     for (size_t s = 0; s < GRID; s++) {
         const double sd = grid(k, s);
-        logs[s] = -count * log(sd) - 0.5 * square / (sd * sd);
+        logs[s] = slope * (double)s - count * log(sd) - 0.5 * square / (sd * sd);
     }
     k->scale[f] = choose(k->rng, logs, GRID);
     const bool up = (tacet_simrng_u64(k->rng) & 1) != 0;
@@ -323,7 +325,7 @@ static void draw_scale(chain *k, size_t f) {
         return;
     }
     const double factor = up ? 2 : 0.5;
-    double change = 0;
+    double change = up ? slope : -slope;
     effects_of(k, f);
     for (size_t i = 0; i < d->K; i++) {
         const double moved = k->g[i] - d->n[i] * (factor - 1) * k->part[i];
