@@ -42,6 +42,8 @@ typedef enum contextual_policy {
 } contextual_policy;
 enum { CONTEXTUAL_POLICY_COUNT = 3 };
 
+enum { CONTEXTUAL_LIKELY = 3 }; /* an error is likely at most so many times the model's own */
+
 /* What all trials share: made once, from sizes and space alone. */
 typedef struct contextual_simulation {
     contextual_algorithm algorithm;

@@ -160,7 +160,7 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     double se = 0;
     double stated = 0;
     for (size_t i = 0; i < s->trials; i++) {
-        stated += TACET_CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
+        stated += CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
     }
     lab_mean_se(&mean, &se, s->rms, s->trials);
     const double n = (double)s->trials;

@@ -62,10 +62,6 @@ static int report(const asking *q, size_t best, bool all, double seconds) {
     json_t *object = one_json(q, best);
     cli_add(object, "predicted_error eps delta private protection seconds", J(p->predicted_error), J(p->eps),
             J(p->delta), J(p->is_private), J(protection_of(p)), J(seconds));
-    if (p->measured) {
-        cli_add(object, "likely_error outcome_error outcome_at_most", J(TACET_CONTEXTUAL_LIKELY * p->predicted_error),
-                J(p->outcome_error), J(p->outcome_bound));
-    }
     if (all) {
         json_t *list = json_array();
         for (size_t i = 0; i < q->actions.count; i++) {
@@ -73,13 +69,10 @@ static int report(const asking *q, size_t best, bool all, double seconds) {
         }
         cli_add(object, "all", J(list));
     }
-    cli_add(object, "_measured", J(p->measured));
-    return cli_tell(object,
-                    "best action{*_action| {.:.10g}}, predicted reward {mean:.6g} (the model errs by about "
-                    "{predicted_error:.2g}{?_measured|, likely by at most {likely_error:.2g}; an outcome differs by "
-                    "{outcome_error:.2g}, at most {outcome_at_most:.2g}})\n"
-                    "protection: {protection} (eps = {eps:^6}, delta = {delta:^6})\n"
-                    "{*all|{*_action|{.:.10g},}{mean:.10g}\n}");
+    return cli_tell(object, "best action{*_action| {.:.10g}}, predicted reward {mean:.6g} (the model errs by about "
+                            "{predicted_error:.2g})\n"
+                            "protection: {protection} (eps = {eps:^6}, delta = {delta:^6})\n"
+                            "{*all|{*_action|{.:.10g},}{mean:.10g}\n}");
 }
 
 static tacet_status ask(const asking *q, size_t *best, const double *values, tacet_error *err) {
@@ -206,7 +199,7 @@ done:
 static const cli_command COMMANDS[] = {
     {"predict", "the best action in a context, from a released model", "--model FILE --context V [options]",
      "Reads a model that 'tacet learn' or a study released and prints the action with the largest predicted reward, "
-     "how far off the model likely is, and how far outcomes lie from its predictions. Predictions are post-processing "
+     "and how far off the model likely is. Predictions are post-processing "
      "of the release: any number of them, for anybody, costs no privacy.\n\n"
      "Only declared levels and points within the bounds are recommended. --data predicts for every row of a file.",
      "tacet predict --model model.json --context 44\n"

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/ab/open/model.h>
-#include <tacet/contextual/open/model.h>
 #include <tacet/core/status.h>
 
 enum { PAGE = 65536, LINE = TACET__KNOWN_MOST };
@@ -181,20 +180,12 @@ static tacet_status find_receipt(const tacet_receipt *r, const char *path, tacet
 
 /* Whether every release that a model names is an entry of the ledger. */
 static tacet_status find_receipts(const char *model_text, const char *path, tacet_error *err) {
-    tacet_contextual_model *model = NULL;
-    tacet_ab_model *table = NULL;
-    const size_t length = strlen(model_text);
-    const bool is_table = tacet_ab_model_is(model_text, length);
-    tacet_status status = is_table ? tacet_ab_model_decode(&table, model_text, length, err)
-                                   : tacet_contextual_model_decode(&model, model_text, length, err);
-    for (size_t i = 0; status == TACET_OK && is_table && i < tacet_ab_model_facts(table)->receipt_count; i++) {
-        status = find_receipt(&tacet_ab_model_facts(table)->receipts[i], path, err);
+    tacet_ab_model *model = NULL;
+    tacet_status status = tacet_ab_model_decode(&model, model_text, strlen(model_text), err);
+    for (size_t i = 0; status == TACET_OK && i < tacet_ab_model_facts(model)->receipt_count; i++) {
+        status = find_receipt(&tacet_ab_model_facts(model)->receipts[i], path, err);
     }
-    for (size_t i = 0; status == TACET_OK && !is_table && i < tacet_contextual_model_parts(model)->receipt_count; i++) {
-        status = find_receipt(&tacet_contextual_model_parts(model)->receipts[i], path, err);
-    }
-    tacet_ab_model_free(table);
-    tacet_contextual_model_free(model);
+    tacet_ab_model_free(model);
     return status;
 }
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/ab/open/model.h>
-#include <tacet/contextual/open/model.h>
 #include <tacet/core/status.h>
 #include <tacet/dp/open/law.h>
 
@@ -158,22 +157,12 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
 
 /* ---- a model that was learnt from a log ---- */
 
-static void say_log(json_t *known, const tacet_contextual_parts *p) {
+static void say_log(json_t *known, const tacet_ab_facts *f) {
     char text[MOST];
-    size_t at = (size_t)snprintf(text, sizeof text, "%llu records; ", (unsigned long long)p->rounds);
-    if (p->range[0] < p->range[1]) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "rewards are clipped to %.6g to %.6g; ", p->range[0],
-                               p->range[1]);
-    }
-    at += (size_t)snprintf(text + at, sizeof text - at, "actions and contexts with public bounds: ");
-    if (p->space != NULL) {
-        say_columns(text, p->space);
-    }
-    for (size_t i = 0; p->space == NULL && i < p->action_dim + p->context_dim && at < sizeof text; i++) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %zu %.6g to %.6g", i > 0 ? ", " : "",
-                               i < p->action_dim ? "action" : "context", i < p->action_dim ? i : i - p->action_dim,
-                               p->lower[i], p->upper[i]);
-    }
+    (void)snprintf(text, sizeof text,
+                   "%zu records; rewards are clipped to %.6g to %.6g; actions and contexts with public bounds: ",
+                   f->plan.rows, f->plan.lo, f->plan.hi);
+    say_columns(text, f->space);
     say(known, "data_domain", "%s", text);
 }
 
@@ -187,12 +176,12 @@ static double pure_of(const tacet_receipt *r) {
 
 /* What holds with delta = 0. Releases that cost the model's whole eps each are of disjoint records: the dearest counts;
  * others add up. */
-static double pure_of_all(const tacet_contextual_parts *p) {
+static double pure_of_all(const tacet_ab_facts *f) {
     double sum = 0, most = 0;
     bool disjoint = true;
-    for (size_t i = 0; i < p->receipt_count; i++) {
-        const double pure = pure_of(&p->receipts[i]);
-        disjoint = disjoint && p->receipts[i].eps >= p->eps;
+    for (size_t i = 0; i < f->receipt_count; i++) {
+        const double pure = pure_of(&f->receipts[i]);
+        disjoint = disjoint && f->receipts[i].eps >= f->plan.eps;
         sum += pure;
         most = fmax(most, pure);
     }
@@ -200,14 +189,14 @@ static double pure_of_all(const tacet_contextual_parts *p) {
 }
 
 /* Each kind of release once, with how many there are. */
-static void say_receipts(json_t *known, const tacet_contextual_parts *p) {
+static void say_receipts(json_t *known, const tacet_ab_facts *f) {
     char text[MOST] = "";
     size_t at = 0;
-    for (size_t i = 0; i < p->receipt_count; i++) {
-        const char *name = p->receipts[i].mechanism;
+    for (size_t i = 0; i < f->receipt_count; i++) {
+        const char *name = f->receipts[i].mechanism;
         size_t before = 0, alike = 0;
-        for (size_t j = 0; j < p->receipt_count; j++) {
-            const bool same = strcmp(p->receipts[j].mechanism, name) == 0;
+        for (size_t j = 0; j < f->receipt_count; j++) {
+            const bool same = strcmp(f->receipts[j].mechanism, name) == 0;
             before += same && j < i;
             alike += same;
         }
@@ -220,121 +209,79 @@ static void say_receipts(json_t *known, const tacet_contextual_parts *p) {
     say(known, "label_how", "%s", text);
 }
 
-static void know_log(json_t *known, const tacet_disclosure *d, const tacet_contextual_parts *p) {
+static void know_log(json_t *known, const tacet_disclosure *d, const tacet_ab_facts *f) {
     char hash[2 * TACET_HASH_BYTES + 1];
-    (void)sodium_bin2hex(hash, sizeof hash, p->receipts[0].entry_hash, TACET_HASH_BYTES);
+    const bool person = f->person_rows > 0;
+    (void)sodium_bin2hex(hash, sizeof hash, f->receipts[0].entry_hash, TACET_HASH_BYTES);
     say(known, "product_kind", "Machine learning model"); /* a word of the registry */
-    say(known, "product_type", "a model of rewards over actions and contexts, and any number of predictions from it");
-    say(known, "variant", "%s", !p->is_private ? "none" : p->delta > 0 ? "approximate" : "pure");
+    say(known, "product_type", "a table of rewards over actions and contexts, and whatever is computed from it");
+    say(known, "variant", "%s", f->is_private ? "pure" : "none");
     say(known, "privacy_unit", "%s",
-        !p->is_private       ? "none"
-        : p->person_rows > 0 ? "the contexts and rewards of all rows of one person in the log"
-                             : "the context and the reward of one row of the log");
-    say(known, "eps", "%.17g", p->person_rows > 0 ? p->person_eps : p->eps);
-    say(known, "delta", "%.17g", p->person_rows > 0 ? p->person_delta : p->delta);
+        !f->is_private ? "none"
+        : person       ? "all rows of one person in the log"
+                       : "one row of the log");
+    say(known, "eps", "%.17g", person ? f->person_eps : f->plan.eps);
+    say(known, "delta", "0");
     say(known, "model", "contextual: whoever holds the log is trusted, whoever holds the model is not");
     say(known, "releases", "one");
     say(known, "data", "static");
     say(known, "interactive", "no");
-    say_log(known, p);
-    say(known, "unprotected_quantities",
-        "That a row is in the log, its action, and the number of rows are not hidden. Nor is what the model says "
-        "of people in general.");
-    say(known, "adjacency", "%s",
-        !p->is_private ? "Nothing is hidden: the noise came from a seed."
-        : p->person_rows > 0
-            ? "The model hardly changes when the contexts and the rewards of all rows of one person are replaced by "
-              "any "
-              "others within the public bounds."
-            : "The model hardly changes when the context and the reward of one row are replaced by any others within "
-              "the public bounds.");
-    say(known, "actors_and_trust",
-        "whoever holds the log draws the noise; everybody else sees the model and what is predicted from it");
-    say(known, "post_processing", "predictions and recommendations are computed from the model alone, at no cost");
-    say(known, "composition", "%zu release%s of the log in one model; %s%s", p->receipt_count,
-        p->receipt_count > 1 ? "s" : "", d->has_ledger ? "the ledger adds up by " : "no ledger at hand",
-        d->has_ledger ? d->accounting : "");
-    say(known, "floating_point",
-        "noise is drawn exactly on a grid by whole-number arithmetic; rounding to the grid is charged");
-    say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(),
-        (unsigned long long)p->receipts[0].entry, hash);
-    say_eps(known, "eps_with_delta_0",
-            p->is_private ? (p->person_rows > 0 ? (double)p->person_rows : 1) * pure_of_all(p) : (double)INFINITY,
-            "none");
-    say_receipts(known, p);
-    say(known, "label_from", "From everybody but whoever holds the log.");
-    say(known, "label_guess", "%s, and that they are one of two things,",
-        p->person_rows > 0 ? "one person's contexts and rewards" : "one row's context and reward");
-    say(known, "label_more", "%s",
-        p->person_rows > 0 ? "About somebody whose rows have different names in them it can be more."
-                           : "About somebody behind several rows it can be more.");
-    say(known, "label_keeps",
-        "Whoever holds the log keeps it, and a ledger of what was spent; the noise is forgotten once drawn. Everybody "
-        "else keeps the model.");
-}
-
-/* One table of a log of categories: the same, but that a whole row is covered. */
-static tacet_status know_table(json_t *known, const tacet_disclosure *d, tacet_error *err) {
-    tacet_ab_model *model = NULL;
-    const tacet_status status = tacet_ab_model_decode(&model, d->model, strlen(d->model), err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    const tacet_ab_facts *f = tacet_ab_model_facts(model);
-    if (f->receipt_count == 0 || tacet_law_find(f->receipts[0].mechanism) == NULL) {
-        tacet_ab_model_free(model);
-        return tacet__fail(err, TACET_INVALID, "the model names no release");
-    }
-    const tacet_contextual_parts p = {.is_private = f->is_private,
-                                      .eps = f->plan.eps,
-                                      .person_rows = f->person_rows,
-                                      .person_eps = f->person_eps,
-                                      .rounds = f->plan.rows,
-                                      .range = {f->plan.lo, f->plan.hi},
-                                      .space = f->space,
-                                      .action_columns = f->plan.action_columns,
-                                      .receipts = f->receipts,
-                                      .receipt_count = f->receipt_count};
-    know_log(known, d, &p);
-    say(known, "product_type", "a table of rewards over actions and contexts, and whatever is computed from it");
-    say(known, "privacy_unit", "%s",
-        !f->is_private       ? "none"
-        : f->person_rows > 0 ? "all rows of one person in the log"
-                             : "one row of the log");
+    say_log(known, f);
     say(known, "unprotected_quantities",
         "That a row is in the log and the number of rows are not hidden. Nor is what the model says of people in "
         "general.");
     if (f->is_private) {
         say(known, "adjacency", "The model hardly changes when %s replaced by any other.",
-            f->person_rows > 0 ? "all rows of one person, their actions, contexts and rewards, are"
-                               : "one row, its action, contexts and reward, is");
+            person ? "all rows of one person, their actions, contexts and rewards, are"
+                   : "one row, its action, contexts and reward, is");
+    } else {
+        say(known, "adjacency", "Nothing is hidden: the noise came from a seed.");
     }
+    say(known, "actors_and_trust",
+        "whoever holds the log draws the noise; everybody else sees the model and what is predicted from it");
+    say(known, "post_processing", "predictions and recommendations are computed from the model alone, at no cost");
+    say(known, "composition", "%zu release%s of the log in one model; %s%s", f->receipt_count,
+        f->receipt_count > 1 ? "s" : "", d->has_ledger ? "the ledger adds up by " : "no ledger at hand",
+        d->has_ledger ? d->accounting : "");
+    say(known, "floating_point",
+        "noise is drawn exactly on a grid by whole-number arithmetic; rounding to the grid is charged");
+    say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(),
+        (unsigned long long)f->receipts[0].entry, hash);
+    say_eps(known, "eps_with_delta_0",
+            f->is_private ? (person ? (double)f->person_rows : 1) * pure_of_all(f) : (double)INFINITY, "none");
+    say_receipts(known, f);
+    say(known, "label_from", "From everybody but whoever holds the log.");
     say(known, "label_guess", "%s, and that they are one of two things,",
-        f->person_rows > 0 ? "one person's actions, contexts and rewards" : "one row's action, contexts and reward");
-    tacet_ab_model_free(model);
-    return TACET_OK;
+        person ? "one person's actions, contexts and rewards" : "one row's action, contexts and reward");
+    say(known, "label_more", "%s",
+        person ? "About somebody whose rows have different names in them it can be more."
+               : "About somebody behind several rows it can be more.");
+    say(known, "label_keeps",
+        "Whoever holds the log keeps it, and a ledger of what was spent; the noise is forgotten once drawn. Everybody "
+        "else keeps the model.");
 }
 
 static tacet_status know_model(json_t *known, const tacet_disclosure *d, tacet_error *err) {
-    if (tacet_ab_model_is(d->model, strlen(d->model))) {
-        return know_table(known, d, err);
+    tacet_ab_model *model = NULL;
+    if (!tacet_ab_model_is(d->model, strlen(d->model))) {
+        return tacet__fail(err, TACET_INVALID,
+                           "not a model that was learnt from a log: of a study disclose its status");
     }
-    tacet_contextual_model *model = NULL;
-    tacet_status status = tacet_contextual_model_decode(&model, d->model, strlen(d->model), err);
+    tacet_status status = tacet_ab_model_decode(&model, d->model, strlen(d->model), err);
     if (status != TACET_OK) {
         return status;
     }
-    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
-    bool of_log = p->receipt_count > 0;
-    for (size_t i = 0; i < p->receipt_count; i++) {
-        of_log = of_log && tacet_law_find(p->receipts[i].mechanism) != NULL;
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    bool named = f->receipt_count > 0;
+    for (size_t i = 0; i < f->receipt_count; i++) {
+        named = named && tacet_law_find(f->receipts[i].mechanism) != NULL;
     }
-    if (of_log) {
-        know_log(known, d, p);
+    if (named) {
+        know_log(known, d, f);
     } else {
-        status = tacet__fail(err, TACET_INVALID, "the model is not made from releases of a log: disclose its study");
+        status = tacet__fail(err, TACET_INVALID, "the model names no release");
     }
-    tacet_contextual_model_free(model);
+    tacet_ab_model_free(model);
     return status;
 }
 

@@ -147,44 +147,6 @@ static void test_equals_dense(void **state) {
     tacet_contextual_basis_free(basis);
 }
 
-static void test_laws(void **state) {
-    tacet_contextual_space space;
-    tacet_contextual_basis *basis = NULL;
-    tacet_contextual_space_defaults(&space);
-    space.order = 12;
-    const double sample[3] = {0.1, 0.2, 0.9};
-    const double outside[2] = {0.1, 1.2};
-    space.contexts = sample;
-    space.context_count = 3;
-    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
-    assert_int_equal(basis->features->blocks[0].count, 36);
-    tacet_contextual_basis_free(basis);
-    space.contexts = outside;
-    space.context_count = 2;
-    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
-    assert_null(basis);
-    /* Actions from a list: they times the nodes of the contexts, actions fastest, equal weights a context. */
-    const double list[3] = {0, 0.25, 1};
-    space.contexts = NULL;
-    space.actions = list;
-    space.action_count = 3;
-    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
-    assert_int_equal(basis->features->blocks[0].count, 36);
-    assert_int_equal(basis->node_actions, 3);
-    for (size_t j = 0; j < 36; j++) {
-        assert_true(basis->features->blocks[0].Z[2 * j] == list[j % 3]);
-        assert_close(basis->weights[j], basis->weights[j - j % 3], 1e-15);
-    }
-    tacet_contextual_basis_free(basis);
-    space.actions = outside;
-    space.action_count = 2;
-    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
-    space.actions = list;
-    space.action_count = 0;
-    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
-    assert_null(basis);
-}
-
 static void test_bad_spaces(void **state) {
     tacet_contextual_space good;
     tacet_contextual_basis *basis = NULL;
@@ -231,7 +193,6 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_moments), cmocka_unit_test(test_equals_dense),
-                                       cmocka_unit_test(test_laws), cmocka_unit_test(test_bad_spaces),
-                                       cmocka_unit_test(test_no_memory)};
+                                       cmocka_unit_test(test_bad_spaces), cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,13 +74,11 @@ class Model(Handle):
         described = json.loads(text)
         self.eps: float = parts.eps
         self.delta: float = parts.delta
-        self.person: tuple[int, float, float] | None = (parts.person_rows, parts.person_eps, parts.person_delta) if parts.person_rows else None
+        self.person: tuple[int, float, float] | None = None
         self.private: bool = parts.is_private
         self.records: int = parts.rounds
         self.sd: float = parts.predicted_error
         self.minimize: bool = parts.minimize
-        self.recommended: tuple[float, float, float] | None = _value(parts.recommended)
-        self.logged: tuple[float, float, float] | None = _value(parts.logged)
         self._actions: int = parts.action_columns if parts.space else parts.action_dim
         contexts = lib.tacet_contextual_context_columns(out[0])
         if parts.space:
@@ -208,18 +206,13 @@ class Model(Handle):
         return plots.posterior(self, column, by, over=over, ax=ax, **at)
 
     def _facts(self) -> list[tuple[str, str]]:
-        facts = [
+        return [
             ("actions", ", ".join(self.actions)),
             ("contexts", ", ".join(self.contexts) or "none"),
             ("learnt from", f"{self.records} rows"),
             ("errs by about", f"{self.sd:.3g}"),
             ("guarantee", guarantee(self) if self.private else "NONE: seeded noise"),
         ]
-        if self.recommended is not None:
-            facts.append(("its rule is worth", "{:.3g} ({:.3g} to {:.3g})".format(*self.recommended)))
-        if self.logged is not None:
-            facts.append(("the log's rule", "{:.3g} ({:.3g} to {:.3g})".format(*self.logged)))
-        return facts
 
     def __repr__(self) -> str:
         return f"Model({', '.join(f'{name}: {value}' for name, value in self._facts())})"
@@ -243,10 +236,6 @@ def read_model(text: str) -> Model:
 
     encoded = text.encode()
     return TableModel(text) if lib.tacet_ab_model_is(encoded, len(encoded)) else Model(text)
-
-
-def _value(value: Any) -> tuple[float, float, float] | None:
-    return (value.estimate, value.lower, value.upper) if value.there else None
 
 
 def _plain_space(parts: Any, actions: int, contexts: int) -> Space:

@@ -9,7 +9,6 @@ struct tacet_contextual_model {
     tacet_contextual_parts parts; /* pointers go to the copies below */
     size_t d;
     double bounds[3][TACET_CONTEXTUAL_COORDINATES_MOST]; /* lower, upper, lengthscales */
-    size_t groups[TACET_CONTEXTUAL_COORDINATES_MOST];
     double *nodes, *weights;
     double *by_coordinate; /* count x d */
     double *listed;        /* action_dim x parts.listed_count; NULL: none */

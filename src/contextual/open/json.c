@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.c - a released model as JSON: the file `tacet learn` writes and `tacet predict` reads.
+/* json.c - a released model as JSON: the file that central studies release and `tacet predict` reads.
  * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused.
  * Cost: one pass. */
 #include "contextual/open/internal.h"
@@ -42,10 +42,6 @@ static json_t *receipts(const tacet_contextual_parts *p) {
     return array;
 }
 
-static json_t *value(const tacet_contextual_value *v) {
-    return json_pack("{sf sf sf}", "estimate", v->estimate, "lower", v->lower, "upper", v->upper);
-}
-
 tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text, tacet_error *err) {
     const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const size_t d = p->action_dim + p->context_dim;
@@ -56,37 +52,15 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
                   "nodes", numbers(p->nodes, d * p->count), "weights", numbers(p->weights, p->count), "offset",
                   p->offset, "private", (int)p->is_private, "eps", p->eps, "delta", p->delta, "rounds",
                   (json_int_t)p->rounds, "predicted_error", p->predicted_error, "receipts", receipts(p));
-    if (p->groups != NULL && object != NULL) {
-        json_t *groups = json_array();
-        for (size_t c = 0; c < d; c++) {
-            (void)json_array_append_new(groups, json_integer((json_int_t)p->groups[c]));
-        }
-        (void)json_object_set_new(object, "groups", groups);
-    }
     if (p->logistic_scale > 0 && object != NULL) {
         (void)json_object_set_new(object, "logistic",
                                   json_pack("{sf sf}", "lo", p->logistic_lo, "scale", p->logistic_scale));
-    }
-    if (p->person_rows > 0 && object != NULL) {
-        (void)json_object_set_new(object, "person",
-                                  json_pack("{sI sf sf}", "rows", (json_int_t)p->person_rows, "eps", p->person_eps,
-                                            "delta", p->person_delta));
     }
     if (p->minimize && object != NULL) {
         (void)json_object_set_new(object, "direction", json_string("minimize"));
     }
     if (object != NULL && p->range[0] < p->range[1]) {
         (void)json_object_set_new(object, "range", numbers(p->range, 2));
-    }
-    if (object != NULL && p->measured) {
-        (void)json_object_set_new(object, "errors",
-                                  json_pack("{sf sf sf sf}", "model", p->predicted_error, "likely_at_most",
-                                            TACET_CONTEXTUAL_LIKELY * p->predicted_error, "outcome", p->outcome_error,
-                                            "outcome_at_most", p->outcome_bound));
-    }
-    if (object != NULL && p->recommended.there && p->logged.there) {
-        (void)json_object_set_new(
-            object, "values", json_pack("{so so}", "recommended", value(&p->recommended), "logged", value(&p->logged)));
     }
     if (object != NULL && p->listed != NULL) {
         (void)json_object_set_new(object, "actions", numbers(p->listed, p->action_dim * p->listed_count));
@@ -113,7 +87,6 @@ typedef struct decoder {
     tacet_contextual_parts parts;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST],
         lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
-    size_t groups[TACET_CONTEXTUAL_COORDINATES_MOST];
     double *nodes, *weights, *listed;
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
     tacet_space space;
@@ -171,14 +144,13 @@ static tacet_status read_receipts(decoder *k, const json_t *array, tacet_error *
 
 typedef struct arrays {
     json_t *lower, *upper, *lengthscales, *nodes, *weights, *receipts, *logistic;
-    json_t *range, *errors, *values, *space, *action_columns, *actions, *groups; /* may be missing */
+    json_t *range, *space, *action_columns, *actions; /* may be missing */
 } arrays;
 
 static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error *err) {
     const char *format = NULL;
     const char *kernel = NULL;
     const char *direction = "maximize";
-    json_t *person = NULL;
     json_int_t actions = 0;
     json_int_t contexts = 0;
     json_int_t rounds = 0;
@@ -186,28 +158,18 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     json_error_t detail;
     tacet_contextual_parts *p = &k->parts;
     if (json_unpack_ex(object, &detail, JSON_STRICT,
-                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o "
-                       "s?o s?o s?o}",
+                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o}",
                        "format", &format, "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper",
                        &a->upper, "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights",
                        &a->weights, "offset", &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta,
                        "rounds", &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic",
-                       &a->logistic, "direction", &direction, "range", &a->range, "errors", &a->errors, "values",
-                       &a->values, "space", &a->space, "action_columns", &a->action_columns, "actions", &a->actions,
-                       "groups", &a->groups, "person", &person) != 0) {
+                       &a->logistic, "direction", &direction, "range", &a->range, "space", &a->space, "action_columns",
+                       &a->action_columns, "actions", &a->actions) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
         return tacet__fail(err, TACET_PARSE, "field format: this reads %s only", FORMAT);
     }
-    json_int_t person_rows = 0;
-    if (person != NULL && (json_unpack_ex(person, &detail, JSON_STRICT, "{s:I s:F s:F}", "rows", &person_rows, "eps",
-                                          &p->person_eps, "delta", &p->person_delta) != 0 ||
-                           person_rows < 1 || !(p->person_eps >= p->eps) || !(p->person_delta >= p->delta))) {
-        return tacet__fail(err, TACET_PARSE,
-                           "field person: needs rows, and an eps and delta that are not below a row's");
-    }
-    p->person_rows = (size_t)person_rows;
     p->minimize = strcmp(direction, "minimize") == 0;
     if (!p->minimize && strcmp(direction, "maximize") != 0) {
         return tacet__fail(err, TACET_PARSE, "field direction: maximize or minimize");
@@ -237,37 +199,6 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     return TACET_OK;
 }
 
-static bool read_value(tacet_contextual_value *v, json_t *object) {
-    json_error_t detail;
-    v->there = true;
-    return json_unpack_ex(object, &detail, JSON_STRICT, "{s:F s:F s:F}", "estimate", &v->estimate, "lower", &v->lower,
-                          "upper", &v->upper) == 0;
-}
-
-/* What is claimed of the model, where it is there. */
-static tacet_status read_claims(tacet_contextual_parts *p, const arrays *a, tacet_error *err) {
-    double model = 0;
-    double likely = 0;
-    json_t *recommended = NULL;
-    json_t *logged = NULL;
-    json_error_t detail;
-    if (a->range != NULL && (!read_numbers(p->range, a->range, 2) || !(p->range[0] < p->range[1]))) {
-        return tacet__fail(err, TACET_PARSE, "field range: two numbers, the lower below the upper");
-    }
-    p->measured = a->errors != NULL;
-    if (p->measured &&
-        json_unpack_ex(a->errors, &detail, JSON_STRICT, "{s:F s:F s:F s:F}", "model", &model, "likely_at_most", &likely,
-                       "outcome", &p->outcome_error, "outcome_at_most", &p->outcome_bound) != 0) {
-        return tacet__fail(err, TACET_PARSE, "field errors: model, likely_at_most, outcome, outcome_at_most");
-    }
-    if (a->values != NULL && (json_unpack_ex(a->values, &detail, JSON_STRICT, "{s:o s:o}", "recommended", &recommended,
-                                             "logged", &logged) != 0 ||
-                              !read_value(&p->recommended, recommended) || !read_value(&p->logged, logged))) {
-        return tacet__fail(err, TACET_PARSE, "field values: recommended and logged, each estimate, lower, upper");
-    }
-    return TACET_OK;
-}
-
 static tacet_status read_space(decoder *k, const arrays *a, tacet_error *err) {
     const json_int_t actions = json_integer_value(a->action_columns);
     char *text = tacet__json_text(a->space, 0);
@@ -282,19 +213,6 @@ static tacet_status read_space(decoder *k, const arrays *a, tacet_error *err) {
     k->parts.space = &k->space;
     k->parts.action_columns = (size_t)actions;
     return status;
-}
-
-/* That no group is missing is for the kernel to say. */
-static tacet_status read_groups(decoder *k, const json_t *groups, size_t d, tacet_error *err) {
-    bool good = json_is_array(groups) && json_array_size(groups) == d;
-    for (size_t c = 0; good && c < d; c++) {
-        const json_t *item = json_array_get(groups, c);
-        const json_int_t at = json_integer_value(item);
-        good = json_is_integer(item) && at >= 0 && (size_t)at < d;
-        k->groups[c] = (size_t)at;
-    }
-    k->parts.groups = k->groups;
-    return good ? TACET_OK : tacet__fail(err, TACET_PARSE, "field groups: a whole number from 0 for each coordinate");
 }
 
 static tacet_status read_listed(decoder *k, const json_t *actions, tacet_error *err) {
@@ -342,10 +260,10 @@ static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     p->nodes = k->nodes;
     p->weights = k->weights;
     p->receipts = k->receipts;
-    tacet_status rest = read_claims(p, &a, err);
-    if (rest == TACET_OK && a.groups != NULL) {
-        rest = read_groups(k, a.groups, d, err);
+    if (a.range != NULL && (!read_numbers(p->range, a.range, 2) || !(p->range[0] < p->range[1]))) {
+        return tacet__fail(err, TACET_PARSE, "field range: two numbers, the lower below the upper");
     }
+    tacet_status rest = TACET_OK;
     if (rest == TACET_OK && a.space != NULL) {
         rest = read_space(k, &a, err);
     }

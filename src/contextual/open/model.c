@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - a released model: a sum of kernel functions, and where it came from.
- * Ring: open. Source: src/contextual/README.md, section 8. Kernel functions at the quadrature nodes, not features:
+ * Ring: open. Source: src/contextual/README.md, section 6. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
  * count kernel values an action. */
 #include "space/internal.h"
@@ -16,10 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool good_value(const tacet_contextual_value *v) {
-    return isfinite(v->estimate) && isfinite(v->lower) && isfinite(v->upper) && v->lower <= v->upper;
-}
 
 static bool good_space(const tacet_contextual_parts *p) {
     size_t dims[2] = {0};
@@ -63,9 +59,7 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
     if (!(p->eps > 0 && isfinite(p->eps) && p->delta >= 0 && p->delta < 1 && p->predicted_error >= 0 &&
           isfinite(p->predicted_error)) ||
         p->receipt_count > TACET_CONTEXTUAL_RECEIPTS_MOST || !isfinite(p->range[0]) || !isfinite(p->range[1]) ||
-        !(p->range[0] <= p->range[1]) || !(p->outcome_error >= 0 && isfinite(p->outcome_error)) ||
-        !(p->outcome_bound >= 0 && isfinite(p->outcome_bound)) || !good_value(&p->recommended) ||
-        !good_value(&p->logged)) {
+        !(p->range[0] <= p->range[1])) {
         return tacet__fail(err, TACET_INVALID, "the claims of a model: eps > 0, delta in [0, 1), at most %d receipts",
                            (int)TACET_CONTEXTUAL_RECEIPTS_MOST);
     }
@@ -77,9 +71,6 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     memcpy(m->bounds[0], p->lower, d * sizeof(double));
     memcpy(m->bounds[1], p->upper, d * sizeof(double));
     memcpy(m->bounds[2], p->lengthscales, d * sizeof(double));
-    if (p->groups != NULL) {
-        memcpy(m->groups, p->groups, d * sizeof *m->groups);
-    }
     memcpy(m->nodes, p->nodes, d * p->count * sizeof(double));
     memcpy(m->weights, p->weights, p->count * sizeof(double));
     if (p->listed_count > 0) {
@@ -97,7 +88,6 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     m->parts.lower = m->bounds[0];
     m->parts.upper = m->bounds[1];
     m->parts.lengthscales = m->bounds[2];
-    m->parts.groups = p->groups != NULL ? m->groups : NULL;
     m->parts.nodes = m->nodes;
     m->parts.weights = m->weights;
     m->parts.listed = m->listed;
@@ -141,9 +131,7 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
                                     .matern_p = parts->matern_p,
                                     .signal_var = 1,
                                     .lengthscales = unit,
-                                    .lengthscale_count = m->d,
-                                    .groups = m->parts.groups,
-                                    .group_count = tacet__contextual_group_count(m->parts.groups, m->d)};
+                                    .lengthscale_count = m->d};
     status = tacet_kernel_create(&m->kernel, &spec, err);
     if (status != TACET_OK) {
         tacet_contextual_model_free(m);

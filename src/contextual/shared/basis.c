@@ -31,8 +31,7 @@ void tacet_contextual_space_defaults(tacet_contextual_space *space) {
 }
 
 static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
-    const bool lists = s->actions != NULL && (s->contexts != NULL || s->context_dim == 0);
-    const size_t most = lists ? TACET_CONTEXTUAL_COORDINATES_MOST : TACET_CONTEXTUAL_DIM_MOST;
+    const size_t most = TACET_CONTEXTUAL_DIM_MOST;
     if (s->action_dim == 0 || s->action_dim > most || s->context_dim > most - s->action_dim) {
         return tacet__fail(err, TACET_INVALID,
                            "%zu action and %zu context coordinates: at least 1 action, at most %d in all",
@@ -58,21 +57,7 @@ static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
             return tacet__fail(err, TACET_INVALID, "lengthscale of coordinate %zu must be finite and > 0", i + 1);
         }
     }
-    if (s->contexts != NULL && (s->context_dim == 0 || s->context_count == 0)) {
-        return tacet__fail(err, TACET_INVALID, "a sample of contexts needs contexts");
-    }
-    if (s->actions != NULL && s->action_count == 0) {
-        return tacet__fail(err, TACET_INVALID, "a list of actions needs actions");
-    }
     return TACET_OK;
-}
-
-size_t tacet__contextual_group_count(const size_t *groups, size_t d) {
-    size_t count = 0;
-    for (size_t c = 0; groups != NULL && c < d; c++) {
-        count = groups[c] + 1 > count ? groups[c] + 1 : count;
-    }
-    return count;
 }
 
 static size_t power(size_t n, size_t d) {
@@ -86,95 +71,6 @@ static size_t power(size_t n, size_t d) {
 size_t tacet__contextual_order(size_t d) {
     static const size_t ORDER[TACET_CONTEXTUAL_DIM_MOST + 1] = {1, 64, 24, 11, 6};
     return d <= TACET_CONTEXTUAL_DIM_MOST ? ORDER[d] : 1;
-}
-
-/* Half of the nodes, the actions' or the contexts': points of the unit box and their weights. */
-typedef struct factor {
-    double *X, *weights;
-    size_t d, count;
-} factor;
-
-static tacet_status factor_init(factor *f, size_t d, size_t count, tacet_error *err) {
-    f->d = d;
-    f->count = count;
-    f->X = TACET__ZALLOC(double, count *d + 1);
-    f->weights = TACET__ZALLOC(double, count);
-    return f->X == NULL || f->weights == NULL
-               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
-               : TACET_OK;
-}
-
-static void factor_clear(factor *f) {
-    free(f->X);
-    free(f->weights);
-}
-
-static tacet_status grid_factor(factor *f, size_t d, size_t order, tacet_error *err) {
-    tacet_status status = factor_init(f, d, power(order, d), err);
-    if (status == TACET_OK && d == 0) {
-        f->weights[0] = 1;
-    } else if (status == TACET_OK) {
-        status = tacet__quadrature_box(f->X, f->weights, d, order, UNIT[0], UNIT[1], err);
-    }
-    return status;
-}
-
-/* Equal weights on a public list of points, in the units of the bounds. */
-static tacet_status list_factor(factor *f, const double *points, size_t d, size_t count, const double *lower,
-                                const double *upper, const char *what, tacet_error *err) {
-    tacet_status status = factor_init(f, d, count, err);
-    for (size_t k = 0; k < count && status == TACET_OK; k++) {
-        f->weights[k] = 1;
-        for (size_t c = 0; c < d; c++) {
-            const double at = points[k * d + c];
-            if (!(at >= lower[c] && at <= upper[c])) {
-                status =
-                    tacet__fail(err, TACET_INVALID, "%s %zu of the public list lies outside the bounds", what, k + 1);
-            }
-            f->X[k * d + c] = (at - lower[c]) / (upper[c] - lower[c]);
-        }
-    }
-    return status;
-}
-
-/* The two factors of the nodes. */
-static tacet_status make_factors(factor *actions, factor *contexts, const tacet_contextual_basis *b,
-                                 const tacet_contextual_space *s, tacet_error *err) {
-    const size_t a = s->action_dim;
-    const size_t order = s->order != 0 ? s->order : tacet__contextual_order(s->contexts != NULL ? a : b->d);
-    const size_t action_count = s->actions != NULL ? s->action_count : power(order, a);
-    const size_t context_count = s->contexts != NULL ? s->context_count : power(order, s->context_dim);
-    if (order > TACET__QUADRATURE_MOST || action_count > NODES_MOST || context_count > NODES_MOST / action_count) {
-        return tacet__fail(err, TACET_INVALID,
-                           "too many quadrature nodes: at most %d, the actions' times the contexts'", (int)NODES_MOST);
-    }
-    tacet_status status = s->actions != NULL
-                              ? list_factor(actions, s->actions, a, s->action_count, b->lower, b->upper, "action", err)
-                              : grid_factor(actions, a, order, err);
-    if (status == TACET_OK) {
-        status = s->contexts != NULL ? list_factor(contexts, s->contexts, s->context_dim, s->context_count,
-                                                   b->lower + a, b->upper + a, "context", err)
-                                     : grid_factor(contexts, s->context_dim, order, err);
-    }
-    return status;
-}
-
-/* All pairs, actions fastest; the weights sum to 1. */
-static void product(double *X, double *weights, const factor *actions, const factor *contexts) {
-    const size_t d = actions->d + contexts->d;
-    double total = 0;
-    for (size_t k = 0; k < contexts->count; k++) {
-        for (size_t i = 0; i < actions->count; i++) {
-            const size_t j = k * actions->count + i;
-            memcpy(X + j * d, actions->X + i * actions->d, actions->d * sizeof *X);
-            memcpy(X + j * d + actions->d, contexts->X + k * contexts->d, contexts->d * sizeof *X);
-            weights[j] = actions->weights[i] * contexts->weights[k];
-            total += weights[j];
-        }
-    }
-    for (size_t j = 0; j < actions->count * contexts->count; j++) {
-        weights[j] /= total;
-    }
 }
 
 /* Cut off by number, the features may end within a group of equal eigenvalues: such a group has the symmetry of the
@@ -200,31 +96,29 @@ static tacet_status make_features(tacet_contextual_basis *b, const tacet_context
                                     .lengthscale_count = b->d};
     const bool asked = most > 0 && most <= TACET_CONTEXTUAL_FEATURES_MOST;
     const size_t limit = asked ? most : TACET_CONTEXTUAL_FEATURES_MOST;
-    factor actions = {0};
-    factor contexts = {0};
     tacet_kernel *kernel = NULL;
-    double *X = NULL;
-    tacet_status status = make_factors(&actions, &contexts, b, s, err);
-    const size_t count = actions.count * contexts.count;
-    if (status == TACET_OK) {
-        X = TACET__ZALLOC(double, count * b->d);
-        b->weights = TACET__ZALLOC(double, count);
-        status = X == NULL || b->weights == NULL
-                     ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
-                     : tacet_kernel_create(&kernel, &spec, err);
+    const size_t order = s->order != 0 ? s->order : tacet__contextual_order(b->d), count = power(order, b->d);
+    if (order > TACET__QUADRATURE_MOST || count > NODES_MOST) {
+        return tacet__fail(err, TACET_INVALID, "too many quadrature nodes: at most %d", (int)NODES_MOST);
     }
-    if (status == TACET_OK) {
-        b->node_actions = actions.count;
-        product(X, b->weights, &actions, &contexts);
-        status = tacet_features_create_mercer_points(&b->features, kernel, X, b->d, b->weights, count,
-                                                     asked ? limit : limit + 1, err);
+    double *X = TACET__ZALLOC(double, count * b->d), *weights = TACET__ZALLOC(double, count), total = 0;
+    tacet_status status = X == NULL || weights == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
+                              : tacet_kernel_create(&kernel, &spec, err);
+    TACET_THEN(status, tacet__quadrature_box(X, weights, b->d, order, UNIT[0], UNIT[1], err));
+    for (size_t j = 0; j < count && status == TACET_OK; j++) {
+        total += weights[j];
     }
+    for (size_t j = 0; j < count && status == TACET_OK; j++) {
+        weights[j] /= total;
+    }
+    TACET_THEN(status, tacet_features_create_mercer_points(&b->features, kernel, X, b->d, weights, count,
+                                                           asked ? limit : limit + 1, err));
     if (status == TACET_OK) {
         end_at_gap(b->features, limit);
     }
-    factor_clear(&actions);
-    factor_clear(&contexts);
     free(X);
+    free(weights);
     tacet_kernel_free(kernel);
     return status;
 }
@@ -253,11 +147,6 @@ tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const t
         tacet_contextual_basis_free(b);
         return status;
     }
-    b->tail = 1;
-    for (size_t j = 0; j < b->features->m; j++) {
-        b->tail -= b->features->eigenvalues[j];
-    }
-    b->tail = fmax(b->tail, 0);
     *out = b;
     return TACET_OK;
 }
@@ -265,7 +154,6 @@ tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const t
 void tacet_contextual_basis_free(tacet_contextual_basis *basis) {
     if (basis != NULL) {
         tacet_features_free(basis->features);
-        free(basis->weights);
         free(basis);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* basis.h - the public half of contextual choices: the space of actions and contexts, its features, certified suprema.
  *
- * Everything here is a function of public things: bounds, kernel, lengthscales, the law of contexts, sizes. None of
+ * Everything here is a function of public things: bounds, kernel, lengthscales, sizes. None of
  * them may have been fitted on the data that is to be protected; src/contextual/README.md says why. A point w is an
  * action followed by a context, in the units of the bounds. Immutable once created: any number of threads may read. */
 #ifndef TACET_SRC_CONTEXTUAL_SHARED_BASIS_H
@@ -14,31 +14,23 @@
 
 typedef struct tacet_contextual_space {
     size_t action_dim;          /* >= 1 */
-    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST; with two lists COORDINATES_MOST */
+    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST */
     const double *lower;        /* action_dim + context_dim of them, actions first */
     const double *upper;        /* each above its lower */
     tacet_kernel_kind kind;     /* SE or MATERN */
     unsigned matern_p;          /* 1 or 2: Matérn 3/2, 5/2 */
     const double *lengthscales; /* in the units of the bounds */
     size_t lengthscale_count;   /* 1 or action_dim + context_dim */
-    /* Actions are drawn uniformly from their box, or (not NULL) from this public list: action_dim x action_count. */
-    const double *actions;
-    size_t action_count;
-    /* The law of contexts: uniform on their box, or (not NULL) that of a PUBLIC sample, context_dim x context_count.
-     * Wrong laws cost utility, never privacy. */
-    const double *contexts;
-    size_t context_count;
-    size_t order; /* quadrature nodes a coordinate; 0: by the dimension */
+    size_t order;               /* quadrature nodes a coordinate; 0: by the dimension */
 } tacet_contextual_space;
 
-/* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage), uniform contexts. */
+/* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage). */
 void tacet_contextual_space_defaults(tacet_contextual_space *space);
 
 typedef struct tacet_contextual_basis tacet_contextual_basis;
 
-/* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
- * be). INVALID names the rule: dimensions, bounds, lengthscales, a list or sample outside
- * the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
+/* Mercer features of the space under uniform actions and contexts; at most `most` (0: the most there can be). INVALID
+ * names the rule: dimensions, bounds, lengthscales. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
 tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
                                            size_t most, tacet_error *err);
 void tacet_contextual_basis_free(tacet_contextual_basis *basis);                       /* NULL is allowed */

@@ -14,9 +14,6 @@ struct tacet_contextual_basis {
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
     double unit_lengthscale[TACET_CONTEXTUAL_COORDINATES_MOST]; /* of the unit box */
     tacet_features *features;                                   /* over the unit box, E phi phi' = diag(lam) */
-    double *weights;                                            /* of the nodes (features->blocks->Z); they sum to 1 */
-    size_t node_actions; /* distinct actions of the nodes: these times the contexts, actions fastest */
-    double tail;         /* 1 - sum of the kept eigenvalues, >= 0 */
 };
 
 /* The leading m features, without copying anything; lives as long as the basis. */
@@ -28,8 +25,6 @@ void tacet__contextual_view_init(tacet__contextual_view *view, const tacet_conte
 
 /* Quadrature nodes a coordinate, of d coordinates, where none are asked for. */
 size_t tacet__contextual_order(size_t d);
-/* One more than the largest of d groups; 0 without groups. */
-size_t tacet__contextual_group_count(const size_t *groups, size_t d);
 /* Into the unit box; coordinates outside the bounds are clipped, a NaN becomes the middle: a total function. */
 void tacet__contextual_unit(const tacet_contextual_basis *basis, double *out, const double *w);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learn.c - the learner: raw records in; a bounded, exact sum of one share per record out, for the gate.
- * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1; src/contextual/README.md, sections 3, 5, 6. Differs:
+ * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1; src/contextual/README.md, sections 3 and 5. Differs:
  * the share of a record, omega r Z^-1/2 phi, is clipped to a norm and rounded to whole steps before it is added, so
  * that the sum is exact, its order does not matter, and its sensitivity holds for the numbers the machine really
  * computes. Cost: O(q m) a record (kernel values at q nodes, one matrix product), 8 (d + 1) bytes a record. */

@@ -21,14 +21,7 @@ extern "C" {
 
 typedef struct tacet_contextual_model tacet_contextual_model;
 
-enum { TACET_CONTEXTUAL_LIKELY = 3 }; /* an error is likely at most so many times the model's own */
 enum { TACET_CONTEXTUAL_RECEIPTS_MOST = 24, TACET_CONTEXTUAL_NODES_MOST = 4096 };
-
-/* What a rule is worth: the mean reward, with a 95 % interval. */
-typedef struct tacet_contextual_value {
-    bool there;
-    double estimate, lower, upper;
-} tacet_contextual_value;
 
 /* What a model is made of. As input everything is copied; from tacet_contextual_model_parts it points into the model.
  */
@@ -38,7 +31,6 @@ typedef struct tacet_contextual_parts {
     tacet_kernel_kind kind;
     unsigned matern_p;
     const double *lengthscales; /* action_dim + context_dim of them, in the units of the bounds */
-    const size_t *groups;       /* likewise: the kernel is the mean of the groups'; NULL: one kernel of all of them */
     const double *nodes;        /* (action_dim + context_dim) x count */
     const double *weights;      /* count */
     size_t count;               /* at most TACET_CONTEXTUAL_NODES_MOST */
@@ -46,17 +38,11 @@ typedef struct tacet_contextual_parts {
     double logistic_lo, logistic_scale; /* scale 0: the mean is the sum itself; above 0: as said at the head */
     bool minimize; /* the sum is of the negated reward: predictions are negated back, and the best is the least */
     /* What is claimed of it. */
-    bool is_private;                 /* false: seeded noise; for tests and simulations */
-    double eps, delta;               /* of the whole model */
-    size_t person_rows;              /* where the claim is about persons: at most so many rows of each; 0: about rows */
-    double person_eps, person_delta; /* then: of all of them together */
-    uint64_t rounds;                 /* rows learnt from */
-    double range[2];                 /* of rewards: means are given within it; both 0: not said */
-    double predicted_error;          /* root mean square; measured: as large as the releases say, else as believed */
-    bool measured;                   /* whether the next two are there */
-    double outcome_error;            /* root mean square of outcome less prediction, on rows that were held out */
-    double outcome_bound;            /* with probability 95 % not more than this */
-    tacet_contextual_value recommended, logged; /* the rule of the model, and the one that made the log */
+    bool is_private;        /* false: seeded noise; for tests and simulations */
+    double eps, delta;      /* of the whole model */
+    uint64_t rounds;        /* rows learnt from */
+    double range[2];        /* of rewards: means are given within it; both 0: not said */
+    double predicted_error; /* root mean square, as believed */
     /* What the coordinates are: the embedding of a record of this space, whose first columns are the action. NULL: they
      * are plain numbers. */
     const tacet_space *space;
