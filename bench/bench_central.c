@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include <tacet/core/simrng.h>
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 #include "central/trusted/policy.h"
 
 enum { ARMS = 25 };

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
 #include "gp/features.h"
@@ -281,7 +281,7 @@ static tacet_status central_regret(bounds *b, bool local, double eps, tacet_erro
         return status;
     }
     const double sd = local ? sigma * sqrt(T) : sigma * sqrt(nodes);
-    tacet_noisy_ucb_spectrum(&shift, &kappa, sd, FEATURES, T, zeta);
+    tacet_published_ucb_spectrum(&shift, &kappa, sd, FEATURES, T, zeta);
     const double determinant = m * log1p(T / (m * (1 + shift)));
     const double beta = B * sqrt(3 * shift / (rho * rho) + 1) + kappa / rho + sqrt(determinant + 2 * log(2 / zeta));
     (void)snprintf(setting, sizeof setting, "eps = %g, delta = 0.1, T = %d, m = %d", eps, ROUNDS, FEATURES);

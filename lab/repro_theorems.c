@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "central/trusted/policy.h"
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
 #include "gp/features.h"
@@ -172,7 +172,7 @@ static void width_and_regret(repro_rows *b, double order, double sigma) {
     const double eps = fmin(2, theorem_2(2, order, 0.25));
     double shift = 0, kappa = 0;
     char setting[96];
-    tacet_noisy_ucb_spectrum(&shift, &kappa, sigma * sqrt(2 * nodes), (size_t)m, T, zeta);
+    tacet_published_ucb_spectrum(&shift, &kappa, sigma * sqrt(2 * nodes), (size_t)m, T, zeta);
     const double gain = m / 2 * log1p(T / (m * lambda));
     const double term = T * B * eps / (rho * sqrt(shift));
     const double rest = B * sqrt(3 * shift / (rho * rho) + 1) + kappa / rho +
@@ -234,8 +234,8 @@ static tacet_status small_lemmas(repro_rows *b, tacet_error *err) {
     for (size_t m = 25; m <= 400; m *= 4) {
         double shift = 0, kappa = 0, local = 0;
         char setting[64];
-        tacet_noisy_ucb_spectrum(&shift, &kappa, sqrt(22), m, 1024, 0.1);
-        tacet_noisy_ucb_spectrum(&local, &kappa, sqrt(1024), m, 1024, 0.1);
+        tacet_published_ucb_spectrum(&shift, &kappa, sqrt(22), m, 1024, 0.1);
+        tacet_published_ucb_spectrum(&local, &kappa, sqrt(1024), m, 1024, 0.1);
         (void)snprintf(setting, sizeof setting, "T = 1024, sigma = 1, m = %zu", m);
         repro_rows_add(b, "central", "Remarks 6, 7: lambda_min of Lemma 6 (local) / of Lemma 3 (tree)", setting, local,
                        shift, "both grow as sqrt m; local as sqrt T");

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 #include "central/trusted/policy.h"
 
 enum { FEATURES = 40 };                  /* of the paper's world */
@@ -165,17 +165,17 @@ static tacet_status run_private(simulation *s, size_t k, central_env *env, doubl
 static tacet_status run_plain(simulation *s, size_t k, central_env *env, double *arms, tacet_error *err) {
     tacet_simrng coin;
     tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 32 | k);
-    tacet_noisy_ucb *ucb = NULL;
+    tacet_published_ucb *ucb = NULL;
     double *sums = NULL, *z = NULL;
     report *queue = calloc(s->outstanding + 1, sizeof *queue);
     size_t m = 0;
     tacet_status status = queue == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for reports") : TACET_OK;
     if (status == TACET_OK && s->algorithm == NONPRIVATE) {
-        tacet_noisy_ucb_settings set;
-        tacet_noisy_ucb_settings_defaults(&set);
+        tacet_published_ucb_settings set;
+        tacet_published_ucb_settings_defaults(&set);
         set.width = PLAIN_WIDTH;
         m = tacet_features_dim(s->features);
-        status = tacet_noisy_ucb_create(&ucb, s->features, &set, err);
+        status = tacet_published_ucb_create(&ucb, s->features, &set, err);
         sums = calloc((m + 1) * (m + 2) / 2, sizeof(double));
         z = calloc(m + 1, sizeof(double));
     }
@@ -183,7 +183,7 @@ static tacet_status run_plain(simulation *s, size_t k, central_env *env, double 
     for (size_t t = 0; status == TACET_OK && t < s->rounds; t++) {
         const double best = central_env_round(env, arms, s->arms);
         const size_t a = ucb == NULL ? tacet_simrng_below(&coin, s->arms)
-                                     : tacet_noisy_ucb_choose(ucb, NULL, arms, env->dim, s->arms);
+                                     : tacet_published_ucb_choose(ucb, NULL, arms, env->dim, s->arms);
         const double *x = arms + env->dim * a;
         regret += best - central_env_mean(env, x);
         report now = {.reward = central_env_reward(env, x)};
@@ -201,11 +201,11 @@ static tacet_status run_plain(simulation *s, size_t k, central_env *env, double 
                     *at++ += sqrt(2) * z[i] * z[j];
                 }
             }
-            status = tacet_noisy_ucb_update(ucb, sums, err);
+            status = tacet_published_ucb_update(ucb, sums, err);
         }
     }
     s->regret[k] = regret;
-    tacet_noisy_ucb_free(ucb);
+    tacet_published_ucb_free(ucb);
     free(sums);
     free(z);
     free(queue);

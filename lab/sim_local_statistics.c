@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "local/open/statistics.h"
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include "local/shared/ldp.h"
@@ -55,15 +55,15 @@ typedef struct sides {
     tacet_sphere directions;
     double *work;                   /* of a record, its order, and an estimate */
     tacet_local_statistics *server; /* shipped */
-    tacet_noisy_ucb *ucb;           /* published */
-    double *sums;                   /* published: in the layout of noisy_ucb */
+    tacet_published_ucb *ucb;       /* published */
+    double *sums;                   /* published: in the layout of published_ucb */
     double matrix, vector;          /* published: standard deviations of a report's numbers */
     size_t m;
 } sides;
 
 static void free_sides(sides *b) {
     tacet_local_statistics_free(b->server);
-    tacet_noisy_ucb_free(b->ucb);
+    tacet_published_ucb_free(b->ucb);
     free(b->sums);
     free(b->work);
 }
@@ -87,8 +87,8 @@ static tacet_status make_shipped(sides *b, const simulation *s, tacet_error *err
  * sqrt(4.5) for rewards of at most 1 (c = 1/2, y = -z = 1). */
 static tacet_status make_published(sides *b, const simulation *s, tacet_error *err) {
     const double T = (double)s->rounds, m = (double)b->m;
-    tacet_noisy_ucb_settings set;
-    tacet_noisy_ucb_settings_defaults(&set);
+    tacet_published_ucb_settings set;
+    tacet_published_ucb_settings_defaults(&set);
     set.zeta = ZETA;
     tacet_status status = TACET_OK;
     if (s->printed) {
@@ -101,11 +101,11 @@ static tacet_status make_published(sides *b, const simulation *s, tacet_error *e
         return status;
     }
     /* Lemma 6: noise of the sum of T reports */
-    tacet_noisy_ucb_spectrum(&set.shift, &set.kappa, b->matrix * sqrt(T), b->m, T, ZETA);
+    tacet_published_ucb_spectrum(&set.shift, &set.kappa, b->matrix * sqrt(T), b->m, T, ZETA);
     if (s->printed) { /* with the two scales of Lemma 5 */
         set.kappa = b->vector * sqrt(m * T * b->matrix / set.shift);
     }
-    status = tacet_noisy_ucb_create(&b->ucb, s->features, &set, err);
+    status = tacet_published_ucb_create(&b->ucb, s->features, &set, err);
     b->sums = calloc((b->m + 1) * (b->m + 2) / 2, sizeof(double));
     b->work = calloc(b->m, sizeof(double));
     return b->sums == NULL || b->work == NULL ? TACET_NO_MEMORY : status;
@@ -130,12 +130,12 @@ static tacet_status report_published(sides *b, const simulation *s, tacet_simrng
         }
         *at++ += sqrt(2) * (y * phi[j] + b->vector * tacet_simrng_normal(rng));
     }
-    return tacet_noisy_ucb_update(b->ucb, b->sums, err);
+    return tacet_published_ucb_update(b->ucb, b->sums, err);
 }
 
 static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t dim, size_t count) {
     if (b->ucb != NULL) {
-        return tacet_noisy_ucb_choose(b->ucb, NULL, arms, dim, count);
+        return tacet_published_ucb_choose(b->ucb, NULL, arms, dim, count);
     }
     tacet_central_learner *model = tacet_local_statistics_model(b->server);
     return tacet_central_learner_informed(model) ? tacet_central_learner_choose(model, NULL, arms, dim, count, NULL)

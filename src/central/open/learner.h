@@ -22,11 +22,6 @@ typedef struct tacet_central_learner_settings {
                         512 */
     size_t set_size; /* arms a round typically offers; default 25 */
     double typical_reward; /* what an unseen arm is taken to return, mapped to (0, 1); default 0.5 */
-    double anywhere;       /* share of the guessed law of play that is spread evenly, at most 1; default 0.03 */
-    double tilt_var;       /* prior variance of each coefficient of the tilt; default 0.3 */
-    double level_var;      /* of the logit of a typical reward; default 2 */
-    double logit_var;      /* of each coefficient of the reward's logit; default 3 */
-    double logit_width;    /* arms are scored logit + width sd; less under much noise; default 1.5 */
     bool counted;          /* arms are counted one by one (counts.h); default false. INVALID where
                               tacet__central_countable is 0 */
 } tacet_central_learner_settings;

@@ -22,6 +22,9 @@ static const double TOLERANCE = 1e-5;  /* of the objective */
 static const double SHORT = 0.3;       /* vectors of at least this length, where 1 is usual, become unit vectors */
 static const double REWARD_VAR = 0.25; /* of v at most */
 static const double PLAY_MOST = 0.5;
+/* Of the belief before the first batch: of each coefficient of the tilt, of the level, of each of the reward's logit.
+ */
+static const double TILT_VAR = 0.3, LEVEL_VAR = 2, COEFFICIENT_VAR = 3;
 enum { PLAY_SIZE = 6 }; /* numbers for which the noise decides how much to tell about the law of play */
 
 struct tacet__stepwise {
@@ -99,7 +102,7 @@ static bool allocate(tacet__stepwise *s) {
 }
 
 tacet_status tacet__stepwise_create(tacet__stepwise **out, const double *Phi, size_t ld, size_t features, size_t tilted,
-                                    size_t points, const tacet__stepwise_prior *prior, tacet_error *err) {
+                                    size_t points, double level, tacet_error *err) {
     *out = NULL;
     tacet__stepwise *s = TACET__ZALLOC(tacet__stepwise, 1);
     if (s == NULL) {
@@ -121,11 +124,11 @@ tacet_status tacet__stepwise_create(tacet__stepwise **out, const double *Phi, si
         s->with_constant[j * s->reward_count] = 1;
         memcpy(s->with_constant + j * s->reward_count + 1, Phi + j * ld, features * sizeof(double));
     }
-    s->belief_mean[s->tilt_count] = prior->level;
+    s->belief_mean[s->tilt_count] = level;
     for (size_t i = 0; i < s->unknowns; i++) {
-        s->belief_cov[i * (s->unknowns + 1)] = i < s->tilt_count    ? prior->tilt_var
-                                               : i == s->tilt_count ? prior->level_var
-                                                                    : prior->reward_var;
+        s->belief_cov[i * (s->unknowns + 1)] = i < s->tilt_count    ? TILT_VAR
+                                               : i == s->tilt_count ? LEVEL_VAR
+                                                                    : COEFFICIENT_VAR;
     }
     *out = s;
     return TACET_OK;

@@ -13,17 +13,12 @@
 
 typedef struct tacet__stepwise tacet__stepwise;
 
-typedef struct tacet__stepwise_prior {
-    double tilt_var;         /* of each coefficient of the tilt */
-    double level, level_var; /* logit of a typical reward, and its variance */
-    double reward_var;       /* of each coefficient of the reward's logit */
-} tacet__stepwise_prior;
-
 enum { TACET__STEPWISE_POINTS = 64 }; /* points predicted at a time */
 
-/* Phi (m x points, borrowed): the features of the grid, of which the leading `tilted` describe the law of play. */
+/* Phi (m x points, borrowed): the features of the grid, of which the leading `tilted` describe the law of play. level:
+ * the logit of a typical reward. */
 tacet_status tacet__stepwise_create(tacet__stepwise **out, const double *Phi, size_t ld, size_t features, size_t tilted,
-                                    size_t points, const tacet__stepwise_prior *prior, tacet_error *err);
+                                    size_t points, double level, tacet_error *err);
 void tacet__stepwise_free(tacet__stepwise *s); /* NULL is allowed */
 size_t tacet__stepwise_most(size_t features);  /* numbers of a record at most */
 /* How long the part of a record that tells where was played is, and so how far two records can be apart, under noise of

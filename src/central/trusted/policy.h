@@ -88,7 +88,7 @@ typedef struct tacet_central_published_settings {
     tacet_central_calibration calibration; /* default PROVEN */
     double norm_bound;                     /* B of the function; default 1. Rewards in [lo, hi], |y| <= reward_bound */
     double reward_lo, reward_hi;           /* defaults 0, 1 */
-    double rho, lambda, zeta, width;       /* as in tacet_noisy_ucb_settings: 0.5, 1, 0.1, 1 */
+    double rho, lambda, zeta, width;       /* as in tacet_published_ucb_settings: 0.5, 1, 0.1, 1 */
     size_t open_most;                      /* default 64 */
     uint64_t coin_seed;                    /* of the first round; default 1 */
     bool leaves; /* the tree as the paper prints it: noise in its leaves alone. Default false: in every node */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/calibrate.h>
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 #include <tacet/core/simrng.h>
 
 #include "core/fail.h"
@@ -33,7 +33,7 @@ typedef struct published {
     const tacet_features *features; /* borrowed */
     tacet_noise *noise;             /* borrowed, seeded */
     tacet_central_published_settings settings;
-    tacet_noisy_ucb *ucb;
+    tacet_published_ucb *ucb;
     tacet__tree *tree;
     double *z;               /* m + 1: private */
     double *record, *sums;   /* of the outer product: private; released */
@@ -142,7 +142,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     }
     tacet_suggestion s = {.ticket = p->given + 1};
     if (p->counted > 0) {
-        s.index = tacet_noisy_ucb_choose(p->ucb, &s.score, round->points, round->ld, round->count);
+        s.index = tacet_published_ucb_choose(p->ucb, &s.score, round->points, round->ld, round->count);
     } else {
         tacet_simrng coin;
         tacet_simrng_init(&coin, p->settings.coin_seed, s.ticket);
@@ -175,13 +175,13 @@ static tacet_status observe(void *self, uint64_t number, double value, tacet_err
     }
     fill_record(p, t->point, fmin(fmax(value, p->settings.reward_lo), p->settings.reward_hi));
     status = tacet__tree_step(p->tree, p->sums, &var, p->record, p->noise, err);
-    sodium_memzero(p->record, tacet_noisy_ucb_dim(p->ucb) * sizeof(double));
+    sodium_memzero(p->record, tacet_published_ucb_dim(p->ucb) * sizeof(double));
     if (status != TACET_OK) {
         return status;
     }
     t->number = 0;
     p->counted++;
-    return tacet_noisy_ucb_update(p->ucb, p->sums, err);
+    return tacet_published_ucb_update(p->ucb, p->sums, err);
 }
 
 static tacet_status drop(void *self, uint64_t number, tacet_error *err) {
@@ -212,7 +212,7 @@ static void guarantee(const void *self, tacet_guarantee *out) {
 static void free_published(void *self) {
     published *p = self;
     if (p != NULL) {
-        tacet_noisy_ucb_free(p->ucb);
+        tacet_published_ucb_free(p->ucb);
         tacet__tree_free(p->tree);
         free(p->z);
         free(p->record);
@@ -261,19 +261,19 @@ static tacet_status build(published *p, double sigma, tacet_error *err) {
     const tacet_central_published_settings *s = &p->settings;
     const size_t m = tacet_features_dim(p->features), d = tacet_features_inputs(p->features);
     const double nodes = s->leaves ? (double)s->rounds : 1 + ceil(log2((double)s->rounds)); /* in one sum */
-    tacet_noisy_ucb_settings set;
-    tacet_noisy_ucb_settings_defaults(&set);
+    tacet_published_ucb_settings set;
+    tacet_published_ucb_settings_defaults(&set);
     set.norm_bound = s->norm_bound;
     set.rho = s->rho;
     set.lambda = s->lambda;
     set.zeta = s->zeta;
     set.width = s->width;
-    tacet_noisy_ucb_spectrum(&set.shift, &set.kappa, sigma * sqrt(2 * nodes), m, (double)s->rounds, s->zeta);
-    tacet_status status = tacet_noisy_ucb_create(&p->ucb, p->features, &set, err);
+    tacet_published_ucb_spectrum(&set.shift, &set.kappa, sigma * sqrt(2 * nodes), m, (double)s->rounds, s->zeta);
+    tacet_status status = tacet_published_ucb_create(&p->ucb, p->features, &set, err);
     if (status != TACET_OK) {
         return status;
     }
-    const size_t dim = tacet_noisy_ucb_dim(p->ucb);
+    const size_t dim = tacet_published_ucb_dim(p->ucb);
     const tacet__array arrays[] = {
         {&p->z, m, 2}, {&p->record, dim, 1}, {&p->sums, dim, 1}, {&p->points, d, s->open_most}};
     p->open = TACET__ZALLOC(ticket, s->open_most);

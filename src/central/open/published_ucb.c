@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noisy_ucb.c - GP-UCB in a feature space from noisy normal equations.
+/* published_ucb.c - GP-UCB in a feature space from noisy normal equations.
  * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 1, Theorem 1, Lemma 3. Differs: the kernel approximation's term
  * of the width is left out (it needs an error far below what 100 features give, and would only widen it); a V that the
- * shift failed to make positive definite is repaired and counted. Cost: O(m^3) an update, O(m^2) an arm. */
-#include "central/open/noisy_ucb.h"
+ * shift failed to make positive definite is repaired. Cost: O(m^3) an update, O(m^2) an arm. */
+#include "central/open/published_ucb.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -16,40 +16,29 @@
 
 enum { BATCH = 64 };
 
-struct tacet_noisy_ucb {
+struct tacet_published_ucb {
     const tacet_features *features;
-    tacet_noisy_ucb_settings set;
+    tacet_published_ucb_settings set;
     size_t m, dim;
     double *sums;  /* dim: what was told last */
     double *L;     /* m x m: V = L L' */
     double *theta; /* m */
     double *phi;   /* m x BATCH */
     double beta;
-    uint64_t repairs;
-    uint64_t updates;
 };
 
-void tacet_noisy_ucb_settings_defaults(tacet_noisy_ucb_settings *settings) {
-    *settings = (tacet_noisy_ucb_settings){
+void tacet_published_ucb_settings_defaults(tacet_published_ucb_settings *settings) {
+    *settings = (tacet_published_ucb_settings){
         .norm_bound = 1, .rho = 0.5, .lambda = 1, .zeta = 0.1, .shift = 0, .kappa = 0, .width = 1};
 }
 
-void tacet_noisy_ucb_spectrum(double *shift, double *kappa, double sd, size_t m, double rounds, double zeta) {
+void tacet_published_ucb_spectrum(double *shift, double *kappa, double sd, size_t m, double rounds, double zeta) {
     const double log_term = log(2 * rounds / zeta), root = sqrt((double)m);
     *shift = sd * (4 * root + 2 * log_term);
     *kappa = sd / sqrt(2 * *shift) * (root + sqrt(2 * log_term));
 }
 
-tacet_status tacet_noisy_ucb_respectrum(tacet_noisy_ucb *u, double shift, double kappa, tacet_error *err) {
-    if (!(shift >= 0 && kappa >= 0 && isfinite(shift + kappa))) {
-        return tacet__fail(err, TACET_INVALID, "shift and kappa must be finite and not negative");
-    }
-    u->set.shift = shift;
-    u->set.kappa = kappa;
-    return TACET_OK;
-}
-
-static tacet_status check(const tacet_noisy_ucb_settings *s, tacet_error *err) {
+static tacet_status check(const tacet_published_ucb_settings *s, tacet_error *err) {
     const struct {
         const char *name;
         double value;
@@ -71,9 +60,9 @@ static tacet_status check(const tacet_noisy_ucb_settings *s, tacet_error *err) {
 }
 
 /* V, theta and beta from u->sums; L must hold m x m. */
-static void solve(tacet_noisy_ucb *u) {
+static void solve(tacet_published_ucb *u) {
     const size_t m = u->m;
-    const tacet_noisy_ucb_settings *s = &u->set;
+    const tacet_published_ucb_settings *s = &u->set;
     double added = s->lambda + 2 * s->shift, extra = 0;
     for (;;) {
         const double *at = u->sums;
@@ -89,15 +78,14 @@ static void solve(tacet_noisy_ucb *u) {
         }
         extra = extra == 0 ? added : 2 * extra;
     }
-    u->repairs += extra > 0;
     const double logdet = tacet__chol_logdet(m, u->L, m) - (double)m * log(s->lambda + s->shift);
     u->beta = s->norm_bound * sqrt(3 * s->shift / (s->rho * s->rho) + 1) + s->kappa / s->rho +
               sqrt(fmax(0, logdet) + 2 * log(2 / s->zeta));
     tacet__chol_solve(m, u->L, m, u->theta);
 }
 
-tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features *features,
-                                    const tacet_noisy_ucb_settings *settings, tacet_error *err) {
+tacet_status tacet_published_ucb_create(tacet_published_ucb **out, const tacet_features *features,
+                                        const tacet_published_ucb_settings *settings, tacet_error *err) {
     if (out == NULL || features == NULL || settings == NULL) {
         return tacet__fail(err, TACET_INVALID, "noisy GP-UCB needs features and settings");
     }
@@ -106,7 +94,7 @@ tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features 
     if (status != TACET_OK) {
         return status;
     }
-    tacet_noisy_ucb *u = TACET__ZALLOC(tacet_noisy_ucb, 1);
+    tacet_published_ucb *u = TACET__ZALLOC(tacet_published_ucb, 1);
     if (u == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for noisy GP-UCB");
     }
@@ -119,7 +107,7 @@ tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features 
     u->theta = TACET__ZALLOC(double, u->m);
     u->phi = TACET__ZALLOC(double, u->m *BATCH);
     if (u->sums == NULL || u->L == NULL || u->theta == NULL || u->phi == NULL) {
-        tacet_noisy_ucb_free(u);
+        tacet_published_ucb_free(u);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for normal equations of %zu features",
                            tacet_features_dim(features));
     }
@@ -128,7 +116,7 @@ tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features 
     return TACET_OK;
 }
 
-void tacet_noisy_ucb_free(tacet_noisy_ucb *u) {
+void tacet_published_ucb_free(tacet_published_ucb *u) {
     if (u != NULL) {
         free(u->sums);
         free(u->L);
@@ -138,23 +126,11 @@ void tacet_noisy_ucb_free(tacet_noisy_ucb *u) {
     }
 }
 
-size_t tacet_noisy_ucb_dim(const tacet_noisy_ucb *u) {
+size_t tacet_published_ucb_dim(const tacet_published_ucb *u) {
     return u->dim;
 }
 
-uint64_t tacet_noisy_ucb_updates(const tacet_noisy_ucb *u) {
-    return u->updates;
-}
-
-uint64_t tacet_noisy_ucb_repairs(const tacet_noisy_ucb *u) {
-    return u->repairs;
-}
-
-double tacet_noisy_ucb_beta(const tacet_noisy_ucb *u) {
-    return u->beta;
-}
-
-tacet_status tacet_noisy_ucb_update(tacet_noisy_ucb *u, const double *sums, tacet_error *err) {
+tacet_status tacet_published_ucb_update(tacet_published_ucb *u, const double *sums, tacet_error *err) {
     for (size_t i = 0; i < u->dim; i++) {
         if (!(fabs(sums[i]) < 1e100)) {
             return tacet__fail(err, TACET_INVALID, "number %zu of the release is not finite, or too large", i);
@@ -162,18 +138,10 @@ tacet_status tacet_noisy_ucb_update(tacet_noisy_ucb *u, const double *sums, tace
     }
     memcpy(u->sums, sums, u->dim * sizeof(double));
     solve(u);
-    u->updates++;
     return TACET_OK;
 }
 
-void tacet_noisy_ucb_predict(tacet_noisy_ucb *u, double *mean, double *sd, const double *x) {
-    tacet_features_eval(u->features, u->phi, x, tacet_features_inputs(u->features), 1);
-    *mean = tacet__dot(u->phi, u->theta, u->m);
-    tacet__trsv(false, u->m, u->L, u->m, u->phi);
-    *sd = u->set.rho * tacet__norm2(u->phi, u->m);
-}
-
-size_t tacet_noisy_ucb_choose(tacet_noisy_ucb *u, double *score, const double *X, size_t ldx, size_t n) {
+size_t tacet_published_ucb_choose(tacet_published_ucb *u, double *score, const double *X, size_t ldx, size_t n) {
     size_t best = 0;
     double top = -INFINITY;
     for (size_t first = 0; first < n; first += BATCH) {

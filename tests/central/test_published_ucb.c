@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_noisy_ucb.c - the published server half against the formulas of Algorithm 1 and Theorem 1, written out. */
+/* test_published_ucb.c - the published server half against the formulas of Algorithm 1 and Theorem 1, written out. */
 #include "support/dense.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include "central/open/noisy_ucb.h"
+#include "central/open/published_ucb.h"
 
 static tacet_features *features;
 enum { ORDER = 3, M = ORDER * ORDER, DIM = (M + 1) * (M + 2) / 2 };
@@ -35,12 +35,12 @@ static void add(double *sums, const double *phi, double y) {
 
 /* With exact sums, theta and sd are those of Bayesian linear regression (noise rho^2, prior rho^2/lambda). */
 static void exact_sums_are_regression(void **state) {
-    tacet_noisy_ucb_settings set;
-    tacet_noisy_ucb_settings_defaults(&set);
+    tacet_published_ucb_settings set;
+    tacet_published_ucb_settings_defaults(&set);
     set.lambda = 0.7;
-    tacet_noisy_ucb *ucb = NULL;
-    assert_ok(tacet_noisy_ucb_create(&ucb, features, &set, NULL));
-    assert_int_equal(tacet_noisy_ucb_dim(ucb), DIM);
+    tacet_published_ucb *ucb = NULL;
+    assert_ok(tacet_published_ucb_create(&ucb, features, &set, NULL));
+    assert_int_equal(tacet_published_ucb_dim(ucb), DIM);
     tacet_simrng rng = test_rng(4, 0);
     double sums[DIM] = {0}, phi[M], precision[M * M] = {0}, moment[M] = {0};
     for (size_t i = 0; i < M; i++) {
@@ -58,9 +58,7 @@ static void exact_sums_are_regression(void **state) {
             }
         }
     }
-    assert_ok(tacet_noisy_ucb_update(ucb, sums, NULL));
-    assert_int_equal(tacet_noisy_ucb_updates(ucb), 1);
-    assert_int_equal(tacet_noisy_ucb_repairs(ucb), 0);
+    assert_ok(tacet_published_ucb_update(ucb, sums, NULL));
     double arms[10], mean[5], sd[5], beta = 0;
     for (size_t i = 0; i < 10; i++) {
         arms[i] = 2 * tacet_simrng_uniform(&rng);
@@ -69,11 +67,9 @@ static void exact_sums_are_regression(void **state) {
     double copy[M * M];
     memcpy(copy, precision, sizeof copy);
     beta = 1 + sqrt(dense_logdet(copy, M) - M * log(set.lambda / (set.rho * set.rho)) + 2 * log(2 / set.zeta));
-    assert_close(tacet_noisy_ucb_beta(ucb), beta, 1e-9);
     size_t best = 0;
     double top = -INFINITY;
     for (size_t j = 0; j < 5; j++) {
-        double own_mean = 0, own_sd = 0;
         tacet_features_eval(features, phi, arms + 2 * j, 2, 1);
         double solved[2 * M];
         memcpy(solved, moment, sizeof moment);
@@ -87,58 +83,64 @@ static void exact_sums_are_regression(void **state) {
             sd[j] += phi[i] * solved[M + i];
         }
         sd[j] = sqrt(sd[j]);
-        tacet_noisy_ucb_predict(ucb, &own_mean, &own_sd, arms + 2 * j);
-        assert_close(own_mean, mean[j], 1e-9);
-        assert_close(own_sd, sd[j], 1e-9);
+        double own = 0;
+        assert_int_equal(tacet_published_ucb_choose(ucb, &own, arms + 2 * j, 2, 1), 0);
+        assert_close(own, mean[j] + beta * sd[j], 1e-9);
         if (mean[j] + beta * sd[j] > top) {
             top = mean[j] + beta * sd[j];
             best = j;
         }
     }
     double score = 0;
-    assert_int_equal(tacet_noisy_ucb_choose(ucb, &score, arms, 2, 5), best);
+    assert_int_equal(tacet_published_ucb_choose(ucb, &score, arms, 2, 5), best);
     assert_close(score, top, 1e-9);
-    tacet_noisy_ucb_free(ucb);
+    tacet_published_ucb_free(ucb);
 }
 
 static void shift_and_repair(void **state) {
     double shift = 0, kappa = 0;
-    tacet_noisy_ucb_spectrum(&shift, &kappa, 3, 100, 1024, 0.1);
+    tacet_published_ucb_spectrum(&shift, &kappa, 3, 100, 1024, 0.1);
     assert_close(shift, 3 * (40 + 2 * log(20480)), 1e-9);
     assert_close(kappa, 3 / sqrt(2 * shift) * (10 + sqrt(2 * log(20480))), 1e-9);
-    tacet_noisy_ucb_settings set;
-    tacet_noisy_ucb_settings_defaults(&set);
+    tacet_published_ucb_settings set;
+    tacet_published_ucb_settings_defaults(&set);
     set.shift = 2;
     set.kappa = 0.5;
-    tacet_noisy_ucb *ucb = NULL;
-    assert_ok(tacet_noisy_ucb_create(&ucb, features, &set, NULL));
-    /* no data: V = (lambda + 2 shift) I */
-    assert_close(tacet_noisy_ucb_beta(ucb), sqrt(25) + 1 + sqrt(M * log(5.0 / 3) + 2 * log(20)), 1e-9);
+    tacet_published_ucb *ucb = NULL;
+    assert_ok(tacet_published_ucb_create(&ucb, features, &set, NULL));
+    /* no data: V = (lambda + 2 shift) I, theta = 0 */
+    const double x[2] = {0.3, 0.2}, beta = sqrt(25) + 1 + sqrt(M * log(5.0 / 3) + 2 * log(20));
+    double phi[M], score = 0, norm2 = 0;
+    tacet_features_eval(features, phi, x, 2, 1);
+    for (size_t i = 0; i < M; i++) {
+        norm2 += phi[i] * phi[i];
+    }
+    (void)tacet_published_ucb_choose(ucb, &score, x, 2, 1);
+    assert_close(score, beta * set.rho * sqrt(norm2 / 5), 1e-9);
     double sums[DIM] = {0};
     sums[0] = -50; /* noise beyond the shift */
-    assert_ok(tacet_noisy_ucb_update(ucb, sums, NULL));
-    assert_int_equal(tacet_noisy_ucb_repairs(ucb), 1);
-    assert_true(isfinite(tacet_noisy_ucb_beta(ucb)));
+    assert_ok(tacet_published_ucb_update(ucb, sums, NULL));
+    (void)tacet_published_ucb_choose(ucb, &score, x, 2, 1);
+    assert_true(isfinite(score));
     sums[7] = NAN;
-    assert_status(tacet_noisy_ucb_update(ucb, sums, NULL), TACET_INVALID);
-    assert_status(tacet_noisy_ucb_respectrum(ucb, -1, 0, NULL), TACET_INVALID);
-    tacet_noisy_ucb_free(ucb);
+    assert_status(tacet_published_ucb_update(ucb, sums, NULL), TACET_INVALID);
+    tacet_published_ucb_free(ucb);
 }
 
 static void refuses_and_fails(void **state) {
-    tacet_noisy_ucb *ucb = NULL;
+    tacet_published_ucb *ucb = NULL;
     for (int k = 0; k < 7; k++) {
-        tacet_noisy_ucb_settings s;
-        tacet_noisy_ucb_settings_defaults(&s);
+        tacet_published_ucb_settings s;
+        tacet_published_ucb_settings_defaults(&s);
         double *numbers[] = {&s.norm_bound, &s.rho, &s.lambda, &s.zeta, &s.shift, &s.kappa, &s.width};
         *numbers[k] = k % 2 == 0 ? NAN : -1;
-        assert_status(tacet_noisy_ucb_create(&ucb, features, &s, NULL), TACET_INVALID);
+        assert_status(tacet_published_ucb_create(&ucb, features, &s, NULL), TACET_INVALID);
         assert_null(ucb);
     }
-    tacet_noisy_ucb_settings set;
-    tacet_noisy_ucb_settings_defaults(&set);
-    assert_each_alloc_fails(tacet_noisy_ucb_create(&ucb, features, &set, NULL), ucb == NULL);
-    tacet_noisy_ucb_free(ucb);
+    tacet_published_ucb_settings set;
+    tacet_published_ucb_settings_defaults(&set);
+    assert_each_alloc_fails(tacet_published_ucb_create(&ucb, features, &set, NULL), ucb == NULL);
+    tacet_published_ucb_free(ucb);
 }
 
 int main(void) {
