@@ -3,7 +3,7 @@
  * Ring: audit. Source: Clopper and Pearson 1934. The bounds solve P(Bin(n, p) >= hits) = 1 - confidence (lower) and
  * P(Bin(n, p) <= hits) = 1 - confidence (upper) by bisection on the regularised incomplete beta function, itself by
  * Lentz's continued fraction; the bisection ends on the conservative side. Cost: some 60 continued fractions. */
-#include "audit/judge.h"
+#include "audit/bound.h"
 
 #include <math.h>
 

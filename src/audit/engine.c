@@ -6,7 +6,7 @@
  * on only. With a seed the result does not depend on the number of threads. */
 #include <tacet/audit/audit.h>
 
-#include "audit/judge.h"
+#include "audit/bound.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

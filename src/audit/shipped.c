@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shipped.c - neighbouring tables through the release itself, and what came out of it through the tests; the other ways
- * out are those of way.h.
+ * out are those of shipped_way.h.
  * Ring: audit. Cost: at 10^6 rows three releases of a million rows, a minute on one core; interrupted, two releases of
  * one row a run, some 6 ms together. */
 #include <tacet/audit/audit.h>
 
-#include "audit/judge.h"
-#include "audit/law.h"
-#include "audit/scratch.h"
-#include "audit/way.h"
+#include "audit/bound.h"
+#include "audit/noise_law.h"
+#include "audit/temporary_folder.h"
+#include "audit/shipped_way.h"
 #include "core/fail.h"
 #include "outsourced/shared/release_text.h"
 #include "core/memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_audit.c - the auditor has power, keeps its confidence, and finds every mechanism that is broken on purpose. */
-#include "audit/judge.h"
+#include "audit/bound.h"
 
 #include "dp/noise/sampler.h"
 #include "support/test.h"

@@ -11,7 +11,7 @@
 #include <tacet/audit/audit.h>
 #include <tacet/core/simrng.h>
 
-#include "audit/law.h"
+#include "audit/noise_law.h"
 
 static tacet_audit_shipped_result audit(const char *mechanism, const char *control) {
     tacet_audit_shipped_settings s;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # families.sh - column kinds and mechanisms are told apart in their tables alone: elsewhere no code compares a kind with a
-# member or switches over members, so a new member cannot be taken for another one. Every policy of a service is in a list.
+# member or switches over members, so a new member cannot be taken for another one. Every policy of a service
+# and every audit target is in a list.
 set -eu
 cd "${TACET_SOURCE:-$(dirname "$0")/../..}"
 
@@ -30,5 +31,11 @@ policies=$(sed -n -e 's/^const tacet__policy_kind \(tacet__[a-z_]*\) = .*/\1/p' 
 [ "$(echo "$policies" | wc -l)" -ge 9 ] || { echo "the check does not see the policies"; exit 1; }
 for policy in $policies; do
     grep -q "&$policy\b" src/service/trusted/kinds.c || { echo "$policy is not in src/service/trusted/kinds.c"; exit 1; }
+done
+# An audit target that is not in the list is never run.
+targets=$(sed -n 's/^const tacet_audit_target tacet__audit_\([a-z_0-9]*\) = .*/\1/p' src/audit/targets_*.c)
+[ "$(echo "$targets" | wc -l)" -ge 20 ] || { echo "the check does not see the audit targets"; exit 1; }
+for target in $targets; do
+    grep -q "X($target)" src/audit/targets.h || { echo "$target is not in TACET__AUDIT_TARGETS, src/audit/targets.h"; exit 1; }
 done
 echo "kinds and mechanisms are told apart in their tables alone"

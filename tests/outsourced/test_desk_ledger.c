@@ -5,7 +5,7 @@
 #include "local/shared/ldp.h"
 #include "outsourced/desk_fixture.h"
 
-#include "audit/scratch.h"
+#include "audit/temporary_folder.h"
 
 /* Private outputs: possible values only, the same bits on every retry, and composed over one row's queries only. */
 static void test_private_outputs(void **state) {

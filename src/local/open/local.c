@@ -302,12 +302,17 @@ static tacet_status build(local *self, tacet_cov *const *covs, size_t middle, bo
     if (status != TACET_OK) {
         return status;
     }
-    if (p->s.algorithm == TACET_LOCAL_ATA) {
+    switch (p->s.algorithm) { /* without a default: a new algorithm does not compile before it has an engine */
+    case TACET_LOCAL_ATA:
         status = tacet__local_ata(&self->engine, &self->ops, p, err);
-    } else if (p->s.algorithm == TACET_LOCAL_MOMA) {
+        break;
+    case TACET_LOCAL_MOMA:
         status = tacet__local_moma(&self->engine, &self->ops, p, err);
-    } else {
+        break;
+    case TACET_LOCAL_UCB:
+    case TACET_LOCAL_TGP:
         status = tacet__local_arms(&self->engine, &self->ops, p, covs, p->s.ladder, err);
+        break;
     }
     for (size_t i = 0; i < p->s.earlier_count && status == TACET_OK; i++) {
         const tacet_local_earlier *known = &p->s.earlier[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scratch.c - folders that are made, copied and removed, and a child that dies before it commits.
+/* temporary_folder.c - folders that are made, copied and removed, and a child that dies before it commits.
  * Ring: audit. A memory disk is preferred: an audit makes thousands of durable writes of made-up records, and what a
  * process that was killed leaves behind is the same there. Cost: that of the files. */
-#include "audit/scratch.h"
+#include "audit/temporary_folder.h"
 
 #include "core/fail.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_models.c - a model learnt from a log, as it ships: the table of a log of levels.
+/* shipped_models.c - a model learnt from a log, as it ships: the table of a log of levels.
  * Ring: audit. Neighbours: one row's reward at one end of the range or at the other. The bound is of the two numbers
  * that a row moves, the law of all of them; what is looked at are the bytes that the ledger stores as the answer: those
  * that left. Cost: 5 to 20 ms a release. */
-#include "audit/way.h"
+#include "audit/shipped_way.h"
 
 #include "core/fail.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* law.c - tests of released noise: its variance, rows that repeat, rows and columns that are not independent.
+/* noise_law.c - tests of released noise: its variance, rows that repeat, rows and columns that are not independent.
  * Ring: audit. Thresholds: the variance may be off by 4.5 standard errors (one false alarm in 150,000 audits), which is
  * 1 % at 10^6 rows of Laplace noise in one column, and 0.2 % of Gaussian noise in eight; every correlation by 6 (one in
  * 5 10^8 each, some hundred of them). Correlations are of signs, which are independent fair coins whatever the law, and
  * of the rows' lengths, which are independent between rows. A repeat is a whole row of at least 6 numbers that is equal
  * to another one: by chance, below 10^-6 in 2 10^6 rows. Cost: sorting the rows once, 40 passes. */
-#include "audit/law.h"
+#include "audit/noise_law.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* law.h - tests of released noise that a bound on eps does not see. Ring: audit. */
-#ifndef TACET_SRC_AUDIT_LAW_H
-#define TACET_SRC_AUDIT_LAW_H
+/* noise_law.h - tests of released noise that a bound on eps does not see. Ring: audit. */
+#ifndef TACET_SRC_AUDIT_NOISE_LAW_H
+#define TACET_SRC_AUDIT_NOISE_LAW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way.h - the ways by which answers about data leave, each run as it ships: its own files, ledger and registry in a
- * folder of its own. Ring: audit. way.c runs them, whole or interrupted and repeated; way_reports.c has the desk and
- * the device, way_models.c the learning, way_studies.c the studies. */
-#ifndef TACET_SRC_AUDIT_WAY_H
-#define TACET_SRC_AUDIT_WAY_H
+/* shipped_way.h - the ways by which answers about data leave, each run as it ships: its own files, ledger and registry
+ * in a folder of its own. Ring: audit. shipped_run.c runs them, whole or interrupted and repeated; shipped_reports.c
+ * has the desk and the device, shipped_models.c the learning, shipped_studies.c the studies. */
+#ifndef TACET_SRC_AUDIT_SHIPPED_WAY_H
+#define TACET_SRC_AUDIT_SHIPPED_WAY_H
 
-#include "audit/scratch.h"
+#include "audit/temporary_folder.h"
 
 #include <tacet/audit/audit.h>
 #include <tacet/dp/open/release.h>

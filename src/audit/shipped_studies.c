@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed and
+/* shipped_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed and
  * contextual.
  * Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what leaves with
  * the suggestion after a batch or an epoch: the answer in the ledger, of one number. Batches of the policy central go
  * through the same gate as fixed (central/trusted/gate.c). An epoch's answer is a table of four cells; looked at are
  * the two numbers that the round can move. Cost: 20 ms a release, contextual 100. */
-#include "audit/way.h"
+#include "audit/shipped_way.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

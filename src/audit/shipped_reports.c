@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way_reports.c - the desk's answers and the device's reports, each with its ledger, as they ship.
+/* shipped_reports.c - the desk's answers and the device's reports, each with its ledger, as they ship.
  * Ring: audit. Neighbours: a measured value, or a reward, at one end of its range or at the other; every row is a
  * ticket of its own. The law is that of a value in the middle, where all randomisers are symmetric. Cost: two durable
  * ledger records a ticket, 0.2 ms on a memory disk. */
 #include "local/shared/ldp.h"
-#include "audit/way.h"
+#include "audit/shipped_way.h"
 
 #include "core/fail.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bundle.c - every target's result on one page, to hand over.
+/* all_targets.c - every target's result on one page, to hand over.
  * Ring: audit. Source: none. Cost: that of the audits. */
 #include <tacet/audit/audit.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scratch.h - folders that an audit works in: made-up records only, gone afterwards. Ring: audit. */
-#ifndef TACET_SRC_AUDIT_SCRATCH_H
-#define TACET_SRC_AUDIT_SCRATCH_H
+/* temporary_folder.h - folders that an audit works in: made-up records only, gone afterwards. Ring: audit. */
+#ifndef TACET_SRC_AUDIT_TEMPORARY_FOLDER_H
+#define TACET_SRC_AUDIT_TEMPORARY_FOLDER_H
 
 #include "io/file/folder.h"
 

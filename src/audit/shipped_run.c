@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* way.c - runs a way out many times, whole or interrupted and repeated, and judges what came out.
+/* shipped_run.c - runs a way out many times, whole or interrupted and repeated, and judges what came out.
  * Ring: audit. An interruption: a child asks, and dies when the ledger is about to commit the answer; the reservation
  * is durable. Then the question is asked again, in the folder that is left and in a copy of it, and both must give the
  * same bits. The worst that whoever interrupts can do is to look at the first and, if they dislike it, to take the
  * second: that is what the bound is measured on. Cost: that of the ways. */
-#include "audit/way.h"
+#include "audit/shipped_way.h"
 
-#include "audit/law.h"
+#include "audit/noise_law.h"
 #include "core/fail.h"
 #include "core/memory.h"
 

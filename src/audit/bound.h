@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.h - the bound of engine.c from runs that somebody else made. Ring: audit. */
-#ifndef TACET_SRC_AUDIT_JUDGE_H
-#define TACET_SRC_AUDIT_JUDGE_H
+/* bound.h - the bound of engine.c from runs that somebody else made. Ring: audit. */
+#ifndef TACET_SRC_AUDIT_BOUND_H
+#define TACET_SRC_AUDIT_BOUND_H
 
 #include <tacet/audit/audit.h>
 
