@@ -73,7 +73,8 @@ check: setup-tests build
 	@tools/check $(BUILD) $(JOBS)
 
 quick: setup-tests build
-	@ctest --test-dir $(BUILD) -j $(JOBS) -L quick --output-on-failure | tail -n 4
+	@ctest --test-dir $(BUILD) -j $(JOBS) -L quick --output-on-failure >$(BUILD)/quick.log || { cat $(BUILD)/quick.log; exit 1; }
+	@tail -n 4 $(BUILD)/quick.log
 
 check-asan check-ubsan check-tsan: check-%: setup-dev
 	@cmake --preset $* >/dev/null
