@@ -179,18 +179,20 @@ static json_t *of_each(const table *t, char *(*sentence)(const tacet_manifest *)
 }
 
 /* What a page draws a map of: rows that were measured, and others evenly from the table, each as its number and what
- * was released of it, in scaled units. Of several holders there is none: their noise differs. */
-static json_t *released_json(const table *t, const json_t *measured) {
-    enum { DRAWN = 1000 };
-    const tacet_manifest *m = &t->manifests[0];
+ * was released of it, in scaled units. `whose`: the holder of each measured row, of several. */
+static json_t *released_json(const table *t, size_t h, const json_t *measured, const json_t *whose) {
+    const tacet_manifest *m = &t->manifests[h];
+    const size_t most = 1000 / t->count; /* drawn */
     json_t *list = json_array();
     char *asked = calloc(m->rows, 1);
     for (size_t i = 0; asked != NULL && i < json_array_size(measured); i++) {
-        asked[json_integer_value(json_array_get(measured, i))] = 1;
+        if (whose == NULL || json_integer_value(json_array_get(whose, i)) == (json_int_t)h + 1) {
+            asked[json_integer_value(json_array_get(measured, i))] = 1;
+        }
     }
     for (size_t i = 0; asked != NULL && i < m->rows; i++) {
-        if (asked[i] || i % (m->rows / DRAWN + 1) == 0) {
-            json_t *row = JL(t->rows[0] + i * m->dims, m->dims);
+        if (asked[i] || i % (m->rows / (most > 0 ? most : 1) + 1) == 0) {
+            json_t *row = JL(t->rows[h] + i * m->dims, m->dims);
             (void)json_array_insert_new(row, 0, J(i));
             (void)json_array_append_new(list, row);
         }
@@ -208,9 +210,11 @@ static void write_view(view *v, json_t *result, const char *ended) {
             J(of_each(v->table, tacet_manifest_uncovered)), J(v->settings->minimize), J(v->settings->queries),
             J(v->table->count > 1 ? "A search over several private releases" : "A search over a private release"),
             J(json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended)));
-    if (v->table->count == 1) {
-        cli_add(result, "manifest released", J(json_loads(v->table->texts[0], 0, NULL)),
-                J(released_json(v->table, json_object_get(result, "rows"))));
+    const json_t *whose = json_object_get(result, "row_holders");
+    for (size_t h = 0; h < v->table->count; h++) {
+        json_t *to = whose == NULL ? result : json_array_get(json_object_get(result, "holders"), h);
+        cli_add(to, "manifest released", J(json_loads(v->table->texts[h], 0, NULL)),
+                J(released_json(v->table, h, json_object_get(result, "rows"), whose)));
     }
     char *text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
     bool good = text != NULL && snprintf(path, sizeof path, "%s/result.json", v->state) < (int)sizeof path &&
@@ -386,9 +390,10 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
                 "a page that shows the search, written anew after each answer: open it in a browser"),
         CLI_OPT("queries", &s.queries, "N",
                 "rows to measure in all (default 40); a state may be gone on with for more"),
+        CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
+        CLI_MORE,
         CLI_OPT("certificate", &a.link.use_certificate, NULL, "show the client certificate instead of the token"),
         CLI_OPT("patience", &a.link.patience, "S", "go on trying for this long while the curator is away (default 60)"),
-        CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
         CLI_HEADING("Where you know it:"),
         CLI_OPT("lengthscale", &s.lengthscale, "L",
                 "of the objective, in scaled units of the release; then GP-UCB with errors in variables"),

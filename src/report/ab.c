@@ -105,42 +105,93 @@ static bool add_values(json_t *sections, const tacet_ab_facts *f, const tacet_ab
     return append(sections, json_pack("{ss ss so}", "kind", "bars", "title", "What each earns a row", "items", items));
 }
 
-/* Every action in every context, side by side, where there are few enough to be seen. */
-static bool add_variants(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+static int by_number(const void *a, const void *b) {
+    const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The contexts that most rows have, in their own order; returns how many. */
+static size_t common_contexts(size_t *out, size_t most, const tacet_ab_posterior *p) {
+    size_t count = 0;
+    for (size_t c = 0; c < p->contexts; c++) {
+        size_t at = count;
+        while (at > 0 && p->share[out[at - 1]] < p->share[c]) {
+            at--;
+        }
+        if (at < most) {
+            count += count < most;
+            memmove(out + at + 1, out + at, (count - 1 - at) * sizeof *out);
+            out[at] = c;
+        }
+    }
+    qsort(out, count, sizeof *out, by_number);
+    return count;
+}
+
+static void name_context(char out[NAME], const tacet_ab_facts *f, size_t c) {
+    out[0] = '\0';
+    for (size_t j = 0; j < f->plan.columns && strlen(out) + 2 < NAME; j++) {
+        char level[2 * TACET_SPACE_NAME + 8];
+        name_level(level, sizeof level, f, c, f->plan.action_columns + j);
+        (void)snprintf(out + strlen(out), NAME - strlen(out), "%s%.100s", j > 0 ? ", " : "", level);
+    }
+}
+
+/* Every action in every context, side by side; NULL: too many to be seen, or no contexts. */
+static json_t *variants(const tacet_ab_facts *f, const tacet_ab_posterior *p) {
     enum { CONTEXTS = 24, ACTIONS = 7 };
     static const double REACH = 2; /* standard deviations of the posterior */
-    const size_t first = f->plan.action_columns;
-    if (p->contexts < 2 || p->contexts > CONTEXTS || p->actions > ACTIONS) {
-        return true;
+    size_t shown[CONTEXTS];
+    if (p->contexts < 2 || p->actions > ACTIONS) {
+        return NULL;
     }
+    const size_t count = common_contexts(shown, CONTEXTS, p);
     json_t *names = json_array(), *series = json_array();
-    for (size_t c = 0; c < p->contexts; c++) {
-        char name[NAME] = "";
-        for (size_t j = 0; j < f->plan.columns && strlen(name) + 2 < NAME; j++) {
-            char level[2 * TACET_SPACE_NAME + 8];
-            name_level(level, sizeof level, f, c, first + j);
-            (void)snprintf(name + strlen(name), NAME - strlen(name), "%s%.100s", j > 0 ? ", " : "", level);
-        }
-        (void)json_array_append_new(names, json_string(name));
-    }
     for (size_t a = 0; a < p->actions; a++) {
-        char action[NAME];
+        char action[NAME], name[NAME];
         name_action(action, f, a);
-        json_t *one = tacet__figure_spread(action, "points");
-        for (size_t c = 0; c < p->contexts; c++) {
-            const double mean = p->mean[c * p->actions + a], reach = REACH * p->sd[c * p->actions + a];
-            const double aside = ((double)a - (double)(p->actions - 1) / 2) * 0.6 / (double)p->actions;
-            char words[TACET__FIGURE_WORDS];
-            (void)snprintf(words, sizeof words, "%.60s, %.60s: %.4g, from %.4g to %.4g",
-                           json_string_value(json_array_get(names, c)), action, mean, mean - reach, mean + reach);
-            tacet__figure_push_spread(one, (double)c + aside, mean, mean - reach, mean + reach, words);
+        json_t *one = json_pack("{ss ss s[] s[] s[] s[] s[]}", "name", action, "style", "points", "x", "y", "left",
+                                "right", "words");
+        for (size_t k = 0; k < count; k++) { /* the first on top */
+            const size_t i = shown[count - 1 - k] * p->actions + a;
+            const double mean = p->mean[i], reach = REACH * p->sd[i];
+            const double aside = ((double)(p->actions - 1) / 2 - (double)a) * 0.6 / (double)p->actions;
+            name_context(name, f, shown[count - 1 - k]);
+            tacet__figure_push(json_object_get(one, "x"), mean);
+            tacet__figure_push(json_object_get(one, "y"), (double)k + aside);
+            tacet__figure_push(json_object_get(one, "left"), mean - reach);
+            tacet__figure_push(json_object_get(one, "right"), mean + reach);
+            (void)json_array_append_new(
+                json_object_get(one, "words"),
+                json_sprintf("%.60s, %.60s: %.4g, from %.4g to %.4g", name, action, mean, mean - reach, mean + reach));
+            if (a == 0) {
+                (void)json_array_append_new(names, json_string(name));
+            }
         }
         (void)json_array_append_new(series, one);
     }
-    json_t *chart = tacet__figure_chart(
-        "What each earns with whom", json_pack("{ss ss so}", "label", "group", "scale", "levels", "levels", names),
-        json_pack("{ss}", "label", "reward of a row, two standard deviations of the model either way"), series);
-    return append(sections, chart);
+    json_t *made =
+        tacet__figure_chart("What each earns with whom", json_pack("{ss}", "label", "mean reward"),
+                            json_pack("{ss ss so}", "label", "group", "scale", "levels", "levels", names), series);
+    (void)json_object_set_new(made, "note",
+                              json_sprintf("Bars are two standard deviations of the model either way.%s",
+                                           count < p->contexts ? " The groups that most rows are of." : ""));
+    return made;
+}
+
+json_t *tacet__figure_variants(const json_t *data) {
+    tacet_ab_model *model = NULL;
+    char *text = tacet__json_text(data, 0);
+    const bool good = text != NULL && tacet_ab_model_decode(&model, text, strlen(text), NULL) == TACET_OK;
+    json_t *made = good ? variants(tacet_ab_model_facts(model), tacet_ab_model_posterior(model)) : NULL;
+    free(text);
+    tacet_ab_model_free(model);
+    return made;
+}
+
+static bool add_variants(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
+    json_t *made = variants(f, p);
+    return made == NULL || append(sections, made);
 }
 
 /* Contexts, the rule in them and what it earns; with few actions what all of them earn. */

@@ -14,7 +14,8 @@ static const char *const DASHES[TACET__PALETTE] = {"none", "8 4", "2 3", "9 3 2 
 
 enum { MARKED = 12 };             /* a line of so many points has them marked */
 static const double LETTER = 6.9; /* mean width of a letter at 13 pixels */
-static const double WIDEST = 120; /* of a tick beside the y axis: a level's name may be long */
+static const double WIDEST = .3;  /* share of the width for a tick beside the y axis: a level's name may be long */
+static const double LEVEL = 32;   /* at least between levels on the y axis */
 static const double DIGIT = 8.3;  /* of a digit, in the widest of the usual fonts: tick labels are not to be cut */
 
 typedef struct frame {
@@ -155,7 +156,7 @@ static void axes(tacet__text *t, const tacet__chart *c, const frame *f) {
     for (size_t i = 0; i < f->y.count; i++) {
         tacet__text_format(t, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", f->left - 8,
                            py(f, f->y.ticks[i]) + 4);
-        tick_text(t, f->y.texts[i], WIDEST);
+        tick_text(t, f->y.texts[i], WIDEST * f->width);
         tacet__text_add(t, "</text>");
     }
     for (size_t i = 0; i < f->x.count; i++) {
@@ -387,10 +388,10 @@ static double legend(tacet__text *t, const tacet__chart *c, const frame *f, doub
     return c->count > 0 ? y - top + ROW : 0;
 }
 
-static double widest_tick(const tacet__scale *s) {
+static double widest_tick(const tacet__scale *s, double most) {
     double widest = 0;
     for (size_t i = 0; i < s->count; i++) {
-        widest = fmax(widest, fmin(WIDEST, text_width(s->texts[i])));
+        widest = fmax(widest, fmin(most, text_width(s->texts[i])));
     }
     return widest;
 }
@@ -459,10 +460,10 @@ void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, tacet__c
     const bool narrow = width < 600;
     scale_for(&f.x, c, false, narrow ? 5 : 9);
     scale_for(&f.y, c, true, 5);
-    f.left = fmax(24, widest_tick(&f.y) + 12);
+    f.left = fmax(24, widest_tick(&f.y, WIDEST * f.width) + 12);
     const double last = f.x.count > 0 ? text_width(f.x.texts[f.x.count - 1]) : 0;
     f.right = f.width - fmax(10, fmin(60, fmax(text_width("0000"), last) / 2 + 2));
-    f.bottom = f.top + (narrow ? 230 : 280);
+    f.bottom = f.top + fmax(narrow ? 230 : 280, c->y.kind == TACET__AXIS_LEVELS ? LEVEL * (double)f.y.count : 0);
     f.height = f.bottom + 66 + legend(NULL, c, &f, 0);
     open_svg(t, c, &f, form);
     axes(t, c, &f);

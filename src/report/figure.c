@@ -176,44 +176,106 @@ static json_t *budget(const json_t *data) {
     return tacet__figure_chart("The budget over time", x, y, series);
 }
 
-/* ---- what eps buys ----------------------------------------------------------------------------------------------- */
+/* ---- what was lost ----------------------------------------------------------------------------------------------- */
 
 static const double STANDARD_ERRORS = 2; /* a band either way */
+static const char BANDS[] = "Bands are two standard errors either way.";
 
-static void push_mean(json_t *series, double eps, const json_t *summary) {
-    const double mean = tacet__figure_real(summary, "mean"),
-                 reach = STANDARD_ERRORS * tacet__figure_real(summary, "se");
-    char words[TACET__FIGURE_WORDS];
-    (void)snprintf(words, sizeof words, "eps %g: %.4g \xc2\xb1 %.2g", eps, mean, reach);
-    tacet__figure_push_spread(series, eps, mean, mean - reach, mean + reach, words);
+/* A regret is nowhere negative, so neither is its band. */
+static void push_mean(json_t *series, const char *what, double x, double mean, double se) {
+    const double reach = STANDARD_ERRORS * se;
+    char words[TACET__FIGURE_WORDS], error[32] = "";
+    if (reach > 0) {
+        (void)snprintf(error, sizeof error, " \xc2\xb1 %.2g", reach);
+    }
+    (void)snprintf(words, sizeof words, "%s %g: %.4g%s", what, x, mean, error);
+    tacet__figure_push_spread(series, x, mean, mean >= 0 ? fmax(0, mean - reach) : mean - reach, mean + reach, words);
 }
 
-/* {"points": [{"eps", "mean", "se"}], "random": {"mean", "se"}, "nonprivate": {"mean", "se"}}, as plan prints it. */
-static json_t *utility(const json_t *data) {
-    static const char *const LEVELS[][2] = {{"random", "random"}, {"without privacy", "nonprivate"}};
-    const json_t *points = tacet__figure_list(data, "points");
-    if (json_array_size(points) == 0) {
+static double nth(const json_t *list, size_t i) {
+    const json_t *value = json_array_get(list, i);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* {"runs": [{"name", "mean": […], "se": […], "rounds"}]}: by query, or, where a run says its rounds, in even steps up
+ * to them. */
+static json_t *regret(const json_t *data) {
+    const json_t *runs = tacet__figure_list(data, "runs");
+    const bool simple = !isfinite(tacet__figure_real(json_array_get(runs, 0), "rounds"));
+    const char *what = simple ? "query" : "round";
+    json_t *all = json_array();
+    for (size_t k = 0; k < json_array_size(runs); k++) {
+        const json_t *run = json_array_get(runs, k);
+        const json_t *mean = tacet__figure_list(run, "mean"), *se = tacet__figure_list(run, "se");
+        const size_t count = json_array_size(mean);
+        const double step = simple ? 1 : tacet__figure_real(run, "rounds") / (double)count;
+        json_t *one = tacet__figure_spread(tacet__report_words(run, "name"), "line");
+        for (size_t i = 0; i < count; i++) {
+            push_mean(one, what, step * (double)(i + 1), nth(mean, i), nth(se, i));
+        }
+        (void)json_array_append_new(all, one);
+    }
+    if (json_array_size(all) == 0) {
+        json_decref(all);
         return NULL;
     }
-    json_t *series = json_pack("[o]", tacet__figure_spread("private", "line"));
+    json_t *made = tacet__figure_chart(simple ? "Simple regret" : "Cumulative regret", axis(what),
+                                       axis(simple ? "mean simple regret" : "mean cumulative regret"), all);
+    (void)json_object_set_new(made, "note", json_string(BANDS));
+    return made;
+}
+
+/* A line over eps, or one level where there are no points. */
+static json_t *loss(const char *name, const json_t *one, const json_t *points) {
+    json_t *series = tacet__figure_spread(name, points != NULL ? "line" : "level");
     for (size_t i = 0; i < json_array_size(points); i++) {
-        push_mean(json_array_get(series, 0), tacet__figure_real(json_array_get(points, i), "eps"),
-                  json_array_get(points, i));
+        const json_t *point = json_array_get(points, i);
+        push_mean(series, "eps", tacet__figure_real(point, "eps"), tacet__figure_real(point, "mean"),
+                  tacet__figure_real(point, "se"));
     }
-    for (size_t k = 0; k < 2; k++) {
+    if (points == NULL) {
+        const double se = tacet__figure_real(one, "se");
+        push_mean(series, "eps", 1, tacet__figure_real(one, "mean"), isfinite(se) ? se : 0);
+        (void)json_object_del(series, "x");
+        (void)json_object_del(series, "words");
+    }
+    return series;
+}
+
+/* {"points": [{"eps", "mean", "se"}], "random": {"mean", "se"}, "nonprivate": {"mean", "se"}}, as plan prints it; or
+ * {"runs": [{"name", "points"} or {"name", "mean", "se"}]}. NULL: all have the same eps. */
+static json_t *utility(const json_t *data) {
+    static const char *const LEVELS[][2] = {{"random", "random"}, {"without privacy", "nonprivate"}};
+    const json_t *points = tacet__figure_list(data, "points"), *runs = tacet__figure_list(data, "runs");
+    json_t *series = json_array();
+    bool shown = points != NULL;
+    if (points != NULL) {
+        (void)json_array_append_new(series, loss("private", NULL, points));
+    }
+    for (size_t k = 0; points != NULL && k < 2; k++) {
         const json_t *one = json_object_get(data, LEVELS[k][1]);
-        const double mean = tacet__figure_real(one, "mean"), reach = STANDARD_ERRORS * tacet__figure_real(one, "se");
-        if (isfinite(mean)) {
-            (void)json_array_append_new(series,
-                                        json_pack("{ss ss s[f] s[f] s[f]}", "name", LEVELS[k][0], "style", "level", "y",
-                                                  mean, "lower", isfinite(reach) ? mean - reach : mean, "upper",
-                                                  isfinite(reach) ? mean + reach : mean));
+        if (isfinite(tacet__figure_real(one, "mean"))) {
+            (void)json_array_append_new(series, loss(LEVELS[k][0], one, NULL));
         }
     }
-    json_t *x = json_pack("{ss ss sO}", "label", "eps", "scale", "log", "ticks",
-                          json_object_get(json_array_get(series, 0), "x"));
-    json_t *made = tacet__figure_chart("What privacy costs", x, axis("regret"), series);
-    (void)json_object_set_new(made, "note", json_string("Bands are two standard errors either way."));
+    for (size_t k = 0; k < json_array_size(runs); k++) {
+        const json_t *run = json_array_get(runs, k), *own = tacet__figure_list(run, "points");
+        const size_t count = json_array_size(own);
+        shown = shown || (count > 1 && !json_equal(json_object_get(json_array_get(own, 0), "eps"),
+                                                   json_object_get(json_array_get(own, count - 1), "eps")));
+        (void)json_array_append_new(series, loss(tacet__report_words(run, "name"), run, own));
+    }
+    if (!shown || json_array_size(series) == 0) {
+        json_decref(series);
+        return NULL;
+    }
+    json_t *x = json_pack("{ss ss}", "label", "eps", "scale", "log");
+    if (points != NULL) {
+        (void)json_object_set(x, "ticks", json_object_get(json_array_get(series, 0), "x"));
+    }
+    json_t *made =
+        tacet__figure_chart("What privacy costs", x, axis(points != NULL ? "regret" : "mean regret or error"), series);
+    (void)json_object_set_new(made, "note", json_string(BANDS));
     return made;
 }
 
@@ -241,6 +303,28 @@ static json_t *choice(const json_t *data) {
 
 /* ---- an A/B test ------------------------------------------------------------------------------------------------- */
 
+static json_t *named(const char *title, const char *x, json_t *names, const char *y, json_t *series) {
+    return tacet__figure_chart(title, json_pack("{ss ss so}", "label", x, "scale", "levels", "levels", names), axis(y),
+                               series);
+}
+
+/* One more place: "a over b: 0.4, from 0.25 to 0.5". */
+static void push_limits(json_t *series, const char *name, const json_t *of, const char *field) {
+    const double lower = tacet__figure_real(of, "lower"), upper = tacet__figure_real(of, "upper");
+    char words[TACET__FIGURE_WORDS];
+    (void)snprintf(words, sizeof words, "%.130s: %.4g, from %.4g to %.4g", name, tacet__figure_real(of, field), lower,
+                   upper);
+    tacet__figure_push_spread(series, (double)json_array_size(json_object_get(series, "y")),
+                              tacet__figure_real(of, field), lower, upper, words);
+}
+
+static void say_limits(json_t *figure, const json_t *test, const char *more) {
+    (void)json_object_set_new(
+        figure, "note",
+        json_sprintf("All limits hold together, however often one looks, with probability %.0f %%.%s",
+                     100 * tacet__figure_real(test, "confidence"), more));
+}
+
 /* {"test": {"arms", "pairs", "confidence"}}, as the status of an A/B study has it: the arm ahead against each other. */
 static json_t *comparison(const json_t *data) {
     const json_t *test = json_object_get(data, "test");
@@ -260,26 +344,38 @@ static json_t *comparison(const json_t *data) {
     json_t *one = tacet__figure_spread("difference, with its limits", "points"), *others = json_array();
     for (size_t i = 0; i < json_array_size(pairs); i++) {
         const json_t *pair = json_array_get(pairs, i);
-        const char *over = tacet__report_words(pair, "over");
-        const double lower = tacet__figure_real(pair, "lower"), difference = tacet__figure_real(pair, "difference");
-        char words[TACET__FIGURE_WORDS];
         if (strcmp(tacet__report_words(pair, "arm"), ahead) == 0) {
-            (void)snprintf(words, sizeof words, "%.80s over %.80s: %.4g, at least %.4g", ahead, over, difference,
-                           lower);
-            tacet__figure_push_spread(one, (double)json_array_size(others), difference, lower,
-                                      tacet__figure_real(pair, "upper"), words);
-            (void)json_array_append_new(others, json_string(over));
+            char name[TACET__FIGURE_WORDS / 2];
+            (void)snprintf(name, sizeof name, "%.60s over %.60s", ahead, tacet__report_words(pair, "over"));
+            push_limits(one, name, pair, "difference");
+            (void)json_array_append(others, json_object_get(pair, "over"));
         }
     }
-    json_t *made = tacet__figure_chart(
-        "What the arm ahead earns more", json_pack("{ss ss so}", "label", "than", "scale", "levels", "levels", others),
-        json_pack("{so}", "label", json_sprintf("%.80s earns more by", ahead)),
-        json_pack("[o {ss ss s[f]}]", one, "name", "no difference", "style", "level", "y", 0.0));
-    (void)json_object_set_new(
-        made, "note",
-        json_sprintf("All limits hold together, however often one looks, with probability %.0f %%. An arm is better "
-                     "where its whole bar is above 0.",
-                     100 * tacet__figure_real(test, "confidence")));
+    char label[TACET__FIGURE_WORDS];
+    (void)snprintf(label, sizeof label, "%.80s earns more by", ahead);
+    json_t *made = named("What the arm ahead earns more", "than", others, label,
+                         json_pack("[o {ss ss s[f]}]", one, "name", "no difference", "style", "level", "y", 0.0));
+    say_limits(made, test, " An arm is better where its whole bar is above 0.");
+    return made;
+}
+
+/* The same status: what each arm earns. */
+static json_t *arms(const json_t *data) {
+    const json_t *test = json_object_get(data, "test"), *list = tacet__figure_list(test, "arms");
+    json_t *one = tacet__figure_spread("mean, with its limits", "points"), *names = json_array();
+    bool known = json_array_size(list) > 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *arm = json_array_get(list, i);
+        push_limits(one, tacet__report_words(arm, "arm"), arm, "mean");
+        (void)json_array_append_new(names, json_string(tacet__report_words(arm, "arm")));
+        known = known && isfinite(tacet__figure_real(arm, "mean"));
+    }
+    json_t *made = named("What each arm earns", "arm", names, "mean reward of a visitor", json_pack("[o]", one));
+    say_limits(made, test, "");
+    if (!known) { /* nothing has been released */
+        json_decref(made);
+        return NULL;
+    }
     return made;
 }
 
@@ -294,8 +390,11 @@ json_t *tacet__figure(const char *kind, const json_t *data) {
                    {"uncertainty", tacet__figure_uncertainty},
                    {"tried", tacet__figure_tried},
                    {"winners", tacet__figure_winners},
+                   {"arms", arms},
                    {"comparison", comparison},
+                   {"variants", tacet__figure_variants},
                    {"budget", budget},
+                   {"regret", regret},
                    {"utility", utility},
                    {"choice", choice}};
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++) {

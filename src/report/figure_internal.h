@@ -35,6 +35,8 @@ json_t *tacet__figure_posterior(const json_t *data);
 json_t *tacet__figure_uncertainty(const json_t *data);
 json_t *tacet__figure_tried(const json_t *data);
 json_t *tacet__figure_winners(const json_t *data);
+/* ab.c: of a model that was learnt from a log, or in a study with contexts: every action in every context. */
+json_t *tacet__figure_variants(const json_t *data);
 /* figure_map.c: of a search, where its released rows lie; a list of charts, empty where there are none. */
 json_t *tacet__figure_maps(const json_t *data);
 

@@ -346,8 +346,7 @@ tacet_status tacet_report_html(const tacet_report *report, char **out, size_t *l
     }
     head(&t, report);
     for (size_t i = 0; status == TACET_OK && i < json_array_size(report->sections); i++) {
-        const json_t *section = json_array_get(report->sections, i);
-        status = tacet__report_shown(section) ? put_section(&t, section, err) : TACET_OK;
+        status = put_section(&t, json_array_get(report->sections, i), err);
     }
     tacet__text_add(&t, "<footer>Made by tacet report. This page is complete in itself: it runs no script and loads "
                         "nothing.</footer></main></body></html>\n");

@@ -30,8 +30,8 @@ tacet_status tacet__report_result(json_t *sections, const char *name, const json
 /* The same of a model that tacet learn wrote. */
 tacet_status tacet__report_ab(json_t *sections, const char *name, const json_t *result, tacet_error *err);
 
-/* False for a chart that several results share and that says nothing yet: regret against eps with one eps only. */
-bool tacet__report_shown(const json_t *section);
+/* Of simulations' results: their charts, and a table of all, which is last. */
+json_t *tacet__report_simulations(const json_t *runs);
 
 /* A checked chart section as numbers; the strings stay the section's. tacet__report_chart_clear frees. */
 tacet_status tacet__report_chart(tacet__chart *chart, const json_t *section, tacet_error *err);

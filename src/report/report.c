@@ -103,8 +103,7 @@ static const json_t *find_chart(const tacet_report *report, size_t index, size_t
     *count = 0;
     for (size_t i = 0; i < json_array_size(report->sections); i++) {
         const json_t *section = json_array_get(report->sections, i);
-        if (strcmp(tacet__report_words(section, "kind"), "chart") == 0 && tacet__report_shown(section) &&
-            (*count)++ == index) {
+        if (strcmp(tacet__report_words(section, "kind"), "chart") == 0 && (*count)++ == index) {
             return section;
         }
     }

@@ -214,6 +214,12 @@ def test_a_contextual_study_has_slices_and_its_rewards_are_shown_to_nobody(drive
         play(server.url, owner, "doses", 102, context=True)
         log_in(driver, server.url, owner)
         says(driver, "102 of 400 rounds used")
+        drawn = ask(server.url, "GET", "/v1/studies/doses/figures/variants", owner)[1]
+        words = [w for s in drawn["series"] for w in s["words"]]
+        groups = drawn["y"]["levels"]
+        until("every group", lambda: [t.text for t in driver.find_elements(CSS, "svg.chart .tick text")][:len(groups)] == groups)
+        assert sorted(t.get_attribute("textContent") for t in driver.find_elements(CSS, "svg.chart .spot title")) == sorted(words)
+        check_looks(driver, "board-contextual")
         tab(driver, "Posterior")
         says(driver, "for the context that is set above")
         before = driver.find_element(CSS, "svg.chart").get_attribute("outerHTML")
@@ -322,12 +328,16 @@ def test_an_ab_study_says_whether_one_may_stop_and_what_it_hides(driver):
         least = min(pairs["red <b>", other]["lower"] for other in ("blue", "green"))
         assert least > 0, status["test"]
         says(driver, f"Yes: red <b> earns at least {float(format(least, '.3g')):g} more than any other arm.")
-        until("the picture", lambda: driver.find_element(CSS, "svg.chart .bars"))
+        until("every arm", lambda: sorted(t.text for t in driver.find_elements(CSS, "svg.chart .tick text") if t.text[:1].isalpha()) == sorted(sums))
+        said = [t.get_attribute("textContent") for t in driver.find_elements(CSS, "svg.chart .spot title")]
+        assert said == [f"{a['arm']}: {a['mean']:.4g}, from {a['lower']:.4g} to {a['upper']:.4g}" for a in status["test"]["arms"]], said
+        check_looks(driver, "board-ab")
+        tab(driver, "Posterior")
         until("the other arms", lambda: sorted(t.text for t in driver.find_elements(CSS, "svg.chart .tick text") if t.text[:1].isalpha()) == ["blue", "green"])
         row = until("the table", lambda: next(r.text for r in driver.find_elements(CSS, "tbody tr") if r.text.startswith("red <b> blue")))
         one = pairs["red <b>", "blue"]
         assert all(f"{float(format(one[name], '.3g')):g}" in row for name in ("difference", "lower", "upper")), (row, one)
-        check_looks(driver, "board-ab")
+        check_looks(driver, "board-ab-pairs")
         # The label: word for word what the command writes.
         tab(driver, "Label")
         says(driver, "What an attacker can reach")

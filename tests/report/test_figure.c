@@ -158,8 +158,16 @@ static void test_the_arm_ahead_is_compared_with_each_other(void **state) {
     assert_int_equal(json_array_size(json_object_get(series(f, 0), "y")), 2);
     assert_close(at(series(f, 0), "lower", 1), 0.2, 0);
     assert_string_equal(json_string_value(json_array_get(json_object_get(series(f, 0), "words"), 1)),
-                        "c over b: 0.3, at least 0.2");
+                        "c over b: 0.3, from 0.2 to 0.45");
     assert_close(at(series(f, 1), "y", 0), 0, 0);
+    json_decref(f);
+    f = figure("arms", "{\"test\":{\"confidence\":0.95,\"arms\":[{\"arm\":\"a\",\"mean\":0.1,\"lower\":0.05,"
+                       "\"upper\":0.2},{\"arm\":\"b\",\"mean\":0.3,\"lower\":0.2,\"upper\":0.45}]}}");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(json_object_get(f, "x"), "levels"), 1)), "b");
+    assert_close(at(series(f, 0), "y", 1), 0.3, 0);
+    assert_close(at(series(f, 0), "lower", 1), 0.2, 0);
+    assert_close(at(series(f, 0), "upper", 0), 0.2, 0);
+    assert_non_null(strstr(word(f, "note"), "95 %"));
     json_decref(f);
 }
 
@@ -215,6 +223,10 @@ static void test_what_cannot_be_drawn_is_refused(void **state) {
         {"budget", "{\"list\":[]}"},
         {"choice", "{\"records\":0}"},
         {"comparison", "{\"test\":{\"pairs\":[]}}"},
+        {"arms", "{\"test\":{\"arms\":[{\"arm\":\"a\",\"mean\":null}]}}"},
+        {"variants", "{\"released\":[1]}"},
+        {"regret", "{\"runs\":[]}"},
+        {"utility", "{\"runs\":[{\"name\":\"one\",\"points\":[{\"eps\":1,\"mean\":0.5,\"se\":0.1}]}]}"},
         {"uncertainty", "{" COLUMNS ",\"x\":0,\"points\":[]}"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {

@@ -3,7 +3,7 @@
 // session: what the role may not read is refused there, and then not shown here.
 import { ask, get, label, patience, pause, Problem, Session } from "./api";
 import { above, age, announce, card, csv, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
-import { compareCard, Test } from "./compare";
+import { compareCard, pairsCard, Test } from "./compare";
 import { createCard } from "./create";
 import { frame, guarded } from "./login";
 import { axesFrom, axesQuery, figure, noAxes, PosteriorView } from "./posterior";
@@ -241,7 +241,7 @@ class Board {
     switch (this.tab) {
       case "Overview": return this.overview(s);
       case "Posterior":
-        if (s.test) return compareCard(s.name, s.test).then((made) => h("div", { class: "cards" }, made));
+        if (s.test) return pairsCard(s.name, s.test).then((made) => h("div", { class: "cards" }, made));
         this.view ??= new PosteriorView(s.name, (axes) => { this.axes = axes; this.keepLink(); void this.attempt(() => this.draw()); });
         return this.view.show(this.axes);
       case "Rounds": return this.listRounds();
@@ -302,16 +302,18 @@ class Board {
     const acts = this.session.role === "owner" && s.state === "active" ? h("div", { class: "buttons" },
       open > 0 ? this.sure("", "End all open tickets", "End all open tickets", `End ${open} for good: their reports are refused`, () => this.expire(s, { older: 0 })) : null,
       this.sure("", "Archive the study", "Archive the study", "Archive it for good: no round can be taken any more", () => this.archive(s))) : null;
+    const variants = s.definition.policy === "contextual" ? await figure(s.name, "variants", "x=0") : null;
     return h("div", { class: "cards" },
-      card(s.name, "wide", s.definition.description ? h("p", {}, s.definition.description) : null,
+      card(s.name, s.test || variants ? "" : "wide", s.definition.description ? h("p", {}, s.definition.description) : null,
         facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ...(told === undefined ? [] : [["reported", String(told)], ["open tickets", String(open)], ["expired", String(this.log.expired)]] as [string, string][])),
         gauge("rounds used", s.suggested, whole, `${s.suggested} of ${whole} rounds used`)),
-      s.test ? null : card("Best so far", "third", await this.best(s)),
+      s.test || variants ? null : card("Best so far", "third", await this.best(s)),
+      s.test ? await compareCard(s.name, s.test) : null,
+      variants ? card("What each earns with whom", "", variants, h("p", { class: "small soft" }, "What a release would say now. Bars are two standard deviations of the model either way. Costs no budget.")) : null,
       card("What it costs", "third", h("p", { class: g.proven ? "goodtext" : "badtext" }, g.proven ? `eps ${above(g.eps)}${g.delta > 0 ? `, delta ${above(g.delta, 3)}` : ""}, proven` : "Not proven"),
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => above(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
         h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${above(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? " counts" : "s count"}.`)),
-      s.test ? await compareCard(s.name, s.test) : null,
       card(told === undefined ? "Tickets issued" : "Open tickets", "wide", tickets, acts),
       this.session.role === "owner" && s.state === "active" && extends_(s) ? card("More rounds", "third", this.extendForm(s)) : null,
       card("Health", "third", await this.health()));

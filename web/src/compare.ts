@@ -21,16 +21,24 @@ export function verdict(t: Test): { stop: boolean; words: string } {
   return { stop: false, words: `Not yet: ${part}${wait}`.trim() };
 }
 
+const LIMITS = (t: Test): string => `All limits hold together, however often you look, with probability ${number(100 * t.confidence)} %. Look as often as you like; stop when you like.`;
+
 export async function compareCard(study: string, t: Test): Promise<HTMLElement> {
   const said = verdict(t);
   return card("May I stop?", "", h("p", { class: said.stop ? "claim goodtext" : "claim", "data-stop": String(said.stop) }, said.words),
     facts(["visitors counted", t.tickets.toLocaleString("en")], ...t.arms.map((a) => [a.arm, number(a.mean)] as [string, string])),
-    t.tickets > 0 ? await figure(study, "comparison", "x=0") : null,
-    t.pairs.length > 0 ? h("div", { class: "scroll" }, table<Pair>([
+    t.tickets > 0 ? await figure(study, "arms", "x=0") : null, h("p", { class: "small soft" }, LIMITS(t)));
+}
+
+// Each pair of arms.
+export async function pairsCard(study: string, t: Test): Promise<HTMLElement> {
+  if (t.pairs.length === 0) return card("Pairs of arms", "", h("p", { class: "soft" }, verdict(t).words));
+  return card("Pairs of arms", "", await figure(study, "comparison", "x=0"),
+    h("div", { class: "scroll" }, table<Pair>([
       { name: "Arm", text: (p) => p.arm }, { name: "Over", text: (p) => p.over },
       { name: "Earns more by", numeric: true, text: (p) => number(p.difference, 3) },
       { name: "At least", numeric: true, text: (p) => number(p.lower, 3) },
       { name: "At most", numeric: true, text: (p) => number(p.upper, 3) },
-      { name: "Better", text: (p) => (p.claimed ? "yes" : "not certain") }], t.pairs, "Pairs of arms, the one ahead first")) : null,
-    h("p", { class: "small soft" }, `All limits hold together, however often you look, with probability ${number(100 * t.confidence)} %. Look as often as you like; stop when you like.`));
+      { name: "Better", text: (p) => (p.claimed ? "yes" : "not certain") }], t.pairs, "Pairs of arms, the one ahead first")),
+    h("p", { class: "small soft" }, LIMITS(t)));
 }

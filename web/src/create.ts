@@ -26,7 +26,7 @@ export function createCard(made: (name: string) => void): HTMLElement {
   const text = (value: string, more: Record<string, string | number> = {}): HTMLInputElement => h("input", { type: "text", autocomplete: "off", value, ...more });
   const numeric = (value: number, more: Record<string, string | number> = {}): HTMLInputElement => h("input", { type: "number", step: "any", value, ...more });
   const name = text("", { maxlength: 48, required: "required" });
-  const trust = h("select", {}, h("option", { value: "central" }, "central: the server sees rewards"), h("option", { value: "local" }, "local: devices randomise them"));
+  const trust = h("select", {}, h("option", { value: "central" }, "the server"), h("option", { value: "local" }, "nobody"));
   const direction = h("select", {}, h("option", {}, "maximize"), h("option", {}, "minimize"));
   const eps = numeric(1, { min: 0 }), rounds = numeric(1000, { min: 1 }), low = numeric(0), high = numeric(1);
   const columns = h("textarea", { id: "f-columns", rows: 4, spellcheck: "false", "aria-describedby": "f-columns-how" });
@@ -50,7 +50,7 @@ export function createCard(made: (name: string) => void): HTMLElement {
     }
   };
   const form = h("form", { submit: (event) => { event.preventDefault(); void send(true); }, input: () => { make.disabled = true; put(said); } },
-    h("div", { class: "fields" }, field("Name", name), field("Trust", trust), field("Direction", direction), field("eps", eps), field("Rounds", rounds), field("Least reward", low), field("Largest reward", high)),
+    h("div", { class: "fields" }, field("Name", name), field("Who sees rewards", trust), field("Direction", direction), field("eps", eps), field("Rounds", rounds), field("Least reward", low), field("Largest reward", high)),
     h("div", { class: "field" }, h("label", { for: "f-columns" }, "Columns, one a line"), columns),
     h("p", { class: "small soft", id: "f-columns-how" }, "Name, kind, bounds or levels: ", h("code", {}, "rate log 0.0001 1"), ", ", h("code", {}, "layers integer 1 8"), ", ", h("code", {}, "kind category sgd adam"), ". Public facts: never read off private data."),
     said, problem, h("div", { class: "buttons" }, h("button", { class: "first", type: "submit" }, "Preview"), make));

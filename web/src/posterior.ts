@@ -21,7 +21,7 @@ export function axesFrom(query: URLSearchParams): Axes {
 }
 
 // Letters of a picture that shrinks shrink with it: on a telephone it is drawn narrower.
-const width = (halved: boolean): number => (window.innerWidth < 600 ? 360 : halved ? 520 : 760);
+const width = (halved: boolean): number => (window.innerWidth < 600 ? 360 : halved ? 520 : window.innerWidth < 1200 ? 760 : 1100);
 
 // The figure as the server draws it for reports, too; with `file` as one with its own style.
 const address = (study: string, kind: string, query: string, wide: number, file = false): string => `/v1/studies/${study}/figures/${kind}?${query}&width=${wide}${file ? "&file=1" : ""}`;

@@ -37,8 +37,8 @@ TACET_API tacet_status tacet_report_svg(const tacet_report *report, size_t index
                                         tacet_error *err);
 
 /* One figure: marks and scales as JSON, a section of kind "chart" (docs/report-format.md), from malloc. `kind` is one
- * of progress, posterior, uncertainty, tried, winners, comparison, budget, utility, choice; `data` the JSON that
- * docs/report-format.md names for it. INVALID: no such kind, or nothing to draw in it. */
+ * of progress, posterior, uncertainty, tried, winners, arms, comparison, variants, budget, regret, utility, choice;
+ * `data` the JSON that docs/report-format.md names for it. INVALID: no such kind, or nothing to draw in it. */
 TACET_API tacet_status tacet_figure(char **out, const char *kind, const char *data, tacet_error *err);
 
 /* what a privacy officer is asked: an entry for a public registry of deployments, and a label for people.

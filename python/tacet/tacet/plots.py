@@ -76,8 +76,8 @@ def _series(ax: Axes, one: dict[str, Any], x: dict[str, Any], y: dict[str, Any],
         ax.figure.colorbar(ax.pcolormesh(columns, rows, cells, cmap="viridis", shading="nearest"), ax=ax, label=name)
     elif style == "contour":
         ax.plot(across, up, color="black", linewidth=0.8, label=name)
-    elif style == "points" and "lower" in one:
-        reach = [up - _place(one["lower"], y), _place(one["upper"], y) - up]
+    elif style == "points" and ("lower" in one or "left" in one):
+        reach = [up - _place(one["lower"], y), _place(one["upper"], y) - up] if "lower" in one else None
         aside = [across - _place(one["left"], x), _place(one["right"], x) - across] if "left" in one else None
         ax.errorbar(across, up, xerr=aside, yerr=reach, fmt="o", color=color, markersize=4, capsize=3, label=name)
     elif style == "points":

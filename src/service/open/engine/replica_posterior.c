@@ -283,7 +283,12 @@ static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
                      ? tacet_ab_model_decode(&model.table, text, strlen(text), &job->err)
                      : tacet_contextual_model_decode(&model.function, text, strlen(text), &job->err);
     }
-    TACET_THEN(status, draw_model(r, &model, release, job));
+    if (job->figure != NULL && strcmp(job->figure, "variants") == 0) { /* drawn of the model itself */
+        TACET_THEN(status, model.table != NULL ? TACET_OK : tacet__fail(&job->err, TACET_STATE, "it has no contexts"));
+        job->body = status == TACET_OK ? json_incref((json_t *)(size_t)inner) : NULL; /* counted, not changed */
+    } else {
+        TACET_THEN(status, draw_model(r, &model, release, job));
+    }
     free(text);
     json_decref(release);
     tacet_contextual_model_free(model.function);

@@ -151,10 +151,9 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
     static const struct {
         const char *name;
         tacet__job_kind kind;
-    } FIGURES[] = {{"posterior", TACET__JOB_POSTERIOR},
-                   {"uncertainty", TACET__JOB_POSTERIOR},
-                   {"tried", TACET__JOB_TRIED},
-                   {"comparison", TACET__JOB_STATUS}};
+    } FIGURES[] = {{"posterior", TACET__JOB_POSTERIOR}, {"uncertainty", TACET__JOB_POSTERIOR},
+                   {"tried", TACET__JOB_TRIED},         {"variants", TACET__JOB_POSTERIOR},
+                   {"arms", TACET__JOB_STATUS},         {"comparison", TACET__JOB_STATUS}};
     enum { NARROWEST = 200, WIDEST = 2000, COUNT = sizeof FIGURES / sizeof *FIGURES };
     uint64_t width = 0;
     size_t k = 0;
@@ -162,7 +161,8 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
         k++;
     }
     if (k == COUNT) {
-        tacet__refuse(response, 404, "not-found", "there is no such figure: posterior, uncertainty, tried, comparison");
+        tacet__refuse(response, 404, "not-found",
+                      "there is no such figure: posterior, uncertainty, variants, tried, arms, comparison");
         return;
     }
     if (!whole_argument(c, response, "width", WIDEST, &width)) {
@@ -217,17 +217,19 @@ void tacet__board_answer_view(tacet__response *response, const tacet__job *job) 
         return;
     }
     tacet_error err = {0};
+    const bool columns = job->kind != TACET__JOB_STATUS && strcmp(job->figure, "variants") != 0;
     json_t *data = json_copy(job->body);
-    (void)json_object_set_new(data, "x", json_integer((json_int_t)job->x));
-    if (job->y != UINT64_MAX) {
+    if (columns) {
+        (void)json_object_set_new(data, "x", json_integer((json_int_t)job->x));
+    }
+    if (columns && job->y != UINT64_MAX) {
         (void)json_object_set_new(data, "by", json_integer((json_int_t)job->y));
     }
     json_t *figure = tacet__figure(job->figure, data);
     json_decref(data);
     if (figure == NULL) {
-        tacet__refuse(response, job->kind == TACET__JOB_STATUS ? 409 : 400, "invalid",
-                      job->kind == TACET__JOB_STATUS ? "nothing has been released that could be compared"
-                                                     : "there is no such column, or not two of numbers");
+        tacet__refuse(response, columns ? 400 : 409, "invalid",
+                      columns ? "there is no such column, or not two of numbers" : "there is nothing to draw yet");
     } else if (job->width == 0) {
         tacet__call_fill(response, 200, json_incref(figure));
     } else if (tacet__figure_svg(&response->body, &response->body_size, figure, (int)job->width,
