@@ -511,11 +511,12 @@ int lab_plan_outsourced(int argc, char **argv, const cli_command *self) {
     cli_space typed = {0};
     const cli_option options[] = {
         CLI_HEADING("Problem"),
+        {"rows", CLI_COUNT, &q->candidates, "N", "Rows of the table. Default 2000.", false},
+        {"queries", CLI_COUNT, &q->rounds, "T", "Rows that are measured. Default 40.", false},
+        CLI_MORE,
         CLI_SPACE_FILE(typed),
         CLI_SPACE_SHORT(typed),
         CLI_SPACE_UNIT(typed),
-        {"rows", CLI_COUNT, &q->candidates, "N", "Rows of the table. Default 2000.", false},
-        {"queries", CLI_COUNT, &q->rounds, "T", "Rows that are measured. Default 40.", false},
         {"dim", CLI_COUNT, &q->dim, "D", "Without a space: coordinates. Default 2.", false},
         CLI_OPT("radius", &q->radius, "R",
                 "Without a space: half the diagonal of the domain, in units of the move of a record that is protected. "
@@ -530,10 +531,12 @@ int lab_plan_outsourced(int argc, char **argv, const cli_command *self) {
                 "The modeler is told the lengthscale and the noise. Default: it is told nothing."),
         CLI_HEADING("Privacy"),
         CLI_OPT("eps", &eps, "LIST", "One value: the verdict on it. Several: a table. Default 1."),
-        CLI_OPT("delta", &delta, "D", "As for 'tacet curate', considered only if given (gaussian: default 1e-5)."),
         CLI_OPT("mechanism", &q->mechanism, "NAME",
                 "auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
-        SIMULATION(q)};
+        CLI_MORE,
+        CLI_OPT("delta", &delta, "D", "As for 'tacet curate', considered only if given (gaussian: default 1e-5)."),
+        SIMULATION(q),
+    };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     q->model = LAB_OUTSOURCED;
     return plan_it(&p, eps, delta, &typed, report, threads);
@@ -555,6 +558,8 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
          "Arms (local), arms a round (central, local-statistics), actions (contextual). Default 100, 25, 101.", false},
         {"dim", CLI_COUNT, &q->dim, "D",
          "Coordinates; contextual: of the action, beside one of the context. Default 2; contextual 1.", false},
+        {"rounds", CLI_COUNT, &q->rounds, "T", "Default 1000; local 10000; contextual 10000 records.", false},
+        CLI_MORE,
         CLI_OPT("lengthscale", &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2."),
         CLI_OPT("noise", &q->noise, "S",
                 "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 "
@@ -562,11 +567,12 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         CLI_SPACE_FILE(typed),
         CLI_SPACE_SHORT(typed),
         CLI_SPACE_UNIT(typed),
-        {"rounds", CLI_COUNT, &q->rounds, "T", "Default 1000; local 10000; contextual 10000 records.", false},
         CLI_HEADING("Privacy"),
         CLI_OPT("eps", &eps, "LIST", "Values to try. Default 0.5,1,2,4,8."),
         CLI_OPT("delta", &delta, "D", "central: default 1e-5. The others have none."),
-        SIMULATION(q)};
+        CLI_MORE,
+        SIMULATION(q),
+    };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!plan_model_parse(&q->model, model) || q->model == LAB_OUTSOURCED) {
         return cli_usage(self, "--model is central, local, local-statistics or contextual; there is 'tacet plan "

@@ -518,12 +518,13 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about two minutes each on one core.", false},
         {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
-        {"rounds", CLI_COUNT, &o.rounds, "T",
-         "Of every bandit (central, local), instead of the paper's: for a first look; values then do not compare.",
-         false},
         {"seed", CLI_U64, &o.seed, "S", "Of functions, users and noise. Default 1.", false},
         {"data", CLI_STRING, &o.data, "DIR",
          "Folder with loan.csv, loan_extra.csv, property_locations.csv, light_train.csv, light_test.csv, stocks.csv.",
+         false},
+        CLI_MORE,
+        {"rounds", CLI_COUNT, &o.rounds, "T",
+         "Of every bandit (central, local), instead of the paper's: for a first look; values then do not compare.",
          false},
         {"row", CLI_SIZE, &o.row, "N", "With --column: this cell of one table alone, counted from 1.", false},
         {"column", CLI_SIZE, &o.column, "N", "1 is the first after the paper's.", false},
@@ -534,9 +535,11 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
          "build kept a trial is run again, and what its learners touched is run anew.",
          false},
         {"report", CLI_STRING, &out.report, "FILE", "One HTML page with tables and charts.", false},
+        CLI_MORE,
         {"markdown", CLI_STRING, &out.markdown, "FILE", "A document with all of it.", false},
         {"commit", CLI_STRING, &o.commit, "ID", "What the document says it was made from.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
     const char *name = NULL;
     size_t names = 1;
     int code = CLI_EXIT_OK;

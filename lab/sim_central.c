@@ -415,8 +415,10 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"arms", CLI_SIZE, &s.arms, "N", "Arms a round; default 25.", false},
         {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
         {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
+        CLI_MORE,
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"", CLI_FLAG, NULL, NULL, "The world of decision sets", false},
+        CLI_MORE,
         {"world", CLI_STRING, &world, "NAME",
          "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process; tune: no decision sets, but "
          "a space of five columns, with what one would do by hand beside the study.",
@@ -442,14 +444,17 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.world.permuted, NULL,
          "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
+        CLI_MORE,
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
+        CLI_MORE,
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {"leaves", CLI_FLAG, &s.published.leaves, NULL,
          "The tree as the paper prints it: noise in its leaves alone, so that it grows with the root of the round.",
          false},
         {"unknown-horizon", CLI_FLAG, &s.doubling, NULL,
          "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
     int exit_code = 0, which = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
         return exit_code;

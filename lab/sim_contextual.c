@@ -363,6 +363,12 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          false},
         {"policy", CLI_STRING, &policy, "NAME",
          "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random.", false},
+        {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
+        {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
+        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful: the regulariser. Default 1.", false},
+        {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
+        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
+        CLI_MORE,
         {"function", CLI_STRING, &function, "NAME",
          "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
          "kernel.",
@@ -371,9 +377,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
         {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
         {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
-        {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
-        {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
-        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful: the regulariser. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
         {"reward-law", CLI_STRING, &reward, "NAME",
          "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal.", false},
@@ -382,9 +385,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"permute", CLI_FLAG, &s.permute, NULL,
          "Rewards are those of other records, unrelated to action and context: whatever is learnt is chance.", false},
         {"draws", CLI_SIZE, &s.draws, "N", "published: choices drawn per context. Default 8.", false},
-        {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
-        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
     int code = CLI_EXIT_OK;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;

@@ -459,6 +459,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          false},
         {"data", CLI_STRING, &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv.",
          false},
+        CLI_MORE,
         {"kernel", CLI_STRING, &w.kernel, "NAME",
          "se, matern12, matern32, matern52 …, or precomputed for a table. "
          "Default matern52.",
@@ -477,10 +478,13 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"mechanism", CLI_STRING, &w.mechanism, "NAME",
          "laplace, hybrid, its halves duchi and piecewise, or none. Default hybrid.", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "Default 1.", false},
+        CLI_MORE,
         {"range", CLI_STRING, &s.range, "NAME",
          "Of a reward: paper, ±(B + R); true, of f widened by R (tables: from 0); or LO:HI. Default paper.", false},
         {"", CLI_FLAG, NULL, NULL, "Learner", false},
         {"algorithm", CLI_STRING, &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb.", false},
+        {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
+        CLI_MORE,
         {"bound", CLI_STRING, &w.bound, "NAME",
          "What it is told |f| is at most: largest (max |f|, as the paper does; its proofs do not hold for it) or norm "
          "(|f|_H, for which they do). Default largest.",
@@ -493,12 +497,14 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"outstanding", CLI_SIZE, &s.outstanding, "N",
          "Reports that are out at a time: each comes N rounds late. Default 0.", false},
         {"believed-lengthscale", CLI_DOUBLE, &s.believed_scale, "L", "The learner's. Default: the function's.", false},
-        {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
         {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},
         {"", CLI_FLAG, NULL, NULL, "Experiment", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 10.", false},
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        CLI_MORE,
+        {"first", CLI_SIZE, &s.first, "K", "Number of the first trial: other functions, same seed. Default 0.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
     int code = CLI_EXIT_OK;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;

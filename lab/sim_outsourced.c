@@ -510,6 +510,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         CLI_HEADING("A real table, no model option, beside a plain Gaussian process and chance"),
         CLI_OPT("table", &real.table.data, "FILE", "The table; with --inputs and --target."),
+        CLI_MORE,
         CLI_OPT("log-inputs", &table.log_inputs, "A,B", "Of these inputs the logarithm. Default: none."),
         CLI_OPT("measure-noise", &real.noise, "F",
                 "Standard deviation of a measurement, as a share of the values'. Default 0."),
@@ -520,6 +521,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_OPT("data", &table.data, "FILE", "csv: the table."),
         CLI_OPT("inputs", &table.inputs, "A,B", "csv, --table: the input columns."),
         CLI_OPT("target", &table.target, "C", "csv, --table: the column to maximize."),
+        CLI_MORE,
         CLI_OPT("minimize", &table.minimize, NULL, "csv, --table: look for the smallest target."),
         CLI_OPT("sigma-min", &table.sigma_min, "S",
                 "Shrink the coordinate that varies least until this is the smallest singular value of the centred "
@@ -536,6 +538,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
                 "gaussian, laplace (Euclidean, pure eps), l2 (Euclidean, with a delta), published (not private), "
                 "nonprivate, or random. Default gaussian; --table: that of `tacet curate`."),
         CLI_OPT("eps", &s.eps, "E", "Default 3.004166; --table: 1."),
+        CLI_MORE,
         CLI_OPT("delta", &s.delta, "D", "Default 1e-5; laplace needs none, --table only where it is given."),
         CLI_OPT("dims", &s.dims, "R", "published: dimensions of the projection. Default 10."),
         CLI_HEADING("Modeler"),
@@ -544,12 +547,15 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
                 "noise), or "
                 "known (knows the objective but not which row is which record: the floor). Default eiv."),
         {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; --table: 40.", false},
+        CLI_MORE,
         CLI_OPT("initial", &s.initial, "N", "Of these, random ones at the start. Default 0."),
         CLI_OPT("beta-scale", &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1."),
         CLI_HEADING("Experiment"),
         {"trials", CLI_COUNT, &trials, "N", "Default 100; --table: 12.", false},
+        CLI_MORE,
         CLI_OPT("seed", &s.seed, "S", "Default 1."),
-        {0}};
+        {0},
+    };
     int code = CLI_EXIT_OK;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (real.table.data != NULL) {

@@ -83,7 +83,7 @@ typedef struct cli_option {
     { name, CLI_LIST, target, meta, help, true }
 #define CLI_HEADING(title)                                                                                             \
     { "", CLI_FLAG, NULL, NULL, title, false }
-/* What follows is for few people: --help-all shows it, and --help says that there is more. */
+/* What follows, up to the next heading, is for few people: --help-all shows it, and --help counts it. */
 #define CLI_MORE                                                                                                       \
     { "", CLI_FLAG, NULL, NULL, NULL, false }
 

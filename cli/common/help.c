@@ -16,10 +16,10 @@ int cli_places(const char *text, size_t length) {
     return count;
 }
 
-/* Prints words of text, wrapped, every line but the first indented. */
-static void wrap(const char *text, int column, int indent) {
+/* Prints words of text up to its end, wrapped, every line but the first indented. */
+static void wrap_until(const char *text, const char *end, int column, int indent) {
     bool blank = false; /* one is due before the next word of this line */
-    while (*text != '\0') {
+    while (text < end) {
         if (*text == '\n') {
             putchar('\n');
             if (text[1] != '\n') {
@@ -30,7 +30,8 @@ static void wrap(const char *text, int column, int indent) {
             text++;
             continue;
         }
-        const size_t length = strcspn(text, " \n");
+        size_t length = strcspn(text, " \n");
+        length = length < (size_t)(end - text) ? length : (size_t)(end - text);
         if (column + blank + cli_places(text, length) > WIDTH && column > indent) {
             printf("\n%*s", indent, "");
             column = indent;
@@ -43,6 +44,20 @@ static void wrap(const char *text, int column, int indent) {
         text += blank;
     }
     putchar('\n');
+}
+
+static void wrap(const char *text, int column, int indent) {
+    wrap_until(text, text + strlen(text), column, indent);
+}
+
+/* Where the first sentence of a text ends, or the first part of one. */
+static const char *first_part(const char *text) {
+    for (const char *c = text; *c != '\0'; c++) {
+        if ((*c == '.' || *c == ';') && (c[1] == ' ' || c[1] == '\n' || c[1] == '\0')) {
+            return c;
+        }
+    }
+    return text + strlen(text);
 }
 
 static bool is_more(const cli_option *o) {
@@ -67,40 +82,69 @@ static void show_columns(const cli_command *command, const cli_option *options) 
     wrap("columns without a space file, A=…: as 'tacet space check --help' explains them", INDENT, INDENT);
 }
 
-static void show_option(const cli_option *o) {
+static void show_option(const cli_option *o, bool all) {
     const char *meta = o->meta != NULL ? o->meta : "";
     printf("  --%s%s%s", o->name, meta[0] != '\0' ? " " : "", meta);
     int column = 4 + cli_places(o->name, strlen(o->name)) + (meta[0] != '\0') + cli_places(meta, strlen(meta));
-    if (column >= INDENT) {
+    if (column >= INDENT && all) {
         putchar('\n');
         column = 0;
     }
-    printf("%*s", INDENT - column, "");
-    wrap(o->help, INDENT, INDENT);
+    printf("%*s", column < INDENT ? INDENT - column : 2, "");
+    wrap_until(o->help, all ? o->help + strlen(o->help) : first_part(o->help), column < INDENT ? INDENT : column + 2,
+               INDENT);
+}
+
+/* The first screen: what it does, and the options that most people need, in a line or two each. */
+static void first_screen(const cli_command *command, const cli_option *options) {
+    const char *paragraph = strstr(command->description, "\n\n");
+    size_t hidden = 0;
+    bool more = false;
+    wrap_until(command->description,
+               paragraph != NULL ? paragraph : command->description + strlen(command->description), 0, 0);
+    printf("\nOptions:\n");
+    for (const cli_option *o = options; o->name != NULL; o++) {
+        const bool named = o->name[0] != '\0';
+        more = named ? more : is_more(o);
+        hidden += named && (more || is_column(command, o));
+        if (named && !more && !is_column(command, o)) {
+            show_option(o, false);
+        }
+    }
+    putchar('\n');
+    if (command->examples != NULL) { /* the first, which may go over several lines */
+        const char *end = command->examples + strcspn(command->examples, "\n");
+        while (*end != '\0' && end[-1] == '\\') {
+            end += 1 + strcspn(end + 1, "\n");
+        }
+        printf("Example: %.*s\n", (int)(end - command->examples), command->examples);
+    }
+    if (hidden > 0) {
+        printf("%zu more options, and the whole of the help: '%s %s --help-all'.\n", hidden, cli__front(),
+               command->name);
+    } else {
+        printf("The whole of the help: '%s %s --help-all'.\n", cli__front(), command->name);
+    }
 }
 
 void cli__help(const cli_command *command, const cli_option *options, bool all) {
-    size_t hidden = 0;
-    bool more = false, columns = false;
+    bool columns = false;
     printf("usage: %s %s %s\n\n", cli__front(), command->name, command->usage);
+    if (!all) {
+        first_screen(command, options);
+        return;
+    }
     wrap(command->description, 0, 0);
     printf("\nOptions:\n");
-    for (size_t i = 0; options[i].name != NULL; i++) {
-        const cli_option *o = &options[i];
-        more = more || is_more(o);
-        if (more && !all) {
-            hidden += o->name[0] != '\0';
-        } else if (o->name[0] == '\0' && !is_more(o)) {
+    for (const cli_option *o = options; o->name != NULL; o++) {
+        if (o->name[0] == '\0' && !is_more(o)) {
             printf("\n%s\n", o->help);
         } else if (o->name[0] != '\0' && !is_column(command, o)) {
-            show_option(o);
+            show_option(o, true);
         } else if (o->name[0] != '\0' && !columns) {
             columns = true;
             show_columns(command, options);
         }
-    }
-    if (hidden > 0) {
-        printf("\n%zu more options, for few people: '%s %s --help-all'.\n", hidden, cli__front(), command->name);
     }
     printf("\nIn every command: --json prints one JSON object on stdout, messages stay on stderr; --config FILE\n"
            "takes options from a file, 'name = value' a line, and the command line counts more.\n");
@@ -181,9 +225,12 @@ void cli__man(const cli_command *command, const cli_option *options) {
     printf(".SH OPTIONS\n");
     for (size_t i = 0; options[i].name != NULL; i++) {
         const cli_option *o = &options[i];
+        if (is_more(o)) {
+            continue;
+        }
         if (o->name[0] == '\0') {
             printf(".SS ");
-            roff(o->help != NULL ? o->help : "For few people");
+            roff(o->help);
             continue;
         }
         printf(".TP\n.B \\-\\-");

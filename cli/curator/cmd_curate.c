@@ -327,31 +327,32 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_SPACE_INPUTS(a.space),
         CLI_SPACE_SHORT(a.space),
         CLI_SPACE_UNIT(a.space),
-        CLI_OPT_LIST(
-            "lengthscale", &a.lengthscale, "A=L,…",
-            "over which change of a column the value varies, if you know: warns where that is below the noise"),
         CLI_NEED("eps", &s.eps, "E", "privacy of the release"),
-        CLI_OPT("delta", &delta, "D",
-                "a probability of failing that you allow; without it auto takes pure eps (gaussian: default 1e-5)"),
         CLI_NEED("out", &s.folder, "DIR", "receives release.csv, manifest.json, and a link to the ledger"),
-        CLI_OPT("ledger", &s.ledger, "FILE",
-                "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)"),
         CLI_OPT("queries", &s.queries, "N", "how many measured values may be asked for (default 100)"),
         CLI_OPT("dry-run", &a.dry_run, NULL,
                 "check table and settings and tell the noise; nothing is released, written or charged"),
-        CLI_YES(&a.yes),
         CLI_OPT("rehearsal", &a.rehearsal, NULL,
-                "made-up patients in place of --data and its columns, real noise, and a ledger that the next rehearsal "
-                "throws away: to try it as often as you like. What is made up lies in DIR.rehearsal"),
+                "made-up patients in place of --data; try it as often as you like. Real noise, and a ledger that the "
+                "next rehearsal throws away; what is made up lies in DIR.rehearsal"),
+        CLI_MORE,
+        CLI_OPT_LIST(
+            "lengthscale", &a.lengthscale, "A=L,…",
+            "over which change of a column the value varies, if you know: warns where that is below the noise"),
+        CLI_OPT("delta", &delta, "D",
+                "a probability of failing that you allow; without it auto takes pure eps (gaussian: default 1e-5)"),
+        CLI_OPT("ledger", &s.ledger, "FILE",
+                "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)"),
+        CLI_YES(&a.yes),
         CLI_HEADING("Measured values:"),
         CLI_OPT("target", &a.target, "COLUMN",
-                "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its "
+                "the column that 'tacet curator serve' will answer from; tells you, and nobody else, how many of its "
                 "cells are empty"),
         CLI_OPT("eps-output", &a.eps_output, "E", "randomise each measured value with this eps (default: not)"),
         CLI_OPT("values-unprotected", &a.values_unprotected, NULL,
                 "measured values leave as they are; this or --eps-output is needed (on a terminal you are asked)"),
-        CLI_OPT("range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
         CLI_MORE,
+        CLI_OPT("range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
         CLI_OPT("table", &s.table, "NAME",
                 "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger"),
         CLI_OPT("order", &s.order, "COLUMN",
@@ -372,6 +373,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("to", &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)"),
         CLI_OPT("output-mechanism", &a.output_mechanism, "NAME", "hybrid (default) or laplace"),
         CLI_HEADING("Mechanism:"),
+        CLI_MORE,
         CLI_OPT("mechanism", &a.mechanism, "NAME",
                 "auto (default): the least noise; gaussian; laplace: pure eps; l2: the noise of laplace with a delta; "
                 "projection: "

@@ -40,16 +40,16 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         CLI_OPT("target", &settings.desk.values, "COLUMN",
                 "measured values are in this column; a row whose cell is empty cannot be measured"),
         CLI_OPT("evaluate", &settings.desk.evaluate, "CMD", "measured values come from this shell command"),
-        CLI_OPT("queries", &settings.desk.queries, "N",
-                "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed "
-                "uncovered, or, with private outputs, charged to the ledger's budget"),
         CLI_OPT("person", &person, NULL, "measured values come from a person: 'tacet curator desk'"),
         CLI_OPT("desk", &settings.page.listen, "HOST:PORT",
                 "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free "
                 "port unless this says another, or 'none'"),
+        CLI_MORE,
+        CLI_OPT("queries", &settings.desk.queries, "N",
+                "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed "
+                "uncovered, or, with private outputs, charged to the ledger's budget"),
         CLI_OPT("id", &settings.page.id, "COLUMN", "--desk: the column by which you know a record"),
         CLI_OPT("range", &range, "LO:HI", "--desk: where values are expected; one outside must be confirmed"),
-        CLI_MORE,
         CLI_OPT("ledger", &settings.desk.ledger, "FILE", "default ledger.db in the release folder"),
         CLI_OPT("auth", &auth, "HOW", "token, certificate or either (default)"),
         CLI_OPT("evaluate-seconds", &settings.desk.seconds, "S", "time-out of the command (default 60)"),

@@ -16,11 +16,7 @@ enum { SERVICE_PATIENCE = 30 };
 #define SERVICE_OPTIONS(address, needed)                                                                               \
     {"server", CLI_STRING, &(address).server, "URL", "The suggestion service: https://host:port.", needed},            \
         {"study", CLI_STRING, &(address).study, "NAME", "The study, with --server.", needed},                          \
-        {"authority",                                                                                                  \
-         CLI_STRING,                                                                                                   \
-         &(address).authority,                                                                                         \
-         "FILE",                                                                                                       \
-         "PEM of the authority that signed the server's certificate, with --server.",                                  \
+        {"authority", CLI_STRING, &(address).authority, "FILE", "PEM of the server's authority, with --server.",       \
          needed},                                                                                                      \
         {"token-file", CLI_STRING, &(address).token_file, "FILE", "Holds the device's token, with --server.", needed}, \
         CLI_MORE,                                                                                                      \

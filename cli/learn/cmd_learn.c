@@ -128,7 +128,8 @@ static void report(const tacet_ab_model *model, const cli_reals *split, const ch
     char words[WORDS_MOST];
     json_t *object = cli_object(
         "model rows cells eps delta private protection counted_to rule single logged uniform over_single over_logged "
-        "over_uniform over_single_is over_logged_is over_uniform_is single_action actions rule_is_single ledger_entry seconds",
+        "over_uniform over_single_is over_logged_is over_uniform_is single_action actions rule_is_single ledger_entry "
+        "seconds",
         J(out), J(f->plan.rows), J(f->plan.cells), J(f->plan.eps), J(0.0), J(f->is_private), J(protection_of(words, f)),
         J(f->top), J(estimate_json(&p->rule_value)), J(estimate_json(&p->single_value)),
         J(estimate_json(&p->logged_value)), J(estimate_json(&p->uniform_value)), J(estimate_json(&p->over_single)),
@@ -202,15 +203,15 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     tacet_ab_model *model = NULL;
     tacet_ab_log *log = NULL;
     learn_job_init(&job);
-    const size_t n = learn_job_options(&job, options);
     const cli_option own[] = {
         CLI_OPT("out", &out, "FILE", "Receives the model."),
-        CLI_OPT("split", &split, "W,W,…",
-                "How actions were meant to be shown, 1,1 or 50,30,20: says whether the released counts agree."),
         CLI_OPT("dry-run", &dry, NULL, "Charge, draw and write nothing; say what would be released."),
         CLI_YES(&yes),
+        CLI_OPT("split", &split, "W,W,…",
+                "How actions were meant to be shown, 1,1 or 50,30,20: says whether the released counts agree."),
     };
-    memcpy(options + n, own, sizeof own);
+    memcpy(options, own, sizeof own);
+    (void)learn_job_options(&job, options + sizeof own / sizeof *own);
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
         (code = learn_job_check(&job, self)) != CLI_EXIT_OK) {
         goto done;

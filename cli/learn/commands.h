@@ -23,7 +23,7 @@ typedef struct learn_job {
 } learn_job;
 
 void learn_job_init(learn_job *job);
-/* Fills the first of `options` (JOB_OPTIONS of them, zeroed) and returns how many. */
+/* Fills the first of `options`, which are zeroed, and returns how many. */
 size_t learn_job_options(learn_job *job, cli_option *options);
 /* Checks the options and makes the space; CLI_EXIT_OK, or the exit code of what was said. */
 int learn_job_check(learn_job *job, const cli_command *self);

@@ -212,6 +212,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_NEED("records", &j.s.records, "N", "How many records there are. Public."),
         CLI_NEED("range", &j.range, "LO:HI", "Range of one record's value; values outside count as the nearest end."),
         CLI_OPT("minimize", &j.s.minimize, NULL, "Values are losses."),
+        CLI_MORE,
         CLI_OPT("contrast", &j.s.contrast, "C",
                 "For real values over a wide range: count differences to the reference's values, clipped to C. A fifth "
                 "of the range is a good C; never read off these records. Default 0: the values themselves."),
@@ -219,13 +220,17 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_HEADING("What it costs"),
         CLI_OPT("eps", &j.s.eps, "E", "Privacy budget of the run, for each record. Default 1."),
         CLI_OPT("evaluations", &j.s.evaluations, "N", "How many settings are tried, at most. Default 100."),
+        CLI_OPT("dry-run", &j.dry, NULL, "Say what would be done and what it would cost; evaluate and charge nothing."),
+        CLI_MORE,
         CLI_OPT("kept", &j.s.kept, "SHARE",
                 "Share of the records kept out of the search for the score; 0: no score. Default 0.2."),
         CLI_OPT("seed", &j.s.seed, "S", "Of the settings tried and of the split. Public. Default 1."),
-        CLI_OPT("dry-run", &j.dry, NULL, "Say what would be done and what it would cost; evaluate and charge nothing."),
         CLI_YES(&yes),
         CLI_HEADING("How it is run"),
         CLI_OPT("workers", &j.e.workers, "W", "Programs at a time. Default 1."),
+        CLI_OPT("ledger", &j.ledger, "FILE", "The ledger of the records; made when missing. Default tune.ledger.db."),
+        CLI_OPT("budget-eps", &j.budget, "E", "Total eps of a ledger that is made. Default: this run's."),
+        CLI_MORE,
         CLI_OPT("timeout", &j.e.seconds, "SECONDS", "For one evaluation. Default 3600."),
         CLI_OPT("restarts", &j.e.restarts, "N",
                 "How often a program that failed or was late is started again before its setting counts as the worst. "
@@ -233,12 +238,11 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_OPT("state", &j.ask.state, "FILE",
                 "What was evaluated so far: private, mode 0600. The same command goes on from it. FILE.log gets what "
                 "programs say on standard error. Default tune.state."),
-        CLI_OPT("ledger", &j.ledger, "FILE", "The ledger of the records; made when missing. Default tune.ledger.db."),
-        CLI_OPT("budget-eps", &j.budget, "E", "Total eps of a ledger that is made. Default: this run's."),
         CLI_OPT("ticket", &j.ask.ticket, "NAME", "Names the run in the ledger. Default tune."),
         CLI_OPT("to", &j.ask.to_whom, "WHOM", "Who receives the winners, for the ledger. Default anyone."),
         CLI_OPT("noise-seed", &j.noise_seed, "S", "Seeded noise and no ledger: NOT PRIVATE, for tests."),
-        {0}};
+        {0},
+    };
     tacet_space_init(&j.space);
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     int code = cli_space_read(&j.space, &j.columns, self);

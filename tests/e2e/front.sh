@@ -74,6 +74,7 @@ for program in "$bin"/tacet-*; do
         expect 0 "$program" $command --help
         quiet_err "$name $command --help"
         cp "$work/out" "$work/direct"
+        [ "$(wc -l <"$work/out")" -le 24 ] || fail "the first screen of '$command --help' has more than 24 lines"
         head -n 1 "$work/direct" | grep -q "^usage: $front $command " || fail "the usage line of '$command' is not '$front $command …'"
         # What the usage line says can be typed.
         # shellcheck disable=SC2086
