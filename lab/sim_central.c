@@ -443,8 +443,6 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
          false},
         {"permute", CLI_FLAG, &s.world.permuted, NULL,
          "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
-        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
-        CLI_MORE,
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         CLI_MORE,
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
