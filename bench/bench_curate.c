@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <tacet/core/simrng.h>
-#include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_price.h"
 
 #include "dp/noise/sampler.h"
 
@@ -152,7 +152,8 @@ static double compare(spent *curate, spent *draws, const char *self, const char 
 }
 
 int main(int argc, char **argv) {
-    static tacet_manifest_column columns[D];
+    static tacet_space_column columns[D];
+    const tacet_space space = {columns, D};
     char folder[] = "/tmp/tacet-bench-XXXXXX";
     char data[64], out[64], ledger[80];
     tacet_curate_settings s;
@@ -167,14 +168,13 @@ int main(int argc, char **argv) {
     write_table(data);
     tacet_curate_defaults(&s);
     for (size_t i = 0; i < D; i++) {
-        columns[i] = (tacet_manifest_column){.lo = 0, .hi = 100, .unit = 5};
+        columns[i] = (tacet_space_column){.lo = 0, .hi = 100, .unit = 5, .others = TACET_SPACE_NONE};
         (void)snprintf(columns[i].name, sizeof columns[i].name, "c%zu", i);
     }
     s.data = data;
     s.folder = out;
     s.ledger = ledger;
-    s.columns = columns;
-    s.column_count = D;
+    s.space = &space;
     s.eps = 1;
     s.new_budget = "a measurement"; /* the same rows again and again */
     const double delta = s.delta;

@@ -40,11 +40,12 @@ tacet_status lab_curator_open(lab_curator *out, const double *X, size_t d, size_
                               const double *high, const double *unit, tacet_error *err) {
     const char *top = getenv("TMPDIR");
     *out = (lab_curator){.d = d, .n = n};
-    out->columns = TACET__ZALLOC(tacet_manifest_column, d);
+    out->columns = TACET__ZALLOC(tacet_space_column, d);
     if (out->columns == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", d);
     }
     for (size_t a = 0; a < d; a++) {
+        tacet_space_column_init(&out->columns[a]);
         (void)snprintf(out->columns[a].name, sizeof out->columns[a].name, "x%zu", a + 1);
         out->columns[a].lo = low[a];
         out->columns[a].hi = high[a];
@@ -103,6 +104,7 @@ tacet_status lab_curator_release(const lab_curator *c, lab_release *out, tacet_c
     char folder[PATH_BYTES];
     char ledger[PATH_BYTES];
     tacet_curate_settings s;
+    const tacet_space space = {c->columns, c->d};
     *out = (lab_release){0};
     tacet_manifest_init(&out->manifest);
     (void)snprintf(data, sizeof data, "%s/table.csv", c->folder);
@@ -114,8 +116,7 @@ tacet_status lab_curator_release(const lab_curator *c, lab_release *out, tacet_c
     s.data = data;
     s.folder = folder;
     s.ledger = ledger;
-    s.columns = c->columns;
-    s.column_count = c->d;
+    s.space = &space;
     s.mechanism = mechanism;
     s.eps = eps;
     s.delta = delta;

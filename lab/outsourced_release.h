@@ -11,7 +11,7 @@
 
 typedef struct lab_curator {
     char folder[128]; /* temporary; "": none */
-    tacet_manifest_column *columns;
+    tacet_space_column *columns;
     size_t d, n;
 } lab_curator;
 

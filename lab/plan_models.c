@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_price.h"
 
 static const char *const NAMES[] = {"outsourced", "central", "local-statistics", "local", "contextual"};
 enum { MODELS = 5, CONTEXTUAL_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };
@@ -43,9 +43,11 @@ void plan_complete(plan_problem *p) {
 
 /* What `tacet curate` would take: `auto` as it resolves it. */
 static tacet_curate_mechanism mechanism_for(const plan_problem *p, double eps) {
+    static tacet_space_column columns[TACET_SPACE_COLUMNS]; /* reals: how many there are is all that matters */
+    const tacet_space space = {columns, p->dim < TACET_SPACE_COLUMNS ? p->dim : TACET_SPACE_COLUMNS};
     tacet_curate_settings s;
     tacet_curate_defaults(&s);
-    s.column_count = p->dim;
+    s.space = &space;
     s.eps = eps;
     s.delta = isnan(p->asked_delta) ? 0 : p->asked_delta;
     if (tacet_curate_parse(&s.mechanism, p->mechanism, NULL) != TACET_OK ||

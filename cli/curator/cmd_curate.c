@@ -164,21 +164,12 @@ typedef struct warning {
     bool yes;                 /* --yes, or a dry run: nobody is asked */
 } warning;
 
-/* The width of a numeric column's bounds, in units; 0: it has none. */
-static double width_of(const tacet_manifest *m, size_t i) {
-    if (m->space.count == 0) {
-        return (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
-    }
-    return tacet_space_width(&m->space.columns[i]);
-}
-
 /* What speaks against the release as a whole; "" where nothing does. */
 static void judge(char *why, size_t size, const tacet_manifest *m) {
-    const size_t count = m->space.count > 0 ? m->space.count : m->column_count;
     size_t numbers = 0, drowned = 0;
     why[0] = '\0';
-    for (size_t i = 0; i < count && m->dims >= m->column_count; i++) {
-        const double width = width_of(m, i);
+    for (size_t i = 0; i < m->space.count && m->dims >= m->column_count; i++) {
+        const double width = tacet_space_width(&m->space.columns[i]); /* in units; 0 of levels */
         numbers += width > 0;
         drowned += width > 0 && m->sigma > 3 * width; /* where values deviate by 0.29 of it at most */
     }
@@ -213,7 +204,6 @@ static const char WORDS[] =
     "{?_outputs|measured values: each randomised with eps {_outputs:^6}, once for a record, which the ledger adds to "
     "what follows\n}{!_outputs|measured values: NOT protected; who asks about a row learns its person's value as it "
     "is\n}{protects}\n"
-    "{?_distances|at distance 2: eps = {eps_at.2:^4}; at distance 3: eps = {eps_at.3:^4}\n}"
     "{?sigma|noise: standard deviation {sigma:_6} per coordinate in scaled units, on a grid of {grid:_6}\n}"
     "noise in the columns' own units: {noise}\nnot protected: {uncovered}\n"
     "{?dry_run|a dry run: nothing was released, and nothing charged to {ledger}\n}"
@@ -224,7 +214,6 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
                   const cli_command *self) {
     char ledger[4096] = "";
     const double any_change = m->is_private ? m->eps_at[TACET_MANIFEST_DISTANCES - 1] : (double)NAN;
-    const bool typed = m->space.count > 0; /* the sentence then has what else is said of distances */
     const double laplace = tacet_curate_sigma_laplace(s, m);
     char *noise = tacet_manifest_noise(m), *uncovered = tacet_manifest_uncovered(m),
          *protects = tacet_manifest_protects(m);
@@ -256,8 +245,7 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     } else {
         cli_add(object, "ledger_entry ledger_hash", J(m->entry), J(m->entry_hash));
     }
-    cli_add(object, "_distances _outputs", JB(m->is_private && isfinite(m->eps_at[1]) && !typed),
-            J(m->outputs_private ? m->outputs.eps : 0));
+    cli_add(object, "_outputs", J(m->outputs_private ? m->outputs.eps : 0));
     free(protects);
     free(noise);
     free(uncovered);
@@ -311,7 +299,6 @@ static bool said(int argc, char **argv, const char *word) {
 }
 
 int cmd_curate(int argc, char **argv, const cli_command *self) {
-    static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
     double delta = NAN;
     arguments a = {.mechanism = "auto", .output_mechanism = "hybrid"};
     tacet_curate_settings s;
@@ -408,7 +395,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     }
     code = code == CLI_EXIT_OK && a.target != NULL ? look_at_target(s.data, a.target, self) : code;
     if (code == CLI_EXIT_OK) {
-        tacet_curate_take_space(&s, columns, &space);
+        s.space = &space;
         code = a.suggest_r ? suggest(&s, self) : release(&s, &space, a.dry_run, self);
     }
     if (code == CLI_EXIT_OK && few) {

@@ -7,7 +7,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,16 +66,16 @@ static tacet_status take_record(const tacet_space *space, double *x, const tacet
     return TACET_OK;
 }
 
-/* Of a release by a space: records and released rows as coordinates, in which a category is a corner of a simplex. */
-static tacet_status load_typed(material *m, const char *data, tacet_error *err) {
+/* Records and released rows as coordinates, in which a category is a corner of a simplex. */
+static tacet_status load_records(material *m, const char *data, tacet_error *err) {
     const tacet_space *space = &m->manifest->space;
-    const size_t d = tacet_space_dims(space);
+    const size_t d = tacet_space_dims(space), seen = tacet_manifest_coordinates(m->manifest);
     const size_t n = m->release.n;
     size_t columns[TACET_MANIFEST_COLUMNS];
     tacet_csv *csv = NULL;
     bool found = true;
     size_t got = 0;
-    double *rows = TACET__ZALLOC(double, n *d);
+    double *rows = TACET__ZALLOC(double, n *seen);
     m->records = (tacet_csv_table){.values = TACET__ZALLOC(double, n *d), .n = n, .d = d};
     tacet_status status = rows != NULL && m->records.values != NULL
                               ? tacet_csv_open_file(&csv, data, NULL, err)
@@ -85,7 +85,7 @@ static tacet_status load_typed(material *m, const char *data, tacet_error *err) 
     }
     TACET_THEN(status, tacet_csv_next(csv, &found, err));
     for (; status == TACET_OK && found && got < n; got++) {
-        tacet_typed_row(m->manifest, rows + got * d, m->release.values + got * m->release.d);
+        tacet_manifest_row(m->manifest, rows + got * seen, m->release.values + got * m->release.d);
         status = take_record(space, m->records.values + got * d, csv, columns, err);
         TACET_THEN(status, tacet_csv_next(csv, &found, err));
     }
@@ -96,38 +96,9 @@ static tacet_status load_typed(material *m, const char *data, tacet_error *err) 
     if (rows != NULL) {
         free(m->release.values);
         m->release.values = rows;
-        m->release.d = d;
+        m->release.d = seen;
     }
     return status;
-}
-
-static tacet_status load_records(material *m, const char *data, tacet_error *err) {
-    if (m->manifest->space.count > 0) {
-        return load_typed(m, data, err);
-    }
-    const char *pointers[TACET_MANIFEST_COLUMNS];
-    const size_t d = m->manifest->column_count;
-    for (size_t i = 0; i < d; i++) {
-        pointers[i] = m->manifest->columns[i].name;
-    }
-    const tacet_csv_wanted wanted = {.columns = pointers, .d = d};
-    const tacet_status status = tacet_csv_load_file(&m->records, data, &wanted, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (m->records.n != m->release.n) {
-        return tacet__fail(err, TACET_PARSE, "%s has %zu records, the release has %zu", data, m->records.n,
-                           m->release.n);
-    }
-    for (size_t j = 0; j < m->records.n; j++) {
-        for (size_t i = 0; i < d; i++) {
-            const tacet_manifest_column *c = &m->manifest->columns[i];
-            double *x = &m->records.values[j * d + i];
-            *x = *x < c->lo ? c->lo : *x > c->hi ? c->hi : *x;
-            *x = (*x - (c->lo / 2 + c->hi / 2)) / c->unit;
-        }
-    }
-    return TACET_OK;
 }
 
 /* K different rows at random: a first part of a shuffle. */

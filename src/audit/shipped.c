@@ -40,7 +40,7 @@ typedef struct shipping {
     const tacet_audit_shipped_settings *settings;
     tacet_curate_mechanism mechanism;
     char folder[TACET__PATH], data[TACET__PATH], out[TACET__PATH], release[TACET__PATH];
-    tacet_manifest_column columns[COLUMNS_MOST];
+    tacet_space_column columns[COLUMNS_MOST];
     size_t kill_above;   /* bytes of the draft; 0: at half of the rows */
     tacet_manifest made; /* the newest release */
     size_t redrawn;      /* releases that differ from what was written before they were interrupted */
@@ -176,7 +176,8 @@ static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *setti
     }
     TACET_THEN(status, tacet__scratch_make(s->folder, ROOM, err));
     for (size_t i = 0; i < COLUMNS_MOST; i++) {
-        tacet_manifest_column *c = &s->columns[i];
+        tacet_space_column *c = &s->columns[i];
+        tacet_space_column_init(c);
         (void)snprintf(c->name, sizeof c->name, "c%zu", i);
         c->lo = -WIDTH / 2.0; /* about 0, and a unit of 1: what is printed is what is scaled */
         c->hi = WIDTH / 2.0;
@@ -300,14 +301,14 @@ static tacet_status release(shipping *s, size_t columns, const char *ticket, con
                             tacet_error *err) {
     const tacet_audit_shipped_settings *a = s->settings;
     bool died = false;
+    const tacet_space space = {s->columns, columns};
     tacet_curate_settings c;
     tacet_curate_defaults(&c);
     tacet_status status = tacet__path(s->out, s->folder, out, err);
     TACET_THEN(status, tacet__path(s->release, s->out, "release.csv", err));
     c.data = s->data;
     c.folder = s->out;
-    c.columns = s->columns;
-    c.column_count = columns;
+    c.space = &space;
     c.mechanism = s->mechanism;
     c.eps = a->eps;
     c.delta = a->delta;

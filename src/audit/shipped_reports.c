@@ -64,7 +64,8 @@ static tacet_status prepare_desk(tacet__shipment *s, tacet_error *err) {
     tacet_curate_settings c;
     tacet_manifest made = {0};
     char folder[TACET__PATH];
-    const tacet_manifest_column column = {.name = "c", .lo = 0, .hi = (double)s->questions, .unit = 1};
+    tacet_space_column column = {.name = "c", .hi = (double)s->questions, .unit = 1, .others = TACET_SPACE_NONE};
+    const tacet_space space = {&column, 1};
     tacet_curate_defaults(&c);
     tacet_status status = release_folder(folder, s, err);
     TACET_THEN(status, write_table(s, err));
@@ -72,8 +73,7 @@ static tacet_status prepare_desk(tacet__shipment *s, tacet_error *err) {
         c.data = s->data;
         c.folder = folder;
         c.ledger = s->ledger;
-        c.columns = &column;
-        c.column_count = 1;
+        c.space = &space;
         c.mechanism = TACET_CURATE_LAPLACE;
         c.eps = s->settings->eps;
         c.delta = 0;

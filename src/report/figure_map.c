@@ -6,7 +6,7 @@
 
 #include "core/json_text.h"
 #include "outsourced/shared/release_text.h"
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 #include "report/internal.h"
 #include "space/internal.h"
 

@@ -87,14 +87,8 @@ static void say_common(json_t *known, const tacet_disclosure *d) {
 
 static void say_domain(json_t *known, const tacet_manifest *m) {
     char text[MOST];
-    size_t at = (size_t)snprintf(text, sizeof text, "%zu records; columns with public bounds: ", m->rows);
-    if (m->space.count > 0) {
-        say_columns(text, &m->space);
-    }
-    for (size_t i = 0; m->space.count == 0 && i < m->column_count && at < sizeof text; i++) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %.6g to %.6g", i > 0 ? ", " : "", m->columns[i].name,
-                               m->columns[i].lo, m->columns[i].hi);
-    }
+    (void)snprintf(text, sizeof text, "%zu records; columns with public bounds: ", m->rows);
+    say_columns(text, &m->space);
     say(known, "data_domain", "%s", text);
 }
 

@@ -22,6 +22,14 @@ size_t tacet_space_dims(const tacet_space *space) {
     return dims;
 }
 
+size_t tacet_space_numbers(const tacet_space *space) {
+    size_t count = 0;
+    for (size_t i = 0; i < space->count; i++) {
+        count += tacet_space_traits_of(&space->columns[i])->levels ? 0 : 1;
+    }
+    return count;
+}
+
 size_t tacet_space_categories(const tacet_space *space) {
     size_t count = 0;
     for (size_t i = 0; i < space->count; i++) {
@@ -176,10 +184,7 @@ double tacet_space_distance(const tacet_space *space, const double *a, const dou
 }
 
 void tacet_space_units(tacet_space *space, double radius) {
-    double numbers = 0;
-    for (size_t i = 0; i < space->count; i++) {
-        numbers += tacet_space_traits_of(&space->columns[i])->levels ? 0 : 1;
-    }
+    const double numbers = (double)tacet_space_numbers(space);
     for (size_t i = 0; i < space->count; i++) {
         tacet_space_column *c = &space->columns[i];
         if (!tacet_space_traits_of(c)->levels) {

@@ -56,6 +56,7 @@ void tacet_space_invert(const tacet_space *space, double *record, const double *
 void tacet_space_vertex(double *out, size_t level, size_t levels);
 /* The stated metric between records, and its largest value. Clips as embedding does. */
 double tacet_space_distance(const tacet_space *space, const double *a, const double *b);
+size_t tacet_space_numbers(const tacet_space *space); /* columns of all kinds but categories */
 /* How many columns count as a category in the metric: categories, and missing flags. */
 size_t tacet_space_categories(const tacet_space *space);
 /* At most `most` different records spread evenly over the space, count x *found, one after the other: every combination

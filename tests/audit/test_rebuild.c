@@ -5,6 +5,7 @@
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 
+#include "support/space.h"
 #include "support/test.h"
 
 enum { N = 2000, D = 3, R = 8 };
@@ -91,8 +92,8 @@ static void test_bad_input(void **state) {
 
 /* The mechanism of the paper gives its records away, Euclidean noise does not; of both the files are enough. */
 static void a_release_in_a_folder_is_attacked(void **state) {
-    static const tacet_manifest_column COLUMNS[] = {{.name = "x", .lo = -5, .hi = 5, .unit = 1},
-                                                    {.name = "y", .lo = -5, .hi = 5, .unit = 1}};
+    static tacet_space_column COLUMNS[] = {TEST_REAL("x", -5, 5, 1), TEST_REAL("y", -5, 5, 1)};
+    const tacet_space space = {COLUMNS, 2};
     static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_PUBLISHED, TACET_CURATE_LAPLACE};
     const char *base = test_mkdir();
     char data[256], folder[256];
@@ -114,8 +115,7 @@ static void a_release_in_a_folder_is_attacked(void **state) {
         (void)snprintf(folder, sizeof folder, "%s/release%zu", base, m);
         s.data = data;
         s.folder = folder;
-        s.columns = COLUMNS;
-        s.column_count = 2;
+        s.space = &space;
         s.mechanism = MECHANISMS[m];
         s.ticket = folder;
         s.dims = m == 0 ? 4 : 0;

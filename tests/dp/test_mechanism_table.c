@@ -6,7 +6,7 @@
 #include "dp/mechanisms/table.h"
 
 #include "dp/mechanism.h"
-#include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_price.h"
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 

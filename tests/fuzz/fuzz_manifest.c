@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         return 0;
     }
-    if (m.rows == 0 || m.dims == 0 || m.column_count == 0 || !isfinite(m.sigma) || !(m.columns[0].unit > 0) ||
+    if (m.rows == 0 || m.dims == 0 || m.space.count == 0 || !isfinite(m.sigma) ||
         tacet_manifest_encode(&m, &text, NULL) != TACET_OK ||
         tacet_manifest_decode(&again, text, strlen(text), NULL) != TACET_OK) {
         abort();

@@ -4,6 +4,7 @@
 #define TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
 
 #include "outsourced/shared/release_text.h"
+#include "support/space.h"
 #include "support/test.h"
 
 #include <sodium.h>
@@ -21,7 +22,8 @@ typedef struct fixture {
     char ledger[PATH_BYTES];
     double *records; /* D x n as written */
     size_t n;
-    tacet_manifest_column columns[D];
+    tacet_space_column columns[D];
+    tacet_space space;
     tacet_curate_settings settings;
 } fixture;
 
@@ -37,7 +39,7 @@ static inline void write_table(fixture *f, size_t n, bool wild, bool clipped) {
     for (size_t j = 0; j < n; j++) {
         (void)fprintf(file, "r%zu", j);
         for (size_t i = 0; i < D; i++) {
-            const tacet_manifest_column *c = &f->columns[i];
+            const tacet_space_column *c = &f->columns[i];
             const double steps = 2 * (c->hi - c->lo);
             double x = c->lo + 0.5 * (double)tacet_simrng_below(&rng, (uint64_t)steps + 1);
             if (wild && j % 5 == i) {
@@ -63,7 +65,8 @@ static inline void unfinished_of(char out[PATH_BYTES], const char *ledger, const
 
 static inline int setup(void **state) {
     static fixture f;
-    static const tacet_manifest_column COLUMNS[D] = {{"age", 0, 100, 5}, {"bmi", 10, 60, 2}, {"dose", -4, 4, 0.5}};
+    static const tacet_space_column COLUMNS[D] = {TEST_REAL("age", 0, 100, 5), TEST_REAL("bmi", 10, 60, 2),
+                                                  TEST_REAL("dose", -4, 4, 0.5)};
     memset(&f, 0, sizeof f);
     (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
     (void)snprintf(f.data, sizeof f.data, "%s/data.csv", f.folder);
@@ -77,8 +80,8 @@ static inline int setup(void **state) {
     f.settings.data = f.data;
     f.settings.folder = f.out;
     f.settings.ledger = f.ledger;
-    f.settings.columns = f.columns;
-    f.settings.column_count = D;
+    f.space = (tacet_space){f.columns, D};
+    f.settings.space = &f.space;
     f.settings.eps = 2;
     f.settings.seeded = true;
     f.settings.noise_seed = 4;
@@ -124,7 +127,7 @@ static inline double *released(const fixture *f, size_t dims) {
 }
 
 static inline double scaled(const fixture *f, size_t j, size_t i) {
-    const tacet_manifest_column *c = &f->columns[i];
+    const tacet_space_column *c = &f->columns[i];
     const double x = fmin(fmax(f->records[j * D + i], c->lo), c->hi);
     return (x - (c->lo + c->hi) / 2) / c->unit;
 }

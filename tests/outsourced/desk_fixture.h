@@ -3,6 +3,7 @@
 #ifndef TACET_TESTS_OUTSOURCED_DESK_FIXTURE_H
 #define TACET_TESTS_OUTSOURCED_DESK_FIXTURE_H
 
+#include "support/space.h"
 #include "support/test.h"
 
 #include <tacet/dp/ledger.h>
@@ -25,7 +26,8 @@ static inline double value_of(size_t row) {
 }
 
 static inline void release(fixture *f, size_t queries, const tacet_ldp *outputs) {
-    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
+    const tacet_space space = {&COLUMN, 1};
     tacet_curate_settings s;
     tacet_manifest m;
     tacet_error err = {0};
@@ -40,8 +42,7 @@ static inline void release(fixture *f, size_t queries, const tacet_ldp *outputs)
     tacet_curate_defaults(&s);
     s.data = f->data;
     s.folder = f->out;
-    s.columns = &COLUMN;
-    s.column_count = 1;
+    s.space = &space;
     s.eps = 1;
     s.queries = queries;
     s.new_budget = "each test is about a release of its own";

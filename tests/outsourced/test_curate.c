@@ -198,7 +198,7 @@ static void test_scaling_rounds(void **state) {
     /* A quarter in both columns is a distance of just less than 1. */
     const double root_half = 0.7071067811865475, unit = 0.25 / root_half * (1 + 1e-15), hi = 0x1p27;
     double furthest = 0, sigma = 0;
-    f->settings.column_count = 2;
+    f->space.count = 2;
     for (size_t i = 0; i < 2; i++) {
         f->columns[i].lo = 0;
         f->columns[i].hi = hi;
@@ -222,7 +222,7 @@ static void test_reading_rounds(void **state) {
     fixture *f = *state;
     tacet_manifest m;
     double sigma = 0;
-    f->settings.column_count = 1;
+    f->space.count = 1;
     f->columns[0].lo = 1e15;
     f->columns[0].hi = 1e15 + 1;
     f->columns[0].unit = 0.001;

@@ -4,25 +4,26 @@
 #include "outsourced/shared/release_text.h"
 #include "support/test.h"
 
-#include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_price.h"
 
 #include <stdio.h>
 
 enum { MOST = 60 };
 
-static tacet_manifest_column columns[MOST];
+static tacet_space_column columns[MOST];
+static tacet_space space = {columns, 0};
 
 static tacet_curate_settings settings_for(size_t count, double eps, double delta) {
     tacet_curate_settings s;
     tacet_curate_defaults(&s);
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(columns[i].name, sizeof columns[i].name, "c%zu", i);
-        columns[i].lo = 0;
+        columns[i].others = TACET_SPACE_NONE;
         columns[i].hi = 20;
         columns[i].unit = 1;
     }
-    s.columns = columns;
-    s.column_count = count;
+    space.count = count;
+    s.space = &space;
     s.mechanism = TACET_CURATE_AUTO;
     s.eps = eps;
     s.delta = delta;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_draft.c - rows between drawing and commit: killed runs, two runs at once, two file systems. */
+#include "support/space.h"
 #include "support/test.h"
 
 #include <dirent.h>
@@ -14,7 +15,8 @@ enum { PATH_BYTES = 512, ROWS = 50 };
 typedef struct fixture {
     char folder[PATH_BYTES / 2]; /* temporary */
     char data[PATH_BYTES], out[PATH_BYTES], ledger[PATH_BYTES];
-    tacet_manifest_column column;
+    tacet_space_column column;
+    tacet_space space;
     tacet_curate_settings settings;
 } fixture;
 
@@ -25,13 +27,13 @@ static int setup(void **state) {
     (void)snprintf(f.data, sizeof f.data, "%s/data.csv", f.folder);
     (void)snprintf(f.out, sizeof f.out, "%s/out", f.folder);
     (void)snprintf(f.ledger, sizeof f.ledger, "%s/the.ledger", f.folder);
-    f.column = (tacet_manifest_column){"age", 0, 100, 5};
+    f.column = (tacet_space_column)TEST_REAL("age", 0, 100, 5);
+    f.space = (tacet_space){&f.column, 1};
     tacet_curate_defaults(&f.settings);
     f.settings.data = f.data;
     f.settings.folder = f.out;
     f.settings.ledger = f.ledger;
-    f.settings.columns = &f.column;
-    f.settings.column_count = 1;
+    f.settings.space = &f.space;
     f.settings.eps = 2;
     FILE *file = fopen(f.data, "w");
     assert_non_null(file);

@@ -3,6 +3,7 @@
  * same release. Killed, refused a sync, refused a write by a full disk, or stopped by a limit on the size of files,
  * which depends on what was drawn. What an interrupted run had drawn already must be how the finished release begins.
  */
+#include "support/space.h"
 #include "support/test.h"
 
 #include <dlfcn.h>
@@ -98,7 +99,8 @@ int unlink(const char *path) {
 typedef struct place {
     const char *folder;
     char data[PATH_BYTES], out[PATH_BYTES], release[PATH_BYTES], kept[PATH_BYTES], drafts[PATH_BYTES];
-    tacet_manifest_column column;
+    tacet_space_column column;
+    tacet_space space;
     tacet_curate_settings settings;
 } place;
 
@@ -117,12 +119,12 @@ static void begin(place *p, tacet_curate_mechanism mechanism) {
         (void)fprintf(file, "%d.%03d\n", i % 7, i % 997);
     }
     (void)fclose(file);
-    p->column = (tacet_manifest_column){.name = "x", .lo = 0, .hi = 10, .unit = 1};
+    p->column = (tacet_space_column)TEST_REAL("x", 0, 10, 1);
+    p->space = (tacet_space){&p->column, 1};
     tacet_curate_defaults(&p->settings);
     p->settings.data = p->data;
     p->settings.folder = p->out;
-    p->settings.columns = &p->column;
-    p->settings.column_count = 1;
+    p->settings.space = &p->space;
     p->settings.mechanism = mechanism;
     p->settings.eps = 1;
     p->settings.delta = mechanism == TACET_CURATE_LAPLACE ? 0 : 1e-5;

@@ -86,7 +86,7 @@ static void test_scale(void **state) {
         f->settings.eps = EPS[k];
         run_ok(f, &m);
         for (size_t i = 0; i < D; i++) {
-            const tacet_manifest_column *c = &f->columns[i];
+            const tacet_space_column *c = &f->columns[i];
             const long double N = fmaxl(fabsl((long double)c->lo), fabsl((long double)c->hi)) / c->unit;
             const long double R = ((long double)c->hi - c->lo) / (2 * (long double)c->unit);
             numbers += N * N;
@@ -101,8 +101,8 @@ static void test_scale(void **state) {
     }
     /* Numbers that are large for their unit come further apart when they are read: charged as well. */
     tacet_manifest m;
-    f->settings.column_count = 1;
-    f->columns[0] = (tacet_manifest_column){"age", 1e15, 1e15 + 1, 0.001};
+    f->space.count = 1;
+    f->columns[0] = (tacet_space_column)TEST_REAL("age", 1e15, 1e15 + 1, 0.001);
     f->settings.eps = 1;
     test_write(f->data, "age\n1000000000000000.062\n1000000000000000.5\n");
     run_ok(f, &m);

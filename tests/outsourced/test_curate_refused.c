@@ -35,6 +35,7 @@ static void test_bad_settings(void **state) {
     for (int k = 0; k < 18; k++) {
         memcpy(f->columns, good.columns, sizeof f->columns);
         f->settings = good.settings;
+        f->space = good.space;
         switch (k) {
         case 0:
             f->settings.eps = 0;
@@ -73,7 +74,7 @@ static void test_bad_settings(void **state) {
             memcpy(f->columns[1].name, "age", 4);
             break;
         case 12:
-            f->settings.column_count = 0;
+            f->space.count = 0;
             break;
         case 13:
             f->settings.folder = NULL;
@@ -123,12 +124,10 @@ static void test_no_folder_left(void **state) {
     path_in(first, f, "first");
     path_in(link, f, "first/ledger.db");
     f->settings.ledger = NULL; /* beside the table */
-    f->settings.columns = NULL;
-    f->settings.column_count = 0;
+    f->settings.space = NULL;
     assert_status(run(f, &err), TACET_INVALID);
     assert_false(exists(f->out));
-    f->settings.columns = f->columns;
-    f->settings.column_count = D;
+    f->settings.space = &f->space;
     f->settings.folder = first;
     assert_ok(run(f, &err));
     f->settings.folder = f->out;

@@ -65,7 +65,8 @@ static void test_private_query_budget(void **state) {
  * up the other's queries. */
 static void test_shared_ledger(void **state) {
     fixture *f = *state;
-    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
+    const tacet_space space = {&COLUMN, 1};
     char ledger[PATH_BYTES + 16], folders[2][PATH_BYTES + 16];
     tacet_ldp ldp;
     tacet_curate_settings s;
@@ -76,8 +77,7 @@ static void test_shared_ledger(void **state) {
     (void)snprintf(ledger, sizeof ledger, "%s/shared.db", f->folder);
     tacet_curate_defaults(&s);
     s.data = f->data;
-    s.columns = &COLUMN;
-    s.column_count = 1;
+    s.space = &space;
     s.eps = 1;
     s.new_budget = "another test";
     s.budget_eps = 20;
@@ -109,7 +109,8 @@ static void test_shared_ledger(void **state) {
 /* The release's own ledger, or none: an older copy, or another table's, would not know what the release has spent. */
 static void test_other_ledger(void **state) {
     fixture *f = *state;
-    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
+    const tacet_space space = {&COLUMN, 1};
     tacet_error err = {0};
     tacet_curate_settings s;
     tacet_ledger_settings settings;
@@ -134,8 +135,7 @@ static void test_other_ledger(void **state) {
     tacet_curate_defaults(&s);
     s.data = f->data;
     s.folder = folder;
-    s.columns = &COLUMN;
-    s.column_count = 1;
+    s.space = &space;
     s.eps = 1;
     s.new_budget = "another test";
     s.ledger = other;

@@ -2,15 +2,24 @@
 /* test_manifest.c - manifests written, read again, and refused by the field that is wrong. */
 #include "support/test.h"
 
+#include "outsourced/shared/coordinates.h"
 #include "outsourced/shared/release_text.h"
+#include "support/space.h"
 
-static tacet_manifest_column columns[2];
+static const tacet_space_column AGE = TEST_REAL("age", 0, 100, 5),
+                                ANGER = TEST_REAL("\xc3\xa4rger \"x\"", -1e-300, 0.1, 1.0 / 3);
 
-static tacet_manifest example(void) {
+static tacet_manifest described(const tacet_space_column *first, const tacet_space_column *second) {
+    tacet_space_column columns[] = {*first, *second};
+    const tacet_space space = {columns, 2};
     tacet_manifest m;
     tacet_manifest_init(&m);
-    columns[0] = (tacet_manifest_column){"age", 0, 100, 5};
-    columns[1] = (tacet_manifest_column){"\xc3\xa4rger \"x\"", -1e-300, 0.1, 1.0 / 3};
+    assert_ok(tacet_manifest_describe(&m, &space, NULL));
+    return m;
+}
+
+static tacet_manifest example(void) {
+    tacet_manifest m = described(&AGE, &ANGER);
     memcpy(m.mechanism, "gaussian", 9);
     m.is_private = true;
     m.eps = 0.1;
@@ -18,9 +27,6 @@ static tacet_manifest example(void) {
     m.sigma = 3.7304;
     m.grid = 0x1p-20;
     m.rows = 1000000;
-    m.dims = 2;
-    m.columns = columns;
-    m.column_count = 2;
     m.queries = 50;
     m.entry = 1;
     memset(m.entry_hash, 'a', 64);
@@ -61,9 +67,9 @@ static void test_round_trip(void **state) {
                     out.queries == m.queries && out.entry == m.entry && out.column_count == 2);
         assert_string_equal(out.entry_hash, m.entry_hash);
         for (size_t i = 0; i < 2; i++) {
-            assert_string_equal(out.columns[i].name, columns[i].name);
-            assert_true(out.columns[i].lo == columns[i].lo && out.columns[i].hi == columns[i].hi &&
-                        out.columns[i].unit == columns[i].unit);
+            assert_string_equal(out.columns[i].name, m.columns[i].name);
+            assert_true(out.columns[i].lo == m.columns[i].lo && out.columns[i].hi == m.columns[i].hi &&
+                        out.columns[i].unit == m.columns[i].unit);
         }
         assert_int_equal(out.outputs_private, m.outputs_private);
         if (m.outputs_private) {
@@ -76,6 +82,7 @@ static void test_round_trip(void **state) {
         free(text);
         tacet_manifest_clear(&out);
     }
+    tacet_manifest_clear(&m);
 }
 
 /* Each: a piece of the good text, what stands there instead, and the field the message must name. */
@@ -97,18 +104,19 @@ static const char *const BAD[][3] = {
     {"\"rows\": 1000000", "\"rows\": 1.5", "rows"},
     {"\"rows\": 1000000", "\"rows\": 9223372036854775807", "rows"},
     {"\"dims\": 2", "\"dims\": 100000", "dims"},
+    {"\"dims\": 2", "\"dims\": 3", "space"},
     {"\"queries\": 50", "\"queries\": -1", "queries"},
-    {"\"columns\": [", "\"columns\": [], \"c\": [", "columns"},
-    {"\"columns\": [", "\"columns\": [7,", "name"},
-    {"\"upper\": 100.0", "\"upper\": 0.0", "columns"},
-    {"\"unit\": 5.0", "\"unit\": 0.0", "columns"},
-    {"\"unit\": 5.0", "\"unit\": \"5\"", "unit"},
+    {"\"columns\": [", "\"columns\": [], \"c\": [", "space"},
+    {"\"columns\": [", "\"columns\": [7,", "space"},
+    {"\"age\"", "\"ago\"", "space"},
+    {"\"space\"", "\"spaces\"", "space"},
+    {"\"kind\": \"real\"", "\"kind\": \"reel\"", "kind"},
+    {"\"bounds\": [", "\"bounds\": [200,", "bounds"},
     {"\"mechanism\": \"none\"", "\"mechanism\": \"other\",\"eps\":1,\"lower\":0,\"upper\":1", "outputs"},
     {"\"mechanism\": \"none\"", "\"mechanism\": \"hybrid\",\"eps\":1,\"lower\":1,\"upper\":0", "outputs"},
     {"\"mechanism\": \"none\"", "\"mechanism\": \"hybrid\"", "eps"},
     {"\"entry\": 1", "\"entry\": -1", "entry"},
     {"\"hash\": \"", "\"hash\": \"bb", "hash"},
-    {"\"age\"", "\"0123456789012345678901234567890123456789012345678901234567890123\"", "name"},
 };
 
 static const char *const BAD_LAPLACE[][3] = {
@@ -117,7 +125,7 @@ static const char *const BAD_LAPLACE[][3] = {
     {"\"scale\"", "\"theta\"", "scale"},
     {"\"scale\": 1.5", "\"scale\": 1.50001", "sigma"},
     {"\"delta\": 0.0", "\"delta\": 1e-5", "delta"},
-    {"\"dims\": 2", "\"dims\": 3", "sigma"},
+    {"\"dims\": 2", "\"dims\": 3", "space"},
 };
 
 static void bad_fields(const tacet_manifest *m, const char *const (*bad)[3], size_t count) {
@@ -151,6 +159,7 @@ static void test_bad_fields(void **state) {
     bad_fields(&m, BAD, sizeof BAD / sizeof BAD[0]);
     make_laplace(&m);
     bad_fields(&m, BAD_LAPLACE, sizeof BAD_LAPLACE / sizeof BAD_LAPLACE[0]);
+    tacet_manifest_clear(&m);
 }
 
 /* The law of the noise is read back; what other mechanisms write does not have it. */
@@ -173,11 +182,12 @@ static void test_laplace(void **state) {
     free(text);
     text = tacet_manifest_protects(&m);
     assert_non_null(strstr(text, "at eps = 0.1, delta = 0"));
-    assert_non_null(strstr(text, "one k times as large, k above 1, is hidden at k times its eps."));
+    assert_non_null(strstr(text, "over its numbers)."));
     free(text);
     m.scale = NAN;
     assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
     assert_null(text);
+    tacet_manifest_clear(&m);
 }
 
 static void test_not_json(void **state) {
@@ -188,7 +198,7 @@ static void test_not_json(void **state) {
         assert_null(out.columns);
     }
     /* Cut off at any byte but the closing newline. */
-    const tacet_manifest m = example();
+    tacet_manifest m = example();
     char *text = NULL;
     assert_ok(tacet_manifest_encode(&m, &text, NULL));
     assert_int_equal(text[strlen(text) - 1], '\n');
@@ -196,18 +206,21 @@ static void test_not_json(void **state) {
         assert_status(tacet_manifest_decode(&out, text, n, NULL), TACET_PARSE);
     }
     free(text);
+    tacet_manifest_clear(&m);
 }
 
 static void test_unwritable(void **state) {
     tacet_manifest m = example();
     char *text = NULL;
-    memcpy(columns[0].name, "\xe4ge", 4);
+    memcpy(m.space.columns[0].name, "\xe4ge", 4);
     assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
     assert_null(text);
+    tacet_manifest_clear(&m);
     m = example();
     m.sigma = NAN;
     assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
     assert_null(text);
+    tacet_manifest_clear(&m);
 }
 
 static void test_sentences(void **state) {
@@ -230,8 +243,9 @@ static void test_sentences(void **state) {
     assert_non_null(strstr(text, "eps = 0.5 each"));
     free(text);
     /* Six digits, rounded so that no more is claimed than holds: units down, eps and delta up. */
-    m = example();
-    columns[0].unit = 2.0 / 3;
+    m.outputs_private = false;
+    m.is_private = true;
+    m.space.columns[0].unit = 2.0 / 3;
     m.eps = 1.2345674;
     m.delta = 1.00000001e-5;
     text = tacet_manifest_protects(&m);
@@ -239,30 +253,30 @@ static void test_sentences(void **state) {
     assert_non_null(strstr(text, "0.666666 in age"));
     free(text);
     m.eps = 1.2345614;
-    columns[0].unit = 1;
+    m.space.columns[0].unit = 1;
     text = tacet_manifest_protects(&m);
     assert_non_null(strstr(text, "eps = 1.23457,"));
     assert_non_null(strstr(text, "alone: 1 in age"));
     free(text);
     /* As many columns as are allowed, with the longest names: cut, never overrun. */
-    tacet_manifest_column *many = calloc(TACET_MANIFEST_COLUMNS, sizeof *many);
-    for (size_t i = 0; i < TACET_MANIFEST_COLUMNS; i++) {
-        many[i] = (tacet_manifest_column){.lo = 0, .hi = 1, .unit = 1.0 / 3};
-        memset(many[i].name, 'x', TACET_MANIFEST_NAME - 1);
+    static tacet_space_column many[TACET_SPACE_COLUMNS];
+    const tacet_space space = {many, TACET_SPACE_COLUMNS};
+    for (size_t i = 0; i < TACET_SPACE_COLUMNS; i++) {
+        many[i] = (tacet_space_column)TEST_REAL("", 0, 1, 1.0 / 3);
+        memset(many[i].name, 'x', TACET_SPACE_NAME - 1);
+        many[i].name[0] = (char)('a' + i % 26);
+        many[i].name[1] = (char)('a' + i / 26);
     }
-    m.is_private = true;
-    m.columns = many;
-    m.column_count = TACET_MANIFEST_COLUMNS;
+    assert_ok(tacet_manifest_describe(&m, &space, NULL));
     text = tacet_manifest_protects(&m);
     assert_true(strlen(text) < 65536);
     free(text);
-    free(many);
+    tacet_manifest_clear(&m);
 }
 
 /* eps of one unit and eps of any change stand in one sentence; where they are the same there is one. */
 static void the_claim_has_both_numbers(void **state) {
     tacet_manifest m = example();
-    columns[0].unit = 5;
     m.delta = 0;
     m.eps = 3;
     m.eps_at[TACET_MANIFEST_DISTANCES - 1] = 85.60001;
@@ -283,6 +297,7 @@ static void the_claim_has_both_numbers(void **state) {
     text = tacet_manifest_claim(&m);
     assert_non_null(strstr(text, "of any other change it says nothing"));
     free(text);
+    tacet_manifest_clear(&m);
 }
 
 static void test_projection_matrix(void **state) {
@@ -302,10 +317,11 @@ static void test_projection_matrix(void **state) {
     m.projection_seed = 4;
     tacet_manifest_projection(&m, b);
     assert_memory_not_equal(a, b, sizeof a);
+    tacet_manifest_clear(&m);
 }
 
 static void test_no_memory(void **state) {
-    const tacet_manifest m = example();
+    tacet_manifest m = example();
     char *good = NULL;
     assert_ok(tacet_manifest_encode(&m, &good, NULL));
     for (long n = 1;; n++) {
@@ -328,6 +344,7 @@ static void test_no_memory(void **state) {
         assert_true(encoded == TACET_NO_MEMORY || decoded == TACET_NO_MEMORY);
     }
     free(good);
+    tacet_manifest_clear(&m);
 }
 
 static void hear(const char *words, void *user) {
@@ -362,6 +379,7 @@ static void settings_that_hide_little_or_much_are_warned_of(void **state) {
     m.is_private = false;
     tacet_manifest_warn(&m, NULL, hear, all);
     assert_string_equal(all, "");
+    tacet_manifest_clear(&m);
 }
 
 int main(void) {

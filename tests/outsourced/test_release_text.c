@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <tacet/core/simrng.h>
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 static const char SPACE[] =
     "{\"columns\":["
@@ -28,7 +28,7 @@ static void describe(tacet_manifest *m) {
     m->eps = 1;
     m->rows = ROWS;
     assert_ok(tacet_space_decode(&space, SPACE, sizeof SPACE - 1, NULL));
-    assert_ok(tacet_typed_describe(m, &space, NULL));
+    assert_ok(tacet_manifest_describe(m, &space, NULL));
     tacet_space_clear(&space);
     assert_int_equal(m->dims, DIMS);
 }

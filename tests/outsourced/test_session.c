@@ -5,13 +5,14 @@
 
 #include <stdio.h>
 #include <tacet/core/simrng.h>
+#include "outsourced/shared/coordinates.h"
+#include "support/space.h"
 #include <tacet/outsourced/open/session.h>
 
 enum { ROWS = 200, D = 2 };
 
 typedef struct world {
     double rows[D * ROWS], values[ROWS];
-    tacet_manifest_column columns[D];
     tacet_manifest manifest;
     size_t asked[ROWS]; /* how often */
     size_t count;       /* questions in all */
@@ -24,6 +25,7 @@ typedef struct world {
 
 static void fill(world *w) {
     tacet_simrng rng;
+    tacet_manifest_clear(&w->manifest); /* of the world before */
     memset(w, 0, sizeof *w);
     tacet_simrng_init(&rng, 5, 0);
     for (size_t i = 0; i < ROWS; i++) {
@@ -33,18 +35,16 @@ static void fill(world *w) {
         w->rows[2 * i + 1] = y - 5 + 0.1 * tacet_simrng_normal(&rng);
         w->values[i] = 100 + (x - 7) * (x - 7) + (y - 2) * (y - 2);
     }
-    for (size_t a = 0; a < D; a++) {
-        w->columns[a] = (tacet_manifest_column){.lo = 0, .hi = 10, .unit = 1};
-    }
+    tacet_space_column columns[D] = {TEST_REAL("x", 0, 10, 1), TEST_REAL("y", 0, 10, 1)};
+    const tacet_space space = {columns, D};
     tacet_manifest_init(&w->manifest);
     (void)snprintf(w->manifest.mechanism, sizeof w->manifest.mechanism, "gaussian");
+    assert_ok(tacet_manifest_describe(&w->manifest, &space, NULL));
     w->manifest.is_private = true;
     w->manifest.eps = 1;
     w->manifest.delta = 1e-5;
     w->manifest.sigma = 0.1;
     w->manifest.rows = ROWS;
-    w->manifest.dims = w->manifest.column_count = D;
-    w->manifest.columns = w->columns;
     w->end_after = SIZE_MAX;
 }
 

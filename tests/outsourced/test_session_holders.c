@@ -8,13 +8,14 @@
 
 #include <stdio.h>
 #include <tacet/core/simrng.h>
+#include "outsourced/shared/coordinates.h"
+#include "support/space.h"
 #include <tacet/outsourced/open/session.h>
 
 enum { ROWS = 180, D = 2, HOLDERS = 3, EACH = ROWS / HOLDERS, MOST = 400 };
 
 typedef struct world {
     double rows[D * ROWS], values[ROWS];
-    tacet_manifest_column columns[HOLDERS][D];
     tacet_manifest manifests[HOLDERS];
     tacet_session_holder holders[HOLDERS];
     size_t asked[ROWS];        /* how often it was answered */
@@ -24,8 +25,18 @@ typedef struct world {
     tacet_status gone;         /* … but this */
 } world;
 
+static void describe(tacet_manifest *m, const char *second, double high, double unit) {
+    tacet_space_column columns[D] = {TEST_REAL("x0", 0, high, unit), TEST_REAL("", 0, high, unit)};
+    const tacet_space space = {columns, D};
+    (void)snprintf(columns[1].name, sizeof columns[1].name, "%s", second);
+    assert_ok(tacet_manifest_describe(m, &space, NULL));
+}
+
 static void fill(world *w) {
     tacet_simrng rng;
+    for (size_t h = 0; h < HOLDERS; h++) {
+        tacet_manifest_clear(&w->manifests[h]); /* of the world before */
+    }
     memset(w, 0, sizeof *w);
     tacet_simrng_init(&rng, 5, 0);
     for (size_t i = 0; i < ROWS; i++) {
@@ -37,19 +48,14 @@ static void fill(world *w) {
     }
     for (size_t h = 0; h < HOLDERS; h++) {
         tacet_manifest *m = &w->manifests[h];
-        for (size_t a = 0; a < D; a++) {
-            w->columns[h][a] = (tacet_manifest_column){.lo = 0, .hi = 10, .unit = 1};
-            (void)snprintf(w->columns[h][a].name, sizeof w->columns[h][a].name, "x%zu", a);
-        }
         tacet_manifest_init(m);
         (void)snprintf(m->mechanism, sizeof m->mechanism, "gaussian");
+        describe(m, "x1", 10, 1);
         m->is_private = true;
         m->eps = 1;
         m->delta = 1e-5;
         m->sigma = 0.1;
         m->rows = EACH;
-        m->dims = m->column_count = D;
-        m->columns = w->columns[h];
         w->holders[h] = (tacet_session_holder){m, "{a manifest}", w->rows + h * EACH * D};
     }
 }
@@ -125,12 +131,11 @@ static void each_holder_has_its_own_units_and_bounds(void **state) {
         tacet_session_result r;
         fill(&w);
         for (size_t a = 0; k == 1 && a < D; a++) {
-            w.columns[1][a] = (tacet_manifest_column){.lo = 0, .hi = 8, .unit = 0.5};
-            (void)snprintf(w.columns[1][a].name, sizeof w.columns[1][a].name, "x%zu", a);
             for (size_t i = EACH; i < (size_t)2 * EACH; i++) {
                 w.rows[i * D + a] = (w.rows[i * D + a] + 5 - 4) / 0.5;
             }
         }
+        describe(&w.manifests[1], "x1", k == 1 ? 8 : 10, k == 1 ? 0.5 : 1);
         w.manifests[1].sigma = k == 1 ? 0.2 : 0.1;
         const tacet_session_settings s = usual();
         assert_ok(run(&w, &r, &s, HOLDERS, NULL));
@@ -285,7 +290,7 @@ static void releases_that_cannot_be_compared_are_refused(void **state) {
     tacet_error err = {0};
     tacet_session_settings s = usual();
     fill(&w);
-    (void)snprintf(w.columns[2][1].name, sizeof w.columns[2][1].name, "other");
+    describe(&w.manifests[2], "other", 10, 1);
     assert_status(run(&w, &r, &s, HOLDERS, &err), TACET_INVALID);
     assert_non_null(strstr(err.message, "holder 3"));
     fill(&w);

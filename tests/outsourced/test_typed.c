@@ -5,7 +5,7 @@
 #include "outsourced/curate_fixture.h"
 
 #include <math.h>
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 static const char SPACE[] =
     "{\"columns\":["
@@ -22,8 +22,6 @@ static void read_space(tacet_space *space) {
 static void begin(fixture *f, tacet_space *space, const char *table) {
     read_space(space);
     test_write(f->data, table);
-    f->settings.columns = NULL;
-    f->settings.column_count = 0;
     f->settings.space = space;
     f->settings.mechanism = TACET_CURATE_LAPLACE;
     f->settings.delta = 0;
@@ -209,17 +207,18 @@ static void released_levels_are_unbiased_in_coordinates(void **state) {
     tacet_space space;
     double sd[16], low[16], high[16];
     tacet_manifest_init(&m);
+    (void)snprintf(m.mechanism, sizeof m.mechanism, "gaussian");
     read_space(&space);
     m.eps = 1.3;
     m.sigma = 2;
-    assert_ok(tacet_typed_describe(&m, &space, NULL));
+    assert_ok(tacet_manifest_describe(&m, &space, NULL));
     assert_int_equal(m.dims, 6);
-    const size_t d = tacet_typed_coordinates(&m);
+    const size_t d = tacet_manifest_coordinates(&m);
     assert_int_equal(d, 3 + 1 + 4 + 1);
-    tacet_typed_law(&m, sd, low, high);
+    tacet_manifest_spread(&m, sd, low, high);
     assert_true(sd[0] == 2 && sd[1] == 2 && low[1] == -high[1] && high[1] == 8);
-    tacet_typed_level level;
-    tacet_typed_level_of(&level, &space, 1, m.eps);
+    tacet_manifest_level level;
+    tacet_manifest_level_of(&level, &space, 1, m.eps);
     assert_true(level.column == 2 && level.levels == 5 && !level.flag);
     double variance[4] = {0};
     for (size_t truth = 0; truth < 5; truth++) {
@@ -228,7 +227,7 @@ static void released_levels_are_unbiased_in_coordinates(void **state) {
         for (size_t r = 0; r < 5; r++) {
             const double row[6] = {0, 0, 0, 0, (double)r, 0};
             double x[16];
-            tacet_typed_row(&m, x, row);
+            tacet_manifest_row(&m, x, row);
             const double p = r == truth ? level.keep : level.other;
             for (size_t c = 0; c < 4; c++) {
                 mean[c] += p * x[4 + c];

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_price.h"
 #include <tacet/outsourced/trusted/desk.h>
 #include "space/internal.h"
 
@@ -20,12 +20,11 @@ static void release(const tacet_space *space, const double *rows, tacet_curate_m
                     const recording *replay) {
     tacet_curate_settings s;
     tacet_manifest manifest;
-    tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
     const char *folder = test_mkdir();
     char ledger[300];
     (void)snprintf(ledger, sizeof ledger, "%s/l.db", folder);
     tacet_curate_defaults(&s);
-    tacet_curate_take_space(&s, columns, space);
+    s.space = space;
     s.records = rows;
     s.record_count = ROWS;
     s.folder = folder;
@@ -188,7 +187,6 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
             char ledger[300];
             double rows[ROWS], value = VALUES[k == 0 ? i % 6 : i / 6];
             tacet_curate_settings s;
-            tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
             tacet_manifest manifest;
             tacet_desk_settings at;
             tacet_desk *desk = NULL;
@@ -198,7 +196,7 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
             }
             (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
             tacet_curate_defaults(&s);
-            tacet_curate_take_space(&s, columns, &space);
+            s.space = &space;
             s.records = rows;
             s.record_count = ROWS;
             s.folder = folder;

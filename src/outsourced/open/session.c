@@ -463,7 +463,7 @@ static void clear(tacet__session *r) {
     free(r->high);
     free(r->map);
     free(r->kept);
-    free(r->typed);
+    free(r->rows);
     free(r->spread);
     free(r->start);
     free(r->absent);

@@ -18,12 +18,11 @@ typedef struct tacet__session {
     const tacet_session_settings *s;
     const tacet_session_holder *holders;
     size_t holder_count;
-    size_t *start;      /* holder_count + 1: first row of each */
-    size_t n;           /* rows of all */
-    size_t d;           /* coordinates of the model: the release's, or those of its space */
-    const double *rows; /* d x n */
-    double *typed;      /* rows, where they had to be made; NULL: they are the release's own */
-    double *spread;     /* d x holders: noise of each coordinate, then; NULL: the manifest's is that of all */
+    size_t *start;                  /* holder_count + 1: first row of each */
+    size_t n;                       /* rows of all */
+    size_t d;                       /* coordinates of the model: the release's, or those of its space */
+    double *rows;                   /* of all holders, d each: model coordinates */
+    double *spread;                 /* d x holders: standard deviation of the noise of each coordinate */
     tacet__session_absence *absent; /* of each holder */
     bool trying;                    /* an absent holder is being tried */
     const tacet_session_asker *asker;

@@ -7,11 +7,10 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "outsourced/shared/form.h"
 
 #include <math.h>
 #include <string.h>
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 size_t tacet_session_place(const tacet_session_holder *holders, size_t count, size_t *row) {
     size_t h = 0;
@@ -20,12 +19,6 @@ size_t tacet_session_place(const tacet_session_holder *holders, size_t count, si
         h++;
     }
     return h;
-}
-
-/* Whether released coordinates are those of the columns. */
-static bool in_columns(const tacet_manifest *m) {
-    const tacet__form *form = tacet__form_find(m->mechanism);
-    return form != NULL && !form->projects && (m->space.count > 0 || m->column_count == m->dims);
 }
 
 static bool same_kind(const tacet_space_column *a, const tacet_space_column *b) {
@@ -39,16 +32,13 @@ static bool same_kind(const tacet_space_column *a, const tacet_space_column *b) 
 
 /* Whether rows of the two can be compared: the same columns of the same kinds in the same order. */
 static tacet_status check_same(const tacet_manifest *a, const tacet_manifest *b, size_t number, tacet_error *err) {
-    if (!in_columns(a) || !in_columns(b)) {
+    if (tacet_manifest_projects(a) || tacet_manifest_projects(b)) {
         return tacet__fail(err, TACET_UNSUPPORTED,
                            "holder %zu: rows of several holders can be compared only where noise was added to the "
                            "columns themselves (gaussian, laplace, l2)",
                            number);
     }
-    bool same = a->column_count == b->column_count && a->space.count == b->space.count;
-    for (size_t i = 0; same && i < a->column_count; i++) {
-        same = strcmp(a->columns[i].name, b->columns[i].name) == 0;
-    }
+    bool same = a->space.count == b->space.count;
     for (size_t i = 0; same && i < a->space.count; i++) {
         same = same_kind(&a->space.columns[i], &b->space.columns[i]);
     }
@@ -67,10 +57,11 @@ static void take_holder(tacet__session *r, size_t h, double *low, double *high) 
     const tacet_manifest *first = r->holders[0].manifest;
     const tacet_manifest *m = r->holders[h].manifest;
     double *spread = r->spread + h * r->d;
-    tacet_typed_law(m, spread, low, high);
+    tacet_manifest_spread(m, spread, low, high);
     double scale[TACET_MANIFEST_COLUMNS]; /* 1 and 0 where units and bounds are the first one's: nothing is rounded */
     double shift[TACET_MANIFEST_COLUMNS];
-    for (size_t a = 0; a < m->column_count; a++) {
+    const size_t numbers = tacet_manifest_projects(m) ? 0 : m->column_count;
+    for (size_t a = 0; a < numbers; a++) {
         scale[a] = m->columns[a].unit / first->columns[a].unit;
         shift[a] = (middle(&m->columns[a]) - middle(&first->columns[a])) / first->columns[a].unit;
         low[a] = low[a] * scale[a] + shift[a];
@@ -78,14 +69,10 @@ static void take_holder(tacet__session *r, size_t h, double *low, double *high) 
         spread[a] *= scale[a];
     }
     for (size_t i = 0; i < m->rows; i++) {
-        double *x = r->typed + (r->start[h] + i) * r->d;
+        double *x = r->rows + (r->start[h] + i) * r->d;
         const double *z = r->holders[h].rows + i * m->dims;
-        if (m->space.count > 0) {
-            tacet_typed_row(m, x, z);
-        } else {
-            memcpy(x, z, r->d * sizeof *x);
-        }
-        for (size_t a = 0; a < m->column_count; a++) {
+        tacet_manifest_row(m, x, z);
+        for (size_t a = 0; a < numbers; a++) {
             x[a] = x[a] * scale[a] + shift[a];
         }
     }
@@ -98,9 +85,9 @@ static void take_holder(tacet__session *r, size_t h, double *low, double *high) 
 static tacet_status take_all(tacet__session *r, tacet_error *err) {
     size_t size = 0;
     r->spread = TACET__ZALLOC(double, r->holder_count * r->d);
-    r->typed = tacet__size_mul(&size, r->n, r->d) ? TACET__ALIGNED(double, size) : NULL;
+    r->rows = tacet__size_mul(&size, r->n, r->d) ? TACET__ALIGNED(double, size) : NULL;
     double *low = TACET__ZALLOC(double, 2 * r->d);
-    if (r->spread == NULL || r->typed == NULL || low == NULL) {
+    if (r->spread == NULL || r->rows == NULL || low == NULL) {
         free(low);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->n);
     }
@@ -108,7 +95,6 @@ static tacet_status take_all(tacet__session *r, tacet_error *err) {
         take_holder(r, h, low, low + r->d);
     }
     free(low);
-    r->rows = r->typed;
     return TACET_OK;
 }
 
@@ -120,22 +106,17 @@ tacet_status tacet__session_rows(tacet__session *r, tacet_error *err) {
             return status;
         }
     }
-    r->d = tacet_typed_coordinates(m);
+    r->d = tacet_manifest_coordinates(m);
     r->low = TACET__ZALLOC(double, r->d);
     r->high = TACET__ZALLOC(double, r->d);
     if (r->low == NULL || r->high == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu coordinates", r->d);
     }
-    r->rows = r->holders[0].rows;
-    if (r->holder_count > 1 || m->space.count > 0) {
-        return take_all(r, err);
-    }
-    if (in_columns(m)) { /* the public box of the true inputs, where the release lies in their space */
-        tacet_typed_law(m, NULL, r->low, r->high);
-    } else {
+    const tacet_status status = take_all(r, err);
+    if (status == TACET_OK && tacet_manifest_projects(m)) { /* there is no box of the true inputs */
         free(r->low);
         free(r->high);
         r->low = r->high = NULL;
     }
-    return TACET_OK;
+    return status;
 }

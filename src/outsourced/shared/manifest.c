@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 static const char FORMAT[] = "tacet-release-1";
 static const size_t MOST_ROWS = SIZE_MAX / 4096;
@@ -48,12 +48,6 @@ const tacet_law *tacet_manifest_law(const tacet_manifest *m) {
     return form != NULL ? form->law : NULL;
 }
 
-/* Whether the released coordinates are others than the columns; also where the mechanism is not known. */
-static bool projects(const tacet_manifest *m) {
-    const tacet__form *form = tacet__form_find(m->mechanism);
-    return form == NULL || form->projects;
-}
-
 /* Whether the law is stated by a scale, besides the standard deviation. */
 static bool has_scale(const tacet_manifest *m) {
     const tacet_law *law = tacet_manifest_law(m);
@@ -83,25 +77,21 @@ double tacet_manifest_pure_eps(const tacet_manifest *m) {
 
 /* A projection of the kind whose matrix is public, and in the manifest by its seed. */
 static bool has_matrix(const tacet_manifest *m) {
-    return projects(m) && tacet_manifest_law(m) != NULL;
+    return tacet_manifest_projects(m) && tacet_manifest_law(m) != NULL;
 }
 
 /* Bounds, unit and noise of the numbers, in their own units: of a log column factors, of a date days. */
 static json_t *columns_json(const tacet_manifest *m) {
     json_t *columns = json_array();
-    size_t typed = 0;
-    for (size_t i = 0; i < m->column_count; i++) {
-        const tacet_manifest_column *c = &m->columns[i];
-        while (typed < m->space.count && tacet_space_traits_of(&m->space.columns[typed])->levels) {
-            typed++;
+    for (size_t i = 0, at = 0; i < m->space.count; i++) {
+        const tacet_space_column *c = &m->space.columns[i];
+        if (tacet_space_traits_of(c)->levels) {
+            continue;
         }
-        const tacet_space_column *own = typed < m->space.count ? &m->space.columns[typed++] : NULL;
-        json_t *column = json_pack("{ss sf sf sf}", "name", c->name, "lower", own != NULL ? own->lo : c->lo, "upper",
-                                   own != NULL ? own->hi : c->hi, "unit", own != NULL ? own->unit : c->unit);
-        if (!projects(m) && column != NULL) {
-            const double noise = c->unit * m->sigma;
-            (void)json_object_set_new(column, "noise",
-                                      json_real(own != NULL ? tacet__space_shrink(own, noise) : noise));
+        const double noise = m->columns[at++].unit * m->sigma;
+        json_t *column = json_pack("{ss sf sf sf}", "name", c->name, "lower", c->lo, "upper", c->hi, "unit", c->unit);
+        if (column != NULL && !tacet_manifest_projects(m)) {
+            (void)json_object_set_new(column, "noise", json_real(tacet__space_shrink(c, noise)));
         }
         if (json_array_append_new(columns, column) != 0) {
             json_decref(columns);
@@ -111,8 +101,8 @@ static json_t *columns_json(const tacet_manifest *m) {
     return columns;
 }
 
-/* Of typed inputs: the space, and what became of each category; of all: eps at several distances. */
-static bool set_typed(json_t *root, const tacet_manifest *m) {
+/* The space, what became of each category, and eps at several distances. */
+static bool set_space(json_t *root, const tacet_manifest *m) {
     static const char *const DISTANCES[TACET_MANIFEST_DISTANCES] = {"1", "2", "3", "any"};
     json_t *at = json_object();
     bool good = at != NULL;
@@ -124,17 +114,14 @@ static bool set_typed(json_t *root, const tacet_manifest *m) {
     char *noise = tacet_manifest_noise(m);
     good = good && noise != NULL && json_object_set_new(root, "noise", json_string(noise)) == 0;
     free(noise);
-    if (m->space.count == 0 || !good) {
-        return good;
-    }
     char *text = NULL;
-    good = tacet_space_encode(&m->space, &text, NULL) == TACET_OK &&
+    good = good && tacet_space_encode(&m->space, &text, NULL) == TACET_OK &&
            json_object_set_new(root, "space", json_loads(text, 0, NULL)) == 0;
     free(text);
     json_t *levels = json_array();
-    for (size_t i = 0; i < tacet_typed_levels(&m->space) && good; i++) {
-        tacet_typed_level level;
-        tacet_typed_level_of(&level, &m->space, i, m->eps);
+    for (size_t i = 0; i < tacet_space_categories(&m->space) && good; i++) {
+        tacet_manifest_level level;
+        tacet_manifest_level_of(&level, &m->space, i, m->eps);
         good = json_array_append_new(levels, json_pack("{ss sb sI sf}", "name", m->space.columns[level.column].name,
                                                        "missing_flag", (int)level.flag, "levels",
                                                        (json_int_t)level.levels, "keep", level.keep)) == 0;
@@ -200,7 +187,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
                                   json_pack("{ss sI sf sf}", "column", m->person, "rows", (json_int_t)m->person_rows,
                                             "eps", m->person_eps, "delta", m->person_delta));
     }
-    const bool whole = root != NULL && set_typed(root, m);
+    const bool whole = root != NULL && set_space(root, m);
     if (whole && protects != NULL && uncovered != NULL) {
         *out = tacet__json_text(root, 2);
     }
@@ -255,66 +242,37 @@ static void text_of(reading *r, const json_t *object, const char *field, char *o
     memcpy(out, value, strlen(value) + 1);
 }
 
-static void read_columns(reading *r, tacet_manifest *m, const json_t *root) {
-    const json_t *columns = json_object_get(root, "columns");
-    const size_t count = json_array_size(columns);
-    if (!json_is_array(columns) || count == 0 || count > TACET_MANIFEST_COLUMNS) {
-        complain(r, "columns", "is missing, empty or too long");
-        return;
-    }
-    m->columns = TACET__ZALLOC(tacet_manifest_column, count);
-    if (m->columns == NULL) {
-        r->status = tacet__fail(r->err, TACET_NO_MEMORY, "out of memory reading a manifest");
-        return;
-    }
-    m->column_count = count;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *column = json_array_get(columns, i);
-        tacet_manifest_column *c = &m->columns[i];
-        text_of(r, column, "name", c->name, sizeof c->name);
-        c->lo = real_of(r, column, "lower", -INFINITY);
-        c->hi = real_of(r, column, "upper", -INFINITY);
-        c->unit = real_of(r, column, "unit", 0);
-        if (!(c->hi > c->lo) || !(c->unit > 0)) {
-            complain(r, "columns", "has a column whose bounds or unit are impossible");
-        }
-    }
-}
-
-/* The space decides; the columns must say the same of its numbers, and dims count them and the levels. */
-static void read_space(reading *r, tacet_manifest *m, const json_t *root) {
-    const json_t *space = json_object_get(root, "space");
-    if (space == NULL || r->status != TACET_OK) {
-        return;
-    }
-    tacet_manifest said;
-    tacet_manifest_init(&said);
-    tacet_error why = {0};
-    char *text = json_dumps(space, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    tacet_space read;
-    tacet_status status = text != NULL ? tacet_space_decode(&read, text, strlen(text), &why) : TACET_NO_MEMORY;
-    free(text);
-    if (status == TACET_OK) {
-        status = tacet_typed_describe(&said, &read, &why);
-        tacet_space_clear(&read);
-    }
-    if (status != TACET_OK) {
-        r->status = tacet__fail(r->err, status == TACET_NO_MEMORY ? status : TACET_PARSE, "manifest: %.200s",
-                                why.message[0] != '\0' ? why.message : "out of memory");
-        tacet_manifest_clear(&said);
-        return;
-    }
-    bool same = said.dims == m->dims && !projects(m);
-    m->space = said.space;
-    m->columns = said.columns;
-    m->column_count = said.column_count;
-    const json_t *columns = json_object_get(root, "columns");
-    same = same && json_array_size(columns) == m->column_count;
+/* The columns repeat the numbers of the space for people, with their noise: another name there is a sign of a
+ * manifest that was put together. */
+static bool same_columns(const tacet_manifest *m, const json_t *columns) {
+    bool same = json_array_size(columns) == m->column_count;
     for (size_t i = 0; i < m->column_count && same; i++) {
         const char *name = json_string_value(json_object_get(json_array_get(columns, i), "name"));
         same = name != NULL && strcmp(name, m->columns[i].name) == 0;
     }
-    if (!same) {
+    return same;
+}
+
+static void read_space(reading *r, tacet_manifest *m, const json_t *root) {
+    const size_t dims = m->dims;
+    tacet_error why = {0};
+    tacet_space space;
+    if (r->status != TACET_OK) {
+        return;
+    }
+    char *text = json_dumps(json_object_get(root, "space"), JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (text == NULL) {
+        complain(r, "space", "is missing");
+        return;
+    }
+    tacet_status status = tacet_space_decode(&space, text, strlen(text), &why);
+    TACET_THEN(status, tacet_manifest_describe(m, &space, &why));
+    free(text);
+    tacet_space_clear(&space);
+    if (status != TACET_OK) {
+        r->status = tacet__fail(r->err, status == TACET_NO_MEMORY ? status : TACET_PARSE, "manifest: %.200s",
+                                why.message[0] != '\0' ? why.message : "out of memory");
+    } else if (m->dims != dims || !same_columns(m, json_object_get(root, "columns"))) {
         complain(r, "space", "is not what columns and dims say");
     }
 }
@@ -370,8 +328,8 @@ static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
 /* The law in one number, and the others as they follow from it. */
 static void read_scale(reading *r, tacet_manifest *m, const json_t *root) {
     m->scale = real_of(r, root, "scale", 0);
-    const json_t *columns = json_object_get(root, "columns"); /* levels beside them have no such noise */
-    const size_t numbers = json_object_get(root, "space") != NULL ? json_array_size(columns) : m->dims;
+    /* levels beside the numbers have no such noise */
+    const size_t numbers = tacet_manifest_projects(m) ? m->dims : json_array_size(json_object_get(root, "columns"));
     const double sigma = tacet_manifest_law(m)->spread(m->scale, numbers);
     if (!(m->scale > 0) && numbers > 0) {
         complain(r, "scale", "is not above 0");
@@ -450,9 +408,6 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     read_others(&r, out, root);
     read_space(&r, out, root);
     read_distances(&r, out, root);
-    if (out->space.count == 0) {
-        read_columns(&r, out, root);
-    }
     read_outputs(&r, out, root);
     json_decref(root);
     if (r.status != TACET_OK) {

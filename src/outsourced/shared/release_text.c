@@ -10,7 +10,6 @@
 #include "core/decimal.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "outsourced/shared/form.h"
 #include "space/internal.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csv.h>
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 static const double PARTS = 1000;                            /* steps in the noise's scale */
 static const double FIRST_DAY = -719162, LAST_DAY = 2932896; /* years 1 and 9999, which have four digits */
@@ -54,10 +53,9 @@ static void number_cell(tacet__release_cell *out, const tacet_manifest *m, const
 }
 
 void tacet__release_cells(tacet__release_cell *out, const tacet_manifest *m) {
-    const tacet__form *form = tacet__form_find(m->mechanism);
     size_t numbers = 0;
     size_t levels = 0;
-    if (form == NULL || form->projects) {
+    if (tacet_manifest_projects(m)) {
         const double scale = m->scale > 0 ? m->scale : m->sigma;
         for (size_t i = 0; i < m->dims; i++) {
             out[i] = (tacet__release_cell){.number = true, .at = i, .unit = 1, .decimals = -1};
@@ -65,9 +63,6 @@ void tacet__release_cells(tacet__release_cell *out, const tacet_manifest *m) {
             out[i].decimals = scale > 0 ? decimals_for(scale) : -1;
         }
         return;
-    }
-    for (size_t i = 0; m->space.count == 0 && i < m->column_count; i++) {
-        number_cell(out++, m, NULL, i);
     }
     for (size_t i = 0; i < m->space.count; i++) {
         const tacet_space_column *c = &m->space.columns[i];

@@ -10,7 +10,7 @@ enum { TACET__CELL_NAME = TACET_SPACE_NAME + 8, TACET__CELL_BYTES = 2 * TACET_SP
 /* One column of the file. */
 typedef struct tacet__release_cell {
     char name[TACET__CELL_NAME];
-    const tacet_space_column *column; /* of the space; NULL: a number without one */
+    const tacet_space_column *column; /* of the space; NULL: a coordinate of a projection */
     bool number;                      /* with noise; else a level, or a flag */
     size_t at;                        /* which of the row's numbers, or of its levels */
     double middle, unit;              /* of a number z: middle + unit z, where its distances are measured */

@@ -4,6 +4,7 @@
 #include <tacet/outsourced/shared/manifest.h>
 
 #include "core/number.h"
+#include "outsourced/shared/coordinates.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -29,18 +30,15 @@ static void say(const listener *to, const char *format, ...) {
 
 /* The noise in a numeric column, in its own units: a factor in a logarithmic one. False: there is no such column. */
 static bool column_noise(double *noise, bool *factor, const tacet_manifest *m, const char *name) {
-    const bool typed = m->space.count > 0;
-    for (size_t i = 0; i < (typed ? m->space.count : m->column_count); i++) {
-        const char *own = typed ? m->space.columns[i].name : m->columns[i].name;
-        const tacet_space_traits *kind = typed ? tacet_space_traits_of(&m->space.columns[i]) : NULL;
-        if (strcmp(own, name) == 0 && (kind == NULL || !kind->levels)) {
-            const double unit = typed ? m->space.columns[i].unit : m->columns[i].unit;
-            *factor = kind != NULL && kind->factor;
-            *noise = *factor ? pow(unit, m->sigma) : unit * m->sigma;
-            return true;
-        }
+    size_t at = 0;
+    if (tacet_space_find(&m->space, &at, name, NULL) != TACET_OK) {
+        return false;
     }
-    return false;
+    const tacet_space_column *c = &m->space.columns[at];
+    const tacet_space_traits *kind = tacet_space_traits_of(c);
+    *factor = kind->factor;
+    *noise = *factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
+    return !kind->levels;
 }
 
 /* One "A=L" against the noise in that column. */
@@ -89,7 +87,7 @@ void tacet_manifest_warn(const tacet_manifest *m, const char *lengthscales, void
             "less noise",
             m->sigma);
     }
-    for (size_t i = 0; i < m->column_count && m->dims >= m->column_count; i++) {
+    for (size_t i = 0; i < m->column_count && !tacet_manifest_projects(m); i++) {
         const double range = (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
         if (m->sigma > range / 4) {
             say(&to,

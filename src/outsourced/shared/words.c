@@ -4,7 +4,7 @@
 #include "space/internal.h"
 #include "outsourced/shared/release_text.h"
 
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -63,11 +63,7 @@ static void say_amount(sentence *s, const tacet_space_column *c, double amount, 
 /* What a move at distance 1 is in one column alone: "5 in age, 2 in bmi or 10 in dose". */
 static void say_units(sentence *s, const tacet_manifest *m) {
     const tacet_space *space = &m->space;
-    char number[DIGITS];
     size_t at = 0;
-    for (size_t i = 0; space->count == 0 && i < m->column_count; i++) {
-        say(s, "%s%s in %s", between(i, m->column_count), six(number, m->columns[i].unit, false), m->columns[i].name);
-    }
     const size_t total = m->column_count + tacet_space_categories(space);
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
@@ -147,20 +143,15 @@ char *tacet_manifest_claim(const tacet_manifest *m) {
 /* What lies between one unit and any change. */
 static void say_distances(sentence *s, const tacet_manifest *m) {
     char number[DIGITS];
-    if (m->space.count > 0) {
-        say(s, " One unit is distance 1, where two values of one row are at distance sqrt(sum of (change / unit)^2 "
-               "over its numbers) + 1 for each category that changes");
-        for (size_t d = 1; d + 1 < TACET_MANIFEST_DISTANCES && isfinite(m->eps_at[d]); d++) {
-            say(s, "%s at distance %zu it is eps = %s", d > 1 ? "," : ";", d + 1, six(number, m->eps_at[d], true));
-        }
-    } else {
-        say(s, " One unit is a change that keeps the sum of (change / unit)^2 over the columns at or below 1");
-        if (is_pure(m)) {
-            say(s, "; one k times as large, k above 1, is hidden at k times its eps");
-        } else if (isfinite(tacet_manifest_pure_eps(m))) {
-            say(s, "; it is hidden at eps = %s with delta = 0, too, and one k times as large at k times that",
-                six(number, tacet_manifest_pure_eps(m), true));
-        }
+    say(s,
+        " One unit is distance 1, where two values of one row are at distance sqrt(sum of (change / unit)^2 over its "
+        "numbers)%s",
+        tacet_space_categories(&m->space) > 0 ? " + 1 for each category that changes" : "");
+    for (size_t d = 1; d + 1 < TACET_MANIFEST_DISTANCES && isfinite(m->eps_at[d]); d++) {
+        say(s, "%s at distance %zu it is eps = %s", d > 1 ? "," : ";", d + 1, six(number, m->eps_at[d], true));
+    }
+    if (!is_pure(m) && isfinite(tacet_manifest_pure_eps(m))) {
+        say(s, "; it is hidden at eps = %s with delta = 0, too", six(number, tacet_manifest_pure_eps(m), true));
     }
     say(s, ".");
 }
@@ -176,16 +167,9 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
 }
 
 char *tacet_manifest_noise(const tacet_manifest *m) {
-    char number[DIGITS];
     sentence s = {.text = malloc(SENTENCE)};
-    if (m->space.count == 0) {
-        for (size_t i = 0; i < m->column_count && m->dims == m->column_count; i++) {
-            (void)snprintf(number, sizeof number, "%.3g", m->sigma * m->columns[i].unit);
-            say(&s, "%s%s in %s", i > 0 ? ", " : "", number, m->columns[i].name);
-        }
-        if (m->dims != m->column_count) {
-            say(&s, "%.3g in each coordinate", m->sigma);
-        }
+    if (tacet_manifest_projects(m)) {
+        say(&s, "%.3g in each coordinate", m->sigma);
         return s.text;
     }
     bool first = true;
@@ -199,9 +183,9 @@ char *tacet_manifest_noise(const tacet_manifest *m) {
         say(&s, "%s%s%.3g%s in %s", first ? "" : ", ", kind->factor ? "a factor of " : "", amount, kind->days, c->name);
         first = false;
     }
-    for (size_t i = 0; i < tacet_typed_levels(&m->space); i++) {
-        tacet_typed_level level;
-        tacet_typed_level_of(&level, &m->space, i, m->eps);
+    for (size_t i = 0; i < tacet_space_categories(&m->space); i++) {
+        tacet_manifest_level level;
+        tacet_manifest_level_of(&level, &m->space, i, m->eps);
         say(&s, "%s%s%s kept with probability %.3g",
             first    ? ""
             : i == 0 ? "; "

@@ -4,14 +4,12 @@
  * Hardt, Talwar 2010 with the Euclidean ball, Andres et al. 2013); src/outsourced/README.md has the proofs and the
  * list of what differs. Gate order: the ledger is charged before the first draw; files appear only after
  * the commit. */
-#include "outsourced/shared/release_text.h"
 #include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_price.h"
 
-#include "core/decimal.h"
 #include "dp/ledger/minted.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
-#include "gp/linalg.h"
 #include "io/db/db.h"
 #include "core/memory.h"
 #include "outsourced/shared/form.h"
@@ -22,36 +20,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/dp/open/calibrate.h>
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 #include <tacet/outsourced/trusted/published.h>
 #include <unistd.h>
-
-/* As Gaussian curves, the charge of a release and the cap of a budget of the same eps are rounded in opposite
- * directions. */
-static const double ROUNDING = 1e-9;
-
-const char *tacet_curate_name(tacet_curate_mechanism mechanism) {
-    const tacet__form *form = (int)mechanism >= 0 ? tacet__form_at((size_t)mechanism) : NULL;
-    return form != NULL ? form->name : NULL;
-}
-
-const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism) {
-    return tacet_curate_name(mechanism) != NULL ? tacet__form_at((size_t)mechanism)->law : NULL;
-}
-
-tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err) {
-    for (size_t i = 0; tacet__form_at(i) != NULL; i++) {
-        if (strcmp(tacet__form_at(i)->name, name) == 0) {
-            *out = (tacet_curate_mechanism)i;
-            return TACET_OK;
-        }
-    }
-    if (strcmp(name, "auto") == 0) {
-        *out = TACET_CURATE_AUTO;
-        return TACET_OK;
-    }
-    return tacet__fail(err, TACET_INVALID, "'%.40s' is none of auto, %s", name, tacet__form_names);
-}
 
 void tacet_curate_defaults(tacet_curate_settings *settings) {
     *settings =
@@ -101,6 +72,9 @@ static tacet_status check_place(const tacet_curate_settings *s, tacet_error *err
 }
 
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
+    if (tacet_curate_name(s->mechanism) == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no such mechanism");
+    }
     if ((s->data != NULL) + (s->records != NULL) + (s->engine != NULL) != 1) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
@@ -113,36 +87,12 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     if (place != TACET_OK) {
         return place;
     }
-    if (s->folder != NULL && s->space != NULL) {
-        const tacet_status status = tacet__curate_typed_check(s, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-    } else if (s->folder == NULL || s->column_count == 0 || s->column_count > TACET_MANIFEST_COLUMNS) {
-        return tacet__fail(err, TACET_INVALID, "a table, a folder, and 1 to %d input columns are needed",
-                           TACET_MANIFEST_COLUMNS);
-    }
-    for (size_t i = 0; i < s->column_count && s->space == NULL; i++) {
-        const tacet_manifest_column *c = &s->columns[i];
-        if (!(c->hi > c->lo) || !isfinite(c->hi) || !isfinite(c->lo)) {
-            return tacet__fail(err, TACET_INVALID, "column '%s' needs finite bounds, the lower below the upper",
-                               c->name);
-        }
-        if (!(c->unit > 0) || !isfinite(c->unit)) {
-            return tacet__fail(err, TACET_INVALID, "column '%s' needs a unit above 0, or a radius", c->name);
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(s->columns[j].name, c->name) == 0) {
-                return tacet__fail(err, TACET_INVALID, "column '%s' is named twice", c->name);
-            }
-        }
+    if (s->folder == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a release needs a folder");
     }
     if (s->new_budget != NULL && (s->new_budget[0] == '\0' || strlen(s->new_budget) >= TACET_MANIFEST_REASON)) {
         return tacet__fail(err, TACET_INVALID, "the reason for a new budget has 1 to %d bytes",
                            TACET_MANIFEST_REASON - 1);
-    }
-    if (tacet_curate_name(s->mechanism) == NULL) {
-        return tacet__fail(err, TACET_INVALID, "no such mechanism");
     }
     if (is_pure(s) && s->delta != 0) {
         return tacet__fail(err, TACET_INVALID, "the %s mechanism has pure eps: its delta is 0, no other",
@@ -166,180 +116,44 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     return TACET_OK;
 }
 
-void tacet__curate_columns(tacet__curate *job) {
-    for (size_t i = 0; i < job->d && job->settings->space == NULL; i++) {
-        const tacet_manifest_column *c = &job->settings->columns[i];
-        job->lo[i] = c->lo;
-        job->hi[i] = c->hi;
-        job->middle[i] = c->lo / 2 + c->hi / 2;
-        job->unit[i] = c->unit;
-    }
-}
-
-static tacet_status prepare(tacet__curate *job, tacet_error *err) {
+static tacet_status set_paths(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
-    job->d = s->space != NULL ? s->space->count : s->column_count;
-    job->dims = form_of(s)->projects ? s->dims : job->d;
-    job->numbers = job->dims;
-    if (s->space != NULL) {
-        job->numbers = tacet_typed_numbers(s->space);
-        job->dims = job->numbers + tacet_typed_levels(s->space);
-    }
-    tacet__curate_columns(job);
-    (void)snprintf(job->ticket, sizeof job->ticket, "%s", s->ticket);
-    tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
-    TACET_THEN(status, tacet__path(job->manifest, s->folder, "manifest.json", err));
-    return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
+    (void)snprintf(job->place.ticket, sizeof job->place.ticket, "%s", s->ticket);
+    tacet_status status = tacet__path(job->place.release, s->folder, "release.csv", err);
+    TACET_THEN(status, tacet__path(job->place.manifest, s->folder, "manifest.json", err));
+    return status != TACET_OK ? status : tacet__curate_ledger_path(&job->place, s, err);
 }
 
-/* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
-static tacet_status project_box(tacet__curate *job, tacet_manifest *m, double *lower, double *upper, tacet_error *err) {
-    double *copy = TACET__ALIGNED(double, job->dims * job->d);
-    double *values = TACET__ALIGNED(double, job->dims + job->d);
-    job->matrix = TACET__ALIGNED(double, job->dims * job->d);
-    tacet_status status = TACET_OK;
-    if (copy == NULL || values == NULL || job->matrix == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a projection to %zu dimensions", job->dims);
-        goto done;
-    }
-    tacet_manifest_projection(m, job->matrix);
-    memcpy(copy, job->matrix, job->dims * job->d * sizeof *copy);
-    status = tacet__singular_values(copy, job->dims, job->dims, job->d, values, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    m->projection_norm = values[0] * (1 + 1e-9); /* above LAPACK's error, so that it is an upper bound */
-    for (size_t i = 0; i < job->dims; i++) {
-        double reach = 0;
-        for (size_t j = 0; j < job->d; j++) {
-            reach += fabs(job->matrix[j * job->dims + i]) * upper[j];
-        }
-        values[i] = reach * (1 + 1e-9);
-    }
-    for (size_t i = 0; i < job->dims; i++) {
-        upper[i] = values[i];
-        lower[i] = -values[i];
-    }
-done:
-    free(copy);
-    free(values);
-    return status;
-}
-
-static double norm_of(const double *x, size_t count) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum = hypot(sum, x[i]);
-    }
-    return sum;
-}
-
-/* The noise in the words of the manifest. */
-static void note_noise(tacet__curate *job, tacet_manifest *m) {
-    const double scale = tacet_mechanism_scale(job->mechanism);
-    const tacet_law *law = form_of(job->settings)->law;
-    m->scale = law->density == TACET_DENSITY_EUCLIDEAN ? scale : 0;
-    m->sigma = law->spread(scale, job->numbers);
-    m->grid = job->numbers > 0 ? ldexp(1, tacet_mechanism_grid_exponent(job->mechanism)) : 0;
-    tacet__curate_distances(job, m);
-}
-
+/* The mechanism, and its noise in the words of the manifest. */
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
-    if (s->space != NULL) {
-        const tacet_status made = tacet__curate_typed_mechanism(job, err);
-        if (made == TACET_OK) {
-            note_noise(job, m);
-        }
-        return made != TACET_OK ? made : tacet__curate_person_price(job, m, err);
-    }
-    const size_t room = job->d > job->dims ? job->d : job->dims;
-    double *lower = TACET__ZALLOC(double, room);
-    double *upper = TACET__ZALLOC(double, room);
-    tacet_neighbours neighbours = {.relation = TACET_RELATION_MOVE, .move = 1};
-    tacet_mechanism_kind kind = 0;
-    tacet_status status = tacet_mechanism_of_law(&kind, form_of(s)->law, err);
-    if (status == TACET_OK && (lower == NULL || upper == NULL)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
-    }
-    if (status != TACET_OK) {
-        goto done;
-    }
-    /* A record is decimal text. Reading it rounds by up to 2^-53 of the number, for either record: much, where numbers
-     * are large for their unit. */
-    for (size_t i = 0; i < job->d; i++) {
-        upper[i] = fmax(fabs(s->columns[i].lo), fabs(s->columns[i].hi)) / s->columns[i].unit;
-    }
-    neighbours.move += 0x1p-51 * norm_of(upper, job->d);
-    for (size_t i = 0; i < job->d; i++) {
-        upper[i] = (s->columns[i].hi / 2 - s->columns[i].lo / 2) / s->columns[i].unit;
-        lower[i] = -upper[i];
-    }
-    /* Scaling rounds twice, numbers of up to 2 upper: two records come closer or further apart by up to 2^-50 of it. */
-    neighbours.move += 0x1p-49 * norm_of(upper, job->d);
-    if (form_of(s)->projects) {
-        status = project_box(job, m, lower, upper, err);
-        neighbours.move *= m->projection_norm;
-        /* and a product of d terms rounds to d + 1 parts in 2^53 of the sum of their sizes, for either record */
-        neighbours.move += 0x1p-50 * (double)(job->d + 2) * norm_of(upper, job->dims);
-    }
-    TACET_THEN(status, tacet_bound_box(&job->bound, lower, upper, job->dims, err));
-    TACET_THEN(status, tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err));
-    if (status == TACET_OK) {
-        note_noise(job, m);
-        status = tacet__curate_person_price(job, m, err);
-    }
-done:
-    free(lower);
-    free(upper);
-    return status;
-}
-
-/* Whether eps and delta are added up: Euclidean noise, and randomised response, would cost several times their eps as
- * Gaussian curves. */
-static bool adds_up(const tacet_curate_settings *s) {
     const tacet_law *law = form_of(s)->law;
-    return (law != NULL && law->density == TACET_DENSITY_EUCLIDEAN) ||
-           (s->space != NULL && tacet_typed_levels(s->space) > 0);
-}
-
-/* What release and outputs cost together, unless the caller sets a budget. */
-static tacet_status budget(tacet_ledger_settings *out, const tacet_curate_settings *s, tacet_error *err) {
-    const double each = (double)(s->rows_per_person > 1 ? s->rows_per_person : 1);
-    const double answers = s->outputs_private ? each * s->outputs.eps : 0;
-    tacet_charge price;
-    double measured = 0;
-    tacet_charge_init(&price);
-    tacet_status status = form_of(s)->law != NULL ? tacet__curate_price(&price, s, err) : TACET_OK;
-    const bool priced = form_of(s)->law != NULL && status == TACET_OK;
-    out->delta = s->budget_delta > 0 ? s->budget_delta : priced && adds_up(s) ? price.delta : s->delta;
-    out->eps = s->budget_eps > 0 ? s->budget_eps
-               : !priced         ? s->eps * (1 + ROUNDING)
-               : adds_up(s)      ? price.eps + answers
-                                 : price.eps * (1 + ROUNDING);
-    if (status != TACET_OK || s->budget_eps > 0 || !priced || adds_up(s) || answers == 0) {
+    const tacet_status status = tacet__curate_mechanism(&job->mechanism, &job->bound, &job->shape, s, m, err);
+    if (status != TACET_OK) {
         return status;
     }
-    status = tacet_gdp_from_pure(&measured, answers, err);
-    TACET_THEN(status, tacet_gdp_eps(&out->eps, hypot(price.mu, measured) * (1 + ROUNDING), out->delta, err));
-    out->eps *= 1 + ROUNDING;
-    return status;
+    const double scale = tacet_mechanism_scale(job->mechanism);
+    m->scale = law->density == TACET_DENSITY_EUCLIDEAN ? scale : 0;
+    m->sigma = law->spread(scale, job->shape.numbers);
+    m->grid = job->shape.numbers > 0 ? ldexp(1, tacet_mechanism_grid_exponent(job->mechanism)) : 0;
+    tacet__curate_distances(&job->shape, s, job->mechanism, m);
+    return tacet__curate_person_price(m, s, err);
 }
 
 static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     tacet_ledger_settings settings;
     tacet_ledger_settings_defaults(&settings);
-    if (adds_up(s)) {
+    if (tacet__curate_adds_up(s)) {
         settings.accounting = TACET_ACCOUNTING_BASIC;
     }
     /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
     settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && job->ledger_there;
     /* How many values may be asked for is the desk's to say, and may grow: none of them is covered, whatever their
      * number. */
-    tacet_status status = budget(&settings, s, err);
-    TACET_THEN(status, tacet__curate_ledger_open(job, &settings, err));
-    TACET_THEN(status, tacet__curate_ledger_link(job, err));
+    tacet_status status = tacet__curate_budget(&settings.eps, &settings.delta, s, err);
+    TACET_THEN(status, tacet__curate_ledger_open(&job->book, &job->place, s, &job->source, &settings, err));
+    TACET_THEN(status, tacet__curate_ledger_link(&job->place, s, err));
     if (status == TACET_OK && s->seeded) {
         status = tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err);
     }
@@ -351,15 +165,15 @@ static tacet_status open_there(tacet_ledger **book, tacet__curate *job, tacet_er
     tacet_ledger_settings settings;
     tacet_error why = {0};
     *book = NULL;
-    if (!tacet__db_is_url(job->ledger) && access(job->ledger, F_OK) != 0) {
+    if (!tacet__db_is_url(job->place.ledger) && access(job->place.ledger, F_OK) != 0) {
         return TACET_OK;
     }
     tacet_ledger_settings_defaults(&settings);
     settings.create = false;
     settings.use_stored = true;
-    const tacet_status status = tacet_ledger_open(book, job->ledger, &settings, &why);
+    const tacet_status status = tacet_ledger_open(book, job->place.ledger, &settings, &why);
     job->ledger_there = status == TACET_OK;
-    return status == TACET_OK || (status == TACET_NOT_FOUND && tacet__db_is_url(job->ledger))
+    return status == TACET_OK || (status == TACET_NOT_FOUND && tacet__db_is_url(job->place.ledger))
                ? TACET_OK
                : tacet__fail(err, status, "%s", why.message);
 }
@@ -372,12 +186,12 @@ static tacet_status mint_noise(tacet__curate *job, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    status = book != NULL ? tacet__ledger_peek(book, &job->mint, job->ticket, &why) : TACET_NOT_FOUND;
+    status = book != NULL ? tacet__ledger_peek(book, &job->mint, job->place.ticket, &why) : TACET_NOT_FOUND;
     tacet_ledger_close(book);
     if (status == TACET_NOT_FOUND) {
         status = tacet__mint_fresh(&job->mint, err);
     } else if (status != TACET_OK) {
-        status = tacet__curate_refused(job, status, &why, err);
+        status = tacet__curate_refused(job->settings, job->book, status, &why, err);
     }
     job->keyed = status == TACET_OK;
     return status;
@@ -388,7 +202,7 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     (void)snprintf(m->mechanism, sizeof m->mechanism, "%s", tacet_curate_name(s->mechanism));
     m->eps = s->eps;
     m->delta = s->delta;
-    m->dims = job->dims;
+    m->dims = job->shape.dims;
     m->is_private = form_of(s)->law != NULL && !s->seeded;
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
@@ -400,11 +214,11 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
 static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_receipt *receipt, tacet_error *err) {
     char *text = NULL;
     m->entry = receipt->entry;
-    m->rows = job->rows;
+    m->rows = job->found.rows;
     tacet__hash_hex(m->entry_hash, receipt->entry_hash);
     tacet_status status = tacet_manifest_encode(m, &text, err);
-    TACET_THEN(status, tacet__file_write(job->manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err));
-    TACET_THEN(status, tacet__file_publish(job->unfinished, job->release, job->settings->folder, err));
+    TACET_THEN(status, tacet__file_write(job->place.manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err));
+    TACET_THEN(status, tacet__file_publish(job->place.unfinished, job->place.release, job->settings->folder, err));
     free(text);
     return status;
 }
@@ -415,7 +229,7 @@ static tacet_status try_manifest(tacet__curate *job, tacet_manifest *m, tacet_er
     char *text = NULL;
     tacet_manifest again;
     tacet_error why = {0};
-    m->rows = job->rows;
+    m->rows = job->found.rows;
     memset(m->entry_hash, '0', sizeof m->entry_hash - 1);
     tacet_status status = tacet_manifest_encode(m, &text, &why);
     if (status == TACET_OK) {
@@ -432,18 +246,14 @@ static tacet_status try_manifest(tacet__curate *job, tacet_manifest *m, tacet_er
 }
 
 void tacet__curate_drop(tacet__curate *job) {
-    tacet__curate_let_go(job);
+    tacet__curate_let_go(&job->place);
     tacet_mechanism_free(job->mechanism);
     tacet_bound_free(job->bound);
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->book);
     tacet__source_close(&job->source);
-    free(job->matrix);
-    free(job->cells);
-    tacet__curate_drop_persons(job);
-    free(job->column_at);
-    free(job->starts);
-    free(job->tags);
+    tacet__curate_shape_clear(&job->shape);
+    tacet__curate_pass_clear(&job->found);
     tacet__mint_clear(&job->mint);
 }
 
@@ -451,21 +261,12 @@ tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_
     const tacet_curate_settings *s = job->settings;
     tacet_manifest_init(m);
     tacet_status status = check_settings(s, err);
-    TACET_THEN(status, prepare(job, err));
-    if (status != TACET_OK) {
-        return status;
+    TACET_THEN(status, tacet__curate_shape_make(&job->shape, s, err));
+    if (status == TACET_OK) {
+        describe(m, job);
+        status = tacet_manifest_describe(m, s->space, err);
     }
-    describe(m, job);
-    if (s->space != NULL) {
-        status = tacet_typed_describe(m, s->space, err);
-    } else {
-        m->columns = TACET__ZALLOC(tacet_manifest_column, job->d);
-        if (m->columns == NULL) {
-            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
-        }
-        memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
-        m->column_count = job->d;
-    }
+    TACET_THEN(status, set_paths(job, err));
     if (status == TACET_OK && job->drawing && form_of(s)->law != NULL && !s->seeded) {
         status = mint_noise(job, err);
     } else if (status == TACET_OK && job->drawing) {
@@ -477,19 +278,19 @@ tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_
     if (status == TACET_OK && form_of(s)->law != NULL) {
         status = make_mechanism(job, m, err);
     }
-    job->cells = status == TACET_OK ? TACET__ZALLOC(tacet__release_cell, job->dims) : NULL;
-    if (status == TACET_OK && job->cells == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->dims);
+    job->shape.cells = status == TACET_OK ? TACET__ZALLOC(tacet__release_cell, job->shape.dims) : NULL;
+    if (status == TACET_OK && job->shape.cells == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->shape.dims);
     }
     if (status == TACET_OK) {
-        tacet__release_cells(job->cells, m);
+        tacet__release_cells(job->shape.cells, m);
     }
     return status != TACET_OK ? status : try_manifest(job, m, err);
 }
 
 tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
     tacet_curate_settings settings = *asked;
-    tacet__curate job = {.settings = &settings, .held = -1, .source = {.spool = -1}};
+    tacet__curate job = {.settings = &settings, .place.held = -1, .source = {.spool = -1}};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&settings, err);
     TACET_THEN(status, tacet__curate_prepare(&job, manifest, err));
@@ -507,7 +308,7 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
     tacet_curate_settings own = *asked;
     const tacet_curate_settings *settings = &own;
-    tacet__curate job = {.settings = settings, .held = -1, .drawing = true, .source = {.spool = -1}};
+    tacet__curate job = {.settings = settings, .place.held = -1, .drawing = true, .source = {.spool = -1}};
     tacet_receipt receipt = {0};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&own, err);
@@ -516,10 +317,10 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
         status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
     }
-    TACET_THEN(status, tacet__folder_make(&job.made, settings->folder, err));
+    TACET_THEN(status, tacet__folder_make(&job.place.made, settings->folder, err));
     TACET_THEN(status, open_ledger(&job, err));
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
-    TACET_THEN(status, tacet__curate_hold(&job, err));
+    TACET_THEN(status, tacet__curate_hold(&job.place, err));
     if (status == TACET_OK) {
         status = form_of(settings)->law == NULL ? tacet__curate_published(&job, &receipt, err)
                                                 : tacet__curate_draw(&job, &receipt, err);
@@ -527,7 +328,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     TACET_THEN(status, publish(&job, manifest, &receipt, err));
     tacet__curate_drop(&job);
     if (status != TACET_OK) {
-        tacet__curate_leave(&job);
+        tacet__curate_leave(&job.place, settings->folder);
         tacet_manifest_clear(manifest);
     }
     return status;

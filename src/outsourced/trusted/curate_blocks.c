@@ -49,7 +49,7 @@ typedef struct line {
     size_t taken;
     pthread_mutex_t turns; /* all below, and the threads' spare buffers */
     pthread_cond_t turned;
-    size_t capacity, tag_capacity, people_capacity; /* of job->starts, tags and people */
+    size_t capacity, tag_capacity, people_capacity; /* of job->found.starts, tags and people */
     size_t written;                                 /* blocks */
     bool writing;
     size_t size, hurried; /* bytes written, and those of them on their way to the disk: whoever writes */
@@ -82,7 +82,7 @@ static void drop_buffers(worker *w) {
     const tacet__curate *job = w->shared->job;
     tacet_raw_free(w->raw);
     if (w->records != NULL) {
-        sodium_memzero(w->records, w->room * job->d * sizeof *w->records);
+        sodium_memzero(w->records, w->room * job->shape.d * sizeof *w->records);
     }
     free(w->records);
     free(w->released);
@@ -96,9 +96,11 @@ static tacet_status make_room(worker *w, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     const bool drawing = w->shared->table != NULL;
     const bool memory = job->source.numbers;
-    const size_t numbers = memory ? job->source.block : drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
-    /* Typed cells may be empty: then a record is up to half as long. */
-    const size_t room = drawing && !memory && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
+    const size_t numbers = memory    ? job->source.block
+                           : drawing ? tacet__csv_block_most(w->block, job->shape.d) / job->shape.d
+                                     : 1;
+    /* Where cells may be empty a record is up to half as long. */
+    const size_t room = drawing && !memory && !job->shape.bare ? 2 * numbers + 2 : numbers;
     if (room <= w->room) {
         return TACET_OK;
     }
@@ -106,12 +108,12 @@ static tacet_status make_room(worker *w, tacet_error *err) {
     tacet_status status = TACET_OK;
     bool lacking = false;
     w->room = room; /* a block is far smaller than the address space over 256 columns: no product overflows */
-    if (!drawing || job->matrix != NULL || job->settings->space != NULL) {
-        w->records = TACET__ALIGNED(double, room * job->d);
+    if (!drawing || job->shape.matrix != NULL || !job->shape.bare) {
+        w->records = TACET__ALIGNED(double, room * job->shape.d);
         lacking = w->records == NULL;
     }
     if (drawing) {
-        const size_t values = room * job->dims;
+        const size_t values = room * job->shape.dims;
         status = tacet_raw_create(&w->raw, values, err);
         w->released = TACET__ALIGNED(double, values);
         lacking = lacking || w->released == NULL;
@@ -148,25 +150,25 @@ static bool going(line *l) {
 static tacet_status keep_count(worker *w, size_t k, size_t records, tacet_error *err) {
     line *l = w->shared;
     (void)pthread_mutex_lock(&l->turns);
-    bool kept = tacet__grow((void **)&l->job->starts, &l->capacity, k + 1, sizeof *l->job->starts);
+    bool kept = tacet__grow((void **)&l->job->found.starts, &l->capacity, k + 1, sizeof *l->job->found.starts);
     if (kept) {
-        l->job->starts[k] = records;
+        l->job->found.starts[k] = records;
     }
     if (kept && l->job->keyed) {
-        kept = tacet__grow((void **)&l->job->tags, &l->tag_capacity, k + 1, sizeof *l->job->tags);
+        kept = tacet__grow((void **)&l->job->found.tags, &l->tag_capacity, k + 1, sizeof *l->job->found.tags);
     }
     if (kept && l->job->keyed) {
-        memcpy(l->job->tags[k], w->tag, sizeof w->tag);
+        memcpy(l->job->found.tags[k], w->tag, sizeof w->tag);
     }
-    if (kept && l->job->persons != NULL) {
+    if (kept && l->job->found.persons != NULL) {
         const size_t before = l->people_capacity;
-        kept = tacet__grow((void **)&l->job->people, &l->people_capacity, k + 1, sizeof *l->job->people);
+        kept = tacet__grow((void **)&l->job->found.people, &l->people_capacity, k + 1, sizeof *l->job->found.people);
         for (size_t i = before; i < l->people_capacity && kept; i++) {
-            l->job->people[i] = NULL;
+            l->job->found.people[i] = NULL;
         }
-        l->job->people_blocks = l->people_capacity;
+        l->job->found.people_blocks = l->people_capacity;
         if (kept) { /* the array becomes the job's */
-            l->job->people[k] = w->people;
+            l->job->found.people[k] = w->people;
             w->people = NULL;
             w->people_room = 0;
         }
@@ -179,7 +181,7 @@ static tacet_status keep_count(worker *w, size_t k, size_t records, tacet_error 
  * the run has failed. */
 static tacet_status await_lines(lines **out, worker *w, size_t k, tacet_error *err) {
     line *l = w->shared;
-    const size_t need = w->room * tacet__curate_line_bytes(l->job);
+    const size_t need = w->room * tacet__curate_line_bytes(&l->job->shape);
     *out = NULL;
     (void)pthread_mutex_lock(&l->turns);
     while (k - l->written >= l->slot_count && l->failed == SIZE_MAX) {
@@ -215,7 +217,7 @@ static tacet_status write_lines(line *l, const lines *s, size_t k, tacet_error *
     const tacet_curate_settings *settings = l->job->settings;
     tacet_table_give(l->table, s->text, s->size);
     if (fwrite(s->text, 1, s->size, l->file) != s->size) {
-        return tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->unfinished);
+        return tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->place.unfinished);
     }
     l->size += s->size;
     if (l->size - l->hurried >= HURRY_BYTES) {
@@ -223,7 +225,7 @@ static tacet_status write_lines(line *l, const lines *s, size_t k, tacet_error *
         l->hurried = l->size;
     }
     if (settings->progress != NULL) {
-        settings->progress((double)l->job->starts[k] / (double)l->job->rows, settings->user);
+        settings->progress((double)l->job->found.starts[k] / (double)l->job->found.rows, settings->user);
     }
     return TACET_OK;
 }
@@ -283,7 +285,7 @@ static tacet_status take_text(worker *w, bool *found, tacet_error *err) {
     for (; l->reached < job->source.file_count; l->reached++) {
         tacet_csv **csv = &l->csv[l->reached];
         if (*csv == NULL) {
-            status = tacet__curate_open(csv, l->columns + l->reached * (job->d + 1), job, l->reached, err);
+            status = tacet__curate_open(csv, l->columns + l->reached * (job->shape.d + 1), job, l->reached, err);
         }
         if (status == TACET_OK && (w->block == NULL || w->file != l->reached)) {
             tacet_csv_close(w->block);
@@ -323,17 +325,19 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
     const tacet__curate *job = w->shared->job;
     tacet_status status = make_room(w, err);
     double *out = status != TACET_OK ? NULL : w->records != NULL ? w->records : w->raw->values;
-    TACET_THEN(status, tacet__curate_number_rows(job, out, w->first, w->count, err));
+    TACET_THEN(status, tacet__source_read(&job->source, out, w->first, w->count, err));
+    TACET_THEN(status, tacet__curate_settle(&job->shape, out, w->first, w->count, err));
     if (status == TACET_OK && job->keyed) {
-        tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->d * sizeof *out);
+        tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->shape.d * sizeof *out);
     }
-    for (size_t i = 0; i < w->count && status == TACET_OK && job->persons != NULL && w->shared->table == NULL; i++) {
+    for (size_t i = 0; i < w->count && status == TACET_OK && job->found.persons != NULL && w->shared->table == NULL;
+         i++) {
         if (!tacet__grow((void **)&w->people, &w->people_room, i + 1, sizeof *w->people)) {
             status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", w->count);
             break;
         }
         const uint64_t *who = &job->settings->persons[w->first + i];
-        w->people[i] = tacet__persons_hash(job->persons, who, sizeof *who);
+        w->people[i] = tacet__persons_hash(job->found.persons, who, sizeof *who);
     }
     *records = w->count;
     return status;
@@ -342,7 +346,7 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
 static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     *records = 0;
-    const size_t *columns = w->shared->columns + w->file * (job->d + 1);
+    const size_t *columns = w->shared->columns + w->file * (job->shape.d + 1);
     if (job->source.numbers) {
         return copy(w, k, records, err);
     }
@@ -352,52 +356,45 @@ static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err
         tacet__mint_tag(&job->mint, w->tag, k, text, size);
     }
     const tacet_status status = make_room(w, err);
-    const bool all = w->shared->table != NULL;
-    if (status == TACET_OK && job->persons != NULL && w->shared->table == NULL) {
-        return tacet__curate_person_rows(job, w->block, columns, w->records, &w->people, &w->people_room, records,
-                                         all ? w->room : 0, err);
-    }
-    if (status == TACET_OK && job->settings->space != NULL) {
-        return tacet__curate_typed_rows(job, w->block, columns, w->records, records, all ? w->room : 0, err);
-    }
-    if (status == TACET_OK && all) {
-        return tacet_csv_rows(w->block, w->records != NULL ? w->records : w->raw->values, records, columns, job->d,
-                              w->room, err);
-    }
-    return status != TACET_OK ? status : tacet_csv_check(w->block, w->records, records, columns, job->d, err);
+    const bool drawing = w->shared->table != NULL;
+    double *out = w->records != NULL || status != TACET_OK ? w->records : w->raw->values;
+    return status != TACET_OK ? status
+           : job->found.persons != NULL && !drawing
+               ? tacet__curate_person_rows(&job->found, &job->shape, w->block, columns, out, &w->people,
+                                           &w->people_room, records, 0, err)
+               : tacet__curate_text_rows(&job->shape, w->block, columns, out, records, drawing ? w->room : 0, err);
 }
 
-static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) {
+static tacet_status draw(worker *w, size_t k, size_t count, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
-    double *scaled = w->records != NULL ? w->records : w->raw->values;
-    if (job->settings->space != NULL) {
-        tacet__curate_split(job, w->raw->values, w->records, records);
-    } else {
-        tacet__curate_scale(job, scaled, records);
+    const tacet__curate_shape *shape = &job->shape;
+    const double *records = w->records != NULL ? w->records : w->raw->values;
+    tacet__curate_split(shape, shape->matrix != NULL ? w->records : w->raw->values, records, count);
+    for (size_t j = 0; j < count && shape->matrix != NULL; j++) {
+        tacet__gemv(false, shape->dims, shape->d, 1, shape->matrix, shape->dims, records + j * shape->d, 0,
+                    w->raw->values + j * shape->dims);
     }
-    for (size_t j = 0; j < records && job->matrix != NULL; j++) {
-        tacet__gemv(false, job->dims, job->d, 1, job->matrix, job->dims, scaled + j * job->d, 0,
-                    w->raw->values + j * job->dims);
-    }
-    return tacet_table_rows(w->shared->table, w->released, w->raw, job->starts[k], records, err);
+    return tacet_table_rows(w->shared->table, w->released, w->raw, job->found.starts[k], count, err);
 }
 
 /* Draws block k, prints it into its slot, and hands it in. OK also when another block has failed meanwhile. */
 static tacet_status release(worker *w, size_t k, size_t records, tacet_error *err) {
     line *l = w->shared;
     const tacet__curate *job = l->job;
-    if (k >= job->blocks || records != tacet__curate_block_rows(job, k) ||
-        (job->keyed && sodium_memcmp(job->tags[k], w->tag, sizeof w->tag) != 0)) {
-        return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
+    if (k >= job->found.blocks || records != tacet__curate_block_rows(&job->found, k) ||
+        (job->keyed && sodium_memcmp(job->found.tags[k], w->tag, sizeof w->tag) != 0)) {
+        return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read",
+                           tacet__curate_table(job->settings));
     }
     lines *s = NULL;
-    if (job->kept != NULL) {
-        records = tacet__curate_keep_rows(job, w->records != NULL ? w->records : w->raw->values, k, records);
+    if (job->found.kept != NULL) {
+        records = tacet__curate_keep_rows(&job->found, job->shape.d, w->records != NULL ? w->records : w->raw->values,
+                                          k, records);
     }
     tacet_status status = records > 0 ? draw(w, k, records, err) : TACET_OK;
     TACET_THEN(status, await_lines(&s, w, k, err));
     if (s != NULL) {
-        s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
+        s->size = tacet__curate_lines(&job->shape, s->text, job->found.starts[k], w->released, records);
         deliver(l, s, k);
     }
     return status;
@@ -481,17 +478,17 @@ static tacet_status run(line *l, tacet_error *err) {
 /* Counts of records into the places of the first ones, and how many there are in all. */
 static tacet_status sum_up(line *l, tacet_error *err) {
     tacet__curate *job = l->job;
-    job->blocks = l->taken;
-    job->rows = 0;
-    if (!tacet__grow((void **)&job->starts, &l->capacity, job->blocks + 1, sizeof *job->starts)) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", job->blocks);
+    job->found.blocks = l->taken;
+    job->found.rows = 0;
+    if (!tacet__grow((void **)&job->found.starts, &l->capacity, job->found.blocks + 1, sizeof *job->found.starts)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", job->found.blocks);
     }
-    for (size_t k = 0; k < job->blocks; k++) {
-        const size_t records = job->starts[k];
-        job->starts[k] = job->rows;
-        job->rows += records;
+    for (size_t k = 0; k < job->found.blocks; k++) {
+        const size_t records = job->found.starts[k];
+        job->found.starts[k] = job->found.rows;
+        job->found.rows += records;
     }
-    job->starts[job->blocks] = job->rows;
+    job->found.starts[job->found.blocks] = job->found.rows;
     return TACET_OK;
 }
 
@@ -504,23 +501,24 @@ tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *
               .turned = PTHREAD_COND_INITIALIZER,
               .failed = SIZE_MAX};
     const size_t files = job->source.numbers ? 1 : job->source.file_count;
-    l.columns = TACET__ZALLOC(size_t, files * (job->d + 1));
+    l.columns = TACET__ZALLOC(size_t, files * (job->shape.d + 1));
     l.csv = TACET__ZALLOC(tacet_csv *, files);
     tacet_status status = TACET_OK;
     if (l.columns == NULL || l.csv == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->shape.d);
     }
-    for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
+    for (size_t i = 0; i < job->shape.d && status == TACET_OK; i++) {
         l.columns[i] = i; /* of numbers */
     }
     TACET_THEN(status, run(&l, err));
     if (status == TACET_OK && table == NULL) {
-        free(job->column_at);
-        job->column_at = l.columns;
+        free(job->found.column_at);
+        job->found.column_at = l.columns;
         l.columns = NULL;
         status = sum_up(&l, err);
-    } else if (status == TACET_OK && l.written != job->blocks) {
-        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
+    } else if (status == TACET_OK && l.written != job->found.blocks) {
+        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read",
+                             tacet__curate_table(job->settings));
     }
     for (size_t f = 0; f < files && l.csv != NULL; f++) {
         tacet_csv_close(l.csv[f]);

@@ -4,6 +4,7 @@
  * that has no name and is enciphered under a key that never leaves this process: both passes of a release read that
  * file, so that nothing others write, and no server that goes away, can come between. Cost: the text of the released
  * columns on the disk that gets the release; memory is a chunk. */
+#include "outsourced/trusted/curate_shape.h"
 #include "outsourced/trusted/curate_source.h"
 
 #include "core/fail.h"
@@ -119,7 +120,7 @@ tacet_status tacet__source_database(tacet__source *s, const tacet_curate_setting
                                        .order = settings->order,
                                        .columns = columns,
                                        .count = width,
-                                       .numbers = settings->space != NULL ? 0 : settings->column_count};
+                                       .numbers = tacet__curate_bare(settings->space) ? settings->space->count : 0};
     tacet__copy *copy = NULL;
     chunk *c = TACET__ZALLOC(chunk, 1);
     if (c == NULL) {

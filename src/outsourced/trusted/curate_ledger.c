@@ -5,10 +5,9 @@
  * symbolic link to it. Where one is named, a link to it is left beside the table, for those who name none. A link holds
  * a path and nothing of the data; the ledger itself, which has the measured values, is not in the folder that is handed
  * out. A copy of the table elsewhere has another path, and is known by its rows (src/registry). */
-#include "outsourced/trusted/curate_job.h"
+#include "outsourced/trusted/curate_place.h"
 
 #include "core/fail.h"
-#include "outsourced/shared/form.h"
 #include "registry/ledger_beside.h"
 #include "io/db/db.h"
 #include "registry/registry.h"
@@ -45,51 +44,50 @@ static tacet_status beside_first(char out[TACET__PATH], const char *data, tacet_
 }
 
 /* The table as the registry looks at it: all columns of files; of what is in memory, those that are released. */
-static tacet__rows rows_of(const tacet__curate *job, const char *names[TACET_MANIFEST_COLUMNS]) {
-    const tacet_curate_settings *s = job->settings;
+static tacet__rows rows_of(const tacet_curate_settings *s, const tacet__source *source,
+                           const char *names[TACET_MANIFEST_COLUMNS]) {
     if (s->records == NULL) {
-        return (tacet__rows){.files = job->source.file_count, .open = tacet__source_csv, .user = &job->source};
+        return (tacet__rows){.files = source->file_count, .open = tacet__source_csv, .user = source};
     }
-    for (size_t i = 0; i < job->d; i++) {
-        names[i] = s->space != NULL ? s->space->columns[i].name : s->columns[i].name;
+    for (size_t i = 0; i < s->space->count; i++) {
+        names[i] = s->space->columns[i].name;
     }
     return (tacet__rows){.numbers = s->records,
-                         .width = job->d,
+                         .width = s->space->count,
                          .count = s->record_count,
                          .names = names,
-                         .columns = job->d,
+                         .columns = s->space->count,
                          .space = s->space};
 }
 
-tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
-    const tacet_curate_settings *s = job->settings;
+tacet_status tacet__curate_ledger_path(tacet__curate_place *place, const tacet_curate_settings *s, tacet_error *err) {
     struct stat st;
-    tacet_status status = tacet__path(job->link, s->folder, "ledger.db", err);
+    tacet_status status = tacet__path(place->link, s->folder, "ledger.db", err);
     if (status != TACET_OK || s->ledger != NULL) {
-        return status != TACET_OK ? status : copy(job->ledger, s->ledger, "", err);
+        return status != TACET_OK ? status : copy(place->ledger, s->ledger, "", err);
     }
     if (s->records != NULL) {
         const char *names[TACET_MANIFEST_COLUMNS];
-        const tacet__rows rows = rows_of(job, names);
-        status = tacet__registry_ledger(job->ledger, &rows, err);
+        const tacet__rows rows = rows_of(s, NULL, names);
+        status = tacet__registry_ledger(place->ledger, &rows, err);
     } else {
-        status = beside_first(job->ledger, s->data, err);
+        status = beside_first(place->ledger, s->data, err);
     }
-    if (status != TACET_OK || lstat(job->link, &st) != 0) {
+    if (status != TACET_OK || lstat(place->link, &st) != 0) {
         return status;
     }
     if (S_ISREG(st.st_mode)) {
         /* named by an earlier release into this folder; but what this table has spent elsewhere is not to be left out
          */
-        return access(job->ledger, F_OK) != 0 || same_file(job->link, job->ledger)
-                   ? copy(job->ledger, job->link, "", err)
+        return access(place->ledger, F_OK) != 0 || same_file(place->link, place->ledger)
+                   ? copy(place->ledger, place->link, "", err)
                    : tacet__fail(err, TACET_CONFLICT, "%s is another ledger than the table's own, %s; name one",
-                                 job->link, job->ledger);
+                                 place->link, place->ledger);
     }
-    return stat(job->link, &st) != 0 || same_file(job->link, job->ledger)
+    return stat(place->link, &st) != 0 || same_file(place->link, place->ledger)
                ? TACET_OK
                : tacet__fail(err, TACET_CONFLICT,
-                             "%s is the ledger of another table; choose another folder, or name a ledger", job->link);
+                             "%s is the ledger of another table; choose another folder, or name a ledger", place->link);
 }
 
 bool tacet__curate_counts(const tacet_curate_settings *s) {
@@ -98,12 +96,12 @@ bool tacet__curate_counts(const tacet_curate_settings *s) {
 
 /* What was released into the folder before must be in the ledger. A manifest that cannot be read is not taken for none.
  */
-static tacet_status check_manifest(const tacet__curate *job, tacet_error *err) {
+static tacet_status check_manifest(const tacet__curate_place *place, tacet_error *err) {
     char *text = NULL;
     size_t length = 0;
     tacet_manifest before;
     tacet_error why = {0};
-    tacet_status status = tacet__file_read(&text, &length, job->manifest, MANIFEST_MOST, &why);
+    tacet_status status = tacet__file_read(&text, &length, place->manifest, MANIFEST_MOST, &why);
     if (status == TACET_NOT_FOUND) {
         return TACET_OK;
     }
@@ -112,43 +110,44 @@ static tacet_status check_manifest(const tacet__curate *job, tacet_error *err) {
     if (status != TACET_OK) {
         (void)tacet__fail(err, status,
                           "%.80s is there and cannot be read (%.80s): move it away, or say why in --new-budget",
-                          job->manifest, why.message);
+                          place->manifest, why.message);
     } else if (before.is_private &&
-               tacet__registry_entry(job->ledger, before.entry, before.entry_hash, NULL) != TACET_OK) {
+               tacet__registry_entry(place->ledger, before.entry, before.entry_hash, NULL) != TACET_OK) {
         status = tacet__fail(err, TACET_BUDGET,
                              "%.80s names entry %llu (%.8s…), which the ledger %.80s does not have: name its ledger "
                              "with --ledger, or say why in --new-budget",
-                             job->manifest, (unsigned long long)before.entry, before.entry_hash, job->ledger);
+                             place->manifest, (unsigned long long)before.entry, before.entry_hash, place->ledger);
     }
     tacet_manifest_clear(&before);
     free(text);
     return status;
 }
 
-tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_settings *settings, tacet_error *err) {
-    const tacet_curate_settings *s = job->settings;
+tacet_status tacet__curate_ledger_open(tacet_ledger **out, const tacet__curate_place *place,
+                                       const tacet_curate_settings *s, const tacet__source *source,
+                                       const tacet_ledger_settings *ledger, tacet_error *err) {
     char what[TACET__PATH];
     if (!tacet__curate_counts(s)) {
-        return tacet_ledger_open(&job->book, job->ledger, settings, err);
+        return tacet_ledger_open(out, place->ledger, ledger, err);
     }
-    const tacet_status status = s->new_budget == NULL ? check_manifest(job, err) : TACET_OK;
+    const tacet_status status = s->new_budget == NULL ? check_manifest(place, err) : TACET_OK;
     if (status != TACET_OK) {
         return status;
     }
     if (s->engine != NULL) {
-        return tacet__registry_reopen(&job->book, job->ledger, settings, err);
+        return tacet__registry_reopen(out, place->ledger, ledger, err);
     }
     char *folder = realpath(s->folder, NULL);
     (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
     free(folder);
     const char *names[TACET_MANIFEST_COLUMNS];
-    const tacet__registry_release release = {.rows = rows_of(job, names),
+    const tacet__registry_release release = {.rows = rows_of(s, source, names),
                                              .few = s->few,
-                                             .ledger = job->ledger,
+                                             .ledger = place->ledger,
                                              .what = what,
-                                             .ticket = job->ticket,
+                                             .ticket = place->ticket,
                                              .new_budget = s->new_budget};
-    return tacet__registry_open(&job->book, &release, settings, err);
+    return tacet__registry_open(out, &release, ledger, err);
 }
 
 /* The way from a folder to a file, both absolute and without links. */
@@ -175,60 +174,61 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
                                                   : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
 }
 
-tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
+tacet_status tacet__curate_ledger_link(const tacet__curate_place *place, const tacet_curate_settings *s,
+                                       tacet_error *err) {
     struct stat st;
-    char way[TACET__PATH];
-    if (tacet__curate_counts(job->settings) && job->settings->data != NULL && job->settings->table == NULL &&
-        beside_first(way, job->settings->data, NULL) == TACET_OK) {
-        tacet__beside_note(way, job->ledger);
+    char path[TACET__PATH];
+    if (tacet__curate_counts(s) && s->data != NULL && s->table == NULL &&
+        beside_first(path, s->data, NULL) == TACET_OK) {
+        tacet__beside_note(path, place->ledger);
     }
-    if (tacet__db_is_url(job->ledger)) {
+    if (tacet__db_is_url(place->ledger)) {
         return TACET_OK; /* nothing to link to */
     }
-    const bool there = lstat(job->link, &st) == 0;
-    if (there && (!S_ISLNK(st.st_mode) || same_file(job->link, job->ledger))) {
+    const bool there = lstat(place->link, &st) == 0;
+    if (there && (!S_ISLNK(st.st_mode) || same_file(place->link, place->ledger))) {
         return TACET_OK; /* the ledger itself, or leading to it, or one that is not ours to replace */
     }
-    char *folder = realpath(job->settings->folder, NULL);
-    char *file = realpath(job->ledger, NULL);
+    char *folder = realpath(s->folder, NULL);
+    char *file = realpath(place->ledger, NULL);
     tacet_status status =
         folder == NULL || file == NULL
-            ? tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", job->ledger)
-            : relative(way, folder, file, err);
-    if (status == TACET_OK && ((there && unlink(job->link) != 0) || symlink(way, job->link) != 0)) {
-        status = tacet__fail(err, TACET_IO, "%s: cannot be linked: %s", job->link, strerror(errno));
+            ? tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", place->ledger)
+            : relative(path, folder, file, err);
+    if (status == TACET_OK && ((there && unlink(place->link) != 0) || symlink(path, place->link) != 0)) {
+        status = tacet__fail(err, TACET_IO, "%s: cannot be linked: %s", place->link, strerror(errno));
     }
     free(folder);
     free(file);
     return status;
 }
 
-void tacet__curate_leave(const tacet__curate *job) {
+void tacet__curate_leave(const tacet__curate_place *place, const char *folder) {
     struct stat st;
-    if (!job->made) {
+    if (!place->made) {
         return;
     }
-    if (lstat(job->link, &st) == 0 && S_ISLNK(st.st_mode)) {
-        (void)unlink(job->link); /* the next release makes it again */
+    if (lstat(place->link, &st) == 0 && S_ISLNK(st.st_mode)) {
+        (void)unlink(place->link); /* the next release makes it again */
     }
-    (void)rmdir(job->settings->folder);
+    (void)rmdir(folder);
 }
 
-tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
-                                   tacet_error *err) {
+tacet_status tacet__curate_refused(const tacet_curate_settings *s, tacet_ledger *book, tacet_status status,
+                                   const tacet_error *why, tacet_error *err) {
     if (status == TACET_CONFLICT) {
         return tacet__fail(err, status,
                            "the ledger has another release under the ticket '%.40s'; another --ticket makes, and "
                            "charges, another one (%.120s)",
-                           job->ticket, why->message);
+                           s->ticket, why->message);
     }
     if (status != TACET_BUDGET) {
         return tacet__fail(err, status, "%s", why->message);
     }
     tacet_ledger_totals totals;
-    const tacet_law *law = tacet__form_at((size_t)job->settings->mechanism)->law;
+    const tacet_law *law = tacet_curate_law(s->mechanism);
     const bool curves = law != NULL && law->density == TACET_DENSITY_EUCLIDEAN &&
-                        tacet_ledger_total(job->book, &totals, NULL) == TACET_OK &&
+                        tacet_ledger_total(book, &totals, NULL) == TACET_OK &&
                         totals.accounting == TACET_ACCOUNTING_GAUSSIAN;
     return tacet__fail(
         err, status, "the budget of this table, fixed by its first release, does not allow it: %.80s%s", why->message,
@@ -236,16 +236,16 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
 }
 
 tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings, tacet_error *err) {
-    tacet__curate job = {.settings = settings};
-    job.d = settings->space != NULL ? settings->space->count : settings->column_count;
-    if ((settings->data == NULL && settings->records == NULL) || settings->folder == NULL) {
+    tacet__curate_place place = {.held = -1};
+    if ((settings->data == NULL && (settings->records == NULL || settings->space == NULL)) ||
+        settings->folder == NULL) {
         return tacet__fail(err, TACET_INVALID, "a table and a folder are needed");
     }
-    const tacet_status status = tacet__curate_ledger_path(&job, err);
+    const tacet_status status = tacet__curate_ledger_path(&place, settings, err);
     if (status != TACET_OK) {
         return status;
     }
-    return snprintf(out, size, "%s", job.ledger) < (int)size
+    return snprintf(out, size, "%s", place.ledger) < (int)size
                ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "no room for the ledger's path");
 }

@@ -18,18 +18,14 @@
 #include <tacet/outsourced/trusted/published.h>
 
 static tacet_status load(tacet_csv_table *table, const tacet__curate *job, tacet_error *err) {
-    const char **names = TACET__ZALLOC(const char *, job->d);
-    if (names == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    const char *names[TACET_MANIFEST_COLUMNS];
+    for (size_t i = 0; i < job->shape.d; i++) {
+        names[i] = job->shape.space->columns[i].name;
     }
-    for (size_t i = 0; i < job->d; i++) {
-        names[i] = job->settings->columns[i].name;
-    }
-    const tacet_csv_wanted wanted = {.columns = names, .d = job->d};
+    const tacet_csv_wanted wanted = {.columns = names, .d = job->shape.d};
     const tacet_status status = tacet_csv_load_file(table, job->settings->data, &wanted, err);
-    free(names);
     if (status == TACET_OK) {
-        tacet__curate_scale(job, table->values, table->n);
+        tacet__curate_split(&job->shape, table->values, table->values, table->n);
     }
     return status;
 }
@@ -44,14 +40,14 @@ static tacet_status disclose_sigma_min(tacet__curate *job, double *sigma_min, ta
     tacet_ledger_settings_defaults(&settings);
     settings.eps = s->eps;
     settings.delta = s->delta;
-    settings.use_stored = access(job->ledger, F_OK) == 0;
+    settings.use_stored = access(job->place.ledger, F_OK) == 0;
     tacet_charge_init(&charge);
     charge.what = "smallest singular value of the records";
     charge.to_whom = s->to_whom;
     charge.parameters = "{\"mechanism\":\"none\",\"note\":\"not differentially private\"}";
     charge.uncovered_fields = "a number computed from all records";
     tacet_blob_init(&memo);
-    tacet_status status = tacet_ledger_open(&job->book, job->ledger, &settings, err);
+    tacet_status status = tacet_ledger_open(&job->book, job->place.ledger, &settings, err);
     TACET_THEN(status, tacet_ledger_disclose(job->book, &entry, &memo, "suggest-r", &charge, sigma_min,
                                              sizeof *sigma_min, err));
     if (status == TACET_OK && entry.answered) {
@@ -68,7 +64,7 @@ static tacet_status disclose_sigma_min(tacet__curate *job, double *sigma_min, ta
 }
 
 tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err) {
-    tacet__curate job = {.settings = settings, .d = settings->column_count};
+    tacet__curate job = {.settings = settings};
     tacet_csv_table table = {0};
     double found = 0;
     *out = NAN;
@@ -77,10 +73,10 @@ tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *se
                            "this number is computed from the records and not differentially private; "
                            "--i-know-this-is-not-private allows it, and it is entered in the ledger");
     }
-    tacet__curate_columns(&job);
-    tacet_status status = tacet__curate_ledger_path(&job, err);
+    tacet_status status = tacet__curate_shape_make(&job.shape, settings, err);
+    TACET_THEN(status, tacet__curate_ledger_path(&job.place, settings, err));
     TACET_THEN(status, load(&table, &job, err));
-    TACET_THEN(status, tacet_published_sigma_min(&found, table.values, job.d, job.d, table.n, err));
+    TACET_THEN(status, tacet_published_sigma_min(&found, table.values, job.shape.d, job.shape.d, table.n, err));
     TACET_THEN(status, disclose_sigma_min(&job, &found, err));
     *out = status == TACET_OK ? found : (double)NAN;
     tacet_csv_table_clear(&table);
@@ -101,14 +97,15 @@ static tacet_status enter(tacet__curate *job, const double *Z, tacet_receipt *re
     charge.parameters = "{\"mechanism\":\"published\",\"note\":\"not differentially private\"}";
     charge.uncovered_fields = text.covered;
     charge.seeded = job->settings->seeded;
-    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)Z, job->rows * job->dims * sizeof *Z, NULL, 0);
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)Z, job->found.rows * job->shape.dims * sizeof *Z,
+                             NULL, 0);
     tacet_blob_init(&memo);
     tacet_error why = {0};
     const tacet_status status =
         tacet_ledger_disclose(job->book, &entry, &memo, job->settings->ticket, &charge, hash, sizeof hash, &why);
     tacet_blob_clear(&memo);
     if (status != TACET_OK) {
-        return tacet__curate_refused(job, status, &why, err);
+        return tacet__curate_refused(job->settings, job->book, status, &why, err);
     }
     if (entry.answered) {
         return tacet__fail(err, TACET_CONFLICT, "this release was made already; another --ticket makes another one");
@@ -119,18 +116,19 @@ static tacet_status enter(tacet__curate *job, const double *Z, tacet_receipt *re
 }
 
 static tacet_status write_rows(const tacet__curate *job, const double *Z, tacet_error *err) {
-    FILE *file = tacet__curate_draft(job);
+    FILE *file = tacet__curate_draft(&job->place);
     if (file == NULL) {
-        return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
+        return tacet__fail(err, TACET_IO, "%s: cannot be written", job->place.unfinished);
     }
     char text[(TACET_MANIFEST_COLUMNS + 1) * TACET__CELL_BYTES];
     bool ok = tacet__curate_header(job, NULL, file, err) == TACET_OK;
-    for (size_t j = 0; j < job->rows && ok; j++) {
-        const size_t n = tacet__curate_lines(job, text, j, Z + j * job->dims, 1);
+    for (size_t j = 0; j < job->found.rows && ok; j++) {
+        const size_t n = tacet__curate_lines(&job->shape, text, j, Z + j * job->shape.dims, 1);
         ok = fwrite(text, 1, n, file) == n;
     }
-    const tacet_status status = tacet__curate_whole(job, file, err);
-    return status == TACET_OK && !ok ? tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished) : status;
+    const tacet_status status = tacet__curate_whole(&job->place, file, err);
+    return status == TACET_OK && !ok ? tacet__fail(err, TACET_IO, "%s: cannot be written", job->place.unfinished)
+                                     : status;
 }
 
 tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt, tacet_error *err) {
@@ -141,11 +139,11 @@ tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt,
         return status;
     }
     size_t size = 0;
-    job->rows = table.n;
-    double *M = TACET__ALIGNED(double, job->d * job->dims);
-    double *Z = tacet__size_mul(&size, job->rows, job->dims) ? TACET__ALIGNED(double, size) : NULL;
+    job->found.rows = table.n;
+    double *M = TACET__ALIGNED(double, job->shape.d * job->shape.dims);
+    double *Z = tacet__size_mul(&size, job->found.rows, job->shape.dims) ? TACET__ALIGNED(double, size) : NULL;
     if (M == NULL || Z == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory projecting %zu records", job->rows);
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory projecting %zu records", job->found.rows);
         goto done;
     }
     tacet_noise *sample = NULL; /* what is made of it is stamped not private, whatever the source */
@@ -153,15 +151,16 @@ tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt,
         status = tacet_noise_open_sample(&sample, err);
     }
     tacet_noise *noise = job->noise != NULL ? job->noise : sample;
-    TACET_THEN(status, tacet__draw_gaussian(noise, M, job->d * job->dims, 1, -DRAW_GRID_BITS, err));
+    TACET_THEN(status, tacet__draw_gaussian(noise, M, job->shape.d * job->shape.dims, 1, -DRAW_GRID_BITS, err));
     tacet_noise_close(sample);
-    TACET_THEN(status, tacet_published_project(Z, job->dims, NULL, table.values, job->d, job->d, job->rows, M, job->d,
-                                               job->dims, s->eps, s->delta, err));
+    TACET_THEN(status,
+               tacet_published_project(Z, job->shape.dims, NULL, table.values, job->shape.d, job->shape.d,
+                                       job->found.rows, M, job->shape.d, job->shape.dims, s->eps, s->delta, err));
     TACET_THEN(status, enter(job, Z, receipt, err));
     if (status == TACET_OK) {
         status = write_rows(job, Z, err);
         if (status != TACET_OK) {
-            (void)unlink(job->unfinished);
+            (void)unlink(job->place.unfinished);
         }
     }
 done:

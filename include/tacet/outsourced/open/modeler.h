@@ -34,7 +34,7 @@ typedef struct tacet_modeler_settings {
     double scale;         /* >= 0 */
     const double
         *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
-                    columns do (outsourced/shared/typed.h); NULL: law and scale say it. averaging, eiv; copied */
+                    columns do (outsourced/shared/coordinates.h); NULL: law and scale say it. averaging, eiv; copied */
     /* Rows of several holders, one holder's after the other's, each with noise of its own; 0 or 1: all are alike, and
      * what is said above holds. Averaging only. Copied. */
     size_t holders;

@@ -51,15 +51,15 @@ typedef struct tacet_manifest {
     size_t other_count;
     size_t rows;
     size_t dims;                    /* released coordinates */
-    tacet_manifest_column *columns; /* the inputs; of typed ones the numeric, on the scale of their distances; owned */
+    tacet_manifest_column *columns; /* the numeric ones of the space, on the scale of their distances; owned */
     size_t column_count;
-    tacet_space space;        /* typed inputs (outsourced/shared/typed.h); count 0: all are real numbers; owned */
-    uint64_t projection_seed; /* projection: the public matrix is a function of it */
-    double projection_norm;   /* projection: its largest singular value */
-    bool outputs_private;     /* measured values pass a randomiser */
-    tacet_ldp outputs;        /* then: which, with its eps and range */
-    size_t queries;           /* how many the curator answers */
-    uint64_t entry;           /* of the ledger */
+    tacet_space space;                      /* the columns of the table; owned */
+    uint64_t projection_seed;               /* projection: the public matrix is a function of it */
+    double projection_norm;                 /* projection: its largest singular value */
+    bool outputs_private;                   /* measured values pass a randomiser */
+    tacet_ldp outputs;                      /* then: which, with its eps and range */
+    size_t queries;                         /* how many the curator answers */
+    uint64_t entry;                         /* of the ledger */
     char entry_hash[TACET_MANIFEST_HASH];   /* hex */
     char new_budget[TACET_MANIFEST_REASON]; /* why rows that were released before got another budget; empty: they did
                                                not */

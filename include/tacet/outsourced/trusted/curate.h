@@ -67,10 +67,8 @@ typedef struct tacet_curate_settings {
     const char *folder;     /* receives release.csv and manifest.json; made when missing */
     const char *ledger;     /* file; NULL: beside the table, and linked from the folder; of a table in
                                memory: in the registry, where the same records find it again */
-    const tacet_manifest_column *columns; /* inputs with their public bounds and units */
-    size_t column_count;
-    const tacet_space
-        *space; /* typed inputs, each with its unit, instead of columns; NULL: columns. gaussian, laplace */
+    const tacet_space *space; /* the columns, each with its public bounds and its unit; projection and published take
+                                 plain numbers only */
     tacet_curate_mechanism mechanism;
     size_t dims;         /* projection, published: released coordinates */
     uint64_t seed;       /* projection: of the public matrix */
@@ -103,10 +101,6 @@ typedef struct tacet_curate_settings {
 TACET_API tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err);
 /* The law of its noise; NULL: PUBLISHED, which has none, or no such mechanism. */
 TACET_API const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism);
-/* Typed inputs into the settings: as columns (room for TACET_MANIFEST_COLUMNS, which the settings then borrow), which
- * every mechanism and the fastest reader takes, where all are reals without missing cells; otherwise as the space. */
-TACET_API void tacet_curate_take_space(tacet_curate_settings *settings, tacet_manifest_column *columns,
-                                       const tacet_space *space);
 /* The standard deviation that laplace would have instead of the gaussian noise of this release, the sensitivity being
  * the same, where that is less. NAN: it is not. */
 TACET_API double tacet_curate_sigma_laplace(const tacet_curate_settings *settings, const tacet_manifest *manifest);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed.c - releases of typed columns: what is released of a record, and what a released row says about the true one.
+/* coordinates.c - what a released row says about the true one.
  * Ring: shared, pure. Source: unbiased estimates from randomised response (Warner 1965). Cost: a pass. */
-#include "outsourced/shared/typed.h"
+#include "outsourced/shared/coordinates.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "outsourced/shared/form.h"
 #include "space/internal.h"
 
 #include <math.h>
@@ -20,20 +21,8 @@ static bool has_flag(const tacet_space_column *c) {
     return is_numeric(c) && c->missing == TACET_SPACE_FLAG;
 }
 
-size_t tacet_typed_numbers(const tacet_space *space) {
-    size_t count = 0;
-    for (size_t i = 0; i < space->count; i++) {
-        count += is_numeric(&space->columns[i]) ? 1 : 0;
-    }
-    return count;
-}
-
-size_t tacet_typed_levels(const tacet_space *space) {
-    return tacet_space_categories(space);
-}
-
-void tacet_typed_level_of(tacet_typed_level *out, const tacet_space *space, size_t i, double eps) {
-    *out = (tacet_typed_level){.levels = 2};
+void tacet_manifest_level_of(tacet_manifest_level *out, const tacet_space *space, size_t i, double eps) {
+    *out = (tacet_manifest_level){.levels = 2};
     for (size_t c = 0; c < space->count; c++) {
         const tacet_space_column *column = &space->columns[c];
         if (is_numeric(column) && !has_flag(column)) {
@@ -50,25 +39,13 @@ void tacet_typed_level_of(tacet_typed_level *out, const tacet_space *space, size
     out->other = tacet_levels_other(out->levels, eps);
 }
 
-void tacet_typed_split(const tacet_space *space, double *numbers, double *levels, const double *record) {
-    for (size_t c = 0; c < space->count; c++) {
-        const tacet_space_column *column = &space->columns[c];
-        if (is_numeric(column)) {
-            const tacet_space one = {(tacet_space_column *)(size_t)column, 1};
-            double x[2];
-            tacet_space_embed(&one, x, &record[c]);
-            *numbers++ = x[0];
-            if (has_flag(column)) {
-                *levels++ = isnan(record[c]) ? 1 : 0;
-            }
-        } else {
-            *levels++ = record[c];
-        }
-    }
+bool tacet_manifest_projects(const tacet_manifest *m) {
+    const tacet__form *form = tacet__form_find(m->mechanism);
+    return form != NULL && form->projects;
 }
 
-tacet_status tacet_typed_describe(tacet_manifest *m, const tacet_space *space, tacet_error *err) {
-    const size_t numbers = tacet_typed_numbers(space);
+tacet_status tacet_manifest_describe(tacet_manifest *m, const tacet_space *space, tacet_error *err) {
+    const size_t numbers = tacet_space_numbers(space);
     for (size_t i = 0; i < space->count; i++) {
         if (space->columns[i].unit == 0) {
             return tacet__fail(err, TACET_INVALID, "column '%s' needs a unit: what counts as distance 1",
@@ -97,12 +74,12 @@ tacet_status tacet_typed_describe(tacet_manifest *m, const tacet_space *space, t
     free(m->columns);
     m->columns = columns;
     m->column_count = numbers;
-    m->dims = numbers + tacet_typed_levels(space);
+    m->dims = tacet_manifest_projects(m) ? m->dims : numbers + tacet_space_categories(space);
     return TACET_OK;
 }
 
-size_t tacet_typed_coordinates(const tacet_manifest *m) {
-    return m->space.count > 0 ? tacet_space_dims(&m->space) : m->dims;
+size_t tacet_manifest_coordinates(const tacet_manifest *m) {
+    return tacet_manifest_projects(m) ? m->dims : tacet_space_dims(&m->space);
 }
 
 static size_t level_in(double released, size_t levels) {
@@ -112,13 +89,14 @@ static size_t level_in(double released, size_t levels) {
     return released < (double)levels ? (size_t)released : levels - 1;
 }
 
-void tacet_typed_row(const tacet_manifest *m, double *x, const double *released) {
-    const size_t numbers = m->space.count > 0 ? m->column_count : m->dims;
+void tacet_manifest_row(const tacet_manifest *m, double *x, const double *released) {
+    const size_t levels = tacet_manifest_projects(m) ? 0 : tacet_space_categories(&m->space);
+    const size_t numbers = m->dims - levels;
     memcpy(x, released, numbers * sizeof *x);
     x += numbers;
-    for (size_t i = 0; i < tacet_typed_levels(&m->space); i++) {
-        tacet_typed_level level;
-        tacet_typed_level_of(&level, &m->space, i, m->eps);
+    for (size_t i = 0; i < levels; i++) {
+        tacet_manifest_level level;
+        tacet_manifest_level_of(&level, &m->space, i, m->eps);
         tacet_space_vertex(x, level_in(released[numbers + i], level.levels), level.levels);
         for (size_t j = 0; j + 1 < level.levels; j++) {
             x[j] /= level.keep - level.other;
@@ -129,19 +107,18 @@ void tacet_typed_row(const tacet_manifest *m, double *x, const double *released)
 
 /* A coordinate of a vertex, over levels that are equally likely, has mean 0 and mean square 1/(2 k), both before and
  * after randomised response; dividing by keep - other makes the latter larger. */
-static double level_sd(const tacet_typed_level *level) {
+static double level_sd(const tacet_manifest_level *level) {
     const double slope = level->keep - level->other;
     return sqrt(fmax(0, (1 / (slope * slope) - 1) / (2 * (double)level->levels)));
 }
 
-void tacet_typed_law(const tacet_manifest *m, double *sd, double *low, double *high) {
-    const bool typed = m->space.count > 0;
-    const size_t numbers = typed ? m->column_count : m->dims;
-    const bool boxed = numbers == m->column_count; /* a projection's coordinates are no columns */
+void tacet_manifest_spread(const tacet_manifest *m, double *sd, double *low, double *high) {
+    const bool projects = tacet_manifest_projects(m);
+    const size_t levels = projects ? 0 : tacet_space_categories(&m->space);
     size_t at = 0;
-    for (; at < numbers; at++) {
-        const tacet_manifest_column *c = boxed ? &m->columns[at] : NULL;
-        const double half = c != NULL ? (c->hi / 2 - c->lo / 2) / c->unit : (double)INFINITY;
+    for (; at < m->dims - levels; at++) {
+        const tacet_manifest_column *c = projects ? NULL : &m->columns[at];
+        const double half = c == NULL ? (double)INFINITY : (c->hi / 2 - c->lo / 2) / c->unit;
         if (sd != NULL) {
             sd[at] = m->sigma;
         }
@@ -150,9 +127,9 @@ void tacet_typed_law(const tacet_manifest *m, double *sd, double *low, double *h
             high[at] = half;
         }
     }
-    for (size_t i = 0; typed && i < tacet_typed_levels(&m->space); i++) {
-        tacet_typed_level level;
-        tacet_typed_level_of(&level, &m->space, i, m->eps);
+    for (size_t i = 0; i < levels; i++) {
+        tacet_manifest_level level;
+        tacet_manifest_level_of(&level, &m->space, i, m->eps);
         for (size_t j = 1; j < level.levels; j++, at++) {
             const double norm = sqrt(2 * (double)j * (double)(j + 1));
             if (sd != NULL) {
