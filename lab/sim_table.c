@@ -348,7 +348,7 @@ static tacet_status choose_mechanism(work *w, tacet_error *err) {
     }
     const tacet_status status = tacet_curate_parse(&w->mechanism, r->mechanism, err);
     const tacet_law *law = status == TACET_OK ? tacet_curate_law(w->mechanism) : NULL;
-    if (status == TACET_OK && (law == NULL || w->mechanism == TACET_CURATE_PROJECTION)) {
+    if (status == TACET_OK && law == NULL) {
         return tacet__fail(err, TACET_INVALID, "--table takes a mechanism that adds noise to the columns themselves");
     }
     w->delta = isnan(r->delta) ? (law != NULL && law->pure ? 0 : 1e-5) : r->delta;

@@ -6,7 +6,6 @@
 #include "common/space.h"
 
 #include <tacet/outsourced/trusted/curate.h>
-#include <tacet/outsourced/trusted/published.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@ typedef struct arguments {
     cli_span output_range;
     double radius, eps_output;
     bool values_unprotected;
-    bool suggest_r, dry_run, yes, rehearsal;
+    bool dry_run, yes, rehearsal;
 } arguments;
 
 static int columns_from(tacet_space *space, const arguments *a, const cli_command *self) {
@@ -79,7 +78,7 @@ static int look_at_target(const char *data, const char *target, const cli_comman
  * refused until it says so, a person is asked. A rehearsal has no persons. */
 static int ask_about_values(const arguments *a, const cli_command *self) {
     char answer[16] = "";
-    if (a->values_unprotected || a->dry_run || a->suggest_r || a->rehearsal) {
+    if (a->values_unprotected || a->dry_run || a->rehearsal) {
         return CLI_EXIT_OK;
     }
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
@@ -120,9 +119,7 @@ static int mechanism_from(tacet_curate_settings *s, const arguments *a, double d
         return cli_usage(self, "--mechanism: %s", err.message);
     }
     const tacet_law *law = tacet_curate_law(s->mechanism);
-    if (s->mechanism == TACET_CURATE_AUTO && a->suggest_r) {
-        s->mechanism = TACET_CURATE_PUBLISHED; /* the one it concerns */
-    } else if (s->mechanism == TACET_CURATE_AUTO) {
+    if (s->mechanism == TACET_CURATE_AUTO) {
         s->delta = isnan(delta) ? 0 : delta;
         return CLI_EXIT_OK;
     }
@@ -135,26 +132,12 @@ static int mechanism_from(tacet_curate_settings *s, const arguments *a, double d
         return cli_usage(self, "--delta: the %s mechanism has pure eps, so there is none to give (it is 0)",
                          a->mechanism);
     }
-    return a->suggest_r ? cli_usage(self, "--suggest-r concerns the published mechanism, not %s", a->mechanism)
-                        : CLI_EXIT_OK;
+    return CLI_EXIT_OK;
 }
 
 static void progress(double fraction, void *user) {
     (void)user;
     cli_progress(fraction, "drawing");
-}
-
-static int suggest(const tacet_curate_settings *s, const cli_command *self) {
-    double sigma_min = 0;
-    tacet_error err = {0};
-    if (tacet_curate_sigma_min(&sigma_min, s, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    const size_t r = tacet_published_suggest_r(sigma_min, s->eps, s->delta);
-    cli_say(self, "this number depends on the records and is not private; it concerns the published mechanism only");
-    return cli_tell(cli_object("suggested_r sigma_min omega stamp", J(r), J(sigma_min),
-                               J(tacet_published_omega(r > 0 ? r : 1, s->eps, s->delta)), J(TACET_MANIFEST_STAMP)),
-                    "{suggested_r}\n");
 }
 
 /* What the warnings need besides the plan of a release. */
@@ -208,13 +191,12 @@ static const char WORDS[] =
     "noise in the columns' own units: {noise}\nnot protected: {uncovered}\n"
     "{?dry_run|a dry run: nothing was released, and nothing charged to {ledger}\n}"
     "{!dry_run|ledger entry {ledger_entry} of {ledger}\n}"
-    "{?considered|mechanism: the least noise; {*considered:, |{@} would have had {.:.3g}}\n}";
+    "{?considered|{mechanism} has a standard deviation of {sigma:.3g}; {*considered:, |{@} would have had {.:.3g}}\n}";
 
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool dry_run, double seconds,
                   const cli_command *self) {
     char ledger[4096] = "";
     const double any_change = m->is_private ? m->eps_at[TACET_MANIFEST_DISTANCES - 1] : (double)NAN;
-    const double laplace = tacet_curate_sigma_laplace(s, m);
     char *noise = tacet_manifest_noise(m), *uncovered = tacet_manifest_uncovered(m),
          *protects = tacet_manifest_protects(m);
     json_t *others = json_object();
@@ -227,11 +209,11 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     }
     json_t *object = cli_object(
         "folder mechanism private eps delta eps_any_change sigma grid rows dims protects ledger pure_eps? eps_at noise "
-        "uncovered considered laplace_sigma? seconds",
+        "uncovered considered seconds",
         J(s->folder), J(m->mechanism), J(m->is_private), J(m->eps), J(m->delta), J(any_change), J(m->sigma), J(m->grid),
         J(m->rows), J(m->dims), J(protects), J(ledger), J(tacet_manifest_pure_eps(m)),
         J(cli_object("1 2 3 any", J(m->eps_at[0]), J(m->eps_at[1]), J(m->eps_at[2]), J(m->eps_at[3]))),
-        J(noise != NULL ? noise : ""), J(uncovered != NULL ? uncovered : ""), J(others), J(laplace), J(seconds));
+        J(noise != NULL ? noise : ""), J(uncovered != NULL ? uncovered : ""), J(others), J(seconds));
     if (m->person_rows > 0) {
         cli_add(object, "person",
                 J(cli_object("column rows eps delta", J(m->person), J(m->person_rows), J(m->person_eps),
@@ -249,14 +231,7 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     free(protects);
     free(noise);
     free(uncovered);
-    const int code = cli_tell(object, WORDS);
-    if (!isnan(laplace) && !cli_json_wanted()) {
-        cli_say(self,
-                "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
-                "and no delta",
-                laplace, m->sigma);
-    }
-    return code;
+    return cli_tell(object, WORDS);
 }
 
 static int release(const tacet_curate_settings *s, const tacet_space *space, bool dry_run, const cli_command *self) {
@@ -363,13 +338,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_MORE,
         CLI_OPT("mechanism", &a.mechanism, "NAME",
                 "auto (default): the least noise; gaussian; laplace: pure eps; l2: the noise of laplace with a delta; "
-                "projection: "
-                "to --dims coordinates by a public matrix; published: NOT differentially private"),
-        CLI_OPT("dims", &s.dims, "R", "coordinates released by projection and published"),
+                "published: NOT differentially private"),
+        CLI_OPT("dims", &s.dims, "R", "coordinates released by published"),
         CLI_OPT("i-know-this-is-not-private", &s.accept_not_private, NULL, "allow the published mechanism"),
-        CLI_OPT("suggest-r", &a.suggest_r, NULL,
-                "print the published mechanism's guideline for --dims and stop: computed from the records, so it needs "
-                "--i-know-this-is-not-private and is entered in the ledger"),
         CLI_OPT("threads", &s.threads, "N", "at most 8 (default: one a processor); the release is the same"),
         CLI_OPT("seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
         {0},
@@ -396,7 +367,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     code = code == CLI_EXIT_OK && a.target != NULL ? look_at_target(s.data, a.target, self) : code;
     if (code == CLI_EXIT_OK) {
         s.space = &space;
-        code = a.suggest_r ? suggest(&s, self) : release(&s, &space, a.dry_run, self);
+        code = release(&s, &space, a.dry_run, self);
     }
     if (code == CLI_EXIT_OK && few) {
         cli_say(self, CLI_FEW_ROWS);

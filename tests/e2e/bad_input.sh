@@ -68,7 +68,7 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 2 'delta' people.csv $unit --eps 3 --delta 1 --out r
     curate 2 'pure eps, so there is none to give' people.csv $unit --eps 3 --mechanism laplace --delta 1e-5 --out r
     curate 2 'is none of auto, gaussian, laplace' people.csv $unit --eps 3 --mechanism Laplace --out r
-    curate 2 'concerns the published mechanism' people.csv $unit --eps 3 --mechanism laplace --suggest-r --out r
+    curate 2 'is none of auto, gaussian, laplace' people.csv $unit --eps 3 --mechanism projection --out r
     curate 2 '--eps is given twice' people.csv $unit --eps 3 --eps 4 --out r
     curate 2 "'99999999999999999999' is not" people.csv $unit --eps 3 --queries 99999999999999999999 --out r
     curate 1 'cannot make the folder' people.csv $unit --eps 3 --out people.csv

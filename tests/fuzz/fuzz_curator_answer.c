@@ -15,7 +15,7 @@ static void remove_folder(void) {
 }
 
 static void ask_release(tacet_remote *r) {
-    tacet_manifest m = {.dims = 2, .column_count = 2, .rows = 3};
+    tacet_manifest m = {.mechanism = "published", .dims = 2, .rows = 3};
     double *rows = NULL;
     char path[128];
     (void)snprintf(path, sizeof path, "%s/release.csv", folder);

@@ -115,17 +115,14 @@ static void test_manifest_and_ledger(void **state) {
     tacet_manifest_clear(&m);
 }
 
-/* Values outside the bounds are released as the bound would be, and nothing counts them. A projection tells whether
- * they were clipped as records, not only as what is released. */
+/* Values outside the bounds are released as the bound would be, and nothing counts them. */
 static void test_clipped(void **state) {
     fixture *f = *state;
-    static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_PROJECTION,
-                                                        TACET_CURATE_LAPLACE};
-    for (int k = 0; k < 3; k++) {
+    static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE};
+    for (int k = 0; k < 2; k++) {
         tacet_manifest m;
         f->settings.mechanism = MECHANISMS[k];
         f->settings.delta = MECHANISMS[k] == TACET_CURATE_LAPLACE ? 0 : 1e-5;
-        f->settings.dims = D;
         write_table(f, 40, true, false);
         run_ok(f, &m);
         double *wild = released(f, D);
@@ -146,49 +143,6 @@ static void test_clipped(void **state) {
         tacet_manifest_clear(&m);
         test_rmdir(f->out);
     }
-}
-
-static void test_projection(void **state) {
-    fixture *f = *state;
-    enum { R = 2 };
-    tacet_manifest m;
-    double M[R * D];
-    f->settings.mechanism = TACET_CURATE_PROJECTION;
-    f->settings.dims = R;
-    f->settings.seed = 9;
-    write_table(f, 3000, false, false);
-    run_ok(f, &m);
-    assert_int_equal(m.dims, R);
-    tacet_manifest_projection(&m, M);
-    double *Z = released(f, R);
-    for (size_t j = 0; j < f->n; j++) {
-        for (size_t k = 0; k < R; k++) {
-            double image = 0;
-            for (size_t i = 0; i < D; i++) {
-                image += M[i * R + k] * scaled(f, j, i);
-            }
-            Z[j * R + k] = (Z[j * R + k] - image) / m.sigma;
-        }
-    }
-    assert_true(normal_pvalue(Z, R * f->n) > 1e-6);
-    /* The largest singular value, from the 2 x 2 matrix M M' by hand; the noise is that of a move by so much. */
-    double a = 0, b = 0, c = 0;
-    for (size_t i = 0; i < D; i++) {
-        a += M[i * R] * M[i * R];
-        b += M[i * R] * M[i * R + 1];
-        c += M[i * R + 1] * M[i * R + 1];
-    }
-    const double norm = sqrt((a + c) / 2 + sqrt((a - c) * (a - c) / 4 + b * b));
-    assert_close(m.projection_norm, norm, 1e-8);
-    assert_true(m.projection_norm >= norm);
-    const double sigma = m.sigma;
-    free(Z);
-    tacet_manifest_clear(&m);
-    test_rmdir(f->out);
-    f->settings.mechanism = TACET_CURATE_GAUSSIAN;
-    run_ok(f, &m);
-    assert_close(sigma / m.sigma, norm, 1e-3);
-    tacet_manifest_clear(&m);
 }
 
 /* Records at a distance of at most 1 are further apart once scaled in floating point: the noise pays for that too. */
@@ -240,7 +194,6 @@ static void test_published(void **state) {
     fixture *f = *state;
     tacet_manifest m;
     tacet_error err = {0};
-    double sigma_min = 0;
     f->settings.mechanism = TACET_CURATE_PUBLISHED;
     f->settings.dims = 5;
     assert_status(run(f, &err), TACET_DENIED);
@@ -267,26 +220,17 @@ static void test_published(void **state) {
     free(Z);
     tacet_manifest_clear(&m);
     assert_status(run(f, &err), TACET_CONFLICT);
-    assert_ok(tacet_curate_sigma_min(&sigma_min, &f->settings, NULL));
-    assert_true(sigma_min > 0);
-    /* entered once, and nothing is told without acceptance */
-    double again = 0;
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings stored;
     tacet_ledger_totals totals;
     char path[4096];
-    assert_ok(tacet_curate_sigma_min(&again, &f->settings, NULL));
-    assert_true(again == sigma_min);
     assert_ok(tacet_curate_ledger(path, sizeof path, &f->settings, NULL));
     tacet_ledger_settings_defaults(&stored);
     stored.use_stored = true;
     assert_ok(tacet_ledger_open(&ledger, path, &stored, NULL));
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     tacet_ledger_close(ledger);
-    assert_int_equal(totals.uncovered, 2);
-    f->settings.accept_not_private = false;
-    assert_status(tacet_curate_sigma_min(&again, &f->settings, &err), TACET_DENIED);
-    assert_true(isnan(again));
+    assert_int_equal(totals.uncovered, 1);
 }
 
 /* Seeded noise is reproducible, and therefore stamped. */
@@ -308,20 +252,13 @@ static void test_threads(void **state) {
     char *first = NULL;
     for (size_t threads = 1; threads <= 7; threads += threads < 3 ? 1 : 2) {
         tacet_manifest m;
-        for (int k = 0; k < 2; k++) {
-            f->settings.mechanism = k == 0 ? TACET_CURATE_PROJECTION : TACET_CURATE_GAUSSIAN;
-            f->settings.dims = 2;
-            f->settings.threads = threads;
-            if (threads == 1) {
-                write_table(f, 20000, true, false); /* several blocks */
-            }
-            run_ok(f, &m);
-            assert_int_equal(m.rows, f->n);
-            tacet_manifest_clear(&m);
-            if (k == 0) {
-                test_rmdir(f->out);
-            }
+        f->settings.threads = threads;
+        if (threads == 1) {
+            write_table(f, 20000, true, false); /* several blocks */
         }
+        run_ok(f, &m);
+        assert_int_equal(m.rows, f->n);
+        tacet_manifest_clear(&m);
         free(released(f, D));
         char *text = slurp(f->release);
         if (first == NULL) {
@@ -354,7 +291,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rehearsal, setup, teardown),
         cmocka_unit_test_setup_teardown(test_manifest_and_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clipped, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_projection, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scaling_rounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reading_rounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_published, setup, teardown),

@@ -69,7 +69,6 @@ static void leaves_what_was_named(void **state) {
     assert_true(s.delta == 1e-5);
     double spread = 0;
     assert_status(tacet__curate_spread(&spread, TACET_CURATE_PUBLISHED, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
-    assert_status(tacet__curate_spread(&spread, TACET_CURATE_PROJECTION, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
     assert_status(tacet__curate_spread(&spread, TACET_CURATE_GAUSSIAN, 3, 1, 0, NULL), TACET_UNSUPPORTED);
     s = settings_for(3, NAN, 0);
     assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);

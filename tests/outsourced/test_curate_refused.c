@@ -80,7 +80,7 @@ static void test_bad_settings(void **state) {
             f->settings.folder = NULL;
             break;
         case 14:
-            f->settings.mechanism = TACET_CURATE_PROJECTION;
+            f->settings.mechanism = TACET_CURATE_PUBLISHED;
             break; /* no dims */
         case 15:
             f->settings.queries = SIZE_MAX;
@@ -89,9 +89,7 @@ static void test_bad_settings(void **state) {
             f->columns[2].unit = 1e-300;
             break; /* scaled bounds beyond what noise can be drawn for */
         default:
-            f->settings.mechanism = TACET_CURATE_PROJECTION;
-            f->settings.dims = 2;
-            f->settings.seed = UINT64_MAX; /* JSON has no such number */
+            f->settings.mechanism = TACET_CURATE_AUTO + 1;
         }
         const tacet_status status = run(f, &err);
         if (status == TACET_OK || err.message[0] == '\0') {
@@ -179,8 +177,6 @@ static void test_disk(void **state) {
 static void test_no_memory(void **state) {
     fixture *f = *state;
     write_table(f, 3, false, false);
-    f->settings.mechanism = TACET_CURATE_PROJECTION;
-    f->settings.dims = 2;
     bool more = true;
     for (long n = 1; more; n += test_slow() ? 8 : 1) {
         tacet_error err = {0};
@@ -196,7 +192,7 @@ static void test_no_memory(void **state) {
             tacet_error_clear(&err);
             if (n % 4 == 1) { /* every fourth: each run syncs its ledger several times */
                 test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
-                free(released(f, 2));
+                free(released(f, D));
                 tacet_manifest_clear(&m);
             }
         } else {

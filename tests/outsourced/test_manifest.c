@@ -51,11 +51,7 @@ static void test_round_trip(void **state) {
         if (m.outputs_private) {
             assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_LAPLACE, 0.7, -3, 4, NULL));
         }
-        if (k == 2) {
-            memcpy(m.mechanism, "projection", 11);
-            m.projection_seed = INT64_MAX;
-            m.projection_norm = 1.0 / 7;
-        } else if (k == 3) {
+        if (k == 3) {
             memcpy(m.mechanism, "published", 10);
         }
         assert_ok(tacet_manifest_encode(&m, &text, NULL));
@@ -76,9 +72,6 @@ static void test_round_trip(void **state) {
             assert_true(out.outputs.kind == m.outputs.kind && out.outputs.eps == 0.7 && out.outputs.lo == -3 &&
                         out.outputs.hi == 4);
         }
-        if (k == 2) {
-            assert_true(out.projection_seed == INT64_MAX && out.projection_norm == m.projection_norm);
-        }
         free(text);
         tacet_manifest_clear(&out);
     }
@@ -90,7 +83,7 @@ static const char *const BAD[][3] = {
     {"tacet-release-1", "tacet-release-2", "format"},
     {"\"gaussian\"", "\"cauchy\"", "mechanism"},
     {"\"gaussian\"", "\"laplace\"", "scale"},
-    {"\"gaussian\"", "\"projection\"", "seed"},
+    {"\"gaussian\"", "\"projection\"", "mechanism"},
     {"\"gaussian\"", "\"published\"", "private"},
     {"\"private\": true", "\"private\": 1", "private"},
     {"\"eps\": 0.10000000000000001", "\"eps\": -1", "eps"},
@@ -300,26 +293,6 @@ static void the_claim_has_both_numbers(void **state) {
     tacet_manifest_clear(&m);
 }
 
-static void test_projection_matrix(void **state) {
-    tacet_manifest m = example();
-    double a[2000], b[2000];
-    double square = 0;
-    m.dims = 500;
-    m.column_count = 4;
-    m.projection_seed = 3;
-    tacet_manifest_projection(&m, a);
-    tacet_manifest_projection(&m, b);
-    assert_memory_equal(a, b, sizeof a); /* a function of the seed */
-    for (size_t i = 0; i < 2000; i++) {
-        square += a[i] * a[i];
-    }
-    assert_close(square / 4, 1, 0.15); /* chi-square with 2000 degrees: 4.7 standard deviations, seed fixed */
-    m.projection_seed = 4;
-    tacet_manifest_projection(&m, b);
-    assert_memory_not_equal(a, b, sizeof a);
-    tacet_manifest_clear(&m);
-}
-
 static void test_no_memory(void **state) {
     tacet_manifest m = example();
     char *good = NULL;
@@ -391,7 +364,6 @@ int main(void) {
         cmocka_unit_test(test_unwritable),
         cmocka_unit_test(test_sentences),
         cmocka_unit_test(the_claim_has_both_numbers),
-        cmocka_unit_test(test_projection_matrix),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(settings_that_hide_little_or_much_are_warned_of),
     };

@@ -294,7 +294,7 @@ static void releases_that_cannot_be_compared_are_refused(void **state) {
     assert_status(run(&w, &r, &s, HOLDERS, &err), TACET_INVALID);
     assert_non_null(strstr(err.message, "holder 3"));
     fill(&w);
-    (void)snprintf(w.manifests[1].mechanism, sizeof w.manifests[1].mechanism, "projection");
+    (void)snprintf(w.manifests[1].mechanism, sizeof w.manifests[1].mechanism, "published");
     assert_status(run(&w, &r, &s, HOLDERS, NULL), TACET_UNSUPPORTED);
     fill(&w);
     s.lengthscale = 3;

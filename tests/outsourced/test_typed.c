@@ -153,7 +153,8 @@ static void settings_that_do_not_fit_are_refused(void **state) {
     tacet_space space;
     tacet_manifest m;
     begin(f, &space, "seen,race,sex,bp,income\n2021-05-01,A,Male,100,5000\n");
-    f->settings.mechanism = TACET_CURATE_PROJECTION;
+    f->settings.mechanism = TACET_CURATE_PUBLISHED;
+    f->settings.accept_not_private = true;
     f->settings.delta = 1e-5;
     f->settings.dims = 2;
     assert_int_equal(tacet_curate_run(&m, &f->settings, NULL), TACET_INVALID);

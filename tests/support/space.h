@@ -5,7 +5,7 @@
 
 #include <tacet/space/space.h>
 
-#define TEST_REAL(called, low, high, one)                                                                             \
-    {.name = called, .lo = (low), .hi = (high), .unit = (one), .others = TACET_SPACE_NONE}
+#define TEST_REAL(called, low, high, one)                                                                              \
+    { .name = called, .lo = (low), .hi = (high), .unit = (one), .others = TACET_SPACE_NONE }
 
 #endif

@@ -9,12 +9,11 @@
 
 static const tacet__form FORMS[] = {
     {.name = "gaussian", .law = &tacet__law_gaussian},
-    {.name = "projection", .law = &tacet__law_gaussian, .projects = true},
     {.name = "published", .law = NULL, .projects = true},
     {.name = "laplace", .law = &tacet__law_knorm},
     {.name = "l2", .law = &tacet__law_l2},
 };
-const char tacet__form_names[] = "gaussian, laplace, l2, projection, published";
+const char tacet__form_names[] = "gaussian, laplace, l2, published";
 
 const tacet__form *tacet__form_at(size_t i) {
     return i < sizeof FORMS / sizeof *FORMS ? &FORMS[i] : NULL;

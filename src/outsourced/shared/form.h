@@ -18,7 +18,7 @@ typedef struct tacet__form {
 const tacet__form *tacet__form_find(const char *name);
 /* In the order of tacet_curate_mechanism; NULL past the last. */
 const tacet__form *tacet__form_at(size_t i);
-/* "gaussian, projection, …": for messages that say what there is. */
+/* "gaussian, laplace, …": for messages that say what there is. */
 extern const char tacet__form_names[];
 
 #endif

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/core/simrng.h>
 #include "outsourced/shared/coordinates.h"
 
 static const char FORMAT[] = "tacet-release-1";
@@ -32,14 +31,6 @@ void tacet_manifest_clear(tacet_manifest *manifest) {
         free(manifest->columns);
         tacet_space_clear(&manifest->space);
         tacet_manifest_init(manifest);
-    }
-}
-
-void tacet_manifest_projection(const tacet_manifest *manifest, double *out) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, manifest->projection_seed, 0x70726f6a); /* "proj" */
-    for (size_t i = 0; i < manifest->dims * manifest->column_count; i++) {
-        out[i] = tacet_simrng_normal(&rng) / sqrt((double)manifest->dims);
     }
 }
 
@@ -73,11 +64,6 @@ double tacet_manifest_pure_eps(const tacet_manifest *m) {
         largest += fmax(fabs(m->columns[i].lo), fabs(m->columns[i].hi)) / m->columns[i].unit;
     }
     return (1 + 0x1p-47 * largest + 2 * m->grid * sqrt((double)m->dims)) / m->scale;
-}
-
-/* A projection of the kind whose matrix is public, and in the manifest by its seed. */
-static bool has_matrix(const tacet_manifest *m) {
-    return tacet_manifest_projects(m) && tacet_manifest_law(m) != NULL;
 }
 
 /* Bounds, unit and noise of the numbers, in their own units: of a log column factors, of a date days. */
@@ -176,11 +162,6 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
     }
     if (root != NULL && !m->is_private) {
         (void)json_object_set_new(root, "stamp", json_string(TACET_MANIFEST_STAMP));
-    }
-    if (root != NULL && has_matrix(m)) {
-        (void)json_object_set_new(
-            root, "projection",
-            json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
     }
     if (root != NULL && m->person_rows > 0) {
         (void)json_object_set_new(root, "person",
@@ -317,11 +298,6 @@ static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
     m->is_private = json_is_true(is_private);
     if (form->law == NULL && m->is_private) {
         complain(r, "private", "is true for the published mechanism, which is not");
-    }
-    if (has_matrix(m)) {
-        const json_t *projection = json_object_get(root, "projection");
-        m->projection_seed = count_of(r, projection, "seed", 0, INT64_MAX);
-        m->projection_norm = real_of(r, projection, "largest_singular_value", 0);
     }
 }
 

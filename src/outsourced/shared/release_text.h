@@ -33,8 +33,5 @@ tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, t
 tacet_status tacet_manifest_rows(const tacet_manifest *manifest, double **rows, const char *path, tacet_error *err);
 /* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
 const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
-/* The public matrix of a projection: dims x columns, column-major, standard normal / sqrt(dims), from the seed alone.
- */
-void tacet_manifest_projection(const tacet_manifest *manifest, double *out);
 
 #endif

@@ -25,8 +25,7 @@
 #include <unistd.h>
 
 void tacet_curate_defaults(tacet_curate_settings *settings) {
-    *settings =
-        (tacet_curate_settings){.delta = 1e-5, .queries = 100, .to_whom = "modeler", .ticket = "release", .seed = 1};
+    *settings = (tacet_curate_settings){.delta = 1e-5, .queries = 100, .to_whom = "modeler", .ticket = "release"};
 }
 
 /* Of settings that were checked. */
@@ -128,7 +127,7 @@ static tacet_status set_paths(tacet__curate *job, tacet_error *err) {
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     const tacet_law *law = form_of(s)->law;
-    const tacet_status status = tacet__curate_mechanism(&job->mechanism, &job->bound, &job->shape, s, m, err);
+    const tacet_status status = tacet__curate_mechanism(&job->mechanism, &job->bound, &job->shape, s, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -208,7 +207,6 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->outputs = s->outputs;
     m->queries = s->queries;
     (void)snprintf(m->new_budget, sizeof m->new_budget, "%s", s->new_budget != NULL ? s->new_budget : "");
-    m->projection_seed = s->seed;
 }
 
 static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_receipt *receipt, tacet_error *err) {

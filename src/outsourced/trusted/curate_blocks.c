@@ -14,7 +14,6 @@
 #include "io/csv/block.h"
 #include "core/decimal.h"
 #include "core/fail.h"
-#include "gp/linalg.h"
 #include "core/memory.h"
 #include "dp/bound_internal.h"
 
@@ -69,8 +68,8 @@ typedef struct worker {
     size_t file;                        /* of text: whose block it is */
     size_t first, count;                /* of a table of numbers: the records of the block */
     unsigned char tag[TACET__MINT_TAG]; /* of the block, where the job is keyed */
-    tacet_raw *raw;                     /* the records of a block; with a projection, their images */
-    double *records;                    /* with a projection, and when checking: the records */
+    tacet_raw *raw;                     /* what is released of the records of a block */
+    double *records;                    /* where they are not made in place: the records */
     double *released;                   /* and what becomes of them */
     size_t room;                        /* records */
     lines *spare;                       /* buffers that hold nothing */
@@ -108,7 +107,7 @@ static tacet_status make_room(worker *w, tacet_error *err) {
     tacet_status status = TACET_OK;
     bool lacking = false;
     w->room = room; /* a block is far smaller than the address space over 256 columns: no product overflows */
-    if (!drawing || job->shape.matrix != NULL || !job->shape.bare) {
+    if (!drawing || !job->shape.bare) {
         w->records = TACET__ALIGNED(double, room * job->shape.d);
         lacking = w->records == NULL;
     }
@@ -367,13 +366,7 @@ static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err
 
 static tacet_status draw(worker *w, size_t k, size_t count, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
-    const tacet__curate_shape *shape = &job->shape;
-    const double *records = w->records != NULL ? w->records : w->raw->values;
-    tacet__curate_split(shape, shape->matrix != NULL ? w->records : w->raw->values, records, count);
-    for (size_t j = 0; j < count && shape->matrix != NULL; j++) {
-        tacet__gemv(false, shape->dims, shape->d, 1, shape->matrix, shape->dims, records + j * shape->d, 0,
-                    w->raw->values + j * shape->dims);
-    }
+    tacet__curate_split(&job->shape, w->raw->values, w->records != NULL ? w->records : w->raw->values, count);
     return tacet_table_rows(w->shared->table, w->released, w->raw, job->found.starts[k], count, err);
 }
 

@@ -1,56 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_mechanism.c - the mechanism of a release: how far a record moves what is released, and the noise for it.
- * Ring: trusted; sees no record. Proof: src/outsourced/README.md. Cost: one calibration; of a projection the singular
- * values of its matrix. */
+ * Ring: trusted; sees no record. Proof: src/outsourced/README.md. Cost: one calibration. */
 #include "outsourced/trusted/curate_shape.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "gp/linalg.h"
 #include "outsourced/shared/coordinates.h"
-#include "outsourced/shared/form.h"
 #include "space/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tacet/dp/open/calibrate.h>
-
-/* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
-static tacet_status project_box(tacet__curate_shape *shape, tacet_manifest *m, double *lower, double *upper,
-                                tacet_error *err) {
-    const size_t d = shape->d, dims = shape->dims;
-    double *copy = TACET__ALIGNED(double, dims *d);
-    double *values = TACET__ALIGNED(double, dims + d);
-    shape->matrix = TACET__ALIGNED(double, dims *d);
-    tacet_status status = TACET_OK;
-    if (copy == NULL || values == NULL || shape->matrix == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a projection to %zu dimensions", dims);
-        goto done;
-    }
-    tacet_manifest_projection(m, shape->matrix);
-    memcpy(copy, shape->matrix, dims * d * sizeof *copy);
-    status = tacet__singular_values(copy, dims, dims, d, values, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    m->projection_norm = values[0] * (1 + 1e-9); /* above LAPACK's error, so that it is an upper bound */
-    for (size_t i = 0; i < dims; i++) {
-        double reach = 0;
-        for (size_t j = 0; j < d; j++) {
-            reach += fabs(shape->matrix[j * dims + i]) * upper[j];
-        }
-        values[i] = reach * (1 + 1e-9);
-    }
-    for (size_t i = 0; i < dims; i++) {
-        upper[i] = values[i];
-        lower[i] = -values[i];
-    }
-done:
-    free(copy);
-    free(values);
-    return status;
-}
 
 static double norm_of(const double *x, size_t count) {
     double sum = 0;
@@ -80,18 +40,17 @@ static double move_and_box(const tacet_space *space, double *lower, double *uppe
     return 1 + 0x1p-51 * norm_of(rounding, numbers) + 0x1p-49 * norm_of(upper, numbers);
 }
 
-tacet_status tacet__curate_mechanism(tacet_mechanism **out, tacet_bound **bound, tacet__curate_shape *shape,
-                                     const tacet_curate_settings *s, tacet_manifest *m, tacet_error *err) {
-    const tacet__form *form = tacet__form_at((size_t)s->mechanism);
+tacet_status tacet__curate_mechanism(tacet_mechanism **out, tacet_bound **bound, const tacet__curate_shape *shape,
+                                     const tacet_curate_settings *s, tacet_error *err) {
     const size_t level_count = shape->dims - shape->numbers;
-    const size_t room = (shape->d > shape->dims ? shape->d : shape->dims) + 1;
+    const size_t room = shape->numbers + 1;
     double *upper = TACET__ZALLOC(double, room);
     double *lower = TACET__ZALLOC(double, room);
     double *rounding = TACET__ZALLOC(double, room);
     size_t *levels = TACET__ZALLOC(size_t, level_count + 1);
     tacet_neighbours neighbours = {.relation = TACET_RELATION_MOVE, .move = 1};
     tacet_mechanism_kind kind = 0;
-    tacet_status status = tacet_mechanism_of_law(&kind, form->law, err);
+    tacet_status status = tacet_mechanism_of_law(&kind, tacet_curate_law(s->mechanism), err);
     if (upper == NULL || lower == NULL || rounding == NULL || levels == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", shape->d);
     }
@@ -108,13 +67,7 @@ tacet_status tacet__curate_mechanism(tacet_mechanism **out, tacet_bound **bound,
         goto done;
     }
     neighbours.move = move_and_box(shape->space, lower, upper, rounding);
-    if (form->projects) {
-        status = project_box(shape, m, lower, upper, err);
-        neighbours.move *= m->projection_norm;
-        /* and a product of d terms rounds to d + 1 parts in 2^53 of the sum of their sizes, for either record */
-        neighbours.move += 0x1p-50 * (double)(shape->d + 2) * norm_of(upper, shape->dims);
-    }
-    TACET_THEN(status, tacet_bound_box(bound, lower, upper, shape->numbers, err));
+    status = tacet_bound_box(bound, lower, upper, shape->numbers, err);
     TACET_THEN(status, tacet_mechanism_create(out, kind, *bound, &neighbours, s->eps, s->delta, err));
     if (status == TACET_OK && level_count > 0) {
         status = tacet_mechanism_add_levels(*out, levels, level_count, err);

@@ -124,16 +124,6 @@ void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked)
     }
 }
 
-double tacet_curate_sigma_laplace(const tacet_curate_settings *s, const tacet_manifest *m) {
-    const size_t numbers = m->column_count; /* levels get no noise */
-    double gaussian = 0, laplace = 0;
-    const bool known =
-        numbers > 0 && s->mechanism == TACET_CURATE_GAUSSIAN && !s->seeded &&
-        tacet__curate_spread(&gaussian, TACET_CURATE_GAUSSIAN, numbers, s->eps, s->delta, NULL) == TACET_OK &&
-        tacet__curate_spread(&laplace, TACET_CURATE_LAPLACE, numbers, s->eps, 0, NULL) == TACET_OK;
-    return known && laplace < gaussian ? laplace / gaussian * m->sigma : NAN;
-}
-
 tacet_status tacet__curate_price(tacet_charge *out, const tacet_curate_settings *s, tacet_error *err) {
     const tacet_law *law = tacet_curate_law(s->mechanism);
     const bool levels = tacet_space_categories(s->space) > 0;

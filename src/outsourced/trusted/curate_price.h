@@ -28,7 +28,6 @@ tacet_status tacet__curate_price(tacet_charge *out, const tacet_curate_settings 
 tacet_status tacet__curate_person_price(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
 /* What release and outputs cost together, unless the caller sets a budget: the budget of a new ledger. */
-tacet_status tacet__curate_budget(double *eps, double *delta, const tacet_curate_settings *settings,
-                                  tacet_error *err);
+tacet_status tacet__curate_budget(double *eps, double *delta, const tacet_curate_settings *settings, tacet_error *err);
 
 #endif

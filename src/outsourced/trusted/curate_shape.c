@@ -68,9 +68,7 @@ tacet_status tacet__curate_shape_make(tacet__curate_shape *out, const tacet_cura
 }
 
 void tacet__curate_shape_clear(tacet__curate_shape *shape) {
-    free(shape->matrix);
     free(shape->cells);
-    shape->matrix = NULL;
     shape->cells = NULL;
 }
 

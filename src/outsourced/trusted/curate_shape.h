@@ -25,7 +25,6 @@ typedef struct tacet__curate_shape {
     size_t numbers; /* of them those with noise: all but the levels, which come last */
     bool bare;      /* every cell is a number, any number: the fastest reader takes them */
     tacet__curate_column columns[TACET_MANIFEST_COLUMNS];
-    double *matrix;             /* projection: dims x d; NULL otherwise */
     tacet__release_cell *cells; /* dims: the columns of release.csv; they borrow the manifest's space */
 } tacet__curate_shape;
 
@@ -60,11 +59,9 @@ static inline size_t tacet__curate_line_bytes(const tacet__curate_shape *shape) 
     return (shape->dims + 1) * TACET__CELL_BYTES;
 }
 
-/* The mechanism: numbers with noise, levels by randomised response. Of a projection sets the matrix, and its norm in
- * the manifest. */
-tacet_status tacet__curate_mechanism(tacet_mechanism **out, tacet_bound **bound, tacet__curate_shape *shape,
-                                     const tacet_curate_settings *settings, tacet_manifest *manifest,
-                                     tacet_error *err);
+/* The mechanism: numbers with noise, levels by randomised response. */
+tacet_status tacet__curate_mechanism(tacet_mechanism **out, tacet_bound **bound, const tacet__curate_shape *shape,
+                                     const tacet_curate_settings *settings, tacet_error *err);
 /* eps of records at distance 1, 2, 3, and of any two, into the manifest. */
 void tacet__curate_distances(const tacet__curate_shape *shape, const tacet_curate_settings *settings,
                              const tacet_mechanism *mechanism, tacet_manifest *manifest);

@@ -30,59 +30,6 @@ static tacet_status load(tacet_csv_table *table, const tacet__curate *job, tacet
     return status;
 }
 
-/* As uncovered as the release itself; asked again, it is what was told before. */
-static tacet_status disclose_sigma_min(tacet__curate *job, double *sigma_min, tacet_error *err) {
-    const tacet_curate_settings *s = job->settings;
-    tacet_ledger_settings settings;
-    tacet_charge charge;
-    tacet_entry entry;
-    tacet_blob memo;
-    tacet_ledger_settings_defaults(&settings);
-    settings.eps = s->eps;
-    settings.delta = s->delta;
-    settings.use_stored = access(job->place.ledger, F_OK) == 0;
-    tacet_charge_init(&charge);
-    charge.what = "smallest singular value of the records";
-    charge.to_whom = s->to_whom;
-    charge.parameters = "{\"mechanism\":\"none\",\"note\":\"not differentially private\"}";
-    charge.uncovered_fields = "a number computed from all records";
-    tacet_blob_init(&memo);
-    tacet_status status = tacet_ledger_open(&job->book, job->place.ledger, &settings, err);
-    TACET_THEN(status, tacet_ledger_disclose(job->book, &entry, &memo, "suggest-r", &charge, sigma_min,
-                                             sizeof *sigma_min, err));
-    if (status == TACET_OK && entry.answered) {
-        if (memo.size == sizeof *sigma_min) {
-            memcpy(sigma_min, memo.data, sizeof *sigma_min);
-        } else {
-            status = tacet__fail(err, TACET_CORRUPT, "the ledger holds no number under 'suggest-r'");
-        }
-    }
-    tacet_blob_clear(&memo);
-    tacet_ledger_close(job->book);
-    job->book = NULL;
-    return status;
-}
-
-tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err) {
-    tacet__curate job = {.settings = settings};
-    tacet_csv_table table = {0};
-    double found = 0;
-    *out = NAN;
-    if (!settings->accept_not_private) {
-        return tacet__fail(err, TACET_DENIED,
-                           "this number is computed from the records and not differentially private; "
-                           "--i-know-this-is-not-private allows it, and it is entered in the ledger");
-    }
-    tacet_status status = tacet__curate_shape_make(&job.shape, settings, err);
-    TACET_THEN(status, tacet__curate_ledger_path(&job.place, settings, err));
-    TACET_THEN(status, load(&table, &job, err));
-    TACET_THEN(status, tacet_published_sigma_min(&found, table.values, job.shape.d, job.shape.d, table.n, err));
-    TACET_THEN(status, disclose_sigma_min(&job, &found, err));
-    *out = status == TACET_OK ? found : (double)NAN;
-    tacet_csv_table_clear(&table);
-    return status;
-}
-
 /* Entered before it is written out: the answer stored is the hash of the numbers. */
 static tacet_status enter(tacet__curate *job, const double *Z, tacet_receipt *receipt, tacet_error *err) {
     tacet__ask_text text;

@@ -39,7 +39,7 @@ typedef struct tacet_manifest_other {
 } tacet_manifest_other;
 
 typedef struct tacet_manifest {
-    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "l2", "projection", "published" */
+    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "l2", "published" */
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
     double eps, delta;
     double eps_at[TACET_MANIFEST_DISTANCES]; /* eps of records at distance 1, 2, 3, and of any two; NaN: not said */
@@ -54,8 +54,6 @@ typedef struct tacet_manifest {
     tacet_manifest_column *columns; /* the numeric ones of the space, on the scale of their distances; owned */
     size_t column_count;
     tacet_space space;                      /* the columns of the table; owned */
-    uint64_t projection_seed;               /* projection: the public matrix is a function of it */
-    double projection_norm;                 /* projection: its largest singular value */
     bool outputs_private;                   /* measured values pass a randomiser */
     tacet_ldp outputs;                      /* then: which, with its eps and range */
     size_t queries;                         /* how many the curator answers */

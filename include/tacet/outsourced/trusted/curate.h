@@ -21,7 +21,6 @@ extern "C" {
 
 typedef enum tacet_curate_mechanism {
     TACET_CURATE_GAUSSIAN,
-    TACET_CURATE_PROJECTION,
     TACET_CURATE_PUBLISHED, /* not private */
     TACET_CURATE_LAPLACE,   /* Euclidean Laplace noise: pure eps */
     TACET_CURATE_L2,        /* the same with a smaller scale, and a delta */
@@ -67,11 +66,10 @@ typedef struct tacet_curate_settings {
     const char *folder;     /* receives release.csv and manifest.json; made when missing */
     const char *ledger;     /* file; NULL: beside the table, and linked from the folder; of a table in
                                memory: in the registry, where the same records find it again */
-    const tacet_space *space; /* the columns, each with its public bounds and its unit; projection and published take
-                                 plain numbers only */
+    const tacet_space *space; /* the columns, each with its public bounds and its unit; published takes plain numbers
+                                 only */
     tacet_curate_mechanism mechanism;
-    size_t dims;         /* projection, published: released coordinates */
-    uint64_t seed;       /* projection: of the public matrix */
+    size_t dims;         /* published: released coordinates */
     double eps;          /* of the release */
     double delta;        /* in (0, 1); laplace: 0 */
     double budget_eps;   /* of a new ledger; 0: what this release and its outputs need, or what the ledger has */
@@ -101,9 +99,6 @@ typedef struct tacet_curate_settings {
 TACET_API tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err);
 /* The law of its noise; NULL: PUBLISHED, which has none, or no such mechanism. */
 TACET_API const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism);
-/* The standard deviation that laplace would have instead of the gaussian noise of this release, the sensitivity being
- * the same, where that is less. NAN: it is not. */
-TACET_API double tacet_curate_sigma_laplace(const tacet_curate_settings *settings, const tacet_manifest *manifest);
 TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
 /* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
  * BUDGET: the ledger refuses, or the rows were released before under another one (src/registry/README.md), or the
@@ -133,11 +128,6 @@ TACET_API tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_c
 /* Whether the URL of a database has a password in it, which everybody on the machine then reads from the list of
  * processes. */
 TACET_API bool tacet_curate_url_has_password(const char *url);
-/* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data, so
- * it is entered in the ledger as uncovered before it is told; told again, it is the number of the first time. DENIED
- * without accept_not_private. BUDGET: the ledger allows no such disclosure. *out is NaN on failure. */
-TACET_API tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err);
-
 /* what a space makes of a table, told to the holder of its records: everything here depends on them.
  *
  * Which cells fall outside the bounds, how many are missing or cannot be read, and which columns crowd into a corner of
