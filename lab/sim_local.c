@@ -501,8 +501,6 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"", CLI_FLAG, NULL, NULL, "Experiment", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 10.", false},
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
-        CLI_MORE,
-        {"first", CLI_SIZE, &s.first, "K", "Number of the first trial: other functions, same seed. Default 0.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false},
     };
     int code = CLI_EXIT_OK;
