@@ -338,8 +338,40 @@ static void counts_are_compared_with_the_planned_split(void **state) {
     assert_true(rare >= 2 && rare <= 21);
 }
 
+/* Of rows in memory the first two of each person are the log, whatever the persons' numbers have in common, and their
+ * price is told. */
+static void a_person_has_as_many_rows_as_are_charged(void **state) {
+    double rows[ROWS * WIDTH];
+    uint64_t persons[ROWS];
+    tacet_space space = make_space();
+    const tacet_ab_question q = {.space = &space,
+                                 .action_columns = 1,
+                                 .reward = "y",
+                                 .hi = 1,
+                                 .eps = 1,
+                                 .persons = persons,
+                                 .rows_per_person = 2};
+    const tacet_contextual_entry entry = {.ticket = "t", .to_whom = "w", .seeded = true, .seed = 3};
+    tacet_ab_log *log = NULL;
+    tacet_ab_model *model = NULL;
+    (void)state;
+    draw_rows(rows, ROWS, 1, 5);
+    for (size_t i = 0; i < ROWS; i++) {
+        persons[i] = i % 10 == 0 ? 44 : 44 + 256 * (i + 1);
+    }
+    assert_ok(tacet_ab_log_open_rows(&log, rows, ROWS, &q, NULL));
+    assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
+    const tacet_ab_facts *f = tacet_ab_model_facts(model);
+    assert_int_equal(f->plan.rows, ROWS - 2); /* four rows of one person, and one of everybody else */
+    assert_true(f->person_rows == 2 && f->person_eps == 2);
+    tacet_ab_model_free(model);
+    tacet_ab_log_free(log);
+    tacet_space_clear(&space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_person_has_as_many_rows_as_are_charged),
         cmocka_unit_test(counts_are_compared_with_the_planned_split),
         cmocka_unit_test(no_row_moves_the_table_by_more_than_is_charged),
         cmocka_unit_test(almost_without_noise_its_numbers_are_plain_counts),
