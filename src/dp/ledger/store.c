@@ -363,7 +363,9 @@ tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, cons
 
 static tacet_status prepare(tacet__store *store, const char *path, tacet_error *err) {
     tacet_error detail = {TACET_OK, ""};
-    const tacet_status status = tacet__db_prepare_all(store->db, store->queries, SQL, Q_COUNT, &detail);
+    const tacet_status status = store->queries[0] == NULL /* a new schema's were prepared as it was filled */
+                                    ? tacet__db_prepare_all(store->db, store->queries, SQL, Q_COUNT, &detail)
+                                    : TACET_OK;
     if (status == TACET_STATE) { /* no such table or column */
         return tacet__fail(err, TACET_CORRUPT, "%s: the tables of a ledger are missing or changed", path);
     }
@@ -522,39 +524,36 @@ done:
 
 /* The same in a shared store: the schema, its tables and the budget are one transaction. A schema that is there is left
  * alone, whatever is in it. */
-static tacet_status create_shared(const char *url, const tacet_ledger_settings *settings, double cap,
+static tacet_status create_shared(tacet__store *store, const tacet_ledger_settings *settings, double cap,
                                   tacet_error *err) {
-    const tacet__db_settings db_settings = {.create = true, .busy_ms = settings->busy_ms};
-    tacet__store *store = new_store();
-    if (store == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the ledger");
-    }
-    tacet_status status = tacet__db_open(&store->db, url, &db_settings, err);
-    TACET_THEN(status, tacet__db_begin(store->db, true, err));
+    tacet_status status = tacet__db_begin(store->db, true, err);
     if (status == TACET_OK && tacet__db_creating(store->db)) {
         status = fill(store, "the schema", settings, cap, err);
     }
-    tacet__store_close(store);
+    tacet__db_rollback(store->db);
     return status;
 }
 
 tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const char *path,
                                const tacet_ledger_settings *settings, double cap, tacet_error *err) {
-    const tacet__db_settings db_settings = {.busy_ms = settings->busy_ms, .vfs = settings->vfs};
-    *out = NULL;
     const bool shared = tacet__db_is_url(path);
-    if (settings->create && !settings->use_stored && (shared || access(path, F_OK) != 0)) {
-        const tacet_status created =
-            shared ? create_shared(path, settings, cap, err) : create_file(path, settings, cap, err);
-        if (created != TACET_OK) {
-            return created;
-        }
+    const bool create = settings->create && !settings->use_stored;
+    const tacet__db_settings db_settings = {
+        .create = shared && create, .busy_ms = settings->busy_ms, .vfs = settings->vfs};
+    *out = NULL;
+    tacet_status status =
+        create && !shared && access(path, F_OK) != 0 ? create_file(path, settings, cap, err) : TACET_OK;
+    if (status != TACET_OK) {
+        return status;
     }
     tacet__store *store = new_store();
     if (store == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the ledger");
     }
-    tacet_status status = tacet__db_open(&store->db, path, &db_settings, err);
+    status = tacet__db_open(&store->db, path, &db_settings, err);
+    if (status == TACET_OK && shared && create) {
+        status = create_shared(store, settings, cap, err);
+    }
     if (status == TACET_OK) {
         /* A URL may have a password: it is named in no message. */
         status = load(store, state, shared ? "the schema" : path, settings->anchor, err);
