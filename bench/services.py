@@ -3,8 +3,9 @@
 """services.py [--seconds S] [--studies N] [--creations N] - the service beside what others use, in one run on one machine.
 
 Durable pairs (a suggestion and its observation) a second at 1, 8, 64 and 500 connections over TLS, on SQLite and on
-PostgreSQL, against the fdatasyncs a second of the same disk, and spread over 64 studies; against a thin http.server that writes two rows a pair into
-the same databases, driven by the same client; against Optuna's RDB storage on PostgreSQL, asked and told by 8 processes.
+PostgreSQL, against the fdatasyncs a second of the same disk, and spread over 64 studies; against a thin http.server that
+writes two rows a pair into the same databases, and one that also counts them in one row, driven by the same client;
+against Optuna's RDB storage on PostgreSQL, asked and told by 8 processes.
 Then the p99 of a pair of one study while another releases, against the same load without releases; creations a second;
 and N studies: memory when each was asked once, seconds of a start. Ratios count: a shared machine's rates say little.
 Needs build/bin; PostgreSQL, python3-optuna and python3-psycopg2 where they are compared (tools/setup --with-ci)."""
@@ -31,7 +32,9 @@ LOCAL = {"trust": "local", "budget": {"eps": 1}, "rounds": 10**7, "options": {"r
          "domain": {"points": [[i / 20] for i in range(20)]}, "prior": {"lengthscale": 0.2, "reward": [0, 1]}}  # fmt: skip
 CENTRAL = {"trust": "central", "budget": {"eps": 1, "delta": 1e-6}, "rounds": 10**7, "options": {"open_most": 1024},
            "domain": {"lower": [0, 0], "upper": [1, 1]}, "prior": {"lengthscale": 0.3, "reward": [0, 1]}}  # fmt: skip
-ROWS = "CREATE TABLE suggestion (id {key}, arm INT); CREATE TABLE observation (id INT PRIMARY KEY, value FLOAT)"
+ROWS = ("CREATE TABLE suggestion{t} (id {key}, arm INT); CREATE TABLE observation{t} (id INT PRIMARY KEY, value FLOAT); "
+        "CREATE TABLE head{t} (events INT); INSERT INTO head{t} VALUES (0)")  # fmt: skip
+ROUNDS = 3  # of each measurement that is compared, in turn
 
 
 def syncs(folder):
@@ -105,11 +108,13 @@ def drive(*words):
     return json.loads(driver(*words).communicate()[0])
 
 
-def thin(connect, key, keys):
-    """An http.server that stores a row for a suggestion and one for its observation, each in its own commit."""
+def thin(connect, key, keys, turns):
+    """An http.server that stores a row for a suggestion and one for its observation, each in its own commit; `turns`: it
+    counts them in one row, too, so that its connections take turns as the requests of one study must."""
     local = threading.local()
     seed = connect()
-    for statement in ROWS.format(key=key).split(";"):
+    t = int(turns)
+    for statement in ROWS.format(key=key, t=t).split(";"):
         seed.cursor().execute(statement)
     seed.commit()
     mark = "?" if isinstance(seed, sqlite3.Connection) else "%s"
@@ -123,11 +128,13 @@ def thin(connect, key, keys):
             if not hasattr(local, "db"):
                 local.db = connect()
             cursor = local.db.cursor()
+            if turns:
+                cursor.execute(f"UPDATE head{t} SET events = events + 1")
             if self.path.endswith("suggestions"):
-                cursor.execute("INSERT INTO suggestion (arm) VALUES (7) RETURNING id")
+                cursor.execute(f"INSERT INTO suggestion{t} (arm) VALUES (7) RETURNING id")
                 status, said = 201, {"ticket": str(cursor.fetchone()[0]), "index": 7}
             else:
-                cursor.execute(f"INSERT INTO observation VALUES ({mark}, {mark})", (int(body["ticket"]), body["value"]))
+                cursor.execute(f"INSERT INTO observation{t} VALUES ({mark}, {mark})", (int(body["ticket"]), body["value"]))
                 status, said = 200, {"state": "observed"}
             local.db.commit()
             text = json.dumps(said, separators=(",", ":")).encode()
@@ -189,14 +196,28 @@ print(count)"""
     return sum(int(p.communicate("\n")[0]) for p in players) / seconds, None
 
 
-def table(name, url, keys, token, seconds, disk, base=None):
+def middle(numbers):
+    return sorted(numbers)[len(numbers) // 2]
+
+
+def compare(servers, keys, seconds, work):
+    """Pairs a second of each server in turn, three times; the middle ratios to the first, and to the disk's syncs then."""
     rates = {}
     for clients in CONNECTIONS:
-        got = drive(url, keys, token, "load", clients, seconds)
-        rates[clients] = got["pairs"] / got["seconds"]
-        beside = f", {rates[clients] / base[clients]:.3f} of tacet's" if base else ""
-        print(f"  {name}, {clients:3d} connections: {rates[clients]:7.0f} pairs a second, {rates[clients] / disk:6.2f} a sync of the "
-              f"disk, p99 {got['p99_ms']:.0f} ms{beside}", flush=True)  # fmt: skip
+        got = {name: [] for name, _, _ in servers}
+        disk = []
+        for _ in range(ROUNDS):
+            disk.append(syncs(work))
+            for name, url, token in servers:
+                one = drive(url, keys, token, "load", clients, seconds)
+                got[name].append((one["pairs"] / one["seconds"], one["p99_ms"]))
+        first = got[servers[0][0]]
+        rates[clients] = middle([rate for rate, _ in first])
+        for name, runs in got.items():
+            beside = middle([rate / base for (rate, _), (base, _) in zip(runs, first)])
+            print(f"  {name}, {clients:3d} connections: {middle([r for r, _ in runs]):6.0f} pairs a second, "
+                  f"{middle([r / d for (r, _), d in zip(runs, disk)]):6.2f} a sync of the disk, p99 "
+                  f"{middle([p for _, p in runs]):.0f} ms, {beside:.2f} of {servers[0][0]}'s", flush=True)  # fmt: skip
     return rates
 
 
@@ -219,13 +240,13 @@ def releases(service, seconds):
     service.ask("/v1/studies/releasing/suggestions", {"decision_set": [[0.1, 0.2]]})
     time.sleep(8)  # what its releases need is worked out ahead
     p99 = {"plain": [], "releasing": []}
-    for _ in range(3):
+    for _ in range(ROUNDS):
         for study, more in (("plain", ()), ("releasing", ("--set", "8", "--dim", "2"))):
             other = driver(service.url, service.keys, service.token, study, 4, seconds, *more)
             p99[study].append(drive(service.url, service.keys, service.token, "load", 4, seconds)["p99_ms"])
             other.wait()
-    middle = {k: sorted(v)[1] for k, v in p99.items()}
-    print(f"  while another study releases p99 is {middle['releasing'] / middle['plain']:.2f} times that beside one that does not")
+    ratio = middle(p99["releasing"]) / middle(p99["plain"])
+    print(f"  while another study releases p99 is {ratio:.2f} times that beside one that does not")
 
 
 def create_many(service, name, definition, count, disk):
@@ -267,11 +288,13 @@ def on_store(name, store, work, connect, key, options):
     print(f"{name}, {disk} fdatasyncs a second", flush=True)
     service = Service(store, keys)
     service.create("load", LOCAL)
-    base = table("tacet", service.url, keys, service.token, options.seconds, disk)
+    thins = [(words, *forked(thin, connect, key, keys, turns))
+             for words, turns in (("http.server", False), ("http.server, one row", True))]  # fmt: skip
+    base = compare([("tacet", service.url, service.token)] + [(words, url, "none") for words, _, url in thins], keys,
+                   options.seconds, work)  # fmt: skip
+    for _, pid, _ in thins:
+        os.kill(pid, 9)
     spread(service, options.seconds, base)
-    pid, url = forked(thin, connect, key, keys)
-    table("http.server", url, keys, "none", options.seconds, disk, base)
-    os.kill(pid, 9)
     releases(service, options.seconds)
     create_many(service, "central", CENTRAL, options.creations, disk)
     if options.studies > 0:
