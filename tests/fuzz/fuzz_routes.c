@@ -31,7 +31,7 @@ static void start(void) {
     add_study(LOCAL_STUDY);
     add_study(SHELF_STUDY);
     tokens = open_store();
-    assert_ok(tacet__studies_add_token(tokens, token, TACET__TOKEN_OWNER, NULL, "", NULL));
+    assert_ok(tacet__studies_add_token(tokens, token, TACET__TOKEN_OWNER, NULL, "", 0, 0, 0, NULL));
     tacet__sessions_defaults(&sessions);
     sessions.cookie = "board";
     assert_ok(tacet__sessions_create(&made, &sessions, NULL));
@@ -43,7 +43,7 @@ static void start(void) {
 static void keep_token(void) {
     tacet__token found;
     if (tacet__studies_check_token(tokens, &found, token, NULL) != TACET_OK) {
-        assert_ok(tacet__studies_add_token(tokens, token, TACET__TOKEN_OWNER, NULL, "", NULL));
+        assert_ok(tacet__studies_add_token(tokens, token, TACET__TOKEN_OWNER, NULL, "", 0, 0, 0, NULL));
     }
 }
 

@@ -571,7 +571,7 @@ static void test_studies_that_rest_go_on(void **state) {
                 assert_int_equal(a.index, turn == 0 ? 0 : 1); /* what was learnt is still known */
                 assert_int_equal(send_observation(e, name, a.ticket, 0.6).status, TACET_OK);
             }
-            /* One more while it is decided who rests, in each of the lanes. */
+            /* One more while it is decided who rests, in each of the threads. */
             assert_in_range(atomic_load(&engine_metrics.studies), 1, 2 * KEPT + KEPT + 1);
         }
     }

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECONDS = 1000, LANES = 3 };
+enum { SECONDS = 1000, THREADS = 3 };
 static const char TOYS[] =
     "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
@@ -45,9 +45,9 @@ static void test_moma(void **state) {
     answer more[MOST];
     add_study(MOMA);
     tacet__engine *e = open_at(0);
-    const size_t lanes = fill(e, a, MOST);
-    assert_true(lanes > 1 && lanes < MOST / 4);
-    for (size_t i = 1; i < lanes; i++) {
+    const size_t threads = fill(e, a, MOST);
+    assert_true(threads > 1 && threads < MOST / 4);
+    for (size_t i = 1; i < threads; i++) {
         assert_int_equal(send_observation(e, "slides", a[i].ticket, report()).status, TACET_OK);
     }
     assert_int_equal(ask_suggestion(e, "slides", NULL, NULL, 0).status, TACET_STATE);
@@ -66,17 +66,17 @@ static void test_moma(void **state) {
         assert_true(late.expired);
     }
     assert_int_equal(send_observation(other, "slides", more[0].ticket, report()).status, TACET_OK);
-    assert_int_equal(fill(e, more, MOST), lanes);
+    assert_int_equal(fill(e, more, MOST), threads);
     tacet__engine_close(e);
     tacet__engine_close(other);
     /* A start that replays all of it. */
     raw_sql(false, "DELETE FROM snapshot");
     e = open_at(0);
     assert_int_equal(ask_suggestion(e, "slides", NULL, NULL, 0).status, TACET_STATE);
-    for (size_t i = 0; i < lanes; i++) {
+    for (size_t i = 0; i < threads; i++) {
         assert_int_equal(send_observation(e, "slides", more[i].ticket, report()).status, TACET_OK);
     }
-    assert_int_equal(fill(e, more, MOST), lanes);
+    assert_int_equal(fill(e, more, MOST), threads);
     tacet__engine_close(e);
 }
 

@@ -395,16 +395,16 @@ static void test_others_commits_are_seen(void **state) {
 }
 
 /* A reader that asks one study for long lists, as fast as it can, holds up the rounds of another for a few of them, not
- * for all that wait. The lane stands still until all are asked. Lists that another thread answers while a round is
+ * for all that wait. The thread stands still until all are asked. Lists that another thread answers while a round is
  * synced hold up nothing. */
 enum { LISTS = 40 };
-static bool lane_stands, lane_goes_on;
+static bool thread_stands, thread_goes_on;
 static _Thread_local size_t lists_done;
 static size_t lists_before;
 
 static void stand_still(tacet__job *job) {
     job_done(job);
-    job_wait(&lane_goes_on);
+    job_wait(&thread_goes_on);
 }
 
 static void count_list(tacet__job *job) {
@@ -436,16 +436,16 @@ static void test_lists_hold_up_no_other_study(void **state) {
     add_local_studies();
     assert_ok(tacet__engine_open(&e, &settings, NULL));
     ask_all(e, 0, first);
-    lane_stands = lane_goes_on = false;
+    thread_stands = thread_goes_on = false;
     lists_before = 0;
-    tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &lane_stands);
-    job_wait(&lane_stands);
+    tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &thread_stands);
+    job_wait(&thread_stands);
     for (size_t i = 0; i < LISTS; i++) {
         lists[i] = submit(e, 0, TACET__JOB_EVENTS, count_list, &done[i]);
     }
     tacet__job *suggestion = submit(e, 1, TACET__JOB_SUGGEST, note_lists, &suggested);
     (void)pthread_mutex_lock(&done_lock);
-    lane_goes_on = true;
+    thread_goes_on = true;
     (void)pthread_cond_broadcast(&done_wake);
     (void)pthread_mutex_unlock(&done_lock);
     job_wait(&suggested);

@@ -73,7 +73,7 @@ static void test_enough(void **state) {
     }
     assert_ok(tacet__studies_get_snapshot(s, &study, &blob, &seq, NULL));
     assert_int_equal(seq, 9);
-    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_OWNER, NULL, NULL, NULL));
+    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_OWNER, NULL, NULL, 0, 0, 0, NULL));
     assert_ok(tacet__studies_check_token(s, &token, text, NULL));
     assert_ok(tacet__studies_drop_token(s, token.id, NULL));
     assert_ok(tacet__studies_archive(s, "a", NULL));

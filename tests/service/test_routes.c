@@ -14,10 +14,10 @@ static int setup(void **state) {
     add_study(TOY_STUDY);
     add_study(LOCAL_STUDY);
     tacet__studies *studies = open_store();
-    assert_ok(tacet__studies_add_token(studies, owner, TACET__TOKEN_OWNER, NULL, "", NULL));
-    assert_ok(tacet__studies_add_token(studies, device, TACET__TOKEN_DEVICE, "toys", "", NULL));
-    assert_ok(tacet__studies_add_token(studies, analyst, TACET__TOKEN_ANALYST, "toys", "", NULL));
-    assert_ok(tacet__studies_add_token(studies, other, TACET__TOKEN_OWNER, "slides", "", NULL));
+    assert_ok(tacet__studies_add_token(studies, owner, TACET__TOKEN_OWNER, NULL, "", 0, 0, 0, NULL));
+    assert_ok(tacet__studies_add_token(studies, device, TACET__TOKEN_DEVICE, "toys", "", 0, 0, 0, NULL));
+    assert_ok(tacet__studies_add_token(studies, analyst, TACET__TOKEN_ANALYST, "toys", "", 0, 0, 0, NULL));
+    assert_ok(tacet__studies_add_token(studies, other, TACET__TOKEN_OWNER, "slides", "", 0, 0, 0, NULL));
     tacet__studies_close(studies);
     engine_metrics = (tacet__metrics){0};
     service = (tacet__service){.engine = open_engine(), .metrics = &engine_metrics};
@@ -256,7 +256,7 @@ static void test_paths_and_tokens(void **state) {
     /* The first call of a token waits for its check, and keeps an argument that is empty. */
     char fresh[TACET__STUDIES_TOKEN_TEXT];
     tacet__studies *studies = open_store();
-    assert_ok(tacet__studies_add_token(studies, fresh, TACET__TOKEN_DEVICE, "toys", "", NULL));
+    assert_ok(tacet__studies_add_token(studies, fresh, TACET__TOKEN_DEVICE, "toys", "", 0, 0, 0, NULL));
     tacet__studies_close(studies);
     assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", "wait=", fresh, "", 0, NULL), 400);
     /* A token of one study sees that study alone. */

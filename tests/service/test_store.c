@@ -528,8 +528,8 @@ static void test_tokens(void **state) {
     char other[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
     uint64_t sum = 0;
-    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, "study-1", "phone", NULL));
-    assert_ok(tacet__studies_add_token(s, other, TACET__TOKEN_OWNER, NULL, NULL, NULL));
+    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, "study-1", "phone", 0, 0, 0, NULL));
+    assert_ok(tacet__studies_add_token(s, other, TACET__TOKEN_OWNER, NULL, NULL, 0, 0, 0, NULL));
     assert_int_equal(strlen(text), TACET__STUDIES_TOKEN_TEXT - 1);
     assert_string_not_equal(text, other);
     assert_ok(tacet__studies_check_token(s, &token, text, NULL));
@@ -549,10 +549,10 @@ static void test_tokens(void **state) {
     assert_ok(tacet__studies_drop_token(s, token.id, NULL));
     assert_status(tacet__studies_drop_token(s, token.id, NULL), TACET_NOT_FOUND);
     assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);
-    assert_status(tacet__studies_add_token(s, text, (tacet__token_role)4, NULL, NULL, NULL), TACET_INVALID);
+    assert_status(tacet__studies_add_token(s, text, (tacet__token_role)4, NULL, NULL, 0, 0, 0, NULL), TACET_INVALID);
     assert_status(tacet__studies_add_token(s, text, TACET__TOKEN_OWNER, NULL,
                                            "a label that is longer than the sixty-four bytes that are given to labels",
-                                           NULL),
+                                           0, 0, 0, NULL),
                   TACET_INVALID);
     tacet__studies_close(s);
 }

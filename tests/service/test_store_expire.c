@@ -126,14 +126,14 @@ static void test_tokens(void **state) {
     tacet__token token;
     const uint64_t now = (uint64_t)time(NULL);
     tacet__studies *s = open_store();
-    assert_ok(tacet__studies_add_token_until(s, text, TACET__TOKEN_DEVICE, "x", "old", 1, NULL));
+    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, "x", "old", 1, 0, 0, NULL));
     assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);
     assert_int_equal(token.role, 0);
     assert_status(tacet__studies_renew_token(s, text, 1, 0, 0, NULL), TACET_NOT_FOUND); /* it has ended */
     assert_int_equal(text[0], 0);
     assert_int_equal(token_count(s), 1);
     assert_ok(tacet__studies_drop_token(s, 1, NULL));
-    assert_ok(tacet__studies_add_token_until(s, first, TACET__TOKEN_ANALYST, "x", "phone", now + 1000, NULL));
+    assert_ok(tacet__studies_add_token(s, first, TACET__TOKEN_ANALYST, "x", "phone", now + 1000, 0, 0, NULL));
     assert_ok(tacet__studies_check_token(s, &token, first, NULL));
     assert_int_equal(token.expires, now + 1000);
     const uint64_t id = token.id;

@@ -73,7 +73,8 @@ void soak_studies_make(soak *s, uint64_t rounds) {
     uint64_t seq = 0;
     tacet__study_init(&study);
     soak_must(tacet__studies_open(&store, &settings.store, &err), &err, "the store");
-    soak_must(tacet__studies_add_token(store, s->token, TACET__TOKEN_DEVICE, NULL, "soak", &err), &err, "a token");
+    soak_must(tacet__studies_add_token(store, s->token, TACET__TOKEN_DEVICE, NULL, "soak", 0, 0, 0, &err), &err,
+              "a token");
     soak_must(tacet__studies_get(store, &study, soak_study_names[1], &err), &err, "the central study");
     soak_must(tacet__studies_get_snapshot(store, &study, &s->first_state, &seq, &err), &err, "its first state");
     if (seq != 0) {

@@ -196,8 +196,8 @@ tacet_status tacet_store_token(char text[TACET_TOKEN_TEXT], const tacet_store_pl
         status = tacet__place_audit(store, err, "study token --role %s --study %.48s", r->role,
                                     r->study != NULL ? r->study : "(all)");
     }
-    TACET_THEN(status, tacet__studies_add_token_with(store, text, role, r->study, r->label != NULL ? r->label : "", end,
-                                                     r->open_most, r->rounds_most, err));
+    TACET_THEN(status, tacet__studies_add_token(store, text, role, r->study, r->label != NULL ? r->label : "", end,
+                                                r->open_most, r->rounds_most, err));
     tacet__study_clear(&study);
     tacet__studies_close(store);
     return status;

@@ -4,6 +4,7 @@
 #include "service/open/engine/internal.h"
 
 #include "core/fail.h"
+#include "core/memory.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -194,4 +195,41 @@ tacet_status tacet__study_make(tacet__studies **kept, const tacet__engine_settin
     json_decref(outlook);
     free(text);
     return status;
+}
+
+/* What releases of a study will need, worked out before: a release waits for nothing but the disk then. */
+typedef struct ahead {
+    tacet__errand errand;
+    tacet__errands *queue;
+    const tacet__policy_kind *kind;
+    tacet__definition def;
+    size_t piece;
+} ahead;
+
+static void work_ahead(tacet__errand *errand, bool stopping) {
+    ahead *a = (ahead *)errand;
+    if (!stopping && a->kind->ahead(&a->def, a->piece++)) {
+        tacet__errands_send(a->queue, errand); /* behind the other studies, and where it can be stopped */
+        return;
+    }
+    tacet__definition_clear(&a->def);
+    free(a);
+}
+
+/* What cannot be worked out ahead is when it is needed: nothing here fails. */
+void tacet__study_ahead(tacet__errands *queue, const tacet__engine_settings *settings, const char *definition,
+                        size_t size) {
+    ahead *a = TACET__ZALLOC(ahead, 1);
+    if (a == NULL || tacet__definition_decode(&a->def, definition, size, NULL) != TACET_OK) {
+        free(a);
+        return;
+    }
+    a->errand.run = work_ahead;
+    a->queue = queue;
+    a->kind = tacet__policy_find(settings->kinds, &a->def);
+    if (a->kind != NULL && a->kind->ahead != NULL) {
+        tacet__errands_send(a->queue, &a->errand);
+    } else {
+        work_ahead(&a->errand, true);
+    }
 }

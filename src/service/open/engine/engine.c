@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TOKEN_SLOTS = 256, NAME_SLOTS = 1024, LOADED_MOST = 1024, LANES_MOST = 256 };
+enum { TOKEN_SLOTS = 256, NAME_SLOTS = 1024, LOADED_MOST = 1024, THREADS_MOST = 256 };
 static const double OPEN_SECONDS = 1;  /* between two tries to open a store that is not there */
 static const double READY_SECONDS = 1; /* a probe is good for so long */
 static const double TOKEN_SECONDS = 5; /* a dropped token is good for so long at the most */
@@ -29,18 +29,18 @@ struct tacet__engine {
     tacet__engine_settings settings;
     pthread_mutex_t lock; /* of the next six */
     tacet__worker *workers[NAME_SLOTS];
-    tacet__lane *lanes;
-    tacet__lane *shared; /* the one of the local studies of a folder: two would read each other's pages again, at 1.3
+    tacet__thread *threads;
+    tacet__thread *shared; /* the one of the local studies of a folder: two would read each other's pages again, at 1.3
                             times the processor time. NULL: not started yet */
-    tacet__lane *turn;   /* whose studies the next one joins, once there are LANES_MOST */
-    size_t lane_count;
+    tacet__thread *turn;   /* whose studies the next one joins, once there are THREADS_MOST */
+    size_t thread_count;
     bool stop;
     pthread_mutex_t reader_lock; /* of the next two; held while the store is asked */
     tacet__studies *reader;
     bool opened; /* it was, once: from then on nothing is made */
     pthread_mutex_t token_lock;
     known_token tokens[TOKEN_SLOTS];
-    tacet__office *desks[TACET__DESKS];
+    tacet__errands *desks[TACET__DESKS];
     tacet__watchdog *watchdog;
     tacet__studies *probed;                /* the probe's own */
     tacet__studies *makers[TACET__MAKERS]; /* kept open for those that make studies; under the engine's lock */
@@ -140,7 +140,7 @@ static void open_again(tacet__errand *errand, bool stopping) {
         stop = e->stop;
         (void)pthread_mutex_unlock(&e->lock);
     }
-    tacet__office_send(e->desks[TACET__DESK], errand);
+    tacet__errands_send(e->desks[TACET__DESK], errand);
 }
 
 static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
@@ -151,7 +151,7 @@ static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
     *o = (opening){.errand = {.run = open_again}, .engine = e};
     tacet__engine_say(e, "the store cannot be reached yet; not ready", err);
     tacet_error_clear(err);
-    tacet__office_send(e->desks[TACET__DESK], &o->errand);
+    tacet__errands_send(e->desks[TACET__DESK], &o->errand);
     return TACET_OK;
 }
 
@@ -169,7 +169,7 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
     (void)pthread_mutex_init(&e->ready_lock, NULL);
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < TACET__DESKS; i++) {
-        TACET_THEN(status, tacet__office_open(&e->desks[i], &failure));
+        TACET_THEN(status, tacet__errands_open(&e->desks[i], &failure));
     }
     TACET_THEN(status, tacet__watchdog_open(&e->watchdog, &failure));
     TACET_THEN(status, reader(e, &failure));
@@ -188,21 +188,21 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
 void tacet__engine_stop(tacet__engine *e) {
     (void)pthread_mutex_lock(&e->lock);
     e->stop = true;
-    for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
-        tacet__lane_stop(l);
+    for (tacet__thread *l = e->threads; l != NULL; l = *tacet__thread_next(l)) {
+        tacet__thread_stop(l);
     }
     (void)pthread_mutex_unlock(&e->lock);
     for (size_t i = 0; i < TACET__DESKS && e->desks[i] != NULL; i++) {
-        tacet__office_stop(e->desks[i]);
+        tacet__errands_stop(e->desks[i]);
     }
 }
 
 void tacet__engine_drain(tacet__engine *e) {
     for (size_t i = 0; i < TACET__DESKS && e->desks[i] != NULL; i++) {
-        tacet__office_join(e->desks[i]); /* it may be starting a worker */
+        tacet__errands_join(e->desks[i]); /* it may be starting a worker */
     }
-    for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
-        tacet__lane_join(l);
+    for (tacet__thread *l = e->threads; l != NULL; l = *tacet__thread_next(l)) {
+        tacet__thread_join(l);
     }
 }
 
@@ -212,13 +212,13 @@ void tacet__engine_close(tacet__engine *e) {
     }
     tacet__engine_stop(e);
     tacet__engine_drain(e);
-    while (e->lanes != NULL) {
-        tacet__lane *l = e->lanes;
-        e->lanes = *tacet__lane_next(l);
-        tacet__lane_free(l);
+    while (e->threads != NULL) {
+        tacet__thread *l = e->threads;
+        e->threads = *tacet__thread_next(l);
+        tacet__thread_free(l);
     }
     for (size_t i = 0; i < TACET__DESKS; i++) {
-        tacet__office_close(e->desks[i]);
+        tacet__errands_close(e->desks[i]);
     }
     tacet__watchdog_close(e->watchdog);
     tacet__studies_close(e->reader);
@@ -232,42 +232,6 @@ void tacet__engine_close(tacet__engine *e) {
     (void)pthread_mutex_destroy(&e->ready_lock);
     sodium_memzero(e->tokens, sizeof e->tokens);
     free(e);
-}
-
-/* What releases of a study will need, worked out before: a release waits for nothing but the disk then. */
-typedef struct ahead {
-    tacet__errand errand;
-    tacet__office *office;
-    const tacet__policy_kind *kind;
-    tacet__definition def;
-    size_t piece;
-} ahead;
-
-static void work_ahead(tacet__errand *errand, bool stopping) {
-    ahead *a = (ahead *)errand;
-    if (!stopping && a->kind->ahead(&a->def, a->piece++)) {
-        tacet__office_send(a->office, errand); /* behind the other studies, and where it can be stopped */
-        return;
-    }
-    tacet__definition_clear(&a->def);
-    free(a);
-}
-
-/* What cannot be worked out ahead is when it is needed: nothing here fails. */
-static void begin_ahead(const tacet__engine *e, const char *definition, size_t size) {
-    ahead *a = TACET__ZALLOC(ahead, 1);
-    if (a == NULL || tacet__definition_decode(&a->def, definition, size, NULL) != TACET_OK) {
-        free(a);
-        return;
-    }
-    a->errand.run = work_ahead;
-    a->office = e->desks[TACET__AHEAD];
-    a->kind = tacet__policy_find(e->settings.kinds, &a->def);
-    if (a->kind != NULL && a->kind->ahead != NULL) {
-        tacet__office_send(a->office, &a->errand);
-    } else {
-        work_ahead(&a->errand, true);
-    }
 }
 
 typedef struct wanted_study {
@@ -296,26 +260,27 @@ static tacet__worker *find(const tacet__engine *e, const char *name) {
     return w;
 }
 
-/* A lane for one more study. Those that do not gather share what may be in memory evenly. */
-static tacet_status lane_for(tacet__engine *e, tacet__lane **out, tacet__study_model model, tacet_error *err) {
+/* A thread for one more study. Those that do not gather share what may be in memory evenly. */
+static tacet_status thread_for(tacet__engine *e, tacet__thread **out, tacet__study_model model, tacet_error *err) {
     const size_t loaded = e->settings.loaded_most > 0 ? e->settings.loaded_most : LOADED_MOST;
-    const size_t lanes = loaded < LANES_MOST ? loaded : LANES_MOST;
+    const size_t threads = loaded < THREADS_MOST ? loaded : THREADS_MOST;
     const bool shares = model == TACET__STUDY_LOCAL && tacet__studies_can_gather(&e->settings.store);
     *out = shares ? e->shared : NULL;
-    if (!shares && e->lane_count >= lanes) {
+    if (!shares && e->thread_count >= threads) {
         do {
-            e->turn = e->turn != NULL && *tacet__lane_next(e->turn) != NULL ? *tacet__lane_next(e->turn) : e->lanes;
+            e->turn =
+                e->turn != NULL && *tacet__thread_next(e->turn) != NULL ? *tacet__thread_next(e->turn) : e->threads;
         } while (e->turn == e->shared);
         *out = e->turn;
     }
     if (*out != NULL) {
         return TACET_OK;
     }
-    const tacet_status status = tacet__lane_start(out, &e->settings, shares, shares ? loaded : loaded / lanes, err);
+    const tacet_status status = tacet__thread_start(out, &e->settings, shares, shares ? loaded : loaded / threads, err);
     if (status == TACET_OK) {
-        *tacet__lane_next(*out) = e->lanes;
-        e->lanes = *out;
-        e->lane_count += !shares;
+        *tacet__thread_next(*out) = e->threads;
+        e->threads = *out;
+        e->thread_count += !shares;
         e->shared = shares ? *out : e->shared;
     }
     return status;
@@ -324,9 +289,9 @@ static tacet_status lane_for(tacet__engine *e, tacet__lane **out, tacet__study_m
 /* Under the engine's lock. */
 static tacet_status start(tacet__engine *e, tacet__worker **out, const char *name, tacet__study_model model,
                           tacet_error *err) {
-    tacet__lane *lane = NULL;
-    tacet_status status = lane_for(e, &lane, model, err);
-    TACET_THEN(status, tacet__lane_add(lane, out, name, err));
+    tacet__thread *thread = NULL;
+    tacet_status status = thread_for(e, &thread, model, err);
+    TACET_THEN(status, tacet__thread_add(thread, out, name, err));
     if (status == TACET_OK) {
         tacet__worker **slot = &e->workers[slot_of(name)];
         (*out)->next = *slot;
@@ -368,7 +333,8 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
         (void)pthread_mutex_unlock(&e->lock);
     }
     if (status == TACET_OK && e->settings.ahead) {
-        begin_ahead(e, (const char *)wanted.study.definition.data, wanted.study.definition.size);
+        tacet__study_ahead(e->desks[TACET__AHEAD], &e->settings, (const char *)wanted.study.definition.data,
+                           wanted.study.definition.size);
     }
     tacet__study_clear(&wanted.study);
     return status;
@@ -409,7 +375,7 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
         if (f != NULL) {
             *f = (first_job){.errand = {.run = begin_study}, .engine = e, .job = job};
             (void)snprintf(f->study, sizeof f->study, "%s", study);
-            tacet__office_send(e->desks[TACET__DESK], &f->errand);
+            tacet__errands_send(e->desks[TACET__DESK], &f->errand);
             return;
         }
         status = tacet__fail(&err, TACET_NO_MEMORY, "out of memory for a study");
@@ -421,7 +387,7 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
 
 void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, tacet__desk desk) {
     const size_t turn = desk == TACET__MAKER ? atomic_fetch_add(&e->made, 1) % TACET__MAKERS : 0;
-    tacet__office_send(e->desks[(size_t)desk + turn], errand);
+    tacet__errands_send(e->desks[(size_t)desk + turn], errand);
 }
 
 /* A store that no maker has in hand; NULL: one is to be opened. */
@@ -454,7 +420,7 @@ tacet_status tacet__engine_create(tacet__engine *e, json_t **out, bool dry, cons
     const tacet_status status = tacet__study_make(&store, &e->settings, out, dry, definition, size, err);
     put_maker(e, store);
     if (status == TACET_OK && !dry && e->settings.ahead) {
-        begin_ahead(e, definition, size);
+        tacet__study_ahead(e->desks[TACET__AHEAD], &e->settings, definition, size);
     }
     return status;
 }

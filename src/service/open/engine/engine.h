@@ -10,7 +10,7 @@
 #define TACET_SRC_SERVICE_OPEN_ENGINE_ENGINE_H
 
 #include "service/open/engine/metrics.h"
-#include "service/open/engine/office.h"
+#include "service/open/engine/errands.h"
 #include "service/open/study/policies.h"
 #include "service/open/store/store.h"
 #include "service/open/study/ticket.h"
@@ -160,8 +160,8 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
 tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err);
 
 /* The store is asked on threads of the engine's: its desk (tokens, lists, studies that are not in use yet), its probe,
- * and those that make studies, which takes longer. An errand runs there; the wire's own threads never ask the store. Any
- * thread. AHEAD asks no store: it works out what releases of the studies in use will need. */
+ * and those that make studies, which takes longer. An errand runs there; the wire's own threads never ask the store.
+ * Any thread. AHEAD asks no store: it works out what releases of the studies in use will need. */
 enum { TACET__MAKERS = 4 }; /* new studies wait for a dozen syncs and their features: several at a time share both */
 typedef enum tacet__desk {
     TACET__DESK,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* internal.h - between engine.c, lane.c and worker.c. Ring: open. */
+/* internal.h - between engine.c, thread.c and worker.c. Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
 #define TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
 
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-typedef struct tacet__lane tacet__lane;
+typedef struct tacet__thread tacet__thread;
 
 /* A study in use. */
 typedef struct tacet__worker {
@@ -16,17 +16,17 @@ typedef struct tacet__worker {
     double damaged_until;
     bool alone; /* its last batch ended those of others with it: until one succeeds it has a transaction of its own */
     unsigned unprojected;
-    bool counted;  /* among the lane's studies in memory */
-    uint64_t used; /* the lane's turn that it was last in */
+    bool counted;  /* among the thread's studies in memory */
+    uint64_t used; /* the thread's turn that it was last in */
 
     /* For whoever reads the metrics, on any thread. */
     _Atomic uint64_t issued, failures;   /* tickets ever given; requests and batches that failed here */
     _Atomic double budget_eps, left_eps; /* as of the last look; budget 0: not known, or nobody's here */
 
-    tacet__lane *lane;
+    tacet__thread *thread;
     struct tacet__worker *next;   /* the engine's link */
-    struct tacet__worker *beside; /* the lane's */
-    /* Under the lane's lock. */
+    struct tacet__worker *beside; /* the thread's */
+    /* Under the thread's lock. */
     struct tacet__worker *behind; /* among those that have jobs */
     bool asked;                   /* it is among them */
     tacet__job *first, *last;
@@ -51,20 +51,23 @@ tacet_status tacet__engine_keys(const tacet__engine_settings *settings, tacet__s
 /* A new study, or what it would be; *kept: the store, opened when it is needed. */
 tacet_status tacet__study_make(tacet__studies **kept, const tacet__engine_settings *settings, json_t **out, bool dry,
                                const char *definition, size_t size, tacet_error *err);
+/* Works out on this queue what releases of the study will need. */
+void tacet__study_ahead(tacet__errands *queue, const tacet__engine_settings *settings, const char *definition,
+                        size_t size);
 
-/* lane.c: a thread, and the studies it works on, of which `rest_above` stay in memory. `gathers`: several local studies
- * of a folder, which share a connection and, where they have jobs at the same time, a transaction. */
-tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
-                               size_t rest_above, tacet_error *err);
-void tacet__lane_stop(tacet__lane *lane);          /* jobs are answered BUSY from now on */
-void tacet__lane_join(tacet__lane *lane);          /* once stopped; again is harmless */
-void tacet__lane_free(tacet__lane *lane);          /* once joined; its workers, too. NULL is allowed */
-tacet__lane **tacet__lane_next(tacet__lane *lane); /* link of the engine's list */
-tacet_status tacet__lane_add(tacet__lane *lane, tacet__worker **out, const char *name, tacet_error *err);
-/* Queues the job; BUSY answers when too many wait or the lane stops. */
+/* thread.c: a thread, and the studies it works on, of which `rest_above` stay in memory. `gathers`: several local
+ * studies of a folder, which share a connection and, where they have jobs at the same time, a transaction. */
+tacet_status tacet__thread_start(tacet__thread **out, const tacet__engine_settings *settings, bool gathers,
+                                 size_t rest_above, tacet_error *err);
+void tacet__thread_stop(tacet__thread *thread);            /* jobs are answered BUSY from now on */
+void tacet__thread_join(tacet__thread *thread);            /* once stopped; again is harmless */
+void tacet__thread_free(tacet__thread *thread);            /* once joined; its workers, too. NULL is allowed */
+tacet__thread **tacet__thread_next(tacet__thread *thread); /* link of the engine's list */
+tacet_status tacet__thread_add(tacet__thread *thread, tacet__worker **out, const char *name, tacet_error *err);
+/* Queues the job; BUSY answers when too many wait or the thread stops. */
 void tacet__worker_submit(tacet__worker *worker, tacet__job *job);
 
-/* worker.c, on the lane's thread. */
+/* worker.c, on the thread's thread. */
 tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, const char *name); /* NULL: no memory */
 void tacet__worker_free(tacet__worker *worker);
 void tacet__worker_run(tacet__worker *worker, tacet__job *jobs); /* each is answered, or waits */

@@ -9,7 +9,7 @@ typedef struct tacet__replica {
     const tacet__engine_settings *settings;
     char name[TACET__STUDY_NAME_MOST + 1];
     tacet__studies *store; /* NULL: not connected */
-    bool borrows;          /* the store is its lane's, which sets it and closes it */
+    bool borrows;          /* the store is its thread's, which sets it and closes it */
     tacet__study study;
     tacet__definition def;
     const tacet__policy_kind *kind;

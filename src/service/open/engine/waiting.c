@@ -2,7 +2,7 @@
 /* waiting.c - long polls of a study. Ring: open. Cost: a walk over those who wait, a batch. */
 #include "service/open/engine/waiting.h"
 
-#include "service/open/engine/office.h"
+#include "service/open/engine/errands.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.c - one study at work: batches, long polls. Its thread and its queue: lane.c.
+/* worker.c - one study at work: batches, long polls. Its thread and its queue: thread.c.
  * Ring: open. The order of a batch is fixed (engine.h); no answer leaves before the commit it rests on.
  * Cost: one transaction a batch, or one for a batch of each of several studies. */
 #include "service/open/engine/anchor.h"

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096, BUSY_MS = 10000 };
+enum { BUSY_MS = 10000 };
 
 typedef struct recount {
     uint64_t events, suggested, observed, released;
@@ -122,23 +122,17 @@ static tacet_status sync_path(const char *path, int flags, tacet_error *err) {
     return synced ? TACET_OK : tacet__fail(err, TACET_IO, "cannot sync %s: %s", path, strerror(number));
 }
 
-static tacet_status join(char *out, const char *folder, const char *name, tacet_error *err) {
-    const int length = snprintf(out, PATH_MOST, "%s/%s", folder, name);
-    return length >= 0 && length < PATH_MOST ? TACET_OK
-                                             : tacet__fail(err, TACET_INVALID, "the name of a folder is too long");
-}
-
 /* One file, as it is at one instant. */
 static tacet_status copy_file(const char *from, const char *to, const char *name, tacet_error *err) {
-    char source[PATH_MOST];
-    char target[PATH_MOST];
-    char sql[2 * PATH_MOST + 32] = "VACUUM INTO '";
+    char source[TACET__PATH];
+    char target[TACET__PATH];
+    char sql[2 * TACET__PATH + 32] = "VACUUM INTO '";
     size_t used = strlen(sql);
     tacet__db *db = NULL;
     const tacet__db_settings settings = {.busy_ms = BUSY_MS};
-    tacet_status status = join(source, from, name, err);
+    tacet_status status = tacet__path(source, from, name, err);
     if (status == TACET_OK) {
-        status = join(target, to, name, err);
+        status = tacet__path(target, to, name, err);
     }
     if (status != TACET_OK) {
         return status;
@@ -173,11 +167,11 @@ static bool is_key(const char *name) {
 
 /* The key that open reservations of a ledger are sealed under: without it a copy could not go on. */
 static tacet_status copy_key(const char *from, const char *to, const char *name, tacet_error *err) {
-    char source[PATH_MOST];
-    char target[PATH_MOST];
+    char source[TACET__PATH];
+    char target[TACET__PATH];
     char bytes[256];
-    tacet_status status = join(source, from, name, err);
-    TACET_THEN(status, join(target, to, name, err));
+    tacet_status status = tacet__path(source, from, name, err);
+    TACET_THEN(status, tacet__path(target, to, name, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -221,10 +215,10 @@ static tacet_status copy_ledgers(const char *store, const char *folder, tacet_er
  * lead to makes a study unusable, one that knows of less makes it unsafe. Who writes to a ledger holds the lock of the
  * log. */
 static tacet_status copy_trusted(const char *store, const char *folder, tacet_error *err) {
-    char path[PATH_MOST];
+    char path[TACET__PATH];
     tacet__db *lock = NULL;
     const tacet__db_settings settings = {.busy_ms = BUSY_MS};
-    tacet_status status = join(path, store, "trusted.db", err);
+    tacet_status status = tacet__path(path, store, "trusted.db", err);
     if (status == TACET_OK) {
         status = tacet__db_open(&lock, path, &settings, err);
     }

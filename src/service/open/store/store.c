@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "service/open/study/definition.h"
 #include "service/open/study/ticket.h"
 #include "service/open/store/care.h"
 #include "core/memory.h"
@@ -24,13 +25,6 @@ static const char TRUSTED_FILE[] = "/trusted.db";
 static const char OPEN_FILE[] = "/open.db";
 static const char TRUSTED_SCHEMA[] = "#tacet_trusted";
 static const char OPEN_SCHEMA[] = "#tacet_open";
-
-static bool good_name(const char *name) {
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-    const size_t length = strlen(name);
-    return length >= 1 && length <= TACET__STUDY_NAME_MOST && name[0] >= 'a' && name[0] <= 'z' &&
-           strspn(name, LETTERS) == length;
-}
 
 /* Three texts in one; NULL when out of memory. */
 static char *join(const char *a, const char *b, const char *c) {
@@ -415,8 +409,10 @@ static tacet_status show_again(tacet__studies *studies, tacet__study *out, const
 }
 
 tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
-    tacet_status status = good_name(name) ? tacet__find_study(&studies->open, out, name, err) : TACET_NOT_FOUND;
-    if (status == TACET_NOT_FOUND && good_name(name) && studies->trusted.db != NULL && studies->writing == NULL) {
+    tacet_status status =
+        tacet__definition_name_valid(name) ? tacet__find_study(&studies->open, out, name, err) : TACET_NOT_FOUND;
+    if (status == TACET_NOT_FOUND && tacet__definition_name_valid(name) && studies->trusted.db != NULL &&
+        studies->writing == NULL) {
         status = show_again(studies, out, name, err);
     }
     if (status == TACET_NOT_FOUND) {
@@ -450,7 +446,7 @@ tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, cons
 tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, const char *name, tacet__study_model model,
                                 tacet__study_shown shown, const void *definition, size_t size, tacet_error *err) {
     tacet__study study;
-    if (!good_name(name)) {
+    if (!tacet__definition_name_valid(name)) {
         return tacet__fail(err, TACET_INVALID,
                            "a study's name is 1 to %d of a-z, 0-9, _ and -, and begins with a letter",
                            TACET__STUDY_NAME_MOST);
@@ -549,7 +545,7 @@ tacet_status tacet__studies_extend(tacet__studies *studies, const char *name, ui
 }
 
 tacet_status tacet__studies_ledger(tacet__studies *studies, tacet_blob *out, const char *name, tacet_error *err) {
-    if (!good_name(name)) {
+    if (!tacet__definition_name_valid(name)) {
         return tacet__fail(err, TACET_INVALID, "not the name of a study");
     }
     if (studies->trusted.db == NULL) {

@@ -293,18 +293,11 @@ tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__st
 tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study, tacet_error *err);
 
 /* Tokens, all of them in the open store. The text is shown once; a keyless BLAKE2b of it is stored (it has 240 random
- * bits, so nothing slower is needed). study NULL or "": all studies. */
+ * bits, so nothing slower is needed). study NULL or "": all studies. Good until `expires` (0: for ever), with quotas
+ * (0: none of its own). */
 tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
-                                      tacet__token_role role, const char *study, const char *label, tacet_error *err);
-/* The same, good until `expires` (0: for ever). */
-tacet_status tacet__studies_add_token_until(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
-                                            tacet__token_role role, const char *study, const char *label,
-                                            uint64_t expires, tacet_error *err);
-/* The same, with quotas (0: none of its own). */
-tacet_status tacet__studies_add_token_with(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
-                                           tacet__token_role role, const char *study, const char *label,
-                                           uint64_t expires, uint64_t open_most, uint64_t rounds_most,
-                                           tacet_error *err);
+                                      tacet__token_role role, const char *study, const char *label, uint64_t expires,
+                                      uint64_t open_most, uint64_t rounds_most, tacet_error *err);
 /* A new token of the role, study and label of token `id`, which is good until `old_expires` at the longest (0: dropped
  * now), both in one transaction. NOT_FOUND: there is no such token, or it has expired. */
 tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT], uint64_t id,

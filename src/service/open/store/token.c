@@ -81,16 +81,9 @@ static tacet_status end(tacet__studies *studies, tacet_status status, tacet_erro
     return status;
 }
 
-tacet_status tacet__studies_add_token_until(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
-                                            tacet__token_role role, const char *study, const char *label,
-                                            uint64_t expires, tacet_error *err) {
-    return tacet__studies_add_token_with(studies, text, role, study, label, expires, 0, 0, err);
-}
-
-tacet_status tacet__studies_add_token_with(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
-                                           tacet__token_role role, const char *study, const char *label,
-                                           uint64_t expires, uint64_t open_most, uint64_t rounds_most,
-                                           tacet_error *err) {
+tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
+                                      tacet__token_role role, const char *study, const char *label, uint64_t expires,
+                                      uint64_t open_most, uint64_t rounds_most, tacet_error *err) {
     tacet__token token = {.role = role, .expires = expires, .open_most = open_most, .rounds_most = rounds_most};
     const char *of = study == NULL ? "" : study;
     const char *called = label == NULL ? "" : label;
@@ -113,11 +106,6 @@ tacet_status tacet__studies_add_token_with(tacet__studies *studies, char text[TA
         sodium_memzero(text, TACET__STUDIES_TOKEN_TEXT);
     }
     return status;
-}
-
-tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
-                                      tacet__token_role role, const char *study, const char *label, tacet_error *err) {
-    return tacet__studies_add_token_until(studies, text, role, study, label, 0, err);
 }
 
 static tacet_status take_text(char *out, size_t most, tacet__query *query, int column, tacet_error *err) {

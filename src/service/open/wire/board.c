@@ -312,8 +312,8 @@ static tacet_status change_tokens(tacet__studies *store, void *user, tacet_error
         status = e->study[0] != '\0' ? tacet__studies_get(store, &study, e->study, err) : TACET_OK;
         tacet__study_clear(&study);
         return status != TACET_OK ? status
-                                  : tacet__studies_add_token_with(store, e->text, e->role, e->study, e->label,
-                                                                  e->expires, e->open_most, e->rounds_most, err);
+                                  : tacet__studies_add_token(store, e->text, e->role, e->study, e->label, e->expires,
+                                                             e->open_most, e->rounds_most, err);
     }
     status = tacet__studies_list_tokens(store, look_for, e, err);
     if (status == TACET_OK && !e->found) {

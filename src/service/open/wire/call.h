@@ -9,7 +9,7 @@
 
 #include "io/http/server.h"
 #include "service/open/engine/engine.h"
-#include "service/open/engine/office.h"
+#include "service/open/engine/errands.h"
 #include "service/open/wire/routes.h"
 
 typedef struct tacet__call tacet__call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lane.c - a thread, and the studies that it works on: one, or several that share a transaction.
- * Ring: open. Studies in PostgreSQL, and those with a ledger, have a lane each, up to some number of them, then share
+/* thread.c - a thread, and the studies that it works on: one, or several that share a transaction.
+ * Ring: open. Studies in PostgreSQL, and those with a ledger, have a thread each, up to some number of them, then share
  * these. The local studies of a folder share one: SQLite lets one write at a time anyway, and what a pair costs there
  * is the change of threads, of transactions and of page caches, not the rows. Cost: one wake and one transaction a
  * turn, whatever the number of studies in it. */
@@ -22,11 +22,11 @@ enum {
 static const size_t BYTES_MOST = (size_t)64 << 20; /* of the jobs of a study, waiting or in hand: one may be 2 MiB */
 static const double POLL_SECONDS = 0.25; /* how often the log is read for others' observations while someone waits */
 
-struct tacet__lane {
+struct tacet__thread {
     const tacet__engine_settings *settings;
     bool gathers;
-    tacet__lane *next;
-    pthread_t thread;
+    tacet__thread *next;
+    pthread_t id;
     bool joined;
     tacet__studies *store; /* of all its studies, where it gathers; the thread's own, as are … */
     tacet__turn turns[TURNS_MOST];
@@ -46,7 +46,7 @@ static size_t bytes_of(const tacet__job *job) {
 }
 
 /* How much of a batch a job takes. Those that list or draw something take as long as dozens of others, and the other
- * studies of the lane wait meanwhile: a reader of one study must not slow them all. */
+ * studies of the thread wait meanwhile: a reader of one study must not slow them all. */
 static size_t share_of(const tacet__job *job, size_t most) {
     const bool long_one = job->kind == TACET__JOB_EVENTS || job->kind == TACET__JOB_TICKETS ||
                           job->kind == TACET__JOB_POSTERIOR || job->kind == TACET__JOB_TRIED ||
@@ -76,7 +76,7 @@ static tacet__job *take_jobs(tacet__worker *w, size_t most) {
     return jobs;
 }
 
-static void ask_turn(tacet__lane *l, tacet__worker *w) {
+static void ask_turn(tacet__thread *l, tacet__worker *w) {
     w->asked = true;
     w->behind = NULL;
     *(l->last != NULL ? &l->last->behind : &l->first) = w;
@@ -84,7 +84,7 @@ static void ask_turn(tacet__lane *l, tacet__worker *w) {
 }
 
 /* There is work to do when nothing comes in. */
-static bool anyone_waits(const tacet__lane *l) {
+static bool anyone_waits(const tacet__thread *l) {
     const tacet__worker *w = l->workers;
     while (w != NULL && w->r.waiting == NULL) {
         w = w->beside;
@@ -92,9 +92,9 @@ static bool anyone_waits(const tacet__lane *l) {
     return w != NULL;
 }
 
-/* The studies that have jobs, in the order they asked, with a batch of each. None: the time is up, or the lane stops.
+/* The studies that have jobs, in the order they asked, with a batch of each. None: the time is up, or the thread stops.
  */
-static bool take_turns(tacet__lane *l) {
+static bool take_turns(tacet__thread *l) {
     const size_t most = l->settings->batch_most > 0 ? l->settings->batch_most : BATCH_MOST;
     const struct timespec until = tacet__until(POLL_SECONDS);
     (void)pthread_mutex_lock(&l->lock);
@@ -124,8 +124,8 @@ static bool take_turns(tacet__lane *l) {
     return stop;
 }
 
-/* The connection that the studies of the lane share. */
-static bool connect_all(tacet__lane *l) {
+/* The connection that the studies of the thread share. */
+static bool connect_all(tacet__thread *l) {
     tacet_error err = {0};
     tacet__studies_settings s = l->settings->store;
     s.create = false;
@@ -141,7 +141,7 @@ static bool connect_all(tacet__lane *l) {
     return true;
 }
 
-static void run_turns(tacet__lane *l) {
+static void run_turns(tacet__thread *l) {
     size_t busy = 0;
     for (size_t i = 0; i < l->count; i++) {
         l->turns[i].jobs = tacet__worker_leave_out_late(l->turns[i].jobs);
@@ -164,7 +164,7 @@ static void run_turns(tacet__lane *l) {
 
 /* Takes studies out of memory that were not asked for longest, down to as many as may be there. The next request loads
  * its study again. */
-static void rest_idle(tacet__lane *l) {
+static void rest_idle(tacet__thread *l) {
     l->turn++;
     for (size_t i = 0; i < l->count; i++) {
         tacet__worker *w = l->turns[i].worker;
@@ -192,7 +192,7 @@ static void rest_idle(tacet__lane *l) {
 }
 
 /* Nothing came in: look what other processes appended for those who wait. */
-static void poll_all(tacet__lane *l) {
+static void poll_all(tacet__thread *l) {
     (void)pthread_mutex_lock(&l->lock);
     tacet__worker *w = l->workers;
     (void)pthread_mutex_unlock(&l->lock);
@@ -202,7 +202,7 @@ static void poll_all(tacet__lane *l) {
 }
 
 static void *work(void *user) {
-    tacet__lane *l = user;
+    tacet__thread *l = user;
     const tacet_error stopping = {.status = TACET_BUSY, .message = "the server is stopping"};
     bool stop = false;
     while (!stop) {
@@ -219,7 +219,7 @@ static void *work(void *user) {
             tacet__worker_fail(l->turns[i].worker, l->turns[i].jobs, &stopping);
         }
     }
-    for (tacet__worker *w = l->workers; w != NULL; w = w->beside) { /* nothing is added to a lane that stops */
+    for (tacet__worker *w = l->workers; w != NULL; w = w->beside) { /* nothing is added to a thread that stops */
         tacet__worker_end(w);
     }
     tacet__studies_close(l->store);
@@ -227,9 +227,9 @@ static void *work(void *user) {
     return NULL;
 }
 
-tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
-                               size_t rest_above, tacet_error *err) {
-    tacet__lane *l = TACET__ZALLOC(tacet__lane, 1);
+tacet_status tacet__thread_start(tacet__thread **out, const tacet__engine_settings *settings, bool gathers,
+                                 size_t rest_above, tacet_error *err) {
+    tacet__thread *l = TACET__ZALLOC(tacet__thread, 1);
     *out = NULL;
     if (l == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
@@ -239,21 +239,21 @@ tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *
     l->rest_above = rest_above;
     (void)pthread_mutex_init(&l->lock, NULL);
     tacet__cond_init(&l->wake);
-    if (pthread_create(&l->thread, NULL, work, l) != 0) {
+    if (pthread_create(&l->id, NULL, work, l) != 0) {
         l->joined = true;
-        tacet__lane_free(l);
+        tacet__thread_free(l);
         return tacet__fail(err, TACET_BUSY, "no thread can be started for the study");
     }
     *out = l;
     return TACET_OK;
 }
 
-tacet_status tacet__lane_add(tacet__lane *l, tacet__worker **out, const char *name, tacet_error *err) {
+tacet_status tacet__thread_add(tacet__thread *l, tacet__worker **out, const char *name, tacet_error *err) {
     *out = tacet__worker_create(l->settings, name);
     if (*out == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
     }
-    (*out)->lane = l;
+    (*out)->thread = l;
     (*out)->r.borrows = l->gathers;
     (void)pthread_mutex_lock(&l->lock);
     (*out)->beside = l->workers;
@@ -263,7 +263,7 @@ tacet_status tacet__lane_add(tacet__lane *l, tacet__worker **out, const char *na
 }
 
 void tacet__worker_submit(tacet__worker *w, tacet__job *job) {
-    tacet__lane *l = w->lane;
+    tacet__thread *l = w->thread;
     const size_t bytes = bytes_of(job);
     job->next = NULL;
     (void)pthread_mutex_lock(&l->lock);
@@ -285,21 +285,21 @@ void tacet__worker_submit(tacet__worker *w, tacet__job *job) {
     }
 }
 
-void tacet__lane_stop(tacet__lane *l) {
+void tacet__thread_stop(tacet__thread *l) {
     (void)pthread_mutex_lock(&l->lock);
     l->stop = true;
     (void)pthread_cond_signal(&l->wake);
     (void)pthread_mutex_unlock(&l->lock);
 }
 
-void tacet__lane_join(tacet__lane *l) {
+void tacet__thread_join(tacet__thread *l) {
     if (!l->joined) {
-        (void)pthread_join(l->thread, NULL);
+        (void)pthread_join(l->id, NULL);
         l->joined = true;
     }
 }
 
-void tacet__lane_free(tacet__lane *l) {
+void tacet__thread_free(tacet__thread *l) {
     if (l == NULL) {
         return;
     }
@@ -313,6 +313,6 @@ void tacet__lane_free(tacet__lane *l) {
     free(l);
 }
 
-tacet__lane **tacet__lane_next(tacet__lane *l) {
+tacet__thread **tacet__thread_next(tacet__thread *l) {
     return &l->next;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* office.c - an errand queue with one thread, and a watchdog with another. Ring: service.
+/* errands.c - an errand queue with one thread, and a watchdog with another. Ring: service.
  * Cost: a lock an errand or watch; the watchdog looks at every watch ten times a second. */
-#include "service/open/engine/office.h"
+#include "service/open/engine/errands.h"
 
 #include "core/clock.h"
 #include "core/fail.h"
@@ -19,7 +19,7 @@ double tacet__service_now(void) {
     return tacet__now();
 }
 
-struct tacet__office {
+struct tacet__errands {
     pthread_t thread;
     bool joined;
     pthread_mutex_t lock; /* of what follows */
@@ -29,13 +29,13 @@ struct tacet__office {
     bool stop;
 };
 
-static void leave_queue(tacet__office *o, size_t bytes) {
+static void leave_queue(tacet__errands *o, size_t bytes) {
     o->count -= bytes > 0;
     o->bytes -= bytes;
 }
 
 static void *work(void *user) {
-    tacet__office *o = user;
+    tacet__errands *o = user;
     (void)pthread_mutex_lock(&o->lock);
     for (;;) {
         while (o->first == NULL && !o->stop) {
@@ -58,9 +58,9 @@ static void *work(void *user) {
     return NULL;
 }
 
-tacet_status tacet__office_open(tacet__office **out, tacet_error *err) {
+tacet_status tacet__errands_open(tacet__errands **out, tacet_error *err) {
     *out = NULL;
-    tacet__office *o = TACET__ZALLOC(tacet__office, 1);
+    tacet__errands *o = TACET__ZALLOC(tacet__errands, 1);
     if (o == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
     }
@@ -76,7 +76,7 @@ tacet_status tacet__office_open(tacet__office **out, tacet_error *err) {
     return TACET_OK;
 }
 
-void tacet__office_send(tacet__office *o, tacet__errand *errand) {
+void tacet__errands_send(tacet__errands *o, tacet__errand *errand) {
     errand->next = NULL;
     (void)pthread_mutex_lock(&o->lock);
     const size_t bytes = errand->bytes;
@@ -95,7 +95,7 @@ void tacet__office_send(tacet__office *o, tacet__errand *errand) {
     }
 }
 
-void tacet__office_stop(tacet__office *o) {
+void tacet__errands_stop(tacet__errands *o) {
     (void)pthread_mutex_lock(&o->lock);
     o->stop = true;
     tacet__errand *errand = o->first;
@@ -112,17 +112,17 @@ void tacet__office_stop(tacet__office *o) {
     }
 }
 
-void tacet__office_join(tacet__office *o) {
-    tacet__office_stop(o);
+void tacet__errands_join(tacet__errands *o) {
+    tacet__errands_stop(o);
     if (!o->joined) {
         (void)pthread_join(o->thread, NULL);
         o->joined = true;
     }
 }
 
-void tacet__office_close(tacet__office *o) {
+void tacet__errands_close(tacet__errands *o) {
     if (o != NULL) {
-        tacet__office_join(o);
+        tacet__errands_join(o);
         (void)pthread_cond_destroy(&o->wake);
         (void)pthread_mutex_destroy(&o->lock);
         free(o);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* office.h - threads for what may take long: errands one after the other, and a watch over clients that wait.
+/* errands.h - threads for what may take long: errands one after the other, and a watch over clients that wait.
  * Ring: service. A wire thread never waits for the store: it sends an errand, and the client's connection waits without
  * a thread. Who waits too long is told so by the watchdog, whatever has become of the errand. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_OFFICE_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_OFFICE_H
+#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_ERRANDS_H
+#define TACET_SRC_SERVICE_OPEN_ENGINE_ERRANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,16 +15,16 @@ typedef struct tacet__errand {
     size_t bytes; /* that it holds for a client; 0: it is the service's own, and always taken */
 } tacet__errand;
 
-typedef struct tacet__office tacet__office;
+typedef struct tacet__errands tacet__errands;
 
-tacet_status tacet__office_open(tacet__office **out, tacet_error *err);
-/* Runs it on the office's thread; or now with `stopping` when the office is closed, or too many errands of clients wait
+tacet_status tacet__errands_open(tacet__errands **out, tacet_error *err);
+/* Runs it on the queue's thread; or now with `stopping` when it is closed, or too many errands of clients wait
  * (4,096 of them, or 64 MiB): while the store hangs anyone may send more, known or not. */
-void tacet__office_send(tacet__office *office, tacet__errand *errand);
+void tacet__errands_send(tacet__errands *queue, tacet__errand *errand);
 /* Errands that wait are run with `stopping`; the one in hand goes on. Any number of times. */
-void tacet__office_stop(tacet__office *office);
-void tacet__office_join(tacet__office *office);  /* stops, and waits for the one in hand; again is harmless */
-void tacet__office_close(tacet__office *office); /* joins, and frees; NULL is allowed */
+void tacet__errands_stop(tacet__errands *queue);
+void tacet__errands_join(tacet__errands *queue);  /* stops, and waits for the one in hand; again is harmless */
+void tacet__errands_close(tacet__errands *queue); /* joins, and frees; NULL is allowed */
 
 typedef struct tacet__watch {
     double until;
