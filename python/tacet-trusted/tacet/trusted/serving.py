@@ -128,14 +128,14 @@ class Server(Handle):
     """
 
     def __init__(
-        self, store: str | Path, *, keys: str | Path, listen: str = "127.0.0.1:8443", threads: int = 2, rate: float = 20000.0
+        self, store: str | Path, *, keys: str | Path, listen: str = "127.0.0.1:8443", rate: float = 20000.0
     ) -> None:
         """`keys`: the folder of `server_keys`. `rate`: requests a second of a token."""
         settings = ffi.new("tacet_server_settings *")
         lib.tacet_server_defaults(settings)
         self._texts = [ffi.new("char[]", str(text).encode()) for text in (store, keys, listen)]
         settings.store.store, settings.keys, settings.listen = self._texts
-        settings.store.create, settings.threads, settings.rate = True, threads, rate
+        settings.store.create, settings.rate = True, rate
         out = ffi.new("tacet_server **")
         native.call(lib.tacet_server_start, out, settings)
         super().__init__(out[0], lib.tacet_server_stop, "server")
