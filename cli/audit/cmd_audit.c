@@ -78,7 +78,6 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         CLI_OPT("list", &list_only, NULL, "print the targets and stop"),
         CLI_MORE,
         CLI_OPT("confidence", &settings.confidence, "C", "of the lower bound (default 0.98)"),
-        CLI_OPT("threads", &settings.threads, "N", "default: as many as there are processors"),
         CLI_OPT("seed", &settings.seed, "S", "reproducible noise instead of the operating system's"),
         CLI_HEADING("What ships (curate, desk, device, learn, study, and their controls):"),
         CLI_OPT("mechanism", &shipped.mechanism, "NAME",

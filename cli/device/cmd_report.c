@@ -75,7 +75,6 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
                 "A study of decision sets that stay on the devices: the point that was played. With --server; the "
                 "report is of point and reward, with pure eps, by the mechanism sphere."),
         CLI_OPT("mechanism", &mechanism, "NAME", "hybrid (default) or laplace."),
-        CLI_OPT("to", &r.to_whom, "WHOM", "Who receives the reports, for the ledger. Default server."),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     double reward = 0;

@@ -19,7 +19,7 @@
 typedef struct options {
     double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs;
     size_t count, dims;
-    const char *kind, *ledger, *ticket, *what, *to;
+    const char *kind, *ledger, *ticket, *what;
 } options;
 
 static bool given(double x) {
@@ -89,7 +89,7 @@ static tacet_status enter(json_t *out, const options *o, const tacet_select *law
     settings.create = false;
     settings.use_stored = true;
     tacet_status s = tacet_ledger_open(&ledger, o->ledger, &settings, err);
-    TACET_THEN(s, tacet_ledger_select(ledger, &entry, o->ticket, o->what, o->to, law, err));
+    TACET_THEN(s, tacet_ledger_select(ledger, &entry, o->ticket, o->what, "anyone", law, err));
     tacet_ledger_close(ledger);
     if (s == TACET_OK) {
         cli_add(out, "entry", J(entry.seq));
@@ -188,8 +188,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                  .count = 1,
                  .dims = 1,
                  .ticket = "tuning",
-                 .what = "best of several private runs",
-                 .to = "anyone"};
+                 .what = "best of several private runs"};
     const cli_option table[] = {
         CLI_OPT("eps", &o.eps, "E", "privacy parameter eps, > 0"),
         CLI_OPT("delta", &o.delta, "D", "privacy parameter delta, > 0 and < 1"),
@@ -211,7 +210,6 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                 "select: enter the price here, before the first run; exit code 3 when it does not fit"),
         CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),
         CLI_OPT("what", &o.what, "TEXT", "select: what is chosen; default best of several private runs"),
-        CLI_OPT("to", &o.to, "WHOM", "select: who receives it; default anyone"),
         {0},
     };
     const char *name[1] = {NULL};

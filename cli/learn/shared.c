@@ -38,7 +38,6 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
                 "Begin a new budget although these rows were released before; the reason stands in the ledger."),
         CLI_OPT("ticket", &job->entry.ticket, "NAME",
                 "Names the question: asking again under the same ticket repeats the stored answer."),
-        CLI_OPT("to", &job->entry.to_whom, "WHOM", "Who receives it, for the ledger. Default anyone."),
         CLI_OPT("seed", &job->seed, "S", "Seeded noise and no ledger: NOT PRIVATE, for tests."),
     };
     memcpy(options, shared, sizeof shared);

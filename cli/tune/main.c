@@ -239,7 +239,6 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
                 "What was evaluated so far: private, mode 0600. The same command goes on from it. FILE.log gets what "
                 "programs say on standard error. Default tune.state."),
         CLI_OPT("ticket", &j.ask.ticket, "NAME", "Names the run in the ledger. Default tune."),
-        CLI_OPT("to", &j.ask.to_whom, "WHOM", "Who receives the winners, for the ledger. Default anyone."),
         CLI_OPT("noise-seed", &j.noise_seed, "S", "Seeded noise and no ledger: NOT PRIVATE, for tests."),
         {0},
     };

@@ -34,7 +34,6 @@ class Device(Handle):
         range: tuple[float, float] = (0.0, 1.0),
         randomizer_name: str = "hybrid",
         budget_eps: float | None = None,
-        to_whom: str = "the collector",
     ) -> None:
         """`eps` is that of one report, `budget_eps` what all reports of this device may cost together (one report's, if
         left out)."""
@@ -49,7 +48,7 @@ class Device(Handle):
         randomizer(self._ldp, randomizer_name, eps, range)
         native.call(lib.tacet_device_ledger_open, book, str(ledger).encode(), settings)
         self._book = book[0]
-        self._to_whom = ffi.new("char[]", to_whom.encode())
+        self._to_whom = ffi.new("char[]", b"the collector")
         self._memory, self._store = ffi.new("tacet_device_ledger *"), ffi.new("tacet_device_store *")
         lib.tacet_device_ledger_init(self._memory, self._store, self._book, self._to_whom)
         out = ffi.new("tacet_device **")
@@ -128,9 +127,8 @@ class StatisticsDevice(Device):
         eps: float,
         range: tuple[float, float] = (0.0, 1.0),
         budget_eps: float | None = None,
-        to_whom: str = "the collector",
     ) -> None:
-        super().__init__(ledger, eps=eps, range=range, randomizer_name="sphere", budget_eps=budget_eps, to_whom=to_whom)
+        super().__init__(ledger, eps=eps, range=range, randomizer_name="sphere", budget_eps=budget_eps)
 
     def suggest(self, study: BaseStudy, arms: Any) -> Suggestion:
         """Takes a round of the study and chooses, here, among arms (one a row) by the study's public card."""

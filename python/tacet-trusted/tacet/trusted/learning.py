@@ -28,7 +28,6 @@ def learn(
     ledger: str | Path | None = None,
     budget_eps: float = 0.0,
     ticket: str = "model",
-    to_whom: str = "anyone",
     new_budget: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
@@ -70,7 +69,7 @@ def learn(
     flag = ffi.new("bool *")
     question.stop = flag
     entry = ffi.new("tacet_contextual_entry *")
-    named = _texts(ledger=ledger, new_budget=new_budget, ticket=ticket, to_whom=to_whom)
+    named = _texts(ledger=ledger, new_budget=new_budget, ticket=ticket, to_whom="anyone")
     for name, text in named.items():
         setattr(entry, name, text)
     entry.budget = budget_eps

@@ -122,9 +122,9 @@ def _settings(space: Any, columns: Space, options: Mapping[str, Any], kept: list
     settings.lower, settings.upper = (float(end) for end in options["range"])
     for name in ("records", "evaluations", "seed"):
         setattr(settings, name, int(options[name]))
-    for name in ("eps", "kept", "level", "contrast"):
+    for name in ("eps", "kept", "contrast"):
         setattr(settings, name, float(options[name]))
-    settings.minimize, settings.flat = bool(options["minimize"]), bool(options["flat"])
+    settings.minimize = bool(options["minimize"])
     if options["reference"] is not None:
         record = columns.records({name: [value] for name, value in options["reference"].items()})[0]
         kept.append(ffi.new("double[]", [float(value) for value in record]))
@@ -166,16 +166,13 @@ def tune(
     evaluations: int = 100,
     minimize: bool = False,
     kept: float = 0.2,
-    level: float = 0.95,
     contrast: float = 0.0,
     reference: Params | None = None,
-    flat: bool = False,
     seed: int = 1,
     workers: int = 1,
     ledger: str | Path = "tune.ledger.db",
     budget_eps: float = 0.0,
     ticket: str = "tune",
-    to_whom: str = "anyone",
     state: str | Path | None = None,
     noise_seed: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -195,12 +192,12 @@ def tune(
     if workers < 1:
         raise InvalidValue("workers must be at least 1")
     options = dict(records=records, range=range, eps=eps, evaluations=evaluations, minimize=minimize, kept=kept,
-                   level=level, contrast=contrast, reference=reference, flat=flat, seed=seed)  # fmt: skip
-    texts: list[Any] = [ffi.new("char[]", str(text).encode()) for text in (ticket, to_whom)]
+                   contrast=contrast, reference=reference, seed=seed)  # fmt: skip
+    texts: list[Any] = [ffi.new("char[]", str(ticket).encode())]
     with ExitStack() as stack:
         settings = _settings(stack.enter_context(_CSpace(space)), space, options, texts)
         ask = ffi.new("tacet_tune_ask *")
-        ask.ticket, ask.to_whom = texts[0], texts[1]
+        ask.ticket = texts[0]
         if state is not None:
             texts.append(ffi.new("char[]", os.fsencode(state)))
             ask.state = texts[-1]
@@ -317,7 +314,6 @@ def tune_private(
     ledger: str | Path = "tune.ledger.db",
     budget_eps: float = 0.0,
     ticket: str = "tune",
-    to_whom: str = "anyone",
     state: str | Path | None = None,
 ) -> Chosen:
     """The best of a random number of private trainings, `runs` on average, at about the price of three.
@@ -333,8 +329,8 @@ def tune_private(
     settings = ffi.new("tacet_stopping_settings *")
     law = ffi.new("tacet_select *")
     ask = ffi.new("tacet_tune_ask *")
-    texts = [ffi.new("char[]", str(text).encode()) for text in (ticket, to_whom)]
-    ask.ticket, ask.to_whom = texts
+    texts = [ffi.new("char[]", str(ticket).encode())]
+    ask.ticket = texts[0]
     kept = None if state is None else Path(f"{os.fspath(state)}.model")
     with ExitStack() as stack:
         lib.tacet_stopping_settings_defaults(settings)
