@@ -19,7 +19,5 @@ void tacet__history_suggest(tacet__history *h, size_t arm);
 void tacet__history_report(tacet__history *h, size_t k);
 void tacet__history_drop(tacet__history *h, size_t k);
 void tacet__history_state(tacet__history *h, const tacet__local *p, tacet__state *s);
-/* Whether a device that follows the rules can have sent this. */
-bool tacet__local_possible(const tacet__local *p, double value);
 
 #endif

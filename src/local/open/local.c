@@ -118,7 +118,8 @@ static tacet_status repeat(void *object, const tacet_suggestion *made, const tac
     return TACET_OK;
 }
 
-bool tacet__local_possible(const tacet__local *p, double value) {
+/* Whether a device that follows the rules can have sent this. */
+static bool is_possible(const tacet__local *p, double value) {
     return fabs(value) <= TACET__LOCAL_LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
 }
 
@@ -151,7 +152,7 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
         return status;
     }
     const size_t k = (size_t)ticket - 1;
-    if (!tacet__local_possible(&self->p, value)) {
+    if (!is_possible(&self->p, value)) {
         return tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
     }
     const size_t arm = h->open[k] - 1;
