@@ -115,11 +115,15 @@ static void test_manifest_and_ledger(void **state) {
     tacet_manifest_clear(&m);
 }
 
-/* Values outside the bounds are released as the bound would be, and nothing counts them. */
+/* Values outside the bounds are released as the bound would be, and nothing counts them. The published
+ * mechanism tells whether they were clipped as records, not only as what goes into the noise. */
 static void test_clipped(void **state) {
     fixture *f = *state;
-    static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE};
-    for (int k = 0; k < 2; k++) {
+    static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE,
+                                                        TACET_CURATE_PUBLISHED};
+    f->settings.accept_not_private = true;
+    f->settings.dims = D;
+    for (int k = 0; k < 3; k++) {
         tacet_manifest m;
         f->settings.mechanism = MECHANISMS[k];
         f->settings.delta = MECHANISMS[k] == TACET_CURATE_LAPLACE ? 0 : 1e-5;

@@ -58,7 +58,7 @@ class Manifest:
         import pandas as pd
 
         frame = pd.read_csv(path, index_col="row", keep_default_na=False)
-        for column in self.fields.get("space", {}).get("columns", []):
+        for column in self.fields["space"]["columns"]:
             name, flag = column["name"], column["name"] + " missing"
             if column["kind"] == "date":
                 days = np.array(frame[name], dtype="datetime64[D]")  # noise may lead to any year from 1 on
