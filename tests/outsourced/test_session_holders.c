@@ -166,7 +166,7 @@ static void a_noisier_holders_rows_are_trusted_less(void **state) {
     s.horizon = 40;
     s.holders = 2;
     s.holder_rows = counts;
-    s.holder_spread = spread;
+    s.spread = spread;
     s.holder_noise_var = noise;
     assert_ok(tacet_modeler_create(&policy, &s, NULL));
     const tacet__averaging *l = tacet__averaging_of(policy);

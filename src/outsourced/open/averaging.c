@@ -425,7 +425,7 @@ static void take_holders(tacet__averaging *l, double *sd, const tacet_modeler_se
         l->ends[h] = several ? (h > 0 ? l->ends[h - 1] : 0) + s->holder_rows[h] : s->n;
         l->noise_var[h] = several ? s->holder_noise_var[h] : s->known_noise_var;
         for (size_t a = 0; sd != NULL && a < s->d; a++) {
-            sd[h * s->d + a] = several ? s->holder_spread[h * s->d + a] : tacet__modeler_sd_at(s, a);
+            sd[h * s->d + a] = s->spread != NULL ? s->spread[h * s->d + a] : tacet__modeler_sd(s);
         }
     }
 }
@@ -448,11 +448,9 @@ static void fingerprint(averaging *self, const tacet_modeler_settings *s) {
     (void)crypto_generichash_update(&state, (const unsigned char *)l->noise_var, l->holders * sizeof *l->noise_var);
     (void)crypto_generichash_update(&state, (const unsigned char *)l->ends, l->holders * sizeof *l->ends);
     (void)crypto_generichash_update(&state, (const unsigned char *)&s->scale, sizeof s->scale);
-    if (s->holders > 1) {
-        (void)crypto_generichash_update(&state, (const unsigned char *)s->holder_spread,
-                                        s->holders * s->d * sizeof *s->holder_spread);
-    } else if (s->spread != NULL) {
-        (void)crypto_generichash_update(&state, (const unsigned char *)s->spread, s->d * sizeof *s->spread);
+    if (s->spread != NULL) {
+        (void)crypto_generichash_update(&state, (const unsigned char *)s->spread,
+                                        l->holders * s->d * sizeof *s->spread);
     }
     (void)crypto_generichash_update(&state, (const unsigned char *)self->initial,
                                     s->initial_count * sizeof *self->initial);

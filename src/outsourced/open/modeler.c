@@ -27,9 +27,9 @@ tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *s, tacet_e
     if (!(s->scale >= 0 && isfinite(s->scale))) {
         return tacet__fail(err, TACET_INVALID, "the scale of the release's noise is negative or not finite");
     }
-    for (size_t a = 0; a < s->d && s->spread != NULL; a++) {
-        if (!(s->spread[a] >= 0 && isfinite(s->spread[a]))) {
-            return tacet__fail(err, TACET_INVALID, "the noise of coordinate %zu is negative or not finite", a);
+    for (size_t i = 0; i < (s->holders > 1 ? s->holders : 1) * s->d && s->spread != NULL; i++) {
+        if (!(s->spread[i] >= 0 && isfinite(s->spread[i]))) {
+            return tacet__fail(err, TACET_INVALID, "the noise of coordinate %zu is negative or not finite", i % s->d);
         }
     }
     switch (tacet__modeler_density(s)) {
@@ -49,10 +49,6 @@ tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *s, tacet_e
 
 double tacet__modeler_sd(const tacet_modeler_settings *s) {
     return s->law != NULL ? s->law->spread(s->scale, s->d) : 0;
-}
-
-double tacet__modeler_sd_at(const tacet_modeler_settings *s, size_t a) {
-    return s->spread != NULL ? s->spread[a] : tacet__modeler_sd(s);
 }
 
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *s) {

@@ -18,8 +18,6 @@ tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *settings, 
 tacet_density tacet__modeler_density(const tacet_modeler_settings *settings);
 /* Standard deviation of the noise per coordinate. */
 double tacet__modeler_sd(const tacet_modeler_settings *settings);
-/* … of coordinate a, where they differ. */
-double tacet__modeler_sd_at(const tacet_modeler_settings *settings, size_t a);
 
 /* UNSUPPORTED: another method. STATE: no value is known. */
 tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err);

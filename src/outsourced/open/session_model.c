@@ -173,7 +173,6 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.spread = r->spread;
     settings.holders = r->holder_count;
     settings.holder_rows = r->kept_rows;
-    settings.holder_spread = r->spread;
     for (size_t h = 0; h < r->holder_count; h++) {
         r->holder_noise[h] = noise_of(r, h);
     }

@@ -32,14 +32,12 @@ typedef struct tacet_modeler_settings {
     const double *low, *high; /* public box of the true inputs, d each, low < high; copied; averaging */
     const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
     double scale;         /* >= 0 */
-    const double
-        *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
-                    columns do (outsourced/shared/coordinates.h); NULL: law and scale say it. averaging, eiv; copied */
-    /* Rows of several holders, one holder's after the other's, each with noise of its own; 0 or 1: all are alike, and
-     * what is said above holds. Averaging only. Copied. */
+    const double *spread; /* d x holders: standard deviation of the noise of each coordinate, where they differ, as
+                             those of levels do (outsourced/shared/coordinates.h); NULL: law and scale say it. Copied */
+    /* Rows of several holders, one holder's after the other's, each with noise of its own; 0 or 1: all are alike.
+     * Averaging only. Copied. */
     size_t holders;
     const size_t *holder_rows;      /* holders: how many are whose; together n */
-    const double *holder_spread;    /* d x holders: standard deviation of the noise of each coordinate */
     const double *holder_noise_var; /* holders: in place of known_noise_var */
     /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. kernel NULL: not known, and the averaging
      * modeler finds out. */
