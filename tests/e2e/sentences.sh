@@ -50,7 +50,7 @@ says docs/service.md "eps $(printf '%.6g' "$(field 2 "$work/status")") for 2 rou
 
 # Up to how many numbers l2 noise is taken in a batch.
 few=$(sed -n 's/.*TACET__FEW_MOST = \([0-9]*\).*/\1/p' src/central/open/shape.h)
-says src/central/README.md "Up to $few of them"
+says src/central/README.md "Up to $few numbers"
 
 # Which mechanism a release gets by itself, what it would have had, and what the manifest names.
 table() { # table D: D columns
