@@ -152,7 +152,7 @@ class TableModel(Model):
         return pd.DataFrame(list(values), columns=list(Estimate._fields), index=list(names))
 
     def _facts(self) -> list[tuple[str, str]]:
-        facts = super()._facts()[:-2]
+        facts = super()._facts()
         for name, value in self._values():
             same = self.rule_is_single and value is self.over_single
             facts.append((name, "no gain claimed: the rule is that" if same else str(value)))
