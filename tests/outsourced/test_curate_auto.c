@@ -5,8 +5,10 @@
 #include "support/test.h"
 
 #include "outsourced/trusted/curate_price.h"
+#include "outsourced/trusted/curate_shape.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST = 60 };
 
@@ -74,6 +76,58 @@ static void leaves_what_was_named(void **state) {
     assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
     s = settings_for(3, 1, 1);
     assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
+    s = settings_for(3, 1e-320, 0); /* nothing has so much noise */
+    assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
+}
+
+static void more_columns_than_a_release_has_are_refused(void **state) {
+    enum { TOO_MANY = TACET_MANIFEST_COLUMNS + 1 };
+    tacet_space_column *many = calloc(TOO_MANY, sizeof *many);
+    tacet__curate_shape *shape = calloc(2, sizeof *shape);
+    tacet_space wide = {many, TOO_MANY};
+    tacet_curate_settings s = settings_for(1, 1, 0);
+    s.mechanism = TACET_CURATE_LAPLACE;
+    s.space = &wide;
+    for (size_t i = 0; i < TOO_MANY; i++) {
+        many[i] = columns[0];
+    }
+    assert_status(tacet__curate_shape_make(shape, &s, NULL), TACET_INVALID);
+    wide.count = 0;
+    assert_status(tacet__curate_shape_make(shape, &s, NULL), TACET_INVALID);
+    wide.count = TACET_MANIFEST_COLUMNS;
+    assert_ok(tacet__curate_shape_make(shape, &s, NULL));
+    free(shape);
+    free(many);
+}
+
+/* Rows that come to a table while it is read have no room. */
+static void a_block_has_no_more_rows_than_were_counted(void **state) {
+    static const char SPACE[] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"integer\",\"bounds\":[0,9],\"unit\":1}]}";
+    static const size_t FIRST = 0;
+    const char *top = test_mkdir();
+    tacet__curate_shape *shape = calloc(1, sizeof *shape);
+    tacet_curate_settings s = settings_for(1, 1, 0);
+    tacet_space whole;
+    char path[300];
+    assert_ok(tacet_space_decode(&whole, SPACE, sizeof SPACE - 1, NULL));
+    s.space = &whole;
+    s.mechanism = TACET_CURATE_LAPLACE;
+    assert_ok(tacet__curate_shape_make(shape, &s, NULL));
+    (void)snprintf(path, sizeof path, "%s/t.csv", top);
+    test_write(path, "a\n1\n2\n");
+    for (size_t most = 1; most <= 2; most++) {
+        double records[2] = {-1, -1};
+        size_t got = 0;
+        tacet_csv *csv = NULL;
+        assert_ok(tacet_csv_open_file(&csv, path, NULL, NULL));
+        assert_status(tacet__curate_text_rows(shape, csv, &FIRST, records, &got, most, NULL),
+                      most == 1 ? TACET_STATE : TACET_OK);
+        assert_true(got == most && records[1] == (most == 1 ? -1 : 2));
+        tacet_csv_close(csv);
+    }
+    free(shape);
+    tacet_space_clear(&whole);
+    test_rmdir(top);
 }
 
 /* The manifest says which it is and what the others would have had, on both ways and back from its text. */
@@ -118,6 +172,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_the_least_noise),
         cmocka_unit_test(leaves_what_was_named),
+        cmocka_unit_test(more_columns_than_a_release_has_are_refused),
+        cmocka_unit_test(a_block_has_no_more_rows_than_were_counted),
         cmocka_unit_test(the_manifest_names_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include "outsourced/shared/coordinates.h"
+#include <tacet/dp/open/calibrate.h>
 
 static const char SPACE[] =
     "{\"columns\":["
@@ -199,6 +200,11 @@ static void gaussian_distances_take_the_dearest_way(void **state) {
     f->settings.delta = 1e-5;
     assert_ok(tacet_curate_rehearse(&m, &f->settings, NULL));
     assert_true(m.eps_at[1] > 4 && m.eps_at[2] > m.eps_at[1] + 2);
+    /* the numbers of two records are no further apart than the ranges are wide: the rest is levels */
+    double mu = 0, farthest = 0;
+    assert_ok(tacet_gdp_mu(&mu, 2, 1e-5, NULL));
+    assert_ok(tacet_gdp_eps(&farthest, mu * sqrt(pow(log(1000) / log(1.1), 2) + 256 + 26 * 26), 1e-5, NULL));
+    assert_close(m.eps_at[3], 3 * 2 + farthest, 1e-6 * farthest);
     tacet_manifest_clear(&m);
     tacet_space_clear(&space);
 }
