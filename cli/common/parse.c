@@ -248,15 +248,16 @@ static bool spends(const char *name) {
 }
 
 /* What other tools call things, and what they are here: the first that the command has. */
-static const char *const ELSEWHERE[][4] = {
+static const char *const ELSEWHERE[][6] = {
     {"epsilon", "eps", "budget-eps"},
     {"minimise", "minimize"},
     {"noise", "noise-sd", "noise-var", "mechanism"},
-    {"n-trials", "queries", "rounds", "trials"},
-    {"n-iter", "queries", "rounds", "trials"},
-    {"n_trials", "queries", "rounds", "trials"},
+    {"n-trials", "queries", "rounds", "evaluations", "trials"},
+    {"n-iter", "queries", "rounds", "evaluations", "trials"},
+    {"n_trials", "queries", "rounds", "evaluations", "trials"},
     {"trials", "queries", "rounds", "evaluations"},
     {"max-evals", "queries", "rounds", "evaluations"},
+    {"sigma", "eps"},
     {"input", "data", "in", "model"},
     {"file", "data", "in", "model"},
     {"csv", "data", "in", "model"},
@@ -281,7 +282,7 @@ static const char *known_elsewhere(const cli_option *options, const char *name, 
         if (strlen(ELSEWHERE[i][0]) != length || memcmp(ELSEWHERE[i][0], name, length) != 0) {
             continue;
         }
-        for (size_t k = 1; k < 4 && ELSEWHERE[i][k] != NULL; k++) {
+        for (size_t k = 1; k < 6 && ELSEWHERE[i][k] != NULL; k++) {
             size_t at = 0;
             if (find(options, ELSEWHERE[i][k], strlen(ELSEWHERE[i][k]), &at) != NULL) {
                 return ELSEWHERE[i][k];
@@ -302,6 +303,10 @@ static int unknown(const cli_command *command, const cli_option *options, const 
     const char *here = known_elsewhere(options, name, length);
     if (here != NULL) {
         return cli_usage(command, "unknown option --%.*s; here it is --%s", (int)length, name, here);
+    }
+    if (length == strlen("minimize") &&
+        (memcmp(name, "minimize", length) == 0 || memcmp(name, "minimise", length) == 0)) {
+        return cli_usage(command, "unknown option --%.*s: the largest value is looked for", (int)length, name);
     }
     cli_nearest_begin(&search, name, length);
     for (size_t i = 0; options[i].name != NULL; i++) {
@@ -344,6 +349,18 @@ static int take(parsing *p, const char *name, size_t length, const char *value, 
     }
     p->seen |= bit;
     return CLI_EXIT_OK;
+}
+
+/* A word without an option: where it may be a file, the option that takes the command's file is named. */
+static int unexpected(const cli_command *command, const cli_option *options, const char *word) {
+    static const char *const FILES[] = {"data", "in", "model", "ledger"};
+    size_t at = 0;
+    for (size_t i = 0; strchr(word, '.') != NULL && i < sizeof FILES / sizeof *FILES; i++) {
+        if (find(options, FILES[i], strlen(FILES[i]), &at) != NULL) {
+            return cli_usage(command, "unexpected argument '%s'; a file is given by --%s", word, FILES[i]);
+        }
+    }
+    return cli_usage(command, "unexpected argument '%s'", word);
 }
 
 static int take_from_file(void *user, const char *name, const char *value) {
@@ -403,7 +420,7 @@ bool cli_parse(const cli_command *command, const cli_option *options, int argc, 
     for (int i = 1; i < argc; i++) {
         if (only_positional || argv[i][0] != '-' || argv[i][1] == '\0') {
             if (found >= most) {
-                *exit_code = cli_usage(command, "unexpected argument '%s'", argv[i]);
+                *exit_code = unexpected(command, options, argv[i]);
                 return false;
             }
             positional[found++] = argv[i];

@@ -87,6 +87,10 @@ const char *cli_space_expects(char out[512], const tacet_space_column *columns, 
     int at = snprintf(out, 512, "%zu value%s", count, count == 1 ? "" : "s");
     for (size_t i = 0; columns != NULL && i < count && at < 440; i++) {
         at += snprintf(out + at, (size_t)(512 - at), "%s%s", i == 0 ? ": " : ", ", columns[i].name);
+        for (size_t k = 0; k < columns[i].level_count && at < 440; k++) {
+            at += snprintf(out + at, (size_t)(512 - at), "%s%s%s", k == 0 ? " (" : " | ", columns[i].levels[k],
+                           k + 1 == columns[i].level_count ? ")" : "");
+        }
     }
     return out;
 }

@@ -67,10 +67,12 @@ static int look_at_target(const char *data, const char *target, const cli_comman
                 cells.unreadable, (unsigned long long)cells.first_line);
         return CLI_EXIT_FAILED;
     }
-    cli_say(
-        self,
-        "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be measured",
-        TACET_SPACE_STAMP, cells.missing, rows, target);
+    if (cells.missing > 0) {
+        cli_say(self,
+                "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be "
+                "measured",
+                TACET_SPACE_STAMP, cells.missing, rows, target);
+    }
     return CLI_EXIT_OK;
 }
 

@@ -266,6 +266,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
     if (r.definition == NULL && isnan(r.eps)) {
         return cli_usage(self, "a study needs --definition FILE, or --name, --trust, --eps and what is played");
     }
+    if (r.definition == NULL && (r.name == NULL || r.trust == NULL)) {
+        return cli_usage(self, r.name == NULL ? "--name NAME is required" : "--trust is required: local or central");
+    }
     /* What the definition will refuse anyway is not asked about. */
     if (r.definition == NULL && r.eps <= EPS_MOST && !cli_sure_of_eps(self, r.yes || r.plan, r.eps)) {
         return CLI_EXIT_USAGE;

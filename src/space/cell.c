@@ -65,8 +65,9 @@ tacet_status tacet_space_cell(const tacet_space_column *c, double *out, bool *mi
         return wrong == NULL ? TACET_OK : tacet__fail(err, TACET_PARSE, "column '%s': %s", c->name, wrong);
     }
     if (level == TACET_SPACE_NONE && c->others == TACET_SPACE_NONE) {
-        return tacet__fail(err, TACET_PARSE, "column '%s': the cell is in no level, and there is no level for others",
-                           c->name);
+        return tacet__fail(err, TACET_PARSE,
+                           "column '%s': the cell is none of the %zu levels, and there is no level for others", c->name,
+                           c->level_count);
     }
     *out = (double)(level != TACET_SPACE_NONE ? level : c->others);
     return TACET_OK;

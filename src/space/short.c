@@ -143,7 +143,9 @@ static tacet_space_column *say_column(draft *d, const item *it, tacet_space_kind
     if (it->equals == NULL && d->fixed && it->number < d->count && kind == TACET_SPACE_REAL) {
         c = &d->columns[it->number]; /* "17:90,10:60", in the order of inputs */
     } else if (it->equals == NULL) {
-        *status = wrong(d, it, "is not NAME=…");
+        *status = wrong(d, it,
+                        kind == TACET_SPACE_CATEGORY ? "is not NAME=LEVEL|LEVEL (in quotes, for the shell)"
+                                                     : "is not NAME=LOWER:UPPER");
     } else {
         c = column_of(d, it, true, status);
     }
@@ -170,8 +172,10 @@ static tacet_status take_range(draft *d, const item *it, tacet_space_kind kind) 
     const char *colon = memchr(range, ':', length);
     if (colon == NULL || !tacet__space_value(c, &c->lo, range, (size_t)(colon - range)) ||
         !tacet__space_value(c, &c->hi, colon + 1, length - (size_t)(colon - range) - 1)) {
-        char rule[64];
-        (void)snprintf(rule, sizeof rule, "is not NAME=%s", tacet_space_traits_of(c)->range);
+        char rule[128];
+        (void)snprintf(
+            rule, sizeof rule, "is not NAME=%s%s", tacet_space_traits_of(c)->range,
+            tacet_space_traits_of(c)->days[0] == 0 ? " (numbers, with a decimal point; a category has --levels)" : "");
         return wrong(d, it, rule);
     }
     return TACET_OK;

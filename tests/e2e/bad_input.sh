@@ -65,7 +65,10 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 2 "'nan' is not" people.csv $unit --eps nan --out r
     curate 2 "'1e400' is not" people.csv $unit --eps 1e400 --out r
     curate 2 'from 1e-100 to 1e100' people.csv $unit --eps 1e300 --out r
-    curate 2 'delta' people.csv $unit --eps 3 --delta 1 --out r
+    curate 2 'delta must be above 0 and below 1' people.csv $unit --eps 3 --delta 1 --mechanism gaussian --out r
+    curate 2 'delta must be at least 0 and below 1' people.csv $unit --eps 3 --delta 2 --out r
+    curate 2 'here it is --eps' people.csv $unit --sigma 3 --out r
+    curate 2 "'0,5' is not a finite number" people.csv $unit --eps 0,5 --out r
     curate 2 'pure eps, so there is none to give' people.csv $unit --eps 3 --mechanism laplace --delta 1e-5 --out r
     curate 2 'is none of auto, gaussian, laplace' people.csv $unit --eps 3 --mechanism Laplace --out r
     curate 2 'is none of auto, gaussian, laplace' people.csv $unit --eps 3 --mechanism projection --out r
@@ -76,6 +79,14 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 2 'names no column of the space' people.csv --unit weight=5 --eps 3 --out r
     curate 2 'either a unit' people.csv --eps 3 --out r
     curate 1 'not differentially private' people.csv $unit --eps 3 --out r --mechanism published --dims 2
+}
+age="--inputs age --unit age=5 --eps 3 --out r"
+# shellcheck disable=SC2086
+{
+    wrong 2 'a file is given by --data' curate people.csv $age --bounds age=18:90
+    wrong 2 "'age=17' is not NAME=LOWER:UPPER (numbers, with a decimal point" curate --values-unprotected --data people.csv $age --bounds age=17,5:90
+    wrong 2 'a category has --levels' curate --values-unprotected --data people.csv $age --bounds age=young:old
+    wrong 2 "'old' is not NAME=LEVEL|LEVEL" curate --values-unprotected --data people.csv $age --levels age=young,old
 }
 wrong 1 "no column is called 'weight'" curate --values-unprotected --data people.csv --inputs weight --bounds weight=1:2 --unit weight=1 --eps 3 --out r
 wrong 2 "'age' is named twice" curate --values-unprotected --data people.csv --inputs age,age --bounds age=18:90 --unit age=5 --eps 3 --out r
@@ -107,16 +118,23 @@ central="--trust central --delta 1e-6 --sets 0:5,18:90 --lengthscale 1.5,30"
 # shellcheck disable=SC2086
 {
     wrong 2 'must be above 0' study create --store s --name j $central --eps 0
-    wrong 2 'rounds' study create --store s --name j $central --eps 1 --rounds 99999999999999
+    wrong 2 "'rounds' must be from 1 to" study create --store s --name j $central --eps 1 --rounds 99999999999999
+    wrong 2 "'rounds' must be from 1 to" study create --store s --name j $central --eps 1 --rounds 0
+    wrong 2 "policy 'contextual' does" study create --store s --name j --trust central --eps 1 --bounds x=0:1,age=18:90 --contexts age --range 0:1
+    wrong 2 'nor does another one of local trust' study create --store s --name j --trust local --eps 1 --bounds x=0:1,age=18:90 --contexts age --range 0:1
+    wrong 2 '--trust is required' study create --store s --name j --eps 1 --bounds x=0:1
+    wrong 2 '--name NAME is required' study create --store s --trust local --eps 1 --bounds x=0:1
     wrong 2 'at most 1000' study create --store s --name j $central --eps 1e15
 }
 wrong 2 'people.csv: line 1' study suggest --store none --study none --decision-set people.csv
 wrong 1 'none' study status --store none --study none
 wrong 1 'broken.json' predict --model broken.json --context 3
 wrong 1 'array.json' predict --model array.json --context 3
+wrong 2 'here it is --evaluations' tune --bounds x=0:1 --evaluate ./none --records 4 --range 0:1 --n-trials 4
 columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90"
 # shellcheck disable=SC2086
 {
+    wrong 2 'the largest value is looked for' learn --data log.csv $columns --eps 1 --minimise --out m.json
     wrong 2 '--eps must be above 0' learn --data log.csv $columns --eps 0 --out m.json
     wrong 1 "no column is called 'outcome'" learn --data people.csv $columns --eps 1 --out m.json
 }

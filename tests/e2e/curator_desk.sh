@@ -8,6 +8,8 @@ export TACET_STATE="$work/state"
 awk 'BEGIN { print "name,age,score"; for (i = 0; i < 40; i++) printf "patient%d,%d,%s\n", i, 20 + i, i % 2 ? i / 40 : "" }' >t.csv
 "$bin/tacet" curate --values-unprotected --data t.csv --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --target score --out r >out 2>err || fail "$(cat err)"
 grep -q "20 of 40 cells of 'score' are empty" err || fail "empty cells are not told: $(cat err)"
+expect 0 "$bin/tacet" curate --values-unprotected --data t.csv --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --target age --out n --dry-run
+! grep -q 'are empty' err || fail "a column without empty cells is told of: $(cat err)"
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
 serve() { # ADDRESS OPTION…
     address=$1; shift

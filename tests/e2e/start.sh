@@ -81,6 +81,8 @@ tacet predict --model visits-model/model.json --context phone --json >out || fai
 grep -q '"B"' out || fail "not variant B: $(cat out)"
 tacet predict --model visits-model/model.json --context device=phone --json | sed 's/"seconds.*//' >named
 sed 's/"seconds.*//' out | cmp - named || fail "a context by name: $(cat named)"
+expect 2 "$bin/tacet" predict --model visits-model/model.json
+grep -q '1 value: device (phone | desktop' err || fail "which levels are there: $(cat err)"
 
 # Nothing for good by accident: what speaks against it is said; on a terminal no is no, elsewhere --yes is needed.
 head -n 4 visits.csv >few.csv

@@ -97,8 +97,11 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
         return tacet__fail(err, TACET_INVALID, "the %s mechanism has pure eps: its delta is 0, no other",
                            form_of(s)->name);
     }
-    if (!(s->eps > 0) || !isfinite(s->eps) || (!is_pure(s) && !(s->delta > 0 && s->delta < 1))) {
-        return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
+    if (!(s->eps > 0) || !isfinite(s->eps)) {
+        return tacet__fail(err, TACET_INVALID, "eps must be above 0");
+    }
+    if (!is_pure(s) && !(s->delta > 0 && s->delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "delta must be above 0 and below 1");
     }
     if (!(s->budget_eps >= 0 && s->budget_eps < INFINITY) || !(s->budget_delta >= 0 && s->budget_delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "a budget needs eps above 0 and delta between 0 and 1");

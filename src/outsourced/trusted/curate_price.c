@@ -74,8 +74,11 @@ tacet_status tacet_curate_resolve(tacet_curate_settings *s, tacet_error *err) {
     if (s->space == NULL) {
         return tacet__fail(err, TACET_INVALID, "the columns of a table are needed: their space");
     }
-    if (!(s->eps > 0 && isfinite(s->eps)) || !(s->delta >= 0 && s->delta < 1)) {
-        return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
+    if (!(s->eps > 0 && isfinite(s->eps))) {
+        return tacet__fail(err, TACET_INVALID, "eps must be above 0");
+    }
+    if (!(s->delta >= 0 && s->delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "delta must be at least 0 and below 1");
     }
     double least = INFINITY;
     tacet_error why = {0};

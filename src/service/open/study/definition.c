@@ -136,7 +136,10 @@ static uint64_t whole_of(reading *r, const json_t *object, const char *field, ui
     }
     const uint64_t number = (uint64_t)json_integer_value(value);
     if (number < least || number > most) {
-        complain(r, field, "is out of range");
+        char rule[64];
+        (void)snprintf(rule, sizeof rule, "must be from %llu to %llu", (unsigned long long)least,
+                       (unsigned long long)most);
+        complain(r, field, rule);
     }
     return number;
 }

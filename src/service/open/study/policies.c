@@ -52,7 +52,9 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
     if (kind->contextual != (def->context_dim > 0)) {
         return tacet__fail(err, TACET_INVALID,
                            kind->contextual ? "policy '%s' needs domain.context (--contexts)"
-                                            : "policy '%s' takes no context",
+                           : def->trust == TACET_TRUST_CENTRAL
+                               ? "policy '%s' takes no context (--contexts): policy 'contextual' does, and 'ab'"
+                               : "policy '%s' takes no context (--contexts), nor does another one of local trust",
                            kind->name);
     }
     if (def->earlier_count > 0 && (kind->sets || kind->own_sets || kind->contextual)) {
