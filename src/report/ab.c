@@ -137,6 +137,12 @@ static void name_context(char out[NAME], const tacet_ab_facts *f, size_t c) {
     }
 }
 
+/* A number within the public range of rewards, in which every mean lies whatever the noise was. */
+static double within_range(const tacet_ab_facts *f, double value) {
+    const double lo = f->minimize ? -f->plan.hi : f->plan.lo, hi = f->minimize ? -f->plan.lo : f->plan.hi;
+    return fmin(fmax(value, lo), hi);
+}
+
 /* Every action in every context, side by side; NULL: too many to be seen, or no contexts. */
 static json_t *variants(const tacet_ab_facts *f, const tacet_ab_posterior *p) {
     enum { CONTEXTS = 24, ACTIONS = 7 };
@@ -154,16 +160,17 @@ static json_t *variants(const tacet_ab_facts *f, const tacet_ab_posterior *p) {
                                 "right", "words");
         for (size_t k = 0; k < count; k++) { /* the first on top */
             const size_t i = shown[count - 1 - k] * p->actions + a;
-            const double mean = p->mean[i], reach = REACH * p->sd[i];
+            const double mean = within_range(f, p->mean[i]), reach = REACH * p->sd[i];
+            const double left = within_range(f, p->mean[i] - reach), right = within_range(f, p->mean[i] + reach);
             const double aside = ((double)(p->actions - 1) / 2 - (double)a) * 0.6 / (double)p->actions;
             name_context(name, f, shown[count - 1 - k]);
             tacet__figure_push(json_object_get(one, "x"), mean);
             tacet__figure_push(json_object_get(one, "y"), (double)k + aside);
-            tacet__figure_push(json_object_get(one, "left"), mean - reach);
-            tacet__figure_push(json_object_get(one, "right"), mean + reach);
+            tacet__figure_push(json_object_get(one, "left"), left);
+            tacet__figure_push(json_object_get(one, "right"), right);
             (void)json_array_append_new(
                 json_object_get(one, "words"),
-                json_sprintf("%.60s, %.60s: %.4g, from %.4g to %.4g", name, action, mean, mean - reach, mean + reach));
+                json_sprintf("%.60s, %.60s: %.4g, from %.4g to %.4g", name, action, mean, left, right));
             if (a == 0) {
                 (void)json_array_append_new(names, json_string(name));
             }
@@ -173,9 +180,10 @@ static json_t *variants(const tacet_ab_facts *f, const tacet_ab_posterior *p) {
     json_t *made =
         tacet__figure_chart("What each earns with whom", json_pack("{ss}", "label", "mean reward"),
                             json_pack("{ss ss so}", "label", "group", "scale", "levels", "levels", names), series);
-    (void)json_object_set_new(made, "note",
-                              json_sprintf("Bars are two standard deviations of the model either way.%s",
-                                           count < p->contexts ? " The groups that most rows are of." : ""));
+    (void)json_object_set_new(
+        made, "note",
+        json_sprintf("Bars are two standard deviations of the model either way, within the range of rewards.%s",
+                     count < p->contexts ? " The groups that most rows are of." : ""));
     return made;
 }
 

@@ -226,6 +226,9 @@ static void keep_within(tacet__scale *s, const tacet__axis *axis) {
         }
     }
     s->count = kept;
+    if (axis->whole && s->decimals > 0) {
+        s->decimals = 0;
+    }
     if (axis->bounded) {
         s->lo = axis->lo;
         s->hi = axis->hi;

@@ -75,6 +75,10 @@ for words in 'The rule below earns between' 'What to show to whom' 'What each ea
     grep -qF "$words" page.html || fail "the page does not say: $words"
 done
 grep -q '9\.75' page.html && fail "the page believes what is written in the file"
+# A mean reward lies within the public range, and so does its bar, however large the noise.
+sed 's/"scale": *[0-9.]*/"scale":40/' main.json >loud.json
+expect 0 "$tacet" report --in loud.json --out loud.html
+grep -q 'from 0 to' loud.html && ! grep -q 'from -[0-9.]* to' loud.html || fail "a bar leaves the range: $(grep -o 'from -[0-9.]* to' loud.html | head -n 3)"
 sed 's/"scale": *[0-9.]*/"scale":-1/' main.json >bad.json
 expect 1 "$tacet" report --in bad.json --out bad.html
 

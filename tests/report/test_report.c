@@ -127,6 +127,9 @@ static void test_scales(void **state) {
     assert_int_equal(s.count, 5);
     assert_close(s.ticks[1], 7, 1e-12);
     assert_close(tacet__scale_at(&s, sqrt(60)), 0.5, 1e-12);
+    tacet__scale_axis(&s, &(tacet__axis){.whole = true}, 1, 3, 5); /* rounds 1, 2, 3, never 1.0 */
+    assert_int_equal(s.count, 3);
+    assert_string_equal(s.texts[0], "1");
     tacet__scale_make(&s, 0.01, 1, true, 5);
     assert_close(tacet__scale_at(&s, 0.1), 0.5, 1e-12);
     assert_close(tacet__scale_at(&s, -1), 0, 0);
