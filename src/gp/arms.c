@@ -93,8 +93,8 @@ static tacet_status reduce(tacet_arms *arms, double tolerance, tacet_error *err)
     return room ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", n);
 }
 
-tacet_status tacet__arms_create_within(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance,
-                                       tacet_error *err) {
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance,
+                               tacet_error *err) {
     *out = NULL;
     if (!isfinite(mean)) {
         return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
@@ -127,10 +127,6 @@ tacet_status tacet__arms_create_within(tacet_arms **out, const tacet_cov *cov, d
 done:
     tacet_arms_free(arms);
     return status;
-}
-
-tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err) {
-    return tacet__arms_create_within(out, cov, mean, 0, err);
 }
 
 static void reset_posterior(tacet_arms *arms) {
@@ -274,10 +270,6 @@ const double *tacet_arms_mean(const tacet_arms *arms) {
 
 const double *tacet_arms_var(const tacet_arms *arms) {
     return arms->var;
-}
-
-const double *tacet_arms_cov(const tacet_arms *arms) {
-    return arms->rank == 0 ? arms->P : NULL;
 }
 
 const double *tacet_arms_weights(const tacet_arms *arms) {

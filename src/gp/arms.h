@@ -16,9 +16,10 @@
 
 typedef struct tacet_arms tacet_arms;
 
-/* The covariance is read once, not kept. INVALID: mean not finite. NUMERIC: a covariance that is not finite.
- * NO_MEMORY, OVERFLOW. */
-tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err);
+/* The covariance is read once, not kept. Where that saves anything it is replaced by one of low rank that is nowhere
+ * further from it than `tolerance` times its largest variance: an update then costs O(n rank). tolerance 0: exact.
+ * INVALID: mean not finite. NUMERIC: a covariance that is not finite. NO_MEMORY, OVERFLOW. */
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance, tacet_error *err);
 void tacet_arms_free(tacet_arms *arms); /* NULL is allowed */
 void tacet_arms_reset(tacet_arms *arms);
 
@@ -28,10 +29,8 @@ void tacet_arms_reset(tacet_arms *arms);
 tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, double sum, double noise_var,
                                 tacet_error *err);
 
-const double *tacet_arms_mean(const tacet_arms *arms); /* n posterior means */
-const double *tacet_arms_var(const tacet_arms *arms);  /* n posterior variances, >= 0 */
-/* n x n posterior covariance, leading dimension n. */
-const double *tacet_arms_cov(const tacet_arms *arms);
+const double *tacet_arms_mean(const tacet_arms *arms);     /* n posterior means */
+const double *tacet_arms_var(const tacet_arms *arms);      /* n posterior variances, >= 0 */
 const double *tacet_arms_weights(const tacet_arms *arms);  /* n times sum 1/noise_var */
 const double *tacet_arms_sums(const tacet_arms *arms);     /* n times sum y/noise_var */
 const uint64_t *tacet_arms_counts(const tacet_arms *arms); /* n numbers of observations */

@@ -33,12 +33,6 @@ struct tacet_arms {
     size_t *seen;   /* n */
 };
 
-/* Arms whose prior covariance is replaced by one of low rank that is nowhere further from it than `tolerance` times its
- * largest variance, where that saves anything: an update then costs O(n rank). tolerance 0: exact. Posterior
- * covariances of the arms are then not kept (tacet_arms_cov gives NULL). As tacet_arms_create otherwise. */
-tacet_status tacet__arms_create_within(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance,
-                                       tacet_error *err);
-
 /* arms_reduced.c. The factor of K into F (n x n are there), by its pivots: rank, or n where that is the answer. */
 size_t tacet__arms_factor(double *F, const double *K, size_t n, double tolerance, double *left, size_t *order);
 /* One observation; the posterior from the statistics alone. As their likes in arms.c. */

@@ -183,10 +183,6 @@ void tacet__eiv_free(tacet__eiv *eiv) {
     }
 }
 
-size_t tacet__eiv_nodes(const tacet__eiv *eiv) {
-    return eiv->nodes;
-}
-
 TACET__CLONES static void add_exponentials(double *restrict out, const double *restrict e, double weight, double rate,
                                            size_t n) {
     for (size_t j = 0; j < n; j++) {
@@ -235,10 +231,4 @@ void tacet__eiv_row_soa(const tacet__eiv *eiv, double *out, const double *Xt, si
             }
         }
     }
-}
-
-double tacet__eiv_eval(const tacet__eiv *eiv, const double *x, const double *y) {
-    double value = 0;
-    tacet__eiv_row_soa(eiv, &value, y, 1, 1, x); /* one row: coordinate c is y[c] */
-    return value;
 }

@@ -19,11 +19,7 @@ tacet_status tacet__eiv_create(tacet__eiv **out, const tacet_kernel_spec *spec, 
                                tacet_error *err);
 void tacet__eiv_free(tacet__eiv *eiv); /* NULL is allowed */
 
-/* Squared exponentials in the mixture: 1 for SE. */
-size_t tacet__eiv_nodes(const tacet__eiv *eiv);
-/* Covariance of two different rows. */
-double tacet__eiv_eval(const tacet__eiv *eiv, const double *x, const double *y);
 /* out[j] = covariance of row x with row j, n rows stored by coordinate: coordinate c of row j is Xt[c*ldt + j]. The
- * same operations for every j, the same bits as tacet__eiv_eval. */
+ * same operations for every j. */
 void tacet__eiv_row_soa(const tacet__eiv *eiv, double *out, const double *Xt, size_t ldt, size_t n, const double *x);
 #endif

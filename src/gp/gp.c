@@ -50,10 +50,6 @@ struct tacet_gp {
     tacet_gp_report report;
 };
 
-void tacet_gp_settings_defaults(tacet_gp_settings *settings) {
-    *settings = (tacet_gp_settings){.mean = 0, .noise_var = 1e-6, .reserve = 0};
-}
-
 void tacet_gp_reset(tacet_gp *gp) {
     memset(&gp->report, 0, sizeof gp->report);
     for (size_t j = 0; j < gp->n; j++) {
@@ -93,15 +89,22 @@ tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, 
     if (gp->ldv % 64 == 0) {
         gp->ldv += 8; /* columns a multiple of 512 bytes apart would fight for the same cache sets */
     }
+    gp->capacity = settings->horizon;
+    size_t cells = 0;
+    size_t needs = 0;
+    if (!tacet__size_mul(&cells, gp->ldv, gp->capacity) || !tacet__size_add(&needs, gp->capacity, gp->d)) {
+        status = tacet__fail(err, TACET_OVERFLOW, "%zu observations of %zu candidates do not fit a size", gp->capacity,
+                             gp->n);
+        goto done;
+    }
+    gp->V = TACET__ALIGNED(double, cells);
+    gp->pivot = TACET__ALIGNED(double, needs);
     gp->mean = TACET__ALIGNED(double, gp->n);
     gp->var = TACET__ALIGNED(double, gp->n);
     gp->block = TACET__ALIGNED(double, BLOCK);
-    if (gp->mean == NULL || gp->var == NULL || gp->block == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a GP of %zu candidates", gp->n);
-        goto done;
-    }
-    status = tacet_gp_reserve(gp, settings->reserve, err);
-    if (status != TACET_OK) {
+    if (gp->V == NULL || gp->pivot == NULL || gp->mean == NULL || gp->var == NULL || gp->block == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu observations of %zu candidates", gp->capacity,
+                             gp->n);
         goto done;
     }
     tacet_gp_reset(gp);
@@ -121,33 +124,6 @@ void tacet_gp_free(tacet_gp *gp) {
         free(gp->pivot);
         free(gp);
     }
-}
-
-tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
-    if (total <= gp->capacity) {
-        return TACET_OK;
-    }
-    size_t cells = 0;
-    size_t needs = 0;
-    if (!tacet__size_mul(&cells, gp->ldv, total) || !tacet__size_add(&needs, total, gp->d)) {
-        return tacet__fail(err, TACET_OVERFLOW, "%zu observations of %zu candidates do not fit a size", total, gp->n);
-    }
-    double *V = TACET__ALIGNED(double, cells);
-    double *pivot = TACET__ALIGNED(double, needs);
-    if (V == NULL || pivot == NULL) {
-        free(V);
-        free(pivot);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu observations of %zu candidates", total, gp->n);
-    }
-    for (size_t s = 0; s < gp->report.count; s++) {
-        memcpy(V + s * gp->ldv, gp->V + s * gp->ldv, gp->n * sizeof *V);
-    }
-    free(gp->V);
-    free(gp->pivot);
-    gp->V = V;
-    gp->pivot = pivot;
-    gp->capacity = total;
-    return TACET_OK;
 }
 
 /* Has bytes brought into cache. They may lie behind the end of an array: nothing is read. */
@@ -271,32 +247,29 @@ void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *watcher) {
     gp->watcher = watcher;
 }
 
-static tacet_status may_observe(const tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
+static tacet_status may_observe(const tacet_gp *gp, size_t candidate, double y, tacet_error *err) {
     if (candidate >= gp->n) {
         return tacet__fail(err, TACET_INVALID, "candidate %zu does not exist: there are %zu", candidate, gp->n);
     }
     if (!isfinite(y)) {
         return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is not finite", candidate);
     }
-    if (!(noise_var >= 0 && isfinite(noise_var))) {
-        return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and not negative");
-    }
     if (gp->report.count == gp->capacity) {
-        return tacet__fail(err, TACET_STATE, "no room for observation %zu: reserve more", gp->capacity + 1);
+        return tacet__fail(err, TACET_STATE, "no room for observation %zu: it is beyond the horizon", gp->capacity + 1);
     }
     return TACET_OK;
 }
 
-tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
-    const tacet_status status = may_observe(gp, candidate, y, noise_var, err);
+tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err) {
+    const tacet_status status = may_observe(gp, candidate, y, err);
     if (status != TACET_OK) {
         return status;
     }
     double prior = 0;
     tacet_cov_diag(gp->cov, &prior, candidate, 1);
     const double before = gp->var[candidate];
-    const double jitter = jitter_for(before + noise_var, prior);
-    const double square = before + noise_var + jitter;
+    const double jitter = jitter_for(before + gp->noise_var, prior);
+    const double square = before + gp->noise_var + jitter;
     const double innovation = (y - gp->mean[candidate]) / sqrt(square);
     if (!isfinite(innovation * innovation)) {
         return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model",
@@ -309,16 +282,11 @@ tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, do
     const double two_pi = 6.283185307179586476925;
     gp->report.count++;
     gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * square));
-    gp->report.information += noise_var > 0 ? 0.5 * log1p(before / noise_var) : before > 0 ? (double)INFINITY : 0;
     if (jitter > 0) {
         gp->report.jittered++;
         gp->report.largest_jitter = fmax(gp->report.largest_jitter, jitter);
     }
     return TACET_OK;
-}
-
-tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err) {
-    return tacet_gp_observe_noisy(gp, candidate, y, gp->noise_var, err);
 }
 
 size_t tacet_gp_count(const tacet_gp *gp) {

@@ -16,7 +16,7 @@
 typedef struct tacet_gp_settings {
     double mean;      /* prior mean, the same everywhere */
     double noise_var; /* >= 0 */
-    size_t reserve;   /* observations to make room for at once; 0: none yet */
+    size_t horizon;   /* observations to make room for */
 } tacet_gp_settings;
 
 typedef struct tacet_gp_report {
@@ -24,26 +24,19 @@ typedef struct tacet_gp_report {
     size_t jittered;       /* of these, how many needed extra noise to keep the matrix positive definite */
     double largest_jitter; /* variance added in the worst of them; 0 when none */
     double log_likelihood; /* of all observations under the prior */
-    double information;    /* gain in nats, sum of ln(1 + var/noise)/2; infinite for exact observations */
 } tacet_gp_report;
 
 typedef struct tacet_gp tacet_gp;
 
-/* Mean 0, noise variance 1e-6, nothing reserved. */
-void tacet_gp_settings_defaults(tacet_gp_settings *settings);
 /* The covariance is borrowed: it must outlive the GP. INVALID: mean not finite, noise not finite and >= 0.
- * NO_MEMORY. */
+ * NO_MEMORY, OVERFLOW. */
 tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, const tacet_cov *cov, tacet_error *err);
 void tacet_gp_free(tacet_gp *gp); /* NULL is allowed */
-/* Makes room for `total` observations in all. NO_MEMORY leaves the GP as it was. */
-tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err);
 
 /* Observes value y at a candidate. A candidate whose variance plus noise is below 1e-10 of its prior variance (a repeat
  * without noise, a twin) gets jitter from the fixed schedule, which the report tells. INVALID: no such candidate, y not
- * finite or beyond what squares to a double. STATE: no room left (reserve first). On failure nothing has changed. */
+ * finite or beyond what squares to a double. STATE: beyond the horizon. On failure nothing has changed. */
 tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err);
-/* The same with this observation's own noise variance, >= 0. */
-tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err);
 /* Forgets all observations, keeps the memory. */
 void tacet_gp_reset(tacet_gp *gp);
 

@@ -302,7 +302,7 @@ static tacet_status fill(gp_ucb *self, const tacet_cov_spec *cov, const double *
     if (status != TACET_OK) {
         return status;
     }
-    const tacet_gp_settings model = {.mean = s->mean, .noise_var = s->noise_var, .reserve = s->horizon};
+    const tacet_gp_settings model = {.mean = s->mean, .noise_var = s->noise_var, .horizon = s->horizon};
     status = tacet_gp_create(&self->gp, &model, self->cov, err);
     if (status == TACET_OK) {
         tacet__gp_ucb_fingerprint(self, cov, X, ldx);

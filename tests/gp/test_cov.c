@@ -135,6 +135,13 @@ static double integrate(const tacet_kernel *kernel, const double *delta, const d
     return sum * width * width / (2 * acos(-1.0));
 }
 
+/* Covariance of two different rows of two coordinates. */
+static double between(const tacet__eiv *eiv, const double *x, const double *y) {
+    double value = 0;
+    tacet__eiv_row_soa(eiv, &value, y, 1, 1, x); /* one row: coordinate c is y[c] */
+    return value;
+}
+
 static void integrals_by_brute_force(void **state) {
     static const char *const names[] = {"se", "matern12", "matern32", "matern52", "matern92"};
     static const double tolerance[] = {1e-11, 3e-5, 1e-7, 1e-8, 1e-10};
@@ -150,7 +157,7 @@ static void integrals_by_brute_force(void **state) {
                 const double x[2] = {0.3 + (double)p, -0.2};
                 const double y[2] = {0.3, 0.3 * (double)p};
                 const double delta[2] = {x[0] - y[0], x[1] - y[1]};
-                assert_close(tacet__eiv_eval(eiv, x, y), integrate(kernel, delta, sd, 900), tolerance[k]);
+                assert_close(between(eiv, x, y), integrate(kernel, delta, sd, 900), tolerance[k]);
             }
             tacet__eiv_free(eiv);
             tacet_kernel_free(kernel);
@@ -167,11 +174,10 @@ static void vanishing_noise_gives_the_kernel(void **state) {
         tacet_kernel *kernel = make_kernel(names[k], 2, &l, 1, NULL, 0);
         tacet__eiv *eiv = NULL;
         assert_ok(tacet__eiv_create(&eiv, tacet_kernel_describe(kernel), &sd, 1, NULL));
-        assert_true(tacet__eiv_nodes(eiv) <= 200);
         for (int p = 0; p < 60; p++) {
             const double x[2] = {0.05 * p * p, 0.01 * p};
             const double y[2] = {0, 0};
-            assert_close(tacet__eiv_eval(eiv, x, y), tacet_kernel_eval(kernel, x, y), p == 0 ? 1e-8 : 3e-13);
+            assert_close(between(eiv, x, y), tacet_kernel_eval(kernel, x, y), p == 0 ? 1e-8 : 3e-13);
         }
         tacet__eiv_free(eiv);
         tacet_kernel_free(kernel);
@@ -190,7 +196,7 @@ static void shared_distances_change_nothing(void **state) {
     for (int p = 0; p < 30; p++) {
         const double x[2] = {0.1 * p, -0.05 * p};
         const double y[2] = {0.4, 0.2};
-        assert_close(tacet__eiv_eval(a, x, y), tacet__eiv_eval(b, x, y), 1e-14);
+        assert_close(between(a, x, y), between(b, x, y), 1e-14);
     }
     tacet__eiv_free(a);
     tacet__eiv_free(b);

@@ -227,7 +227,7 @@ static void skips_no_candidate_that_is_best(void **state) {
         tacet_policy *policy = NULL;
         assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
         const tacet_cov_spec with = {.kernel = kernel};
-        const tacet_gp_settings model = {.mean = settings.mean, .noise_var = settings.noise_var, .reserve = T};
+        const tacet_gp_settings model = {.mean = settings.mean, .noise_var = settings.noise_var, .horizon = T};
         assert_ok(tacet_cov_create(&cov, &with, X, D, MANY, NULL));
         assert_ok(tacet_gp_create(&gp, &model, cov, NULL));
         assert_ok(tacet_gp_ucb_create(&policy, &settings, &with, X, D, MANY, NULL));
