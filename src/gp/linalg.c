@@ -268,29 +268,6 @@ tacet_status tacet__eigh_in(double *A, size_t lda, size_t n, double *w, double *
     return TACET_OK;
 }
 
-tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, double *s, tacet_error *err) {
-    if (!fits(m) || !fits(n) || !fits(lda)) {
-        return tacet__fail(err, TACET_OVERFLOW, "a %zu x %zu matrix does not fit the BLAS integer", m, n);
-    }
-    if (m == 0 || n == 0) {
-        return TACET_OK;
-    }
-    double size = 0;
-    lapack_int info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', narrow(m), narrow(n), A, narrow(lda), s, NULL, 1,
-                                          NULL, 1, &size, -1);
-    double *work = info == 0 ? TACET__ALIGNED(double, (size_t)size) : NULL;
-    if (work == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory in singular values of a %zu x %zu matrix", m, n);
-    }
-    info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', narrow(m), narrow(n), A, narrow(lda), s, NULL, 1, NULL, 1,
-                               work, (lapack_int)size);
-    free(work);
-    if (info != 0) {
-        return tacet__fail(err, TACET_NUMERIC, "singular values of a %zu x %zu matrix did not converge", m, n);
-    }
-    return TACET_OK;
-}
-
 tacet_status tacet__triangle(double *A, size_t lda, size_t m, size_t n, tacet_error *err) {
     if (!fits(m) || !fits(n) || !fits(lda) || m > n) {
         return tacet__fail(err, TACET_OVERFLOW, "a %zu x %zu matrix has no triangle, or does not fit the BLAS integer",

@@ -58,8 +58,6 @@ tacet_status tacet__eigh(double *A, size_t lda, size_t n, double *w, tacet_error
 /* The same without allocating: scratch has tacet__eigh_scratch(n) doubles, or those of any larger order. */
 size_t tacet__eigh_scratch(size_t n); /* SIZE_MAX on overflow */
 tacet_status tacet__eigh_in(double *A, size_t lda, size_t n, double *w, double *scratch, tacet_error *err);
-/* Singular values (descending) of A (m x n); A is destroyed. s holds min(m, n). */
-tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, double *s, tacet_error *err);
 /* The triangle of A = Q R: A (m x n, m <= n) becomes upper trapezoidal with a diagonal that is not negative. */
 tacet_status tacet__triangle(double *A, size_t lda, size_t m, size_t n, tacet_error *err);
 /* Least squares of least norm: B (max(m, n) x k on entry, its first m rows the right sides) becomes X (n x k) with |A X

@@ -125,7 +125,6 @@ static void empty_products(void **state) {
     tacet__chol_report report;
     assert_ok(tacet__cholesky(y, 1, 0, y, &report, NULL));
     assert_ok(tacet__eigh(y, 1, 0, y, NULL));
-    assert_ok(tacet__singular_values(y, 1, 0, 1, y, NULL));
     assert_ok(tacet__tridiagonal(y, y, 0, y, 1, NULL));
 }
 
@@ -195,7 +194,6 @@ static void cholesky_refuses(void **state) {
     assert_status(tacet__cholesky(infinite, 2, 2, work, NULL, NULL), TACET_NUMERIC);
     assert_status(tacet__cholesky(work, (size_t)INT_MAX + 1, (size_t)INT_MAX + 1, NULL, NULL, NULL), TACET_OVERFLOW);
     assert_status(tacet__eigh(work, 1, (size_t)INT_MAX + 1, work, NULL), TACET_OVERFLOW);
-    assert_status(tacet__singular_values(work, 1, (size_t)INT_MAX + 1, 1, work, NULL), TACET_OVERFLOW);
     assert_status(tacet__tridiagonal(work, work, (size_t)INT_MAX + 1, work, 1, NULL), TACET_OVERFLOW);
 }
 
@@ -310,25 +308,6 @@ static void eigenvectors(void **state) {
     }
 }
 
-/* Against the eigenvalues of A'A, wide and tall. */
-static void singular_values(void **state) {
-    static double A[LD * LD], G[LD * LD], copy[LD * LD];
-    double w[LD];
-    double s[LD];
-    fill(A, LD * LD, 18);
-    for (int wide = 0; wide < 2; wide++) {
-        const size_t m = wide ? M : N;
-        const size_t n = wide ? N : M;
-        tacet__gemm(!wide, wide, M, M, N, 1, A, LD, A, LD, 0, G, LD);
-        assert_ok(tacet__eigh(G, LD, M, w, NULL));
-        memcpy(copy, A, sizeof A);
-        assert_ok(tacet__singular_values(copy, LD, m, n, s, NULL));
-        for (size_t i = 0; i < M; i++) {
-            assert_close(s[i] * s[i], w[M - 1 - i], 1e-11);
-        }
-    }
-}
-
 /* The second difference matrix: eigenvalues 2 - 2 cos(k pi/(n + 1)). */
 static void tridiagonal(void **state) {
     double d[N];
@@ -350,14 +329,12 @@ static void tridiagonal(void **state) {
 }
 
 static void failing_allocations(void **state) {
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 2; kind++) {
         double A[4] = {2, 1, 1, 2};
         double w[2] = {1, 1};
         double e[2] = {0.5, 0};
         tacet_error err = {0};
-        assert_each_alloc_fails(kind == 0   ? tacet__eigh(A, 2, 2, w, &err)
-                                : kind == 1 ? tacet__singular_values(A, 2, 2, 2, w, &err)
-                                            : tacet__tridiagonal(w, e, 2, A, 2, &err),
+        assert_each_alloc_fails(kind == 0 ? tacet__eigh(A, 2, 2, w, &err) : tacet__tridiagonal(w, e, 2, A, 2, &err),
                                 err.status == TACET_NO_MEMORY);
         assert_true(fail_alloc_last() > 1);
     }
@@ -394,7 +371,6 @@ int main(void) {
         cmocka_unit_test(solves),
         cmocka_unit_test(logdet_and_inverse),
         cmocka_unit_test(eigenvectors),
-        cmocka_unit_test(singular_values),
         cmocka_unit_test(tridiagonal),
         cmocka_unit_test(failing_allocations),
         cmocka_unit_test(threads_do_not_matter),
