@@ -40,16 +40,21 @@ static const char FILE_TABLES[] =
     "CREATE TRIGGER head_delete BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
     "INSERT INTO head(id, records, hash) VALUES(0, 0, x'');";
 
-/* SET search_path: the functions mean this schema's tables, whoever calls them. */
+/* Each index is written to the disk by itself as it is made, those of the tables for what is too long for a row
+ * (TOAST), too: they are most of what a new ledger costs. So head and fence, of one row, have none, and what is short
+ * stays in its row (PLAIN, in the statement that adds the column: before there is such a table). That an answer has its
+ * record is what answer_append asks. SET search_path: the functions mean this schema's tables, whoever calls them. */
 static const char SCHEMA_TABLES[] =
     "CREATE TABLE format(application BIGINT NOT NULL, version BIGINT NOT NULL);"
     "CREATE TABLE record(seq BIGINT PRIMARY KEY, body BYTEA NOT NULL, hash BYTEA NOT NULL);"
-    "CREATE TABLE answer(seq BIGINT PRIMARY KEY REFERENCES record(seq), bytes BYTEA NOT NULL);"
-    "CREATE TABLE head(id BIGINT PRIMARY KEY CHECK(id = 0), records BIGINT NOT NULL, hash BYTEA NOT NULL);"
-    "CREATE TABLE fence(id BIGINT PRIMARY KEY CHECK(id = 0), number BIGINT NOT NULL);"
+    "CREATE TABLE answer(seq BIGINT PRIMARY KEY, bytes BYTEA NOT NULL);"
+    "CREATE TABLE head(id BIGINT NOT NULL CHECK(id = 0), records BIGINT NOT NULL);"
+    "ALTER TABLE head ADD COLUMN hash BYTEA NOT NULL, ALTER COLUMN hash SET STORAGE PLAIN;"
+    "CREATE TABLE fence(id BIGINT NOT NULL CHECK(id = 0), number BIGINT NOT NULL);"
     "INSERT INTO fence(id, number) VALUES(0, 0);"
-    "CREATE TABLE mint(seq BIGINT PRIMARY KEY REFERENCES record(seq), sealed BYTEA NOT NULL, digest BYTEA NOT NULL,"
-    " sampler BIGINT NOT NULL);"
+    "CREATE TABLE mint(seq BIGINT PRIMARY KEY, sampler BIGINT NOT NULL);"
+    "ALTER TABLE mint ADD COLUMN sealed BYTEA NOT NULL, ALTER COLUMN sealed SET STORAGE PLAIN,"
+    " ADD COLUMN digest BYTEA NOT NULL, ALTER COLUMN digest SET STORAGE PLAIN;"
     "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS"
     " $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$;"
     "CREATE FUNCTION record_append() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS"
