@@ -43,7 +43,7 @@ if "$TACET_BIN/tacet" study snapshot --store studies --study nosuch 2>/dev/null;
 create="$TACET_BIN/tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --lengthscale 0.3"
 $create --sets 0:1,0:1 >/dev/null || fail "a retry of create is refused"
 if $create --sets 0:1,0:2 >/dev/null 2>&1; then fail "another study of the same name is taken"; fi
-"$TACET_BIN/tacet" ledger show --ledger studies/ledger-dose.db | grep -q '^0 entries' || fail "charged before a batch has ended"
+"$TACET_BIN/tacet" ledger show --ledger studies/ledger-dose.db | grep -q '^entries 0,' || fail "charged before a batch has ended"
 
 # The collector: the local study of the same store, and not the central one.
 printf 'x\n0\n0.5\n1\n' >arms.csv
