@@ -8,10 +8,10 @@
 
 typedef struct lab_table_run {
     lab_table_options table;
-    const char *mechanism;    /* NULL: the default of `tacet curate` */
-    double eps, delta;        /* delta NaN: not given */
-    double units;             /* how many distances of 1 the range of a column has */
-    double noise;             /* standard deviation of a measurement, as a share of the values' */
+    const char *mechanism; /* NULL: the default of `tacet curate` */
+    double eps, delta;     /* delta NaN: not given */
+    double units;          /* how many distances of 1 the range of a column has */
+    double noise;          /* standard deviation of a measurement, as a share of the values' */
     bool permute;
     size_t queries, trials;
     uint64_t seed;
