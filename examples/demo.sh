@@ -126,7 +126,7 @@ echo "eps $(short "$(field ledger.json eps)") of $(short "$(field ledger.json bu
 step "4. The same search over Gaussian noise, without protection, by chance, and over the published mechanism"
 # shellcheck disable=SC2086
 "$tacet-lab" gp-ucb --data patients.csv --inputs $inputs --target response --queries $queries --lengthscale $lengthscales $prior \
-    --beta-scale 0.2 --allow-duplicates --json >nonprivate.json 2>log/nonprivate.log || { cat log/nonprivate.log >&2; exit 1; }
+    --beta-scale 0.2 --json >nonprivate.json 2>log/nonprivate.log || { cat log/nonprivate.log >&2; exit 1; }
 # For comparison only, so these are not charged to the table: its budget is spent. A hospital decides for one of the two
 # private releases, beforehand (tacet curate --dry-run).
 curate release-gaussian --mechanism gaussian --delta $delta --new-budget "a comparison, on made-up patients" --ledger release-gaussian/ledger.db

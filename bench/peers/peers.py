@@ -71,7 +71,7 @@ def by_tacet(tacet, path, queries, scale=1.0):
     out = subprocess.run(
         [tacet, "gp-ucb", "--data", path, "--inputs", ",".join("x%d" % i for i in range(DIM)), "--target", "y", "--kernel", "se",
          "--lengthscale", str(LENGTHSCALE), "--noise-var", str(NOISE_VAR), "--delta-ucb", str(DELTA), "--queries", str(queries),
-         "--allow-duplicates", "--repeats", "--beta-scale", str(scale), "--json"],
+         "--repeats", "--beta-scale", str(scale), "--json"],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     result = json.loads(out.stdout)
     return result["rows"], child_seconds() - before

@@ -33,7 +33,7 @@ sed 's/^2,1,1.5$/2,one,1.5/' good.csv >word.csv
 sed 's/^2,1,1.5$/2,1/' good.csv >short.csv
 awk -F, 'NR == 1 { print; next } { print $1 ",7," $3 }' good.csv >constant.csv
 awk -F, 'NR == 1 { print; next } { print $1 "," $2 ",7" }' good.csv >flat.csv
-{ cat good.csv; echo; echo 1,0.5,2; } >duplicate.csv
+{ cat good.csv; echo; echo 1,0.5,2; } >repeated.csv
 { cat good.csv; echo 1,0.5,2.25; } >remeasured.csv
 sed 2q good.csv >one.csv
 sed 1q good.csv >zero.csv
@@ -49,7 +49,6 @@ refuse 1 "word.csv: line 4, column 'x2'" --data word.csv $m
 refuse 1 'short.csv: line 4.*fields' --data short.csv $m
 refuse 1 "constant.csv: column 'x2' has the same value in every record" --data constant.csv $m
 refuse 1 "flat.csv: column 'y' has the same value in every record" --data flat.csv $m
-refuse 1 'duplicate.csv: line 7: row 4 .* row 1 \(line 3\).*--allow-duplicates' --data duplicate.csv $m
 refuse 1 'one.csv: 1 records? .*at least 2' --data one.csv $m
 refuse 1 'zero.csv: 0 records .*at least 2' --data zero.csv $m
 refuse 1 'nothing.csv' --data nothing.csv $m
@@ -81,8 +80,8 @@ for file in good.csv real.csv; do
     grep -q UNPROTECTED err || failed=1
 done
 "$tacet-lab" gp-ucb --data - $m --json <good.csv 2>err | grep -q '"protection":"unprotected"' || failed=1
-# Duplicates when allowed, several measurements of the same inputs always, more queries than rows with repeats.
-"$tacet-lab" gp-ucb --data duplicate.csv $m --allow-duplicates --json 2>err >out && grep -q '"n":5' out || failed=1
+# A row twice, several measurements of the same inputs, more queries than rows with repeats.
+"$tacet-lab" gp-ucb --data repeated.csv $m --json 2>err >out && grep -q '"n":5' out || failed=1
 "$tacet-lab" gp-ucb --data remeasured.csv $m --noise-var 0 --json 2>err >out && grep -q '"n":5' out || failed=1
 "$tacet-lab" gp-ucb --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 9 --repeats --json 2>err >out || failed=1
 # All rows asked: the best one was measured.
