@@ -90,7 +90,7 @@ static const cli_command COMMANDS[] = {
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab repro list\n"
      "tacet-lab repro outsourced-table-1 --trials 50 --seed 1 --json\n"
-     "tacet-lab repro central-figure-1 --quick --report joint.html\n"
+     "tacet-lab repro central-figure-1 --quick --markdown joint.md\n"
      "tacet-lab repro all --quick --data DIR --out results --markdown reproduction.md",
      lab_repro},
     {"gp-ucb", "plain GP-UCB over a table; unprotected, the reference",

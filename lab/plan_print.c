@@ -2,11 +2,14 @@
 /* plan_print.c - a plan as a table, as JSON and as a page. Ring: programs; made-up functions. */
 #include "plan.h"
 #include "repro.h"
-#include "trials.h"
+#include "core/fail.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <tacet/report/report.h>
 
 static const char *verdict(const plan_state *p, const plan_point *at) {
     if (at == &p->random || at == &p->plain) {
@@ -137,11 +140,35 @@ static json_t *table(const plan_state *p) {
                      "Simulated with seeded noise: not private.");
 }
 
+/* A page made of this document ("tacet-report-1"), which is taken over; NULL: NO_MEMORY. */
+static tacet_status write_page(const char *path, json_t *document, tacet_error *err) {
+    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    tacet_report *report = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    json_decref(document);
+    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
+                                       : tacet_report_create(&report, err);
+    TACET_THEN(status, tacet_report_add(report, "plan", json, strlen(json), err));
+    TACET_THEN(status, tacet_report_html(report, &text, &length, err));
+    if (status == TACET_OK) {
+        FILE *file = fopen(path, "wbe");
+        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
+        if (file == NULL || fclose(file) != 0 || !ok) {
+            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+        }
+    }
+    tacet_report_free(report);
+    free(json);
+    free(text);
+    return status;
+}
+
 tacet_status plan_page(const plan_state *p, const char *path, tacet_error *err) {
     char words[200];
     plan_words(words, sizeof words, &p->problem);
     json_t *document =
         json_pack("{ss ss ss s[{ss ss ss ss} o o]}", "format", "tacet-report-1", "title", "Plan", "subtitle", words,
                   "sections", "kind", "text", "title", "Advice", "text", p->advice, "tone", "note", chart(p), table(p));
-    return lab_report(path, "plan", document, err);
+    return write_page(path, document, err);
 }

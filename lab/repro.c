@@ -48,7 +48,6 @@ tacet_status repro_cell_add(size_t *out, repro_plan *plan, const lab_request *re
     }
     repro_cell *cell = &plan->cell[plan->cells];
     cell->request = *request;
-    lab_request_learner(cell->learner, sizeof cell->learner, request);
     cell->cost = cost;
     memcpy(cell->key, key, sizeof key);
     *out = plan->cells++;
@@ -56,17 +55,24 @@ tacet_status repro_cell_add(size_t *out, repro_plan *plan, const lab_request *re
 }
 
 repro_row *repro_row_add(repro_plan *plan, const char *group, const char *label) {
-    if (plan->rows == REPRO_ROWS) {
-        return NULL;
-    }
-    repro_row *row = &plan->row[plan->rows++];
-    *row = (repro_row){.value = NAN, .x = NAN, .less = REPRO_NONE, .unit = 1};
+    plan->rows += plan->rows < REPRO_ROWS ? 1 : 0; /* a full plan is refused once it is made */
+    repro_row *row = &plan->row[plan->rows - 1];
+    *row = (repro_row){.value = NAN, .less = REPRO_NONE, .unit = 1};
     for (size_t c = 0; c < REPRO_COLUMNS; c++) {
         row->cell[c] = REPRO_NONE;
     }
     (void)snprintf(row->group, sizeof row->group, "%s", group);
     (void)snprintf(row->label, sizeof row->label, "%s", label);
     return row;
+}
+
+void repro_column_add(repro_plan *plan, const char *title, const char *guarantee, ...) {
+    repro_column *column = &plan->column[plan->columns++];
+    va_list list;
+    (void)snprintf(column->title, sizeof column->title, "%s", title);
+    va_start(list, guarantee);
+    (void)vsnprintf(column->guarantee, sizeof column->guarantee, guarantee, list);
+    va_end(list);
 }
 
 void repro_row_paper(repro_row *row, const char *printed) {
@@ -198,7 +204,6 @@ static void conclude(repro_plan *plan) {
 typedef struct work {
     const cli_command *self;
     repro_store *store;
-    json_t *checked;  /* of other builds' results: keys that still come out, and learners of which some do not */
     double done, all; /* of the cost of all cells still to run when the work began */
     double began, spent;
 } work;
@@ -213,73 +218,19 @@ static bool is_wanted(const repro_plan *plan, const repro_options *o, size_t cel
     return o->row == 0 || (r != NULL && (cell == r->less || cell == r->cell[o->column - 1]));
 }
 
-/* Runs the first trial of a kept cell again; false: it no longer comes out. */
-static tacet_status comes_out(bool *same, const repro_cell *cell, tacet_error *err) {
-    lab_outcome again;
-    lab_request one = cell->request;
-    one.trials = 1;
-    const tacet_status status = lab_run(&again, &one, err);
-    if (status == TACET_OK) {
-        *same = again.value[0] == cell->outcome.value[0];
-        lab_outcome_clear(&again);
-    }
-    return status;
-}
-
-/* Drops what another build's learner made that gives other values now. */
-static bool is_fresh(const work *w, repro_cell *cell) {
-    if (cell->done && cell->other_build && json_object_get(w->checked, cell->learner) != NULL) {
-        lab_outcome_clear(&cell->outcome);
-        cell->done = cell->kept = false;
-    }
-    return cell->done;
-}
-
-static tacet_status check_cell(work *w, const repro_cell *cell, tacet_error *err) {
-    static const double LONG = 10; /* seconds a trial: left to the learner's other cells, if there are any before it */
-    char others[sizeof cell->learner + 8];
-    bool same = true;
-    (void)snprintf(others, sizeof others, "%s, some", cell->learner);
-    if (!cell->other_build || json_object_get(w->checked, cell->key) != NULL ||
-        (cell->cost > LONG && json_object_get(w->checked, others) != NULL)) {
-        return TACET_OK;
-    }
-    const tacet_status status = comes_out(&same, cell, err);
-    (void)json_object_set_new(w->checked, others, json_true());
-    if (status == TACET_OK && !same) {
-        cli_say(w->self, "%s: kept results no longer come out and are dropped", cell->learner);
-    }
-    (void)json_object_set_new(w->checked, same ? cell->key : cell->learner, json_true());
-    return status;
-}
-
-/* Finds what is kept. Of cells that another build made one trial is run again: where it differs, nothing that its
- * learner made is used. One trial may come out by chance (a regret of 0), a learner's whole share of them does not. */
-static tacet_status check_kept(work *w, repro_plan *const *plans, size_t count, const repro_options *o,
-                               tacet_error *err) {
-    tacet_status status = TACET_OK;
-    w->checked = json_object();
-    for (size_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < count; i++) {
-            for (size_t c = 0; status == TACET_OK && c < plans[i]->cells; c++) {
-                repro_cell *cell = &plans[i]->cell[c];
-                const bool found = is_wanted(plans[i], o, c) && (cell->done || repro_store_find(w->store, cell));
-                if (!found || !is_fresh(w, cell)) {
-                    w->all += pass == 1 && is_wanted(plans[i], o, c) ? cost_of(cell) : 0;
-                } else if (pass == 0) {
-                    status = check_cell(w, cell, err);
-                } else if (cell->other_build) {
-                    status = repro_store_keep(w->store, cell, err); /* as of this build, now that all were looked at */
-                }
-            }
+/* Finds what is kept, and adds up what is left to run. */
+static void find_kept(work *w, repro_plan *const *plans, size_t count, const repro_options *o) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t c = 0; c < plans[i]->cells; c++) {
+            repro_cell *cell = &plans[i]->cell[c];
+            w->all += is_wanted(plans[i], o, c) && !repro_store_find(w->store, cell) ? cost_of(cell) : 0;
         }
     }
-    return status;
 }
 
 static tacet_status run_cell(work *w, repro_plan *plan, size_t i, tacet_error *err) {
     repro_cell *cell = &plan->cell[i];
-    if (cell->done || (repro_store_find(w->store, cell) && is_fresh(w, cell))) {
+    if (cell->done || repro_store_find(w->store, cell)) {
         return TACET_OK;
     }
     char what[120];
@@ -355,7 +306,10 @@ static tacet_status make_plan(repro_plan **out, const repro_entry *entry, const 
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %s", entry->name);
     }
     (*out)->entry = entry;
-    const tacet_status status = entry->build(*out, o, err);
+    tacet_status status = entry->build(*out, o, err);
+    if (status == TACET_OK && (*out)->rows == REPRO_ROWS) {
+        status = tacet__fail(err, TACET_OVERFLOW, "%s has too many rows", entry->name);
+    }
     if (status != TACET_OK) {
         free_plan(*out);
         *out = NULL;
@@ -416,18 +370,6 @@ static size_t wanted(const repro_entry **out, const char *name, const repro_opti
     return count;
 }
 
-static tacet_status write_report(const char *path, repro_plan *const *plans, size_t count, tacet_error *err) {
-    json_t *sections = json_array();
-    for (size_t i = 0; i < count; i++) {
-        json_t *own = repro_sections(plans[i]);
-        (void)json_array_extend(sections, own);
-        json_decref(own);
-    }
-    json_t *document = json_pack("{ss ss ss so}", "format", "tacet-report-1", "title", "Reproduction", "subtitle",
-                                 "The papers' values beside ours, as published and as shipped", "sections", sections);
-    return lab_report(path, "reproduction", document, err);
-}
-
 static void tell_kept(const cli_command *self, repro_plan *const *plans, size_t count) {
     size_t kept = 0;
     size_t all = 0;
@@ -443,7 +385,7 @@ static void tell_kept(const cli_command *self, repro_plan *const *plans, size_t 
 }
 
 typedef struct outputs {
-    const char *report, *markdown, *folder;
+    const char *markdown, *folder;
     char command[512];
 } outputs;
 
@@ -474,11 +416,8 @@ static tacet_status finish(repro_plan *const *plans, size_t count, const repro_o
     } else {
         cli_json_print(json_pack("{so}", "results", results));
     }
-    tacet_status status = out->report != NULL ? write_report(out->report, plans, count, err) : TACET_OK;
-    if (status == TACET_OK && out->markdown != NULL) {
-        status = repro_page(out->markdown, PAPERS, PAPER_COUNT, plans, count, o, out->command, err);
-    }
-    return status;
+    return out->markdown != NULL ? repro_page(out->markdown, PAPERS, PAPER_COUNT, plans, count, o, out->command, err)
+                                 : TACET_OK;
 }
 
 static int run_all(const cli_command *self, const repro_entry **entries, size_t count, const repro_options *o,
@@ -492,7 +431,9 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         status = make_plan(&plans[i], entries[i], o, &err);
     }
-    TACET_THEN(status, check_kept(&w, plans, count, o, &err));
+    if (status == TACET_OK) {
+        find_kept(&w, plans, count, o);
+    }
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         status = run_plan(&w, plans[i], o, &err);
     }
@@ -506,7 +447,6 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
         free_plan(plans[i]);
     }
     free(plans);
-    json_decref(w.checked);
     repro_store_close(w.store);
     return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
 }
@@ -516,29 +456,27 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     outputs out = {0};
     size_t threads = 0;
     const cli_option options[] = {
-        {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about two minutes each on one core.", false},
+        CLI_OPT("quick", &o.quick, NULL, "Fewer trials and rounds: about two minutes each on one core."),
         {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
-        {"seed", CLI_U64, &o.seed, "S", "Of functions, users and noise. Default 1.", false},
-        {"data", CLI_STRING, &o.data, "DIR",
-         "Folder with loan.csv, loan_extra.csv, property_locations.csv, light_train.csv, light_test.csv, stocks.csv.",
-         false},
+        CLI_OPT("seed", &o.seed, "S", "Of functions, users and noise. Default 1."),
+        CLI_OPT("data", &o.data, "DIR",
+                "Folder with loan.csv, loan_extra.csv, property_locations.csv, light_train.csv, light_test.csv, "
+                "stocks.csv."),
         CLI_MORE,
         {"rounds", CLI_COUNT, &o.rounds, "T",
          "Of every bandit (central, local), instead of the paper's: for a first look; values then do not compare.",
          false},
-        {"row", CLI_SIZE, &o.row, "N", "With --column: this cell of one table alone, counted from 1.", false},
-        {"column", CLI_SIZE, &o.column, "N", "1 is the first after the paper's.", false},
-        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
-        {"", CLI_FLAG, NULL, NULL, "Output", false},
-        {"out", CLI_STRING, &out.folder, "DIR",
-         "Keeps the results of finished cells in DIR/results.jsonl; the next run goes on from them. Of what another "
-         "build kept a trial is run again, and what its learners touched is run anew.",
-         false},
-        {"report", CLI_STRING, &out.report, "FILE", "One HTML page with tables and charts.", false},
+        CLI_OPT("row", &o.row, "N", "With --column: this cell of one table alone, counted from 1."),
+        CLI_OPT("column", &o.column, "N", "1 is the first after the paper's."),
+        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
+        CLI_HEADING("Output"),
+        CLI_OPT("out", &out.folder, "DIR",
+                "Keeps the results of finished cells in DIR/results.jsonl; the next run of the same build goes on from "
+                "them."),
         CLI_MORE,
-        {"markdown", CLI_STRING, &out.markdown, "FILE", "A document with all of it.", false},
-        {"commit", CLI_STRING, &o.commit, "ID", "What the document says it was made from.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("markdown", &out.markdown, "FILE", "A document with all of it."),
+        CLI_OPT("commit", &o.commit, "ID", "What the document says it was made from."),
+        {0},
     };
     const char *name = NULL;
     size_t names = 1;

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-enum { REPRO_COLUMNS = 4, REPRO_ROWS = 48, REPRO_CELLS = 192, REPRO_KEY = 1200, REPRO_FINDINGS = 12 };
+enum { REPRO_COLUMNS = 4, REPRO_ROWS = 64, REPRO_CELLS = 192, REPRO_KEY = 1200, REPRO_FINDINGS = 12 };
 #define REPRO_NONE SIZE_MAX
 
 typedef struct repro_options {
@@ -29,13 +29,11 @@ typedef struct repro_options {
 typedef struct repro_cell {
     lab_request request;
     char key[REPRO_KEY];
-    char learner[64]; /* model and algorithm: what a change of code can make stale */
-    double cost;      /* rough seconds of a trial on one core, for the time left */
+    double cost; /* rough seconds of a trial on one core, for the time left */
     lab_outcome outcome;
     double mean, se, seconds;
     bool done;
-    bool kept;        /* found among earlier results */
-    bool other_build; /* which another build of the program had made */
+    bool kept; /* found among earlier results */
 } repro_cell;
 
 typedef struct repro_row {
@@ -43,7 +41,6 @@ typedef struct repro_row {
     char group[64];     /* panel; rows of one panel stand together */
     char paper[48];     /* as the paper prints it; "": it prints nothing */
     double value;       /* the same as a number; NaN: none */
-    double x;           /* place on the axis of the chart; NaN: not drawn */
     bool reference;     /* non-private, random: no row of the paper's algorithm */
     bool comparable;    /* the first column and `value` are the same quantity */
     const char *branch; /* that the paper's run took, "if" or "else"; NULL: there is none */
@@ -67,10 +64,7 @@ typedef struct repro_plan {
     size_t rows;
     repro_cell cell[REPRO_CELLS];
     size_t cells;
-    char x_label[48], y_label[64];
-    bool x_log, y_log, curves; /* curves: regret along the run is drawn, one chart a group */
-    char curve_label[32];      /* what its points count */
-    double curve_step;
+    char quantity[64];   /* what the numbers are */
     size_t paper_trials; /* over how many the paper averages */
     bool ours;           /* no table of the paper's: the document has what was found, not the rows */
     char finding[REPRO_FINDINGS][320];
@@ -106,7 +100,10 @@ size_t repro_rounds(const repro_options *options, size_t full, size_t quick);
 size_t repro_trials(const repro_options *options, size_t full, size_t quick);
 /* The number of the cell with these settings, added when new. */
 tacet_status repro_cell_add(size_t *out, repro_plan *plan, const lab_request *request, double cost, tacet_error *err);
-/* A row without numbers yet; NULL when there is no room. */
+/* The next column; `guarantee` is a format. */
+void repro_column_add(repro_plan *plan, const char *title, const char *guarantee, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A row without numbers yet. */
 repro_row *repro_row_add(repro_plan *plan, const char *group, const char *label);
 void repro_row_paper(repro_row *row, const char *printed);
 void repro_finding(repro_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -130,15 +127,14 @@ typedef struct repro_store repro_store;
 /* folder NULL: kept in memory only. IO. */
 tacet_status repro_store_open(repro_store **out, const char *folder, tacet_error *err);
 void repro_store_close(repro_store *store);
-/* True when the cell was found and filled. */
+/* True when this build of the program made the cell's result, and it was filled. */
 bool repro_store_find(const repro_store *store, repro_cell *cell);
 tacet_status repro_store_keep(repro_store *store, const repro_cell *cell, tacet_error *err);
-const char *repro_build(void); /* of this program: 16 hexadecimal digits */
+const char *repro_build(void); /* of this program: 16 hexadecimal digits; another build's results are not used */
 
-/* What is made of a plan that was run. */
+/* What is made of a plan that was run: its part of the document on stdout, or an object. */
 void repro_print(const repro_plan *plan);
 json_t *repro_json(const repro_plan *plan, const repro_options *options);
-json_t *repro_sections(const repro_plan *plan); /* of a report */
 /* The document with all of it, and with the items. IO. */
 tacet_status repro_page(const char *path, const repro_paper *const *papers, size_t paper_count,
                         repro_plan *const *plans, size_t count, const repro_options *options, const char *command,

@@ -57,20 +57,11 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options 
                           err);
 }
 
-static void column(repro_plan *plan, const char *title, const char *guarantee) {
-    repro_column *c = &plan->column[plan->columns++];
-    (void)snprintf(c->title, sizeof c->title, "%s", title);
-    (void)snprintf(c->guarantee, sizeof c->guarantee, "%s", guarantee);
-}
-
 static tacet_status references(repro_plan *plan, const repro_options *o, tacet_error *err) {
     static const char *const NAMES[][2] = {{"nonprivate", "non-private, tuned width"}, {"random", "random arm"}};
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < 2 && status == TACET_OK; i++) {
         repro_row *row = repro_row_add(plan, "", NAMES[i][1]);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         row->reference = true;
         status = cell_for(&row->cell[0], plan, o, NAMES[i][0], false, 1, OURS_DELTA, err);
     }
@@ -81,19 +72,15 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
     const figure *f = plan->entry->spec;
     tacet_status status = TACET_OK;
     plan->paper_trials = PAPER_TRIALS;
-    column(plan, "as published", "joint DP; the noise of the paper's proof gives what each row's note says");
-    column(plan, "published, proven noise",
-           "(eps, delta)-joint DP, eps and delta of the row, as it is calibrated here");
-    column(plan, "as shipped", "(eps, delta)-joint DP, eps and delta of the row");
+    repro_column_add(plan, "as published", "joint DP; the noise of the paper's proof gives what each row's note says");
+    repro_column_add(plan, "published, proven noise",
+                     "(eps, delta)-joint DP, eps and delta of the row, as it is calibrated here");
+    repro_column_add(plan, "as shipped", "(eps, delta)-joint DP, eps and delta of the row");
     if (!f->by_beta) {
-        column(plan, "as shipped, delta = 1e-5", "(eps, 1e-5)-joint DP");
+        repro_column_add(plan, "as shipped, delta = 1e-5", "(eps, 1e-5)-joint DP");
     }
-    (void)snprintf(plan->x_label, sizeof plan->x_label, "%s", f->by_beta ? "delta (beta)" : "eps (alpha)");
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "cumulative regret after %zu rounds",
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "cumulative regret after %zu rounds",
                    repro_rounds(o, ROUNDS, ROUNDS));
-    (void)snprintf(plan->curve_label, sizeof plan->curve_label, "round");
-    plan->x_log = plan->y_log = plan->curves = true;
-    plan->curve_step = (double)repro_rounds(o, ROUNDS, ROUNDS) / 10;
     for (size_t i = 0; i < f->count && status == TACET_OK; i++) {
         const double a = f->alpha[i];
         const double b = f->beta[i];
@@ -101,10 +88,6 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
         double real = NAN;
         (void)snprintf(label, sizeof label, "eps = %g, delta = %g", a, b);
         repro_row *row = repro_row_add(plan, "", label);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
-        row->x = f->by_beta ? b : a;
         status = lab_central_published_eps(&real, a, b, repro_rounds(o, ROUNDS, ROUNDS), err);
         (void)snprintf(row->note, sizeof row->note, "the published noise really gives eps = %.2g", real);
         const bool own[3] = {true, false, false};
@@ -147,9 +130,6 @@ static tacet_status build_domain(repro_plan *plan, const repro_options *o, const
                                 : "eps = %g",
                        i < 4 ? ALPHA[i] : 0);
         repro_row *row = repro_row_add(plan, d->name, label);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         if (i < 4) {
             repro_row_paper(row, d->value[i]);
         }
@@ -158,7 +138,6 @@ static tacet_status build_domain(repro_plan *plan, const repro_options *o, const
             status = domain_cell(&row->cell[0], plan, o, d, i == 0 ? "nonprivate" : "random", 1, 1, err);
             continue;
         }
-        row->x = ALPHA[i];
         status = domain_cell(&row->cell[0], plan, o, d, "published", ALPHA[i], 0.1, err);
         if (status == TACET_OK) {
             status = domain_cell(&row->cell[1], plan, o, d, "shipped", ALPHA[i], 0.1, err);
@@ -170,13 +149,12 @@ static tacet_status build_domain(repro_plan *plan, const repro_options *o, const
 static tacet_status build_table(repro_plan *plan, const repro_options *o, tacet_error *err) {
     tacet_status status = TACET_OK;
     plan->paper_trials = TABLE_TRIALS;
-    column(plan, "as published",
-           "joint DP, at a smaller eps than claimed: the noise of the paper's proof is too large");
-    column(plan, "as shipped", "pure eps in the reward of one round: points are public, each reward is in one sum");
-    (void)snprintf(plan->x_label, sizeof plan->x_label, "eps (alpha)");
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "cumulative regret after %zu rounds",
+    repro_column_add(plan, "as published",
+                     "joint DP, at a smaller eps than claimed: the noise of the paper's proof is too large");
+    repro_column_add(plan, "as shipped",
+                     "pure eps in the reward of one round: points are public, each reward is in one sum");
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "cumulative regret after %zu rounds",
                    repro_rounds(o, TABLE_ROUNDS, TABLE_ROUNDS));
-    plan->x_log = plan->y_log = true;
     for (size_t i = 0; i < sizeof DOMAINS / sizeof *DOMAINS && status == TACET_OK; i++) {
         status = build_domain(plan, o, &DOMAINS[i], err);
     }

@@ -31,18 +31,11 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options 
 }
 
 static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error *err) {
-    static const char *const COLUMNS[][2] = {{"as published", "pure eps-joint DP, for one choice; tau = 1"},
-                                             {"as shipped", "pure eps-joint DP, any number of choices"}};
     tacet_status status = TACET_OK;
-    plan->columns = 2;
     plan->paper_trials = 1;
-    for (size_t c = 0; c < 2; c++) {
-        (void)snprintf(plan->column[c].title, sizeof plan->column[c].title, "%s", COLUMNS[c][0]);
-        (void)snprintf(plan->column[c].guarantee, sizeof plan->column[c].guarantee, "%s", COLUMNS[c][1]);
-    }
-    (void)snprintf(plan->x_label, sizeof plan->x_label, "T, records");
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "expected error of a choice");
-    plan->x_log = plan->y_log = true;
+    repro_column_add(plan, "as published", "pure eps-joint DP, for one choice; tau = 1");
+    repro_column_add(plan, "as shipped", "pure eps-joint DP, any number of choices");
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "expected error of a choice");
     for (size_t e = 0; e < EPS_COUNT && status == TACET_OK; e++) {
         char group[32];
         (void)snprintf(group, sizeof group, "eps = %g", EPS[e]);
@@ -53,12 +46,8 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
             double gain = 0;
             (void)snprintf(label, sizeof label, "T = %zu", ROUNDS[t]);
             repro_row *row = repro_row_add(plan, group, label);
-            if (row == NULL) {
-                return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-            }
             status = lab_contextual_gain(&gain, &world, err);
-            row->x = (double)ROUNDS[t];
-            row->value = sqrt(gain / row->x) + gain / (EPS[e] * row->x);
+            row->value = sqrt(gain / (double)ROUNDS[t]) + gain / (EPS[e] * (double)ROUNDS[t]);
             (void)snprintf(row->paper, sizeof row->paper, "O(%.3g)", row->value);
             for (size_t c = 0; c < 2 && status == TACET_OK; c++) {
                 status = cell_for(&row->cell[c], plan, o, ALGORITHM[c], ROUNDS[t], EPS[e], err);
@@ -69,9 +58,6 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
                                                 {"uniform", "uniform actions"}};
     for (size_t i = 0; i < 2 && status == TACET_OK; i++) {
         repro_row *row = repro_row_add(plan, "references", REFERENCES[i][1]);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         row->reference = true;
         status = cell_for(&row->cell[0], plan, o, REFERENCES[i][0], ROUNDS[1], 1, err);
     }
@@ -80,24 +66,18 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
 
 /* The slope of log error over log T between the two longest logs. */
 static void conclude(repro_plan *plan) {
-    for (size_t i = 0; i + 1 < plan->rows; i++) {
-        const repro_row *a = &plan->row[i];
-        const repro_row *b = &plan->row[i + 1];
-        const bool last = i + 2 >= plan->rows || strcmp(plan->row[i + 2].group, a->group) != 0;
-        double m[2][2] = {{0}};
-        double se = 0;
+    const double from = (double)ROUNDS[ROUND_COUNT - 2], to = (double)ROUNDS[ROUND_COUNT - 1];
+    for (size_t last = ROUND_COUNT - 1; last < ROUND_COUNT * (size_t)EPS_COUNT; last += ROUND_COUNT) {
+        double slope[2], mean[2] = {0}, se = 0;
         size_t trials = 0;
-        if (!last || a->reference || b->reference || strcmp(a->group, b->group) != 0) {
-            continue;
-        }
-        double slope[2];
         for (size_t c = 0; c < 2; c++) {
-            (void)repro_result(plan, i, c, &m[0][c], &se, &trials);
-            (void)repro_result(plan, i + 1, c, &m[1][c], &se, &trials);
-            slope[c] = log(m[1][c] / m[0][c]) / log(b->x / a->x);
+            (void)repro_result(plan, last - 1, c, &mean[0], &se, &trials);
+            (void)repro_result(plan, last, c, &mean[1], &se, &trials);
+            slope[c] = log(mean[1] / mean[0]) / log(to / from);
         }
         repro_finding(plan, "%s, T = %.0f to %.0f: T^%.2f as published, T^%.2f as shipped, T^%.2f the theorem's bound.",
-                      a->group, a->x, b->x, slope[0], slope[1], log(b->value / a->value) / log(b->x / a->x));
+                      plan->row[last].group, from, to, slope[0], slope[1],
+                      log(plan->row[last].value / plan->row[last - 1].value) / log(to / from));
     }
 }
 

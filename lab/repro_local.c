@@ -77,18 +77,12 @@ static tacet_status build_panel(repro_plan *plan, const repro_options *o, const 
                                                   .rounds = rounds,
                                                   .eps = p->eps}};
         repro_row *row = repro_row_add(plan, p->name, "Theorem 1: lower bound, up to a constant");
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         row->reference = true;
         status = lab_local_lower(&row->value, &request, err);
         (void)snprintf(row->paper, sizeof row->paper, "Omega(%.3g)", row->value);
     }
     for (size_t i = 0; i < ALGORITHMS && status == TACET_OK; i++) {
         repro_row *row = repro_row_add(plan, p->name, NAMES[i][1]);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         (void)snprintf(row->paper, sizeof row->paper, "%s", i + 1 == ALGORITHMS ? "lowest" : "");
         status = cell_for(&row->cell[0], plan, o, p, rounds, NAMES[i][0], "orderwise", err);
         if (status == TACET_OK) {
@@ -110,12 +104,10 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
     const figure *f = plan->entry->spec;
     tacet_status status = TACET_OK;
     plan->paper_trials = TRIALS;
-    plan->columns = 3;
     for (size_t c = 0; c < 3; c++) {
-        (void)snprintf(plan->column[c].title, sizeof plan->column[c].title, "%s", COLUMNS[c][0]);
-        (void)snprintf(plan->column[c].guarantee, sizeof plan->column[c].guarantee, "%s", COLUMNS[c][1]);
+        repro_column_add(plan, COLUMNS[c][0], "%s", COLUMNS[c][1]);
     }
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "regret of %zu rounds over that of uniform play",
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "regret of %zu rounds over that of uniform play",
                    repro_rounds(o, ROUNDS, QUICK_ROUNDS));
     for (size_t i = 0; i < f->count && status == TACET_OK; i++) {
         if (strcmp(f->panel[i].scenario, "synthetic") != 0 && o->data == NULL) {
@@ -139,22 +131,16 @@ static tacet_status build_sensitivity(repro_plan *plan, const repro_options *o, 
     plan->ours = true;
     tacet_status status = TACET_OK;
     plan->paper_trials = TRIALS;
-    plan->columns = ALGORITHMS;
     for (size_t c = 0; c < ALGORITHMS; c++) {
-        (void)snprintf(plan->column[c].title, sizeof plan->column[c].title, "%s", NAMES[c][1]);
-        (void)snprintf(plan->column[c].guarantee, sizeof plan->column[c].guarantee,
-                       "eps-LDP of each reward (Laplace on clipped rewards)");
+        repro_column_add(plan, NAMES[c][1], "eps-LDP of each reward (Laplace on clipped rewards)");
     }
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "regret over that of uniform play");
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "regret over that of uniform play");
     for (size_t k = 0; k < sizeof CONSTANTS / sizeof *CONSTANTS; k++) {
         for (size_t i = 0; i < sizeof AT / sizeof *AT && status == TACET_OK; i++) {
             const panel p = {CONSTANTS[k][1], "synthetic", "matern52", "uniform", true, AT[i].eps, 1};
             char label[48];
             (void)snprintf(label, sizeof label, "T = %zu, eps = %g", AT[i].rounds, AT[i].eps);
             repro_row *row = repro_row_add(plan, p.name, label);
-            if (row == NULL) {
-                return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-            }
             for (size_t c = 0; c < ALGORITHMS && status == TACET_OK; c++) {
                 status = cell_for(&row->cell[c], plan, o, &p, repro_rounds(o, AT[i].rounds, AT[i].rounds), NAMES[c][0],
                                   CONSTANTS[k][0], err);

@@ -184,21 +184,20 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const dataset *on, c
 }
 
 static void columns(repro_plan *plan, const dataset *on, size_t count) {
-    plan->columns = count;
-    plan->paper_trials = PAPER_TRIALS;
-    (void)snprintf(plan->column[0].title, sizeof plan->column[0].title, "as published");
-    (void)snprintf(plan->column[0].guarantee, sizeof plan->column[0].guarantee,
-                   "NOT differentially private, at any eps: the projection keeps which rows lie where");
-    (void)snprintf(plan->column[1].title, sizeof plan->column[1].title, "as shipped");
     char delta[48] = " and delta as in the paper";
+    plan->paper_trials = PAPER_TRIALS;
+    repro_column_add(plan, "as published",
+                     "NOT differentially private, at any eps: the projection keeps which rows lie where");
+    if (count == 1) {
+        return;
+    }
     if (on != NULL) {
         (void)snprintf(delta, sizeof delta, " as in the paper, delta = %g", on->delta);
     }
-    (void)snprintf(plan->column[1].guarantee, sizeof plan->column[1].guarantee,
-                   "(eps, delta)-DP for a move of one record by 1 in the scaled space, eps%s", delta);
-    (void)snprintf(plan->column[2].title, sizeof plan->column[2].title, "as shipped, Laplace");
-    (void)snprintf(plan->column[2].guarantee, sizeof plan->column[2].guarantee,
-                   "eps-DP, delta = 0, for a move of one record by 1 in the scaled space, eps as in the paper");
+    repro_column_add(plan, "as shipped", "(eps, delta)-DP for a move of one record by 1 in the scaled space, eps%s",
+                     delta);
+    repro_column_add(plan, "as shipped, Laplace",
+                     "eps-DP, delta = 0, for a move of one record by 1 in the scaled space, eps as in the paper");
 }
 
 /* What one row has in each column. */
@@ -222,9 +221,6 @@ static tacet_status references(repro_plan *plan, const dataset *on, const repro_
     tacet_status status = TACET_OK;
     for (size_t i = isnan(log_eps) ? 2 : 0; i < 4 && status == TACET_OK; i++) {
         repro_row *row = repro_row_add(plan, group, NAMES[i][1]);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         row->reference = true;
         status = cell_for(&row->cell[0], plan, on, o, NAMES[i][0], log_eps, 1, err);
         if (status == TACET_OK && i < 2) {
@@ -239,17 +235,12 @@ static tacet_status build_table(repro_plan *plan, const repro_options *o, tacet_
     const table *t = plan->entry->spec;
     tacet_status status = TACET_OK;
     columns(plan, t->on, 1);
-    (void)snprintf(plan->x_label, sizeof plan->x_label, "r, dimensions of the projection");
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "simple regret after %zu queries", t->on->queries);
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "simple regret after %zu queries", t->on->queries);
     for (size_t i = 0; i < VALUES && status == TACET_OK; i++) {
         char label[48];
         (void)snprintf(label, sizeof label, "r = %zu%s", t->r[i], t->r[i] == t->largest ? " (the paper's choice)" : "");
         repro_row *row = repro_row_add(plan, "", label);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         repro_row_paper(row, t->value[i]);
-        row->x = (double)t->r[i];
         row->branch = t->r[i] <= t->largest ? "if" : "else";
         status = cell_for(&row->cell[0], plan, t->on, o, "published", t->log_eps, t->r[i], err);
     }
@@ -262,11 +253,7 @@ static tacet_status build_panel(repro_plan *plan, const panel *p, const repro_op
         char label[48];
         (void)snprintf(label, sizeof label, "eps = e^%.1f, above non-private", p->log_eps[i]);
         repro_row *row = repro_row_add(plan, p->name, label);
-        if (row == NULL) {
-            return tacet__fail(err, TACET_OVERFLOW, "too many rows");
-        }
         repro_row_paper(row, p->excess[i]);
-        row->x = exp(p->log_eps[i]);
         row->branch = i + 1 == POINTS ? "if" : "else"; /* the paper: the largest eps alone meets the condition */
         row->unit = sqrt(p->on->signal_var);
         status = cells_for(row, plan, p->on, o, p->log_eps[i], p->r, err);
@@ -281,11 +268,7 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
     const figure *f = plan->entry->spec;
     tacet_status status = TACET_OK;
     columns(plan, f->panels == 1 ? f->panel[0].on : NULL, COLUMNS);
-    (void)snprintf(plan->x_label, sizeof plan->x_label, "eps");
-    (void)snprintf(plan->y_label, sizeof plan->y_label, "simple regret above the non-private one, in sd");
-    (void)snprintf(plan->curve_label, sizeof plan->curve_label, "query");
-    plan->x_log = plan->curves = true;
-    plan->curve_step = 1;
+    (void)snprintf(plan->quantity, sizeof plan->quantity, "simple regret above the non-private one, in sd");
     for (size_t i = 0; i < f->panels && status == TACET_OK; i++) {
         if (f->panel[i].on->data != NULL && o->data == NULL) {
             (void)snprintf(plan->left_out, sizeof plan->left_out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repro_print.c - a reproduced table or figure as text, JSON, markdown, and sections of a report. Ring: programs. */
+/* repro_print.c - a reproduced table or figure as Markdown and as JSON. Ring: programs. */
 #include "repro.h"
 
 #include "core/fail.h"
@@ -56,22 +56,6 @@ static const char *verdict(const repro_plan *plan, size_t row) {
     return agrees < 0 ? "" : agrees == 1 ? "agrees" : "differs";
 }
 
-/* Verdict, branch and note, in words. */
-static void remark(char *out, size_t size, const repro_plan *plan, size_t row) {
-    const json_t *detail = repro_detail(plan, row);
-    const char *first = verdict(plan, row);
-    const char *note = plan->row[row].note;
-    size_t at = (size_t)snprintf(out, size, "%s", first);
-    if (detail != NULL) {
-        at += (size_t)snprintf(out + at, size - at, "%s%s, omega %.0f", at > 0 ? "; " : "",
-                               json_string_value(json_object_get(detail, "branch")),
-                               json_number_value(json_object_get(detail, "omega")));
-    }
-    if (note[0] != '\0') {
-        (void)snprintf(out + at, size - at, "%s%s", at > 0 ? "; " : "", note);
-    }
-}
-
 /* A paragraph at 100 columns; `hang` blanks before all lines but the first. */
 static void paragraph(FILE *file, size_t hang, const char *format, ...) {
     enum { WIDTH = 100 };
@@ -100,79 +84,6 @@ static bool any_paper(const repro_plan *plan) {
         }
     }
     return false;
-}
-
-/* --- text --------------------------------------------------------------------------------------------------------- */
-
-static void padded(const char *text, size_t width) {
-    printf("%s", text);
-    for (size_t i = letters(text); i < width + 2; i++) {
-        putchar(' ');
-    }
-}
-
-static void print_rows(const repro_plan *plan) {
-    char text[CELL_TEXT];
-    size_t label = 4;
-    size_t paper = strlen("paper");
-    size_t width[REPRO_COLUMNS] = {0};
-    const bool printed = any_paper(plan);
-    for (size_t i = 0; i < plan->rows; i++) {
-        const repro_row *r = &plan->row[i];
-        label = letters(r->label) > label ? letters(r->label) : label;
-        paper = letters(r->paper) > paper ? letters(r->paper) : paper;
-        for (size_t c = 0; c < plan->columns; c++) {
-            (void)cell_text(text, sizeof text, plan, i, c);
-            width[c] = letters(text) > width[c] ? letters(text) : width[c];
-        }
-    }
-    padded("", label);
-    if (printed) {
-        padded("paper", paper);
-    }
-    for (size_t c = 0; c < plan->columns; c++) {
-        width[c] = letters(plan->column[c].title) > width[c] ? letters(plan->column[c].title) : width[c];
-        padded(plan->column[c].title, width[c]);
-    }
-    putchar('\n');
-    for (size_t i = 0; i < plan->rows; i++) {
-        const repro_row *r = &plan->row[i];
-        if (r->group[0] != '\0' && (i == 0 || strcmp(r->group, plan->row[i - 1].group) != 0)) {
-            printf("%s\n", r->group);
-        }
-        padded(r->label, label);
-        if (printed) {
-            padded(r->paper, paper);
-        }
-        for (size_t c = 0; c < plan->columns; c++) {
-            (void)cell_text(text, sizeof text, plan, i, c);
-            padded(text, width[c]);
-        }
-        char words[REMARK_TEXT];
-        remark(words, sizeof words, plan, i);
-        printf("%s\n", words);
-    }
-}
-
-void repro_print(const repro_plan *plan) {
-    printf("%s: %s\n\n", plan->entry->name, plan->entry->title);
-    print_rows(plan);
-    putchar('\n');
-    for (size_t c = 0; c < plan->columns; c++) {
-        printf("%s: %s\n", plan->column[c].title, plan->column[c].guarantee);
-    }
-    size_t all = 0;
-    const size_t agree = repro_agreement(plan, &all);
-    if (all > 0) {
-        printf("%zu of the paper's %zu printed values agree with ours as published.\n", agree, all);
-    }
-    for (size_t i = 0; i < plan->findings; i++) {
-        printf("%s\n", plan->finding[i]);
-    }
-    if (plan->left_out[0] != '\0') {
-        printf("%s\n", plan->left_out);
-    }
-    printf("± is one standard error; seeded noise: not private.\n\n");
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
@@ -220,7 +131,7 @@ json_t *repro_json(const repro_plan *plan, const repro_options *o) {
         (void)json_array_append_new(findings, json_string(plan->finding[i]));
     }
     return json_pack("{ss ss sI sb ss ss so so so so sb}", "repro", plan->entry->name, "title", plan->entry->title,
-                     "seed", (json_int_t)o->seed, "quick", o->quick, "build", repro_build(), "quantity", plan->y_label,
+                     "seed", (json_int_t)o->seed, "quick", o->quick, "build", repro_build(), "quantity", plan->quantity,
                      "columns", columns, "rows", rows, "findings", findings, "seconds", cli_real(plan->seconds),
                      "private", 0);
 }
@@ -343,7 +254,7 @@ static size_t common_sentences(const char *setting, const char *before) {
 }
 
 /* What the table before it says already is not repeated. */
-static void entry_markdown(FILE *file, const repro_plan *plan, const repro_plan *before) {
+static void entry_markdown(FILE *file, const repro_plan *plan, const repro_plan *before, bool rows) {
     const bool same = before != NULL && before->entry->setting == plan->entry->setting;
     size_t scored = 0;
     char agree[48] = "";
@@ -353,18 +264,18 @@ static void entry_markdown(FILE *file, const repro_plan *plan, const repro_plan 
     }
     fprintf(file, "### %s\n\n", plan->entry->name);
     if (same) {
-        paragraph(file, 0, "%s: as above; %s%s.", plan->entry->title, plan->y_label, agree);
+        paragraph(file, 0, "%s: as above; %s%s.", plan->entry->title, plan->quantity, agree);
     } else {
         const size_t common = before != NULL ? common_sentences(plan->entry->setting, before->entry->setting) : 0;
         paragraph(file, 0, "%s: %s%s The numbers are %s%s.", plan->entry->title, common > 0 ? "As above, but: " : "",
-                  plan->entry->setting + common, plan->y_label, agree);
+                  plan->entry->setting + common, plan->quantity, agree);
     }
     fputc('\n', file);
-    if (!plan->ours) {
+    if (rows) {
         markdown_rows(file, plan, before);
         fputc('\n', file);
     }
-    for (size_t c = 0; c < plan->columns && !plan->ours; c++) {
+    for (size_t c = 0; c < plan->columns && rows; c++) {
         char trials[48];
         if (has_column(before, &plan->column[c])) {
             continue;
@@ -383,6 +294,11 @@ static void entry_markdown(FILE *file, const repro_plan *plan, const repro_plan 
         paragraph(file, 0, "%s", plan->entry->why);
         fputc('\n', file);
     }
+}
+
+void repro_print(const repro_plan *plan) {
+    entry_markdown(stdout, plan, NULL, true);
+    printf("± is one standard error; seeded noise: not private.\n\n");
 }
 
 static void markdown_head(FILE *file, const repro_options *o, const char *command) {
@@ -449,7 +365,7 @@ tacet_status repro_page(const char *path, const repro_paper *const *papers, size
                     fprintf(file, "## %s\n\n", papers[p]->title);
                 }
                 first = false;
-                entry_markdown(file, plans[i], shown);
+                entry_markdown(file, plans[i], shown, !plans[i]->ours);
                 shown = plans[i];
             }
         }
@@ -461,168 +377,4 @@ tacet_status repro_page(const char *path, const repro_paper *const *papers, size
         "it. `tacet-lab repro bounds` puts each theorem into numbers. Here is what we found wrong in a paper.");
     json_decref(repro_items(file, true));
     return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
-}
-
-/* --- sections of a report ----------------------------------------------------------------------------------------- */
-
-static json_t *table_section(const repro_plan *plan) {
-    const bool printed = any_paper(plan);
-    json_t *columns = json_pack("[s]", plan->rows > 0 && plan->row[0].group[0] != '\0' ? "panel and row" : "row");
-    json_t *rows = json_array();
-    if (printed) {
-        (void)json_array_append_new(columns, json_string("paper"));
-    }
-    for (size_t c = 0; c < plan->columns; c++) {
-        (void)json_array_append_new(columns, json_string(plan->column[c].title));
-    }
-    (void)json_array_append_new(columns, json_string("agreement"));
-    for (size_t i = 0; i < plan->rows; i++) {
-        const repro_row *r = &plan->row[i];
-        json_t *row = json_array();
-        (void)json_array_append_new(row, r->group[0] != '\0' ? json_sprintf("%s: %s", r->group, r->label)
-                                                             : json_string(r->label));
-        if (printed) {
-            (void)json_array_append_new(row, json_string(r->paper));
-        }
-        for (size_t c = 0; c < plan->columns; c++) {
-            char text[CELL_TEXT];
-            (void)cell_text(text, sizeof text, plan, i, c);
-            (void)json_array_append_new(row, json_string(text));
-        }
-        char words[REMARK_TEXT];
-        remark(words, sizeof words, plan, i);
-        (void)json_array_append_new(row, json_string(words));
-        (void)json_array_append_new(rows, row);
-    }
-    return json_pack("{ss so so so ss}", "kind", "table", "title",
-                     json_sprintf("%s: %s", plan->entry->name, plan->entry->title), "columns", columns, "rows", rows,
-                     "note", plan->entry->setting);
-}
-
-/* One line through the rows of a panel: the paper's values (column REPRO_NONE) or a column of ours, with two standard
- * errors either way. NULL: fewer than two points. */
-static json_t *series_of(const repro_plan *plan, const char *group, size_t column) {
-    json_t *x = json_array();
-    json_t *y = json_array();
-    json_t *lower = json_array();
-    json_t *upper = json_array();
-    for (size_t i = 0; i < plan->rows; i++) {
-        const repro_row *r = &plan->row[i];
-        double mean = r->value;
-        double se = 0;
-        size_t trials = 0;
-        if (strcmp(r->group, group) != 0 || !isfinite(r->x) ||
-            (column == REPRO_NONE ? !isfinite(r->value) : !repro_result(plan, i, column, &mean, &se, &trials))) {
-            continue;
-        }
-        (void)json_array_append_new(x, json_real(r->x));
-        (void)json_array_append_new(y, json_real(mean));
-        (void)json_array_append_new(lower, json_real(r->less == REPRO_NONE ? fmax(0, mean - 2 * se) : mean - 2 * se));
-        (void)json_array_append_new(upper, json_real(mean + 2 * se));
-    }
-    const bool enough = json_array_size(x) > 1;
-    json_t *series = json_pack("{ss so so so so}", "name", column == REPRO_NONE ? "paper" : plan->column[column].title,
-                               "x", x, "y", y, "lower", lower, "upper", upper);
-    if (series != NULL && column == REPRO_NONE) {
-        (void)json_object_del(series, "lower");
-        (void)json_object_del(series, "upper");
-    }
-    if (!enough) {
-        json_decref(series);
-        return NULL;
-    }
-    return series;
-}
-
-static void add_axis_chart(json_t *sections, const repro_plan *plan, const char *group) {
-    json_t *all = json_array();
-    for (size_t c = 0; c <= plan->columns; c++) {
-        json_t *series = series_of(plan, group, c == 0 ? REPRO_NONE : c - 1);
-        if (series != NULL) {
-            (void)json_array_append_new(all, series);
-        }
-    }
-    if (json_array_size(all) == 0) {
-        json_decref(all);
-        return;
-    }
-    (void)json_array_append_new(
-        sections,
-        json_pack("{ss so s{ss ss} s{ss ss} so ss}", "kind", "chart", "title",
-                  json_sprintf("%s%s%s", plan->entry->name, group[0] != '\0' ? ", " : "", group), "x", "label",
-                  plan->x_label, "scale", plan->x_log ? "log" : "linear", "y", "label", plan->y_label, "scale",
-                  plan->y_log ? "log" : "linear", "series", all, "note", "Bands are two standard errors either way."));
-}
-
-static void add_curve_series(json_t *all, const repro_plan *plan, size_t row, size_t column) {
-    const repro_row *r = &plan->row[row];
-    const lab_outcome *o = &plan->cell[r->cell[column]].outcome;
-    json_t *x = json_array();
-    json_t *lower = json_array();
-    json_t *upper = json_array();
-    for (size_t i = 0; i < json_array_size(o->curve); i++) {
-        const double mean = json_number_value(json_array_get(o->curve, i));
-        const double reach = 2 * json_number_value(json_array_get(o->curve_se, i));
-        (void)json_array_append_new(x, json_real(plan->curve_step * (double)(i + 1)));
-        (void)json_array_append_new(lower, json_real(fmax(0, mean - reach)));
-        (void)json_array_append_new(upper, json_real(mean + reach));
-    }
-    /* "eps = e^1.8, above non-private" is what the table shows; the curve is of the regret itself */
-    const char *comma = strstr(r->label, ", above");
-    json_t *name = comma != NULL ? json_stringn(r->label, (size_t)(comma - r->label)) : json_string(r->label);
-    (void)json_array_append_new(
-        all, json_pack("{so so sO so so}", "name", name, "x", x, "y", o->curve, "lower", lower, "upper", upper));
-}
-
-static void add_curves(json_t *sections, const repro_plan *plan, const char *group, size_t column) {
-    json_t *all = json_array();
-    for (size_t i = 0; i < plan->rows; i++) {
-        const repro_row *r = &plan->row[i];
-        const size_t own = r->reference ? 0 : column;
-        if (strcmp(r->group, group) == 0 && r->cell[own] != REPRO_NONE &&
-            plan->cell[r->cell[own]].outcome.curve != NULL) {
-            add_curve_series(all, plan, i, own);
-        }
-    }
-    if (json_array_size(all) == 0) {
-        json_decref(all);
-        return;
-    }
-    (void)json_array_append_new(
-        sections, json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title",
-                            json_sprintf("%s%s%s, %s", plan->entry->name, group[0] != '\0' ? ", " : "", group,
-                                         plan->column[column].title),
-                            "x", "label", plan->curve_label, "y", "label",
-                            strcmp(plan->curve_label, "round") == 0 ? "mean cumulative regret" : "mean simple regret",
-                            "series", all));
-}
-
-json_t *repro_sections(const repro_plan *plan) {
-    json_t *sections = json_array();
-    (void)json_array_append_new(sections, table_section(plan));
-    for (size_t i = 0; i < plan->rows; i++) {
-        bool first = true;
-        for (size_t j = 0; j < i; j++) {
-            first = first && strcmp(plan->row[j].group, plan->row[i].group) != 0;
-        }
-        if (first) {
-            add_axis_chart(sections, plan, plan->row[i].group);
-        }
-        for (size_t c = 0; first && plan->curves && c < plan->columns; c++) {
-            add_curves(sections, plan, plan->row[i].group, c);
-        }
-    }
-    json_t *words = json_string("");
-    for (size_t i = 0; i < plan->columns + plan->findings + 1 && words != NULL; i++) {
-        const size_t f = i - plan->columns;
-        json_t *more = i < plan->columns    ? json_sprintf("%s%s: %s.\n\n", json_string_value(words),
-                                                           plan->column[i].title, plan->column[i].guarantee)
-                       : f < plan->findings ? json_sprintf("%s%s\n\n", json_string_value(words), plan->finding[f])
-                                            : json_sprintf("%s%s", json_string_value(words), plan->entry->why);
-        json_decref(words);
-        words = more;
-    }
-    (void)json_array_append_new(
-        sections, json_pack("{ss ss so}", "kind", "text", "title", "Guarantees and findings", "text", words));
-    return sections;
 }

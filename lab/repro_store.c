@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repro_store.c - results of finished cells, kept so that an interrupted run goes on.
- * Ring: programs. A result is found by every setting of its cell; which build of the program made it stands beside it:
- * repro.c looks whether what another build made still comes out.
+ * Ring: programs. A result is found by every setting of its cell and by the build of the program that made it.
  * Cost: one line of JSON a cell, written and synced when the cell is done. */
 #include "repro.h"
 
@@ -107,22 +106,19 @@ void repro_store_close(repro_store *store) {
 bool repro_store_find(const repro_store *store, repro_cell *cell) {
     const json_t *result = json_object_get(store->results, cell->key);
     const json_t *values = json_object_get(result, "values");
+    const char *build = json_string_value(json_object_get(result, "build"));
     const size_t count = json_array_size(values);
-    double *value = count == cell->request.trials ? TACET__ZALLOC(double, count) : NULL;
+    const bool ours = build != NULL && strcmp(build, repro_build()) == 0 && count == cell->request.trials;
+    double *value = ours ? TACET__ZALLOC(double, count) : NULL;
     if (value == NULL) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         value[i] = json_number_value(json_array_get(values, i));
     }
-    json_t *curve = json_object_get(result, "curve");
-    json_t *curve_se = json_object_get(result, "curve_se");
-    json_t *detail = json_object_get(result, "detail");
-    cell->outcome = (lab_outcome){count, value, json_incref(curve), json_incref(curve_se), json_incref(detail)};
+    cell->outcome = (lab_outcome){count, value, json_incref(json_object_get(result, "detail"))};
     lab_mean_se(&cell->mean, &cell->se, value, count);
     cell->seconds = json_number_value(json_object_get(result, "seconds"));
-    const char *build = json_string_value(json_object_get(result, "build"));
-    cell->other_build = build == NULL || strcmp(build, repro_build()) != 0;
     cell->done = cell->kept = true;
     return true;
 }
@@ -146,10 +142,6 @@ tacet_status repro_store_keep(repro_store *store, const repro_cell *cell, tacet_
     }
     json_t *result = json_pack("{ss ss so so}", "key", cell->key, "build", repro_build(), "seconds",
                                cli_real(cell->seconds), "values", values);
-    if (result != NULL && cell->outcome.curve != NULL) {
-        (void)json_object_set(result, "curve", cell->outcome.curve);
-        (void)json_object_set(result, "curve_se", cell->outcome.curve_se);
-    }
     if (result != NULL && cell->outcome.detail != NULL) {
         (void)json_object_set(result, "detail", cell->outcome.detail);
     }

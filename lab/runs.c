@@ -13,18 +13,13 @@
 
 void lab_outcome_clear(lab_outcome *o) {
     free(o->value);
-    json_decref(o->curve);
-    json_decref(o->curve_se);
     json_decref(o->detail);
     *o = (lab_outcome){0};
 }
 
-tacet_status lab_outcome_set(lab_outcome *o, const double *value, size_t trials, json_t *curve, json_t *curve_se,
-                             tacet_error *err) {
-    *o = (lab_outcome){.trials = trials, .curve = curve, .curve_se = curve_se};
-    o->value = TACET__ZALLOC(double, trials);
+tacet_status lab_outcome_set(lab_outcome *o, const double *value, size_t trials, tacet_error *err) {
+    *o = (lab_outcome){.trials = trials, .value = TACET__ZALLOC(double, trials)};
     if (o->value == NULL) {
-        lab_outcome_clear(o);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
     }
     memcpy(o->value, value, trials * sizeof *value);
@@ -155,24 +150,4 @@ tacet_status lab_request_key(char *out, size_t size, const lab_request *r, tacet
     return more >= 0 && at + (size_t)more < size
                ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "the settings are too long for a key");
-}
-
-void lab_request_learner(char *out, size_t size, const lab_request *r) {
-    switch (r->model) {
-    case LAB_OUTSOURCED:
-        (void)snprintf(out, size, "outsourced %s %s", r->of.outsourced.mechanism, r->of.outsourced.modeler);
-        break;
-    case LAB_CENTRAL:
-    case LAB_LOCAL_STATISTICS:
-        (void)snprintf(out, size, "%s %s %s", r->model == LAB_CENTRAL ? "central" : "local-statistics",
-                       r->of.central.algorithm,
-                       strcmp(r->of.central.algorithm, "published") == 0 ? "" : r->of.central.scenario);
-        break;
-    case LAB_LOCAL:
-        (void)snprintf(out, size, "local %s %s", r->of.local.algorithm, r->of.local.parameters);
-        break;
-    case LAB_CONTEXTUAL:
-        (void)snprintf(out, size, "contextual %s", r->of.contextual.algorithm);
-        break;
-    }
 }

@@ -19,15 +19,13 @@ typedef enum lab_model { LAB_OUTSOURCED, LAB_CENTRAL, LAB_LOCAL_STATISTICS, LAB_
  * when asked); contextual, expected error. */
 typedef struct lab_outcome {
     size_t trials;
-    double *value;            /* by trial */
-    json_t *curve, *curve_se; /* mean regret along the run, at equally spaced moments; NULL: none */
-    json_t *detail;           /* outsourced as published: branch, omega, sigma_min; random rows: expected; NULL: none */
+    double *value;  /* by trial */
+    json_t *detail; /* outsourced as published: branch, omega, sigma_min; random rows: expected; NULL: none */
 } lab_outcome;
 
 void lab_outcome_clear(lab_outcome *outcome);
-/* Copies the values; takes over curve and curve_se, which may be NULL. Without detail. NO_MEMORY. */
-tacet_status lab_outcome_set(lab_outcome *outcome, const double *value, size_t trials, json_t *curve, json_t *curve_se,
-                             tacet_error *err);
+/* Copies the values. Without detail. NO_MEMORY. */
+tacet_status lab_outcome_set(lab_outcome *outcome, const double *value, size_t trials, tacet_error *err);
 
 typedef struct lab_outsourced_request {
     const char *scenario; /* grid, branin, csv, made-up */
@@ -81,9 +79,6 @@ typedef struct lab_request {
 tacet_status lab_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 /* Every setting in words: equal texts are equal requests. A table enters by name and content. */
 tacet_status lab_request_key(char *out, size_t size, const lab_request *request, tacet_error *err);
-
-/* Model and algorithm: requests with equal ones run the same learner. */
-void lab_request_learner(char *out, size_t size, const lab_request *request);
 
 /* One for each model, beside its `tacet-lab simulate` command. */
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err);

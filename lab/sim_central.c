@@ -373,10 +373,7 @@ tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet
     tacet_status status = simulate(&s, r->scenario, s.world.dim == 0 ? FEATURES : central_world_features(&s.world),
                                    request->trials, 0, err);
     if (status == TACET_OK) {
-        json_t *curve = NULL;
-        json_t *curve_se = NULL;
-        lab_curve(&curve, &curve_se, s.curve, 10, request->trials);
-        status = lab_outcome_set(out, s.regret, request->trials, curve, curve_se, err);
+        status = lab_outcome_set(out, s.regret, request->trials, err);
     }
     clear(&s);
     return status;
@@ -403,55 +400,51 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     size_t trials = 40, threads = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
-        {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
-         false},
-        {"scenario", CLI_STRING, &scenario, "NAME",
-         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains; box: "
-         "points of a box of --dim 2, 3 or 4, drawn functions.",
-         false},
-        {"eps", CLI_DOUBLE, &eps, "E", "Budget of the whole run for each round's record; default 1.", false},
-        {"delta", CLI_DOUBLE, &delta, "D", "Default 1e-5.", false},
-        {"rounds", CLI_SIZE, &s.rounds, "T", "Rounds; default 1024.", false},
-        {"arms", CLI_SIZE, &s.arms, "N", "Arms a round; default 25.", false},
-        {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
-        {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
+        CLI_OPT("algorithm", &algorithm_name, "NAME", "shipped (default), published, nonprivate or random."),
+        CLI_OPT("scenario", &scenario, "NAME",
+                "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed "
+                "domains; box: "
+                "points of a box of --dim 2, 3 or 4, drawn functions."),
+        CLI_OPT("eps", &eps, "E", "Budget of the whole run for each round's record; default 1."),
+        CLI_OPT("delta", &delta, "D", "Default 1e-5."),
+        CLI_OPT("rounds", &s.rounds, "T", "Rounds; default 1024."),
+        CLI_OPT("arms", &s.arms, "N", "Arms a round; default 25."),
+        CLI_OPT("trials", &trials, "N", "Functions; default 40."),
+        CLI_OPT("seed", &s.seed, "S", "Of functions, users and noise; default 1."),
         CLI_MORE,
-        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
-        {"", CLI_FLAG, NULL, NULL, "The world of decision sets", false},
+        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
+        CLI_HEADING("The world of decision sets"),
         CLI_MORE,
-        {"world", CLI_STRING, &world, "NAME",
-         "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process; tune: no decision sets, but "
-         "a space of five columns, with what one would do by hand beside the study.",
-         false},
-        {"dim", CLI_SIZE, &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0.", false},
-        {"binary", CLI_SIZE, &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0.", false},
-        {"category", CLI_SIZE, &s.world.category, "N", "drawn, tune: values of one category; default 0: none.", false},
-        {"lengthscale", CLI_DOUBLE, &s.world.lengthscale, "L",
-         "drawn: of the function; default 0.5, of binary columns alone 4: their effects nearly add up.", false},
-        {"skew", CLI_DOUBLE, &s.world.skew, "P",
-         "drawn: the scaled function to this power; above 1 most arms are poor. Default 1.", false},
-        {"noise", CLI_DOUBLE, &s.world.noise, "SD",
-         "drawn, box, tune: normal noise of rewards; default 0: 0/1 rewards.", false},
-        {"reward-law", CLI_STRING, &reward, "NAME",
-         "drawn, with --noise: normal (default), skewed, binary or heavy (t with 3 degrees).", false},
-        {"believed", CLI_DOUBLE, &s.world.believed, "F",
-         "The learner's lengthscale is F times the true one; default 1, of binary columns alone without "
-         "--lengthscale 0.25: it believes 1.",
-         false},
-        {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds that never report; default 0.", false},
-        {"outstanding", CLI_SIZE, &s.outstanding, "N", "Decision sets: reports that are out at a time; default 0.",
-         false},
-        {"permute", CLI_FLAG, &s.world.permuted, NULL,
-         "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
-        {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
+        CLI_OPT("world", &world, "NAME",
+                "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process; tune: no decision "
+                "sets, but "
+                "a space of five columns, with what one would do by hand beside the study."),
+        CLI_OPT("dim", &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0."),
+        CLI_OPT("binary", &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0."),
+        CLI_OPT("category", &s.world.category, "N", "drawn, tune: values of one category; default 0: none."),
+        CLI_OPT("lengthscale", &s.world.lengthscale, "L",
+                "drawn: of the function; default 0.5, of binary columns alone 4: their effects nearly add up."),
+        CLI_OPT("skew", &s.world.skew, "P",
+                "drawn: the scaled function to this power; above 1 most arms are poor. Default 1."),
+        CLI_OPT("noise", &s.world.noise, "SD", "drawn, box, tune: normal noise of rewards; default 0: 0/1 rewards."),
+        CLI_OPT("reward-law", &reward, "NAME",
+                "drawn, with --noise: normal (default), skewed, binary or heavy (t with 3 degrees)."),
+        CLI_OPT("believed", &s.world.believed, "F",
+                "The learner's lengthscale is F times the true one; default 1, of binary columns alone without "
+                "--lengthscale 0.25: it believes 1."),
+        CLI_OPT("missing", &s.missing, "P", "Share of the rounds that never report; default 0."),
+        CLI_OPT("outstanding", &s.outstanding, "N", "Decision sets: reports that are out at a time; default 0."),
+        CLI_OPT("permute", &s.world.permuted, NULL,
+                "drawn: a reward is that of another arm: values that inputs tell nothing of."),
+        CLI_HEADING("The published algorithm"),
         CLI_MORE,
-        {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
-        {"leaves", CLI_FLAG, &s.published.leaves, NULL,
-         "The tree as the paper prints it: noise in its leaves alone, so that it grows with the root of the round.",
-         false},
-        {"unknown-horizon", CLI_FLAG, &s.doubling, NULL,
-         "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("calibration", &calibration, "NAME", "proven (default) or published."),
+        CLI_OPT(
+            "leaves", &s.published.leaves, NULL,
+            "The tree as the paper prints it: noise in its leaves alone, so that it grows with the root of the round."),
+        CLI_OPT("unknown-horizon", &s.doubling, NULL,
+                "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each."),
+        {0},
     };
     int exit_code = 0, which = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {

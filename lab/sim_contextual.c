@@ -302,7 +302,7 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
     }
     tacet_status status = simulate(&s, err);
     if (status == TACET_OK) {
-        status = lab_outcome_set(out, s.error, s.trials, NULL, NULL, err);
+        status = lab_outcome_set(out, s.error, s.trials, err);
     }
     clear(&s);
     return status;
@@ -353,39 +353,38 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const char *reward = "normal";
     tacet_contextual_settings_defaults(&s.settings);
     const cli_option options[] = {
-        {"algorithm", CLI_STRING, &name, "NAME",
-         "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
-         "table (as 'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default table.",
-         false},
-        {"law", CLI_STRING, &law, "NAME",
-         "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or, with "
-         "--policy, levels: 4 variants and 3 device types with two-valued rewards. Default uniform.",
-         false},
-        {"policy", CLI_STRING, &policy, "NAME",
-         "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random.", false},
-        {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
-        {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
-        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful: the regulariser. Default 1.", false},
-        {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
-        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
+        CLI_OPT(
+            "algorithm", &name, "NAME",
+            "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
+            "table (as 'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default table."),
+        CLI_OPT("law", &law, "NAME",
+                "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or, with "
+                "--policy, levels: 4 variants and 3 device types with two-valued rewards. Default uniform."),
+        CLI_OPT("policy", &policy, "NAME",
+                "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random."),
+        CLI_OPT("rounds", &s.rounds, "T", "Records learnt from. Default 10000."),
+        CLI_OPT("eps", &s.settings.eps, "E", "Default 1."),
+        CLI_OPT("tau", &s.tau, "T", "published, faithful: the regulariser. Default 1."),
+        CLI_OPT("trials", &s.trials, "N", "Default 20."),
+        CLI_OPT("seed", &s.seed, "S", "Default 1."),
         CLI_MORE,
-        {"function", CLI_STRING, &function, "NAME",
-         "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
-         "kernel.",
-         false},
-        {"kernel", CLI_STRING, &s.kernel_name, "NAME", "se, matern32 or matern52. Default se.", false},
-        {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
-        {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
-        {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
-        {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
-        {"reward-law", CLI_STRING, &reward, "NAME",
-         "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal.", false},
-        {"missing", CLI_DOUBLE, &s.missing, "P", "policy: share of the rounds that never report. Default 0.", false},
-        {"outstanding", CLI_SIZE, &s.outstanding, "N", "policy: each report comes N rounds late. Default 0.", false},
-        {"permute", CLI_FLAG, &s.permute, NULL,
-         "Rewards are those of other records, unrelated to action and context: whatever is learnt is chance.", false},
-        {"draws", CLI_SIZE, &s.draws, "N", "published: choices drawn per context. Default 8.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT(
+            "function", &function, "NAME",
+            "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
+            "kernel."),
+        CLI_OPT("kernel", &s.kernel_name, "NAME", "se, matern32 or matern52. Default se."),
+        CLI_OPT("lengthscale", &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3."),
+        CLI_OPT("dim-action", &s.dim_action, "N", "Action coordinates. Default 1."),
+        CLI_OPT("dim-context", &s.dim_context, "N", "Context coordinates. Default 1."),
+        CLI_OPT("noise", &s.noise, "R", "Standard deviation of a reward. Default 0.1."),
+        CLI_OPT("reward-law", &reward, "NAME",
+                "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal."),
+        CLI_OPT("missing", &s.missing, "P", "policy: share of the rounds that never report. Default 0."),
+        CLI_OPT("outstanding", &s.outstanding, "N", "policy: each report comes N rounds late. Default 0."),
+        CLI_OPT("permute", &s.permute, NULL,
+                "Rewards are those of other records, unrelated to action and context: whatever is learnt is chance."),
+        CLI_OPT("draws", &s.draws, "N", "published: choices drawn per context. Default 8."),
+        {0},
     };
     int code = CLI_EXIT_OK;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {

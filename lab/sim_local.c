@@ -409,7 +409,7 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
         status = at_random ? random_play(&s, err) : simulate(&s, err);
     }
     if (status == TACET_OK) {
-        status = lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, NULL, NULL, err);
+        status = lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, err);
     }
     clear(&s);
     return status;
@@ -451,57 +451,55 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = 40000;
     const cli_option options[] = {
-        {"", CLI_FLAG, NULL, NULL, "Problem", false},
-        {"scenario", CLI_STRING, &w.scenario, "NAME",
-         "synthetic (functions of the kernel's space on [0, 1]), hard (the instances behind the paper's lower bound, "
-         "|f| <= "
-         "1), light or stocks (tables). Default synthetic.",
-         false},
-        {"data", CLI_STRING, &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv.",
-         false},
+        CLI_HEADING("Problem"),
+        CLI_OPT("scenario", &w.scenario, "NAME",
+                "synthetic (functions of the kernel's space on [0, 1]), hard (the instances behind the paper's lower "
+                "bound, "
+                "|f| <= "
+                "1), light or stocks (tables). Default synthetic."),
+        CLI_OPT("data", &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv."),
         CLI_MORE,
-        {"kernel", CLI_STRING, &w.kernel, "NAME",
-         "se, matern12, matern32, matern52 …, or precomputed for a table. "
-         "Default matern52.",
-         false},
-        {"lengthscale", CLI_DOUBLE, &w.lengthscale, "L", "Default 0.2.", false},
-        {"arms", CLI_SIZE, &w.arms, "N", "Default 100.", false},
-        {"noise", CLI_STRING, &w.noise, "NAME",
-         "Of a reward: uniform in ±1, normal, student3, weibull (tails exp(-x^(1/theta))) or pareto (finite moments up "
-         "to 1 + 1.5 alpha). Default uniform.",
-         false},
-        {"theta", CLI_DOUBLE, &s.theta, "TH", "weibull: of the tails; tgp truncates by it. Default 1.", false},
-        {"alpha", CLI_DOUBLE, &s.alpha, "A", "pareto: moma is told the moment of order 1 + A. Default 1.", false},
-        {"noise-delta", CLI_DOUBLE, &s.tail_delta, "D",
-         "normal, weibull: that range instead, which no reward of a run leaves with probability 1 - D.", false},
-        {"", CLI_FLAG, NULL, NULL, "Device", false},
-        {"mechanism", CLI_STRING, &w.mechanism, "NAME",
-         "laplace, hybrid, its halves duchi and piecewise, or none. Default hybrid.", false},
-        {"eps", CLI_DOUBLE, &s.eps, "E", "Default 1.", false},
+        CLI_OPT("kernel", &w.kernel, "NAME",
+                "se, matern12, matern32, matern52 …, or precomputed for a table. "
+                "Default matern52."),
+        CLI_OPT("lengthscale", &w.lengthscale, "L", "Default 0.2."),
+        CLI_OPT("arms", &w.arms, "N", "Default 100."),
+        CLI_OPT("noise", &w.noise, "NAME",
+                "Of a reward: uniform in ±1, normal, student3, weibull (tails exp(-x^(1/theta))) or pareto (finite "
+                "moments up "
+                "to 1 + 1.5 alpha). Default uniform."),
+        CLI_OPT("theta", &s.theta, "TH", "weibull: of the tails; tgp truncates by it. Default 1."),
+        CLI_OPT("alpha", &s.alpha, "A", "pareto: moma is told the moment of order 1 + A. Default 1."),
+        CLI_OPT("noise-delta", &s.tail_delta, "D",
+                "normal, weibull: that range instead, which no reward of a run leaves with probability 1 - D."),
+        CLI_HEADING("Device"),
+        CLI_OPT("mechanism", &w.mechanism, "NAME",
+                "laplace, hybrid, its halves duchi and piecewise, or none. Default hybrid."),
+        CLI_OPT("eps", &s.eps, "E", "Default 1."),
         CLI_MORE,
-        {"range", CLI_STRING, &s.range, "NAME",
-         "Of a reward: paper, ±(B + R); true, of f widened by R (tables: from 0); or LO:HI. Default paper.", false},
-        {"", CLI_FLAG, NULL, NULL, "Learner", false},
-        {"algorithm", CLI_STRING, &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb.", false},
-        {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
+        CLI_OPT("range", &s.range, "NAME",
+                "Of a reward: paper, ±(B + R); true, of f widened by R (tables: from 0); or LO:HI. Default paper."),
+        CLI_HEADING("Learner"),
+        CLI_OPT("algorithm", &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb."),
+        CLI_OPT("rounds", &s.local.horizon, "T", "Default 40000."),
         CLI_MORE,
-        {"bound", CLI_STRING, &w.bound, "NAME",
-         "What it is told |f| is at most: largest (max |f|, as the paper does; its proofs do not hold for it) or norm "
-         "(|f|_H, for which they do). Default largest.",
-         false},
-        {"parameters", CLI_STRING, &w.parameters, "NAME",
-         "tight, tuned; of tgp, ata and moma also literal, orderwise. Default tight.", false},
-        {"eager", CLI_FLAG, &s.local.eager, NULL, "ata: rebuilt at every report, as the paper prints it.", false},
-        {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds whose report never comes. Default 0.", false},
-        {"permute", CLI_FLAG, &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance.", false},
-        {"outstanding", CLI_SIZE, &s.outstanding, "N",
-         "Reports that are out at a time: each comes N rounds late. Default 0.", false},
-        {"believed-lengthscale", CLI_DOUBLE, &s.believed_scale, "L", "The learner's. Default: the function's.", false},
-        {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},
-        {"", CLI_FLAG, NULL, NULL, "Experiment", false},
-        {"trials", CLI_SIZE, &s.trials, "N", "Default 10.", false},
-        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("bound", &w.bound, "NAME",
+                "What it is told |f| is at most: largest (max |f|, as the paper does; its proofs do not hold for it) "
+                "or norm "
+                "(|f|_H, for which they do). Default largest."),
+        CLI_OPT("parameters", &w.parameters, "NAME",
+                "tight, tuned; of tgp, ata and moma also literal, orderwise. Default tight."),
+        CLI_OPT("eager", &s.local.eager, NULL, "ata: rebuilt at every report, as the paper prints it."),
+        CLI_OPT("missing", &s.missing, "P", "Share of the rounds whose report never comes. Default 0."),
+        CLI_OPT("permute", &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance."),
+        CLI_OPT("outstanding", &s.outstanding, "N",
+                "Reports that are out at a time: each comes N rounds late. Default 0."),
+        CLI_OPT("believed-lengthscale", &s.believed_scale, "L", "The learner's. Default: the function's."),
+        CLI_OPT("delta", &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1."),
+        CLI_HEADING("Experiment"),
+        CLI_OPT("trials", &s.trials, "N", "Default 10."),
+        CLI_OPT("seed", &s.seed, "S", "Default 1."),
+        {0},
     };
     int code = CLI_EXIT_OK;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {

@@ -258,7 +258,7 @@ tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *reque
         status = lab_trials_run(request->trials, 0, trial, &s, err);
     }
     if (status == TACET_OK) {
-        status = lab_outcome_set(out, s.regret, request->trials, NULL, NULL, err);
+        status = lab_outcome_set(out, s.regret, request->trials, err);
     }
     tacet_central_map_free(s.map);
     tacet_features_free(s.features);
@@ -272,17 +272,17 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     const char *algorithm = "shipped", *calibration = "proven";
     size_t trials = 40, threads = 0;
     const cli_option options[] = {
-        {"algorithm", CLI_STRING, &algorithm, "NAME",
-         "shipped (default): pure eps, as studies with --policy statistics have it; or published.", false},
-        {"eps", CLI_DOUBLE, &s.eps, "E", "Of each user's report; default 1.", false},
-        {"delta", CLI_DOUBLE, &s.delta, "D", "published; default 0.1, as in the paper.", false},
-        {"rounds", CLI_SIZE, &s.rounds, "T", "Users; default 1024.", false},
-        {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
-        {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
-        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
-        {"calibration", CLI_STRING, &calibration, "NAME",
-         "published: proven (default), or published: Lemma 5 as it stands, whose delta is told.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        CLI_OPT("algorithm", &algorithm, "NAME",
+                "shipped (default): pure eps, as studies with --policy statistics have it; or published."),
+        CLI_OPT("eps", &s.eps, "E", "Of each user's report; default 1."),
+        CLI_OPT("delta", &s.delta, "D", "published; default 0.1, as in the paper."),
+        CLI_OPT("rounds", &s.rounds, "T", "Users; default 1024."),
+        CLI_OPT("trials", &trials, "N", "Functions; default 40."),
+        CLI_OPT("seed", &s.seed, "S", "Of functions, users and noise; default 1."),
+        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
+        CLI_OPT("calibration", &calibration, "NAME",
+                "published: proven (default), or published: Lemma 5 as it stands, whose delta is told."),
+        {0}};
     int exit_code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
         return exit_code;

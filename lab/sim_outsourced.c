@@ -479,10 +479,7 @@ tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, ta
         status = simulate(&s, err);
     }
     if (status == TACET_OK) {
-        json_t *curve = NULL;
-        json_t *curve_se = NULL;
-        lab_curve(&curve, &curve_se, s.curve, s.queries, s.trials);
-        status = lab_outcome_set(out, s.regret, s.trials, curve, curve_se, err);
+        status = lab_outcome_set(out, s.regret, s.trials, err);
         out->detail = status == TACET_OK ? branch_json(&s) : NULL;
         if (status == TACET_OK && s.mechanism == RANDOM && s.problem.made_up) {
             out->detail = json_pack("{so}", "expected", cli_real_list(s.floor, s.trials));

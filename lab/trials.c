@@ -7,13 +7,11 @@
 #include "core/fail.h"
 #include "core/numbers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/report/report.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 64 };
@@ -162,29 +160,6 @@ double lab_largest(const double *values, size_t count) {
         most = fmax(most, values[i]);
     }
     return most;
-}
-
-tacet_status lab_report(const char *path, const char *name, json_t *document, tacet_error *err) {
-    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
-    tacet_report *report = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    json_decref(document);
-    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
-                                       : tacet_report_create(&report, err);
-    TACET_THEN(status, tacet_report_add(report, name, json, strlen(json), err));
-    TACET_THEN(status, tacet_report_html(report, &text, &length, err));
-    if (status == TACET_OK) {
-        FILE *file = fopen(path, "wbe");
-        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
-        if (file == NULL || fclose(file) != 0 || !ok) {
-            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
-        }
-    }
-    tacet_report_free(report);
-    free(json);
-    free(text);
-    return status;
 }
 
 tacet_status lab_unit_space(tacet_space *space, size_t columns, tacet_error *err) {

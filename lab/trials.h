@@ -33,9 +33,6 @@ double lab_largest(const double *values, size_t count); /* -inf: none */
 /* Lists of the mean and its standard error at each point of a curve; values: points x trials. The caller owns both. */
 void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, size_t trials);
 
-/* A page made of this document ("tacet-report-1"), which is taken over; NULL: NO_MEMORY. */
-tacet_status lab_report(const char *path, const char *name, json_t *document, tacet_error *err);
-
 /* A column of numbers from 0 to 1 for each coordinate: x0, x1, … */
 tacet_status lab_unit_space(tacet_space *space, size_t columns, tacet_error *err);
 

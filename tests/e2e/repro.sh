@@ -108,7 +108,7 @@ if not 0 < told["sup_error"]["max"] < 1.5:
 PY
 [ "$(grep -c '^  outsourced-table-' "$work/list")" = 12 ] || fail "not twelve tables of the outsourced paper"
 
-"$tacet-lab" repro outsourced-table-10 --trials 2 --json --out "$work/a" --report "$work/r.html" >"$work/one" 2>/dev/null
+"$tacet-lab" repro outsourced-table-10 --trials 2 --json --out "$work/a" >"$work/one" 2>/dev/null
 grep -q '"repro":"outsourced-table-10"' "$work/one" || fail "no result"
 grep -q 'NOT differentially private' "$work/one" || fail "the published mechanism is not called what it is"
 grep -q '"paper":0.53' "$work/one" || fail "the paper's value is missing"
@@ -124,7 +124,6 @@ for r in table + figure:
 values = [r["results"][0]["mean"] for r in figure]
 assert len(set(values)) == 3, f"rows of Figure 3 are the same: {values}"
 PY
-grep -q '</svg>' "$work/r.html" || fail "the report has no chart"
 "$tacet-lab" repro outsourced-table-10 --trials 2 --threads 1 --json >"$work/two" 2>/dev/null
 [ "$(rows <"$work/one")" = "$(rows <"$work/two")" ] || fail "the number of threads changes the result"
 ! [ "$(rows <"$work/one")" = "$("$tacet-lab" repro outsourced-table-10 --trials 2 --seed 2 --json 2>/dev/null | rows)" ] ||
@@ -151,14 +150,9 @@ grep -q 'cells were there already' "$work/err" || fail "the resumed run began an
 [ "$(rows <"$work/whole")" = "$(rows <"$work/resumed")" ] || fail "the resumed run ends with other numbers"
 "$tacet-lab" repro outsourced-table-11 --trials 6 --json --out "$work/k" 2>"$work/err" >"$work/again"
 grep -q '\([0-9][0-9]*\) of \1 cells' "$work/err" || fail "a finished run ran again"
-# What another build kept is used where a trial still comes out; where one does not, nothing of that learner is.
-sed -i 's/"build":"[0-9a-f]*"/"build":"another"/' "$work/k/results.jsonl"
+# What another build kept is not used.
+sed -i 's/"build":"[0-9a-f]*"/"build":"another"/; s/"values":\[[^,]*,/"values":[9.5,/' "$work/k/results.jsonl"
 "$tacet-lab" repro outsourced-table-11 --trials 6 --json --out "$work/k" 2>"$work/err" >"$work/again"
-grep -q '\([0-9][0-9]*\) of \1 cells' "$work/err" || fail "results of another build that come out were run again"
-sed -i 's/"build":"[0-9a-f]*"/"build":"another"/; /mechanism=published/s/"values":\[[^,]*,/"values":[9.5,/' "$work/k/results.jsonl"
-"$tacet-lab" repro outsourced-table-11 --trials 6 --json --out "$work/k" 2>"$work/err" >"$work/again"
-grep -q 'outsourced published eiv: kept results no longer come out' "$work/err" || fail "results that no longer come out were used"
-grep -q '^tacet-lab repro: 4 of 10 cells' "$work/err" || fail "results of learners that did not change were dropped"
 [ "$(rows <"$work/whole")" = "$(rows <"$work/again")" ] || fail "stale results are shown"
 "$tacet-lab" repro outsourced-table-11 --trials 5 --out "$work/k" 2>"$work/err" >/dev/null
 ! grep -q 'there already' "$work/err" || fail "results of other settings were taken"

@@ -67,7 +67,7 @@ while IFS= read -r command; do
     case $command in
     *'repro bounds'*) said='fitted to 121 rows gives 18[67]' ;; # the paper's tables say 174 to 205
     *central-figure-1*) said='really gives eps' ;;
-    *central-table-1*) said='^eps = 0.1 *3324 ' ;;
+    *central-table-1*) said='^| eps = 0.1 | 3324 |' ;;
     *local-figure-2*) said='need --data' ;;
     *control:published-projection*) said='violated' ;;
     *"--calibration published --eps 10"*) said='which really has 0.238' ;;
