@@ -15,7 +15,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-enum { MOST_DIGITS = TACET__NUMBER_DIGITS, MOST_POWER = TACET__NUMBER_POWER, EXACT_POWER = 22 };
+enum { MOST_DIGITS = 19, MOST_POWER = 27, EXACT_POWER = 22 };
 
 typedef struct decimal {
     bool negative;
@@ -94,7 +94,8 @@ static double round_once(u128 bits, bool sticky, int exponent) {
     return ldexp((double)top, exponent + drop);
 }
 
-double tacet__number_exact(uint64_t digits, int exponent) {
+/* The double nearest to digits * 10^exponent, 0 < digits, |exponent| <= MOST_POWER. */
+static double nearest_double(uint64_t digits, int exponent) {
     static const double tens[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const int power = exponent < 0 ? -exponent : exponent;
@@ -153,7 +154,7 @@ tacet__number_kind tacet__number_parse(double *out, const char *text, size_t len
     if (d.digits == 0) {
         value = d.negative ? -0.0 : 0.0;
     } else if (!d.truncated && d.exponent >= -MOST_POWER && d.exponent <= MOST_POWER) {
-        value = tacet__number_exact(d.digits, (int)d.exponent);
+        value = nearest_double(d.digits, (int)d.exponent);
         value = d.negative ? -value : value;
     } else {
         value = by_library(text);

@@ -4,7 +4,6 @@
 #define TACET_SRC_CORE_NUMBER_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 typedef enum tacet__number_kind {
     TACET__NUMBER_OK,
@@ -17,9 +16,5 @@ typedef enum tacet__number_kind {
  * before or after the point. text[length] must be readable and no part of a number (a NUL will do). *out is set on OK
  * only. */
 tacet__number_kind tacet__number_parse(double *out, const char *text, size_t length);
-
-/* The double nearest to digits * 10^exponent, for 0 < digits of at most 19 digits and an exponent within 27 of 0. */
-enum { TACET__NUMBER_DIGITS = 19, TACET__NUMBER_POWER = 27 };
-double tacet__number_exact(uint64_t digits, int exponent);
 
 #endif

@@ -49,9 +49,6 @@ tacet_status tacet__csv_block_open(tacet_csv **out, const tacet_csv *like, tacet
     memset(buffer, 0, CSV_PAD);
     block->fields = NULL;
     block->field_capacity = 0;
-    block->places = NULL;
-    block->marks = NULL;
-    block->marks_capacity = 0;
     *out = block;
     return TACET_OK;
 }

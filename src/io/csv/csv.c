@@ -3,7 +3,7 @@
  * Ring: io. Source: RFC 4180; csv.h says where it is more tolerant, and where it refuses what others guess at.
  * Cost: each byte is looked at once; fields are unquoted where they lie, so nothing is copied but the piece of a record
  * that a refill cuts. Memory: twice the longest record, at least a quarter of a
- * megabyte. Tables of plain numbers take the shorter way of rows.c. */
+ * megabyte. */
 #include "io/csv/internal.h"
 
 #include "core/fail.h"
@@ -438,11 +438,6 @@ void tacet_csv_close(tacet_csv *csv) {
     }
     free(csv->buffer);
     free(csv->fields);
-    free(csv->places);
-    if (csv->marks != NULL) {
-        sodium_memzero(csv->marks, csv->marks_capacity * sizeof *csv->marks);
-    }
-    free(csv->marks);
     if (csv->like == NULL) {
         free(csv->names);
         free(csv->name_at);

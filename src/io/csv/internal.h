@@ -7,7 +7,6 @@
 
 enum { CSV_FIRST_CAPACITY = 1 << 18, CSV_PAD = 32 };
 enum { STOP_PLAIN = 1, STOP_QUOTED = 2 };
-#define CSV_SKIP SIZE_MAX
 
 typedef struct field {
     size_t start; /* from the record's first byte */
@@ -37,9 +36,6 @@ struct tacet_csv {
     size_t *name_at;
     tacet_error failure;
     unsigned char stops[256];
-    size_t *places;  /* of each column: where its number goes; CSV_SKIP. Set by tacet_csv_rows */
-    uint32_t *marks; /* a block: where its fields end; room for them */
-    size_t marks_capacity;
     const tacet_csv *like; /* a block: whose names it has */
 };
 
@@ -58,13 +54,5 @@ uint64_t tacet_csv_record(const tacet_csv *csv);
  * allowed. PARSE: empty, not finite, or not a number. INVALID: no such column. STATE: no current record. */
 tacet_status tacet_csv_numbers(const tacet_csv *csv, double *out, const size_t *columns, size_t count,
                                tacet_error *err);
-/* Up to `most` further records at once, of each the numbers of `count` columns as above, one record after the other;
- * *got counts them, and fewer than `most` are the end. Far quicker than one at a time. Afterwards there is no current
- * record. On failure *got records before the bad one were read. Statuses as tacet_csv_next and tacet_csv_numbers. */
-tacet_status tacet_csv_rows(tacet_csv *csv, double *out, size_t *got, const size_t *columns, size_t count, size_t most,
-                            tacet_error *err);
-/* The rest of the records, looked at as tacet_csv_rows would read them, and counted. `scratch` has `count` places. */
-tacet_status tacet_csv_check(tacet_csv *csv, double *scratch, size_t *got, const size_t *columns, size_t count,
-                             tacet_error *err);
 
 #endif

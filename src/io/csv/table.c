@@ -56,14 +56,12 @@ static tacet_status find_all(size_t *columns, const tacet_csv *csv, const tacet_
 
 static tacet_status read_all(tacet_csv_table *table, size_t *held, tacet_csv *csv, const size_t *columns,
                              const tacet_csv_wanted *wanted, tacet_error *err) {
-    for (;;) {
+    bool found = false;
+    tacet_status status = TACET_OK;
+    while ((status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
         if (wanted->most_records != 0 && table->n == wanted->most_records) {
-            bool found = false;
-            const tacet_status status = tacet_csv_next(csv, &found, err);
-            return status != TACET_OK || !found
-                       ? status
-                       : tacet__fail(err, TACET_PARSE, "%s: line %llu: more than %zu records", tacet_csv_input(csv),
-                                     (unsigned long long)tacet_csv_line(csv), wanted->most_records);
+            return tacet__fail(err, TACET_PARSE, "%s: line %llu: more than %zu records", tacet_csv_input(csv),
+                               (unsigned long long)tacet_csv_line(csv), wanted->most_records);
         }
         if (table->n == *held) {
             size_t more = FIRST_RECORDS;
@@ -72,18 +70,13 @@ static tacet_status read_all(tacet_csv_table *table, size_t *held, tacet_csv *cs
                                    tacet_csv_input(csv), table->n, table->d);
             }
         }
-        size_t most = *held - table->n;
-        if (wanted->most_records != 0 && most > wanted->most_records - table->n) {
-            most = wanted->most_records - table->n;
-        }
-        size_t got = 0;
-        const tacet_status status =
-            tacet_csv_rows(csv, table->values + table->n * table->d, &got, columns, table->d, most, err);
-        table->n += got;
-        if (status != TACET_OK || got < most) {
+        status = tacet_csv_numbers(csv, table->values + table->n * table->d, columns, table->d, err);
+        if (status != TACET_OK) {
             return status;
         }
+        table->n++;
     }
+    return status;
 }
 
 static tacet_status check_columns(const tacet_csv_table *table, const tacet_csv *csv, const tacet_csv_wanted *wanted,

@@ -97,10 +97,6 @@ tacet_status tacet__curate_text_rows(const tacet__curate_shape *shape, tacet_csv
     bool found = false;
     tacet_status status = TACET_OK;
     *got = 0;
-    if (shape->bare) { /* many at a time */
-        return most > 0 ? tacet_csv_rows(block, records, got, columns, shape->d, most, err)
-                        : tacet_csv_check(block, records, got, columns, shape->d, err);
-    }
     while ((status = tacet_csv_next(block, &found, err)) == TACET_OK && found) {
         if (most > 0 && *got == most) {
             return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet_csv_input(block));
