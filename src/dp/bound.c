@@ -327,7 +327,3 @@ void tacet__round_sensitivity(double *l2, double *l1, size_t count, int grid_exp
     *l2 = up(*l2 + up(grid * up(sqrt((double)count))));
     *l1 = up(*l1 + up(grid * (double)count));
 }
-
-double tacet__round_to_grid(double x, int grid_exponent) {
-    return ldexp(round(ldexp(x, -grid_exponent)), grid_exponent);
-}

@@ -41,7 +41,5 @@ static inline double tacet__box_clip(double x, double lower, double upper) {
 /* Sensitivity after every number was rounded to the nearest multiple of 2^grid_exponent, L2 and L1 (src/dp/
  * bounding.md, section 3). */
 void tacet__round_sensitivity(double *l2, double *l1, size_t count, int grid_exponent);
-/* The nearest multiple of 2^grid_exponent, ties away from zero. |x| / 2^grid_exponent below 2^52. */
-double tacet__round_to_grid(double x, int grid_exponent);
 
 #endif

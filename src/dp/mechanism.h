@@ -101,11 +101,7 @@ typedef struct tacet_table tacet_table;
 TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tacet_release **answered,
                                                const tacet_mechanism *mechanism, const tacet_ask *ask, size_t rows,
                                                tacet_error *err);
-/* values[count] receives the next row, from number 0 on. One thread at a time. STATE: all rows were drawn, or an
- * earlier one failed. INVALID: another bound. */
-TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
-                                              tacet_error *err);
-/* Many rows at once, for bounds that are boxes: rows first … first + rows - 1 of the table, from the first rows x count
+/* For bounds that are boxes: rows first … first + rows - 1 of the table, from the first rows x count
  * numbers of `raw`, row after row, clipped to the box of the mechanism. Several threads may do so at a time, each with
  * a raw vector of its own, in any order: what is released depends on the rows and their numbers alone. STATE: one of
  * them was drawn before, or lies beyond the end, or an earlier call failed. NO_MEMORY. NUMERIC as above. INVALID: the

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_charge_rows.c - what several rows of one person cost, each price computed a second time: by adding up, or from
  * the distributions themselves. Nothing is drawn. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/dp/ledger.h>
-#include "dp/mechanism.h"
-
 #include "dp/open/charge_rows.h"
 
 #include <math.h>
@@ -115,8 +114,6 @@ static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_bound *bound = NULL;
     tacet_mechanism *mechanism = NULL;
-    tacet_raw *raw = NULL;
-    tacet_bounded *bounded = NULL;
     tacet_release *release = NULL;
     (void)snprintf(path, sizeof path, "%s/ledger", folder);
     tacet_ledger_settings_defaults(&settings);
@@ -126,17 +123,13 @@ static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
     assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
     assert_ok(tacet_bound_norm(&bound, 1, 1, NULL));
     assert_ok(tacet_mechanism_create(&mechanism, TACET_MECHANISM_KNORM, bound, &replace, 0.25, 0, NULL));
-    assert_ok(tacet_raw_create(&raw, 1, NULL));
-    assert_ok(tacet_raw_set(raw, &value, 1, NULL));
-    assert_ok(tacet_bounded_create(&bounded, bound, NULL));
-    assert_ok(tacet_bounded_set(bounded, raw, NULL));
+    tacet_bounded *bounded = test_bounded(bound, &value);
     const tacet_ask ask = {.ledger = ledger, .ticket = "t", .what = "w", .to_whom = "x", .rows_each = 10};
     assert_ok(tacet_mechanism_run(mechanism, &release, &ask, bounded, NULL));
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_true(totals.spent >= 2.5 && totals.spent < 2.5 * 1.000001);
     tacet_release_free(release);
     tacet_bounded_free(bounded);
-    tacet_raw_free(raw);
     tacet_mechanism_free(mechanism);
     tacet_bound_free(bound);
     tacet_ledger_close(ledger);

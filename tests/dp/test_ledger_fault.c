@@ -144,16 +144,8 @@ static void each_operation(int operations, fault_action action) {
         } else if (second != TACET_OK) {
             assert_true(second == TACET_IO || second == TACET_BUSY || second == TACET_NOT_FOUND);
             failures++;
-            if (n % 2 == 0) {
-                /* A second draw is not accepted from a caller whose first could not be stored; asking again stores the
-                 * first one. */
-                const tacet_status other = tacet_ledger_commit(ledger, &entry, "other", 5, NULL, NULL);
-                assert_int_equal(other, TACET_CONFLICT);
-                tacet_entry looked;
-                assert_ok(tacet_ledger_lookup(ledger, &looked, &memo, ticket, NULL));
-            } else {
-                assert_ok(tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL));
-            }
+            assert_ok(tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL));
+            assert_status(tacet_ledger_commit(ledger, &entry, "other", 5, NULL, NULL), TACET_CONFLICT);
         }
         assert_ok(reserve(ledger, ticket));
         assert_true(entry.answered);
@@ -381,33 +373,6 @@ static void test_anchor_write_fails(void **state) {
     assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_NOT_FOUND);
 }
 
-/* A commit that failed is kept for its entry and no other; closing forgets it. */
-static void test_offers(void **state) {
-    tacet_ledger *ledger = open_ledger();
-    assert_ok(reserve(ledger, "a"));
-    tacet_entry a = entry;
-    assert_ok(reserve(ledger, "b"));
-    const tacet_entry b = entry;
-    const unsigned char receipt[TACET_HASH_BYTES] = {7};
-    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
-    assert_status(tacet_ledger_commit(ledger, &a, "", 0, receipt, NULL), TACET_IO);
-    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
-    assert_status(tacet_ledger_commit(ledger, &b, "bb", 2, NULL, NULL), TACET_IO);
-    fault_vfs_arm(0, 0, FAULT_ERROR);
-    assert_status(tacet_ledger_commit(ledger, &a, "", 0, NULL, NULL), TACET_CONFLICT); /* another receipt */
-    assert_status(tacet_ledger_commit(ledger, &b, "bc", 2, NULL, NULL), TACET_CONFLICT);
-    assert_status(tacet_ledger_commit(ledger, &b, "b", 1, NULL, NULL), TACET_CONFLICT);
-    assert_ok(tacet_ledger_commit(ledger, &a, "", 0, receipt, NULL));
-    assert_ok(tacet_ledger_lookup(ledger, &a, &memo, "b", NULL));
-    assert_false(a.answered);
-    tacet_ledger_close(ledger); /* with b's answer still waiting */
-    ledger = open_ledger();
-    assert_ok(reserve(ledger, "b"));
-    assert_false(entry.answered); /* nothing of it had left */
-    assert_ok(tacet_ledger_commit(ledger, &entry, "new", 3, NULL, NULL));
-    tacet_ledger_close(ledger);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -423,7 +388,6 @@ int main(void) {
         T(test_rolled_back_under_handle),
         T(test_replaced_under_handle),
         T(test_anchor_write_fails),
-        T(test_offers),
     };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */

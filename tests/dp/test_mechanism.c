@@ -3,7 +3,6 @@
 #include "support/gate.h"
 #include "support/test.h"
 
-#include "dp/bound_internal.h"
 #include "dp/mechanisms/mechanism_internal.h"
 #include "dp/mint.h"
 #include "dp/noise/noise_state.h"
@@ -13,17 +12,6 @@
 #include "dp/mechanism.h"
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
-
-static tacet_bounded *vector(const tacet_bound *bound, const double *values) {
-    tacet_bounded *b = NULL;
-    tacet_raw *raw = NULL;
-    assert_ok(tacet_raw_create(&raw, bound->count, NULL));
-    assert_ok(tacet_raw_set(raw, values, bound->count, NULL));
-    assert_ok(tacet_bounded_create(&b, bound, NULL));
-    assert_ok(tacet_bounded_set(b, raw, NULL));
-    tacet_raw_free(raw);
-    return b;
-}
 
 static void calibration(void **state) {
     tacet_bound *bound = NULL;
@@ -80,7 +68,7 @@ static void draws(void **state) {
     const tacet_mechanism_kind kinds[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE, TACET_MECHANISM_KNORM};
     tacet_bound *bound = NULL;
     assert_ok(tacet_bound_norm(&bound, DIM, 2, NULL));
-    tacet_bounded *x = vector(bound, (double[]){0.3, -1.1, 0, 0.7});
+    tacet_bounded *x = test_bounded(bound, (double[]){0.3, -1.1, 0, 0.7});
     tacet_noise *noise = test_noise(1, 0);
     for (size_t k = 0; k < 3; k++) {
         tacet_mechanism *m = NULL;
@@ -92,7 +80,7 @@ static void draws(void **state) {
             for (int j = 0; j < DIM; j++) {
                 const double steps = ldexp(out[j], -m->grid_exponent);
                 assert_true(steps == floor(steps));
-                const double z = (out[j] - tacet__round_to_grid(x->values[j], m->grid_exponent)) / m->error_sd;
+                const double z = (out[j] - test_on_grid(x->values[j], m->grid_exponent)) / m->error_sd;
                 sum += z;
                 squares += z * z;
             }
@@ -114,7 +102,7 @@ static void choices(void **state) {
     tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
-    tacet_bounded *x = vector(bound, (double[]){1, 0.5, 0});
+    tacet_bounded *x = test_bounded(bound, (double[]){1, 0.5, 0});
     tacet_noise *noise = test_noise(2, 0);
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 2, 0, NULL));
     double counts[3] = {0}, weights[3], total = 0, chi = 0, out = 0;
@@ -175,7 +163,7 @@ static void once_per_ticket(void **state) {
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_norm(&bound, 3, 1, NULL));
     assert_ok(tacet_bound_norm(&other, 3, 1, NULL));
-    tacet_bounded *x = vector(bound, (double[]){0.1, 0.2, 0.3}), *y = vector(other, (double[]){0, 0, 0});
+    tacet_bounded *x = test_bounded(bound, (double[]){0.1, 0.2, 0.3}), *y = test_bounded(other, (double[]){0, 0, 0});
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.8, 1e-5, NULL));
     tacet_ask ask = {.ledger = ledger, .ticket = "one", .what = "a vector", .to_whom = "the test"};
     tacet_release *first = NULL, *again = NULL, *refused = (tacet_release *)&ask;
@@ -204,6 +192,8 @@ static void once_per_ticket(void **state) {
     ask.what = "a vector";
     assert_status(tacet_mechanism_run(m, &refused, &ask, y, NULL), TACET_INVALID);
     tacet_noise *fake = test_noise(3, 0);
+    double drawn[3];
+    assert_status(tacet__mechanism_draw(m, fake, drawn, y, NULL), TACET_INVALID);
     ask.noise = fake;
     assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_CONFLICT);
     /* without a ledger: only seeded, and it says so */
@@ -308,14 +298,13 @@ static void tables(void **state) {
     const char *folder = test_mkdir();
     tacet_ledger *ledger = open_ledger(folder, 3, TACET_ACCOUNTING_GAUSSIAN);
     static const unsigned char DATA[TACET_MINT_BYTES] = {1}, OTHER[TACET_MINT_BYTES] = {2};
-    tacet_bound *bound = NULL, *other = NULL;
+    tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL, *choice = NULL;
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     assert_ok(tacet_bound_range(&bound, 2, -5, 5, NULL));
-    assert_ok(tacet_bound_range(&other, 2, -5, 5, NULL));
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 3, 1e-5, NULL));
     assert_ok(tacet_mechanism_create(&choice, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 3, 1e-5, NULL));
-    tacet_bounded *x = vector(bound, (double[]){1, 2}), *wrong = vector(other, (double[]){1, 2});
+    tacet_raw *x = test_raw((double[]){1, 2}, 2);
     tacet_ask ask = {.ledger = ledger, .data = DATA, .ticket = "t", .what = "rows", .to_whom = "the test"};
     tacet_table *table = NULL;
     tacet_release *answered = NULL, *receipt = NULL;
@@ -329,7 +318,7 @@ static void tables(void **state) {
      */
     assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
     assert_null(answered);
-    assert_ok(tacet_table_row(table, given_up, x, NULL));
+    assert_ok(tacet_table_rows(table, given_up, x, 0, 1, NULL));
     assert_status(tacet_table_close(table, &receipt, NULL), TACET_STATE);
     assert_null(receipt);
     tacet_table_free(table);
@@ -340,19 +329,15 @@ static void tables(void **state) {
     assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, 32);
-    assert_status(tacet_table_row(table, row, wrong, NULL), TACET_INVALID);
-    tacet_noise *stuck = test_noise(5, 0);
-    assert_status(tacet__mechanism_draw(m, stuck, row, wrong, NULL), TACET_INVALID);
-    for (int i = 0; i < ROWS; i++) {
-        assert_ok(tacet_table_row(table, row, x, NULL));
+    for (size_t i = 0; i < ROWS; i++) {
+        assert_ok(tacet_table_rows(table, row, x, i, 1, NULL));
         assert_true(i > 0 || memcmp(row, given_up, sizeof row) == 0);
         tacet_table_give(table, row, sizeof row);
         crypto_generichash_update(&hash, (const unsigned char *)row, sizeof row);
         assert_true(ldexp(row[0], -m->grid_exponent) == floor(ldexp(row[0], -m->grid_exponent)));
     }
-    assert_status(tacet_table_row(table, row, x, NULL), TACET_STATE);
+    assert_status(tacet_table_rows(table, row, x, ROWS, 1, NULL), TACET_STATE);
     assert_ok(tacet_table_close(table, &receipt, NULL));
-    assert_status(tacet_table_row(table, row, x, NULL), TACET_STATE);
     const tacet_receipt *r = tacet_release_receipt(receipt);
     unsigned char want[32];
     crypto_generichash_final(&hash, want, sizeof want);
@@ -369,7 +354,6 @@ static void tables(void **state) {
     assert_null(table);
     assert_memory_equal(tacet_release_receipt(answered), r, sizeof *r);
     tacet_release_free(answered);
-    tacet_noise_close(stuck);
     ask.ticket = "u";
     assert_status(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL), TACET_BUDGET);
     assert_null(table);
@@ -379,10 +363,8 @@ static void tables(void **state) {
     tacet_release_free(receipt);
     tacet_mechanism_free(m);
     tacet_mechanism_free(choice);
-    tacet_bounded_free(x);
-    tacet_bounded_free(wrong);
+    tacet_raw_free(x);
     tacet_bound_free(bound);
-    tacet_bound_free(other);
     tacet_ledger_close(ledger);
     test_rmdir(folder);
     tacet_table_free(NULL);
@@ -430,7 +412,8 @@ static void out_of_memory(void **state) {
     tacet_noise *noise = test_noise(4, 0);
     tacet_bound *bound = NULL;
     assert_ok(tacet_bound_range(&bound, 2, 0, 1, NULL));
-    tacet_bounded *x = vector(bound, (double[]){0, 1});
+    tacet_bounded *x = test_bounded(bound, (double[]){0, 1});
+    tacet_raw *raw = test_raw((double[]){0, 1}, 2);
     for (int kind = 0; kind < 2; kind++) {
         for (long n = 1;; n++) {
             char ticket[32];
@@ -468,7 +451,7 @@ static void out_of_memory(void **state) {
         assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_LAPLACE, bound, &REPLACE, 0.1, 0, NULL));
         fail_alloc_after(n);
         tacet_status s = tacet_table_open(&table, &answered, m, &ask, 1, NULL);
-        TACET_THEN(s, tacet_table_row(table, row, x, NULL));
+        TACET_THEN(s, tacet_table_rows(table, row, raw, 0, 1, NULL));
         TACET_THEN(s, tacet_table_close(table, &release, NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
@@ -485,6 +468,7 @@ static void out_of_memory(void **state) {
         }
         assert_int_equal(s, TACET_NO_MEMORY);
     }
+    tacet_raw_free(raw);
     tacet_bounded_free(x);
     tacet_bound_free(bound);
     tacet_noise_close(noise);
@@ -492,72 +476,54 @@ static void out_of_memory(void **state) {
     test_rmdir(folder);
 }
 
-/* Many rows at once are the rows one at a time, clipped the same way; no more of them than were charged. */
+/* Rows are clipped, rounded to the grid, and given the noise that rows of zeros get; no more of them than were charged.
+ * A ball has no coordinates to clip one by one. A draw that fails ends the table. */
 static void many_rows(void **state) {
     enum { ROWS = 4, COUNT = 3 };
+    static const tacet_mechanism_kind KINDS[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE,
+                                                 TACET_MECHANISM_KNORM};
     tacet_bound *box = NULL, *ball = NULL;
-    tacet_raw *raw = NULL, *one = NULL;
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
-    const double lower[COUNT] = {-1, 0, -7}, upper[COUNT] = {1, 5, 7};
+    const double lower[COUNT] = {-1, 0, -7}, upper[COUNT] = {1, 5, 7}, zeros[ROWS * COUNT] = {0};
     const double x[ROWS * COUNT] = {0.25, 2, 3, -9, 9, NAN, 1.3, -0.1, -INFINITY, 0, 0, 0x1p-40};
+    const double clipped[ROWS * COUNT] = {0.25, 2, 3, -1, 5, 0, 1, 0, -7, 0, 0, 0x1p-40};
     assert_ok(tacet_bound_box(&box, lower, upper, COUNT, NULL));
     assert_ok(tacet_bound_norm(&ball, COUNT, 3, NULL));
-    assert_ok(tacet_raw_create(&raw, ROWS * COUNT, NULL));
-    assert_ok(tacet_raw_create(&one, COUNT, NULL));
-    assert_ok(tacet_raw_set(raw, x, ROWS * COUNT, NULL));
-    static const tacet_mechanism_kind ADDED[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE,
-                                                 TACET_MECHANISM_KNORM};
+    tacet_raw *raw[2] = {test_raw(x, ROWS * COUNT), test_raw(zeros, ROWS * COUNT)};
     for (int k = 0; k < 3; k++) {
         tacet_mechanism *m = NULL;
         tacet_table *table = NULL;
         tacet_release *answered = NULL;
-        double many[ROWS * COUNT], single[COUNT];
-        assert_ok(tacet_mechanism_create(&m, ADDED[k], box, &move, 3, 1e-5, NULL));
-        tacet_noise *noise = test_noise(8, 0), *same = test_noise(8, 0);
-        tacet_ask ask = {.noise = noise};
-        assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
-        assert_status(tacet_table_rows(table, many, raw, 0, ROWS + 1, NULL), TACET_INVALID);
-        assert_ok(tacet_table_rows(table, many, raw, 0, ROWS, NULL));
-        assert_status(tacet_table_rows(table, many, raw, 0, 1, NULL), TACET_STATE);
-        assert_ok(tacet_table_close(table, &answered, NULL));
-        tacet_release_free(answered);
-        tacet_table_free(table);
-        ask.noise = same;
-        assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS - 1, NULL));
-        assert_status(tacet_table_rows(table, single, raw, 0, ROWS, NULL), TACET_STATE);
-        for (size_t j = 0; j < ROWS - 1; j++) {
-            tacet_bounded *row = vector(box, x + COUNT * j);
-            assert_ok(tacet_table_row(table, single, row, NULL));
-            assert_memory_equal(single, many + COUNT * j, sizeof single);
-            tacet_bounded_free(row);
+        double out[2][ROWS * COUNT];
+        assert_ok(tacet_mechanism_create(&m, KINDS[k], box, &move, 3, 1e-5, NULL));
+        for (int zero = 0; zero < 2; zero++) {
+            const tacet_ask ask = test_ask(8, 0);
+            assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
+            assert_status(tacet_table_rows(table, out[zero], raw[zero], 0, ROWS + 1, NULL), TACET_INVALID);
+            assert_ok(tacet_table_rows(table, out[zero], raw[zero], 0, ROWS, NULL));
+            assert_status(tacet_table_rows(table, out[zero], raw[zero], 0, 1, NULL), TACET_STATE);
+            assert_ok(tacet_table_close(table, &answered, NULL));
+            tacet_release_free(answered);
+            tacet_table_free(table);
+            tacet_noise_close(ask.noise);
         }
-        tacet_table_free(table);
+        for (int i = 0; i < ROWS * COUNT; i++) {
+            assert_true(out[0][i] == out[1][i] + test_on_grid(clipped[i], m->grid_exponent));
+        }
         tacet_mechanism_free(m);
-        tacet_noise_close(noise);
-        tacet_noise_close(same);
-    }
-    /* A ball has no coordinates to clip one by one. A draw that fails ends the table. */
-    tacet_noise *stuck = test_noise(5, 0);
-    tacet_ask ask = {.noise = stuck};
-    double out[ROWS * COUNT];
-    static const tacet_mechanism_kind KINDS[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_KNORM,
-                                                 TACET_MECHANISM_LAPLACE};
-    for (int k = 0; k < 3; k++) {
-        tacet_mechanism *m = NULL;
-        tacet_table *table = NULL;
-        tacet_release *answered = NULL;
+        const tacet_ask ask = test_ask(5, 0);
         assert_ok(tacet_mechanism_create(&m, KINDS[k], k == 0 ? ball : box, &move, 3, 1e-5, NULL));
         assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
         m->scale = 0; /* no law that the samplers know */
-        assert_status(tacet_table_rows(table, out, raw, 0, 1, NULL), TACET_INVALID);
-        assert_status(tacet_table_rows(table, out, raw, 0, 1, NULL), k == 0 ? TACET_INVALID : TACET_STATE);
+        assert_status(tacet_table_rows(table, out[0], raw[0], 0, 1, NULL), TACET_INVALID);
+        assert_status(tacet_table_rows(table, out[0], raw[0], 0, 1, NULL), k == 0 ? TACET_INVALID : TACET_STATE);
         assert_status(tacet_table_close(table, &answered, NULL), TACET_STATE);
         tacet_table_free(table);
         tacet_mechanism_free(m);
+        tacet_noise_close(ask.noise);
     }
-    tacet_noise_close(stuck);
-    tacet_raw_free(raw);
-    tacet_raw_free(one);
+    tacet_raw_free(raw[0]);
+    tacet_raw_free(raw[1]);
     tacet_bound_free(box);
     tacet_bound_free(ball);
 }

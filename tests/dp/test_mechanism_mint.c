@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism_mint.c - the key of a reservation: kept until the answer is stored, sealed, bound to the data, and
  * gone after that. For every mechanism a run that was interrupted is repeated with its key, or refused. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/ledger/minted.h"
@@ -50,17 +51,6 @@ static int teardown(void **state) {
     return 0;
 }
 
-static tacet_bounded *vector(const tacet_bound *bound, const double *values) {
-    tacet_bounded *b = NULL;
-    tacet_raw *raw = NULL;
-    assert_ok(tacet_raw_create(&raw, 3, NULL));
-    assert_ok(tacet_raw_set(raw, values, 3, NULL));
-    assert_ok(tacet_bounded_create(&b, bound, NULL));
-    assert_ok(tacet_bounded_set(b, raw, NULL));
-    tacet_raw_free(raw);
-    return b;
-}
-
 /* An interrupted run, as the ledger sees it: the reservation of tacet_mechanism_run, and no commit. */
 static void reserve_only(const tacet_mechanism *m, const tacet_bounded *x, const tacet_ask *ask) {
     char parameters[TACET__PARAMETERS_BYTES];
@@ -80,7 +70,8 @@ static void every_mechanism_repeats_what_was_interrupted(void **state) {
     const world *w = *state;
     tacet_bound *bound = NULL;
     assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
-    tacet_bounded *x = vector(bound, (double[]){0.25, 0.5, 1}), *y = vector(bound, (double[]){0.25, 0.5, 0.75});
+    tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1}),
+                  *y = test_bounded(bound, (double[]){0.25, 0.5, 0.75});
     const tacet__kind *kind = NULL;
     for (size_t i = 0; (kind = tacet__kind_at(i)) != NULL; i++) {
         tacet_mechanism *m = NULL;
@@ -295,7 +286,7 @@ static void a_question_keeps_the_key_it_was_asked_with(void **state) {
     tacet_release *release = NULL, *again = NULL;
     assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.5, 1e-5, NULL));
-    tacet_bounded *x = vector(bound, (double[]){0.25, 0.5, 1});
+    tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1});
     assert_ok(tacet__mint_fresh(&mine, NULL));
     assert_ok(tacet__mint_fresh(&theirs, NULL));
     tacet_ask ask = {.ledger = w->ledger, .ticket = "t", .what = "w", .to_whom = "x", .mint = &mine};

@@ -6,6 +6,7 @@
 #include "dp/mechanisms/table.h"
 #include "dp/mechanisms/report.h"
 #include "dp/mint.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -107,7 +108,7 @@ tacet_status __wrap_tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise 
     const recorded like = of_mechanism(m, 1);
     recorded *r = note(&like);
     for (size_t i = 0; i < m->count; i++) {
-        r->input[i] = tacet__round_to_grid(value->values[i], m->grid_exponent);
+        r->input[i] = test_on_grid(value->values[i], m->grid_exponent);
     }
     tacet_status s = TACET_OK;
     if (!again(r, out)) {
@@ -129,7 +130,7 @@ tacet_status __wrap_tacet__mechanism_draw_box(const tacet_mechanism *m, tacet_no
     for (size_t i = 0; i < rows * m->count; i++) {
         const size_t j = i % m->count;
         const double clipped = tacet__box_clip(raw[i], m->bound->lower[j], m->bound->upper[j]);
-        r->input[i] = tacet__round_to_grid(clipped, m->grid_exponent);
+        r->input[i] = test_on_grid(clipped, m->grid_exponent);
     }
     tacet_status s = TACET_OK;
     if (!again(r, out)) {

@@ -5,6 +5,7 @@
 
 #include "support/test.h"
 
+#include "dp/bound_internal.h"
 #include "dp/mechanism.h"
 #include <tacet/dp/noise.h>
 
@@ -12,6 +13,28 @@ static inline tacet_noise *test_noise(uint64_t seed, uint64_t stream) {
     tacet_noise *noise = NULL;
     assert_ok(tacet_noise_open_seeded(&noise, seed, stream, NULL));
     return noise;
+}
+
+/* The multiple of 2^grid_exponent that is nearest to x. */
+static inline double test_on_grid(double x, int grid_exponent) {
+    return ldexp(round(ldexp(x, -grid_exponent)), grid_exponent);
+}
+
+static inline tacet_raw *test_raw(const double *values, size_t count) {
+    tacet_raw *raw = NULL;
+    assert_ok(tacet_raw_create(&raw, count, NULL));
+    assert_ok(tacet_raw_set(raw, values, count, NULL));
+    return raw;
+}
+
+/* As many values as the bound has, clipped to it. */
+static inline tacet_bounded *test_bounded(const tacet_bound *bound, const double *values) {
+    tacet_bounded *bounded = NULL;
+    tacet_raw *raw = test_raw(values, bound->count);
+    assert_ok(tacet_bounded_create(&bounded, bound, NULL));
+    assert_ok(tacet_bounded_set(bounded, raw, NULL));
+    tacet_raw_free(raw);
+    return bounded;
 }
 
 /* Without a ledger; the caller closes its noise. */

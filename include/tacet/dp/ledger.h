@@ -102,10 +102,10 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_reserve(tacet_ledger *ledge
                                                              const char *ticket, const tacet_charge *charge,
                                                              tacet_error *err);
 /* Durable when it returns OK; only then may the answer leave. `receipt` is the hash of the receipt, or NULL. Answering
- * again with the same bytes and receipt is OK and writes nothing. CONFLICT: another answer is stored, or was offered
- * before by this handle (a commit that failed must be retried with the same bytes): throw this one away and ask for the
- * stored one by reserving again. NOT_FOUND: no such entry. IO, BUSY: it may or may not be stored; retry with the same
- * bytes, and until that succeeds nothing leaves. CORRUPT, DENIED, NO_MEMORY as above. INVALID: more than 2^28 bytes. */
+ * again with the same bytes and receipt is OK and writes nothing. CONFLICT: another answer is stored: throw this
+ * one away and ask for the stored one by reserving again. NOT_FOUND: no such entry. IO, BUSY: it may or may not be
+ * stored; retry with the same bytes, and until that succeeds nothing leaves. CORRUPT, DENIED, NO_MEMORY as above.
+ * INVALID: more than 2^28 bytes. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_commit(tacet_ledger *ledger, const tacet_entry *entry,
                                                             const void *answer, size_t size,
                                                             const unsigned char *receipt, tacet_error *err);

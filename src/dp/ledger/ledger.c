@@ -139,7 +139,6 @@ void tacet_ledger_close(tacet_ledger *ledger) {
     }
     tacet__store_close(ledger->books.store);
     tacet__state_clear(&ledger->books.state);
-    tacet__offers_clear(&ledger->books.offers);
     tacet__seal_clear(&ledger->books.seal);
     (void)pthread_cond_destroy(&ledger->arrived);
     (void)pthread_cond_destroy(&ledger->changed);
@@ -179,14 +178,8 @@ static void run_batch(tacet_ledger *ledger, tacet__request *batch) {
     }
     for (tacet__request *r = batch; r != NULL; r = r->next) {
         if (status != TACET_OK) {
-            if (r->verb == TACET__ASK_COMMIT) {
-                /* it may have failed before it came to that */
-                (void)tacet__offer_make(&ledger->books.offers, r->entry, r->answer, r->size, r->receipt, NULL);
-            }
             r->status = status;
             r->error = error;
-        } else if (r->status == TACET_OK && r->entry != NULL && ledger->books.state.answers[r->entry->seq] != 0) {
-            tacet__offer_forget(&ledger->books.offers, r->entry);
         }
     }
     ledger->unforgotten++;

@@ -15,6 +15,12 @@ bool tacet__charge_draws(const tacet_charge *charge) {
     return charge->claim != TACET_CLAIM_UNCOVERED && !charge->seeded;
 }
 
+/* The hash of the receipt; zeros where there is none. */
+static const unsigned char *receipt_or_zero(const unsigned char *receipt) {
+    static const unsigned char ZERO[TACET_HASH_BYTES];
+    return receipt != NULL ? receipt : ZERO;
+}
+
 static tacet_status append_answer(tacet__books *books, uint64_t entry, bool drawn, const void *answer, size_t size,
                                   const unsigned char *receipt, tacet_error *err) {
     tacet__record record;
@@ -23,7 +29,7 @@ static tacet_status append_answer(tacet__books *books, uint64_t entry, bool draw
     record.commit.entry = entry;
     record.commit.answer_size = size;
     tacet__answer_hash(record.commit.answer_hash, answer, size);
-    memcpy(record.commit.receipt, tacet__receipt_or_zero(receipt), TACET_HASH_BYTES);
+    memcpy(record.commit.receipt, receipt_or_zero(receipt), TACET_HASH_BYTES);
     tacet_status status = tacet__store_append(books->store, &books->state, &record, NULL, err);
     TACET_THEN(status, tacet__store_put_answer(books->store, record.seq, answer, size, err));
     if (status == TACET_OK && drawn) {
@@ -100,12 +106,7 @@ static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64
         return tacet__record_encode(r->asked, &record, err);
     }
     r->entry->seq = seq;
-    const tacet__offer *o = tacet__offer_find(books->offers, r->entry);
-    if (r->verb != TACET__ASK_LOOKUP && o != NULL && books->state.answers[seq] == 0) {
-        status = append_answer(books, seq, tacet__charge_draws(&record.reserve.charge), o->bytes.data, o->bytes.size,
-                               o->receipt, err);
-    }
-    TACET_THEN(status, fetch_answer(books, r, seq, err));
+    status = fetch_answer(books, r, seq, err);
     return status == TACET_OK && r->mint != NULL && !r->entry->answered ? fetch_mint(books, r, err) : status;
 }
 
@@ -167,17 +168,15 @@ static tacet_status do_commit(tacet__books *books, tacet__request *r, tacet_erro
         unsigned char offered[TACET_HASH_BYTES];
         tacet__answer_hash(offered, r->answer, r->size);
         status = tacet__store_read(books->store, &record, hash, answered, err);
-        if (status == TACET_OK &&
-            (record.commit.answer_size != r->size ||
-             memcmp(record.commit.answer_hash, offered, TACET_HASH_BYTES) != 0 ||
-             memcmp(record.commit.receipt, tacet__receipt_or_zero(r->receipt), TACET_HASH_BYTES) != 0)) {
+        if (status == TACET_OK && (record.commit.answer_size != r->size ||
+                                   memcmp(record.commit.answer_hash, offered, TACET_HASH_BYTES) != 0 ||
+                                   memcmp(record.commit.receipt, receipt_or_zero(r->receipt), TACET_HASH_BYTES) != 0)) {
             status = tacet__fail(err, TACET_CONFLICT, "ledger entry %llu has another answer already",
                                  (unsigned long long)seq);
         }
         return status;
     }
-    status = tacet__offer_make(&books->offers, r->entry, r->answer, r->size, r->receipt, err);
-    return status == TACET_OK ? append_answer(books, seq, drawn, r->answer, r->size, r->receipt, err) : status;
+    return append_answer(books, seq, drawn, r->answer, r->size, r->receipt, err);
 }
 
 /* A disclosure has nothing to draw, so entry and answer may become durable together. */

@@ -3,7 +3,6 @@
 #ifndef TACET_SRC_DP_LEDGER_REQUEST_H
 #define TACET_SRC_DP_LEDGER_REQUEST_H
 
-#include "dp/ledger/offer.h"
 #include "dp/ledger/seal.h"
 #include "dp/ledger/state.h"
 #include "dp/ledger/store.h"
@@ -43,7 +42,6 @@ typedef struct tacet__request {
 typedef struct tacet__books {
     tacet__store *store;
     tacet__state state;
-    tacet__offer *offers;
     tacet__seal seal; /* opened before the first request that needs it, and read only after that */
     bool recalling;   /* what is asked for must be there */
 } tacet__books;

@@ -43,8 +43,6 @@ struct tacet_table {
     size_t rows, group;
     unsigned char key[TACET_MINT_BYTES]; /* of all noise */
     bool closed, borrowed;
-    tacet_noise cursor; /* for one row after the other */
-    size_t next;
     pthread_mutex_t lock; /* all below */
     span *spans;          /* in order, with gaps between them; a few, as threads are */
     size_t count, capacity;
@@ -185,21 +183,6 @@ static tacet_status note_failure(tacet_table *table, tacet_status s) {
         (void)pthread_mutex_unlock(&table->lock);
     }
     return s;
-}
-
-tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row, tacet_error *err) {
-    if (row->bound != table->mechanism->bound) {
-        return tacet__fail(err, TACET_INVALID, "the vector was clipped to another bound than the mechanism's");
-    }
-    const tacet_status s = claim(table, table->next, 1, err);
-    if (s != TACET_OK) {
-        return s;
-    }
-    if (table->next % table->group == 0) {
-        tacet__noise_at(&table->cursor, table->key, NUMBERS, table->next / table->group, PLACE_WORDS);
-    }
-    table->next++;
-    return note_failure(table, tacet__mechanism_draw(table->mechanism, &table->cursor, values, row, err));
 }
 
 /* `rows` rows of one group, after `before` others of it. */

@@ -107,13 +107,6 @@ void tacet_noise_close(tacet_noise *noise) {
     }
 }
 
-void tacet__noise_rekey(tacet_noise *noise, const unsigned char *key) {
-    sodium_memzero(noise->words, sizeof noise->words);
-    memcpy(noise->key, key, sizeof noise->key);
-    noise->next = noise->fill = NOISE_WORDS;
-    noise->exhausted = false;
-}
-
 uint64_t tacet__noise_u64(tacet_noise *noise) {
     return tacet__noise_next(noise);
 }

@@ -16,8 +16,6 @@
 #include <tacet/dp/noise.h>
 
 uint64_t tacet__noise_u64(tacet_noise *noise);
-/* A seeded source begins again from these 32 bytes: same key, same draws. The key may be a secret (stream.c). */
-void tacet__noise_rekey(tacet_noise *noise, const unsigned char *key);
 /* Uniform in {0, …, n-1}; n > 0 (0 gives 0). */
 uint64_t tacet__noise_below(tacet_noise *noise, uint64_t n);
 /* True with probability p/q; 0 <= p, 0 < q; p >= q is always true. */
