@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <sodium.h>
 #include <tacet/dp/open/ledger_read.h>
-#include "dp/open/ledger_internal.h"
+#include "dp/open/receipt_keys.h"
 
 static bool no_entropy;
 int sodium_init(void);

@@ -168,10 +168,6 @@ uint64_t tacet__state_find(const tacet__state *state, const char *ticket) {
     return slot != NULL ? slot->seq : 0;
 }
 
-static tacet_status bad(const tacet__record *record, const char *why, tacet_error *err) {
-    return tacet__fail(err, TACET_CORRUPT, "ledger record %llu %s", (unsigned long long)record->seq, why);
-}
-
 static void count_charge(tacet__state *state, const tacet_charge *charge) {
     tacet__cost cost;
     state->entries++;
@@ -214,10 +210,10 @@ static tacet_status apply_reserve(tacet__state *state, const tacet__record *reco
     const tacet_charge *charge = &record->reserve.charge;
     unsigned char key[TACET_HASH_BYTES];
     if (tacet__state_find(state, record->reserve.ticket) != 0) {
-        return bad(record, "reserves a ticket a second time", err);
+        return tacet__record_corrupt(record->seq, "reserves a ticket a second time", err);
     }
     if (tacet__state_fits(state, charge, NULL) != TACET_OK) {
-        return bad(record, "exceeds the budget or is in another unit", err);
+        return tacet__record_corrupt(record->seq, "exceeds the budget or is in another unit", err);
     }
     if (!make_room(&state->tickets, 1) || (is_grouped(charge) && !make_room(&state->groups, 2))) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the ledger");
@@ -232,8 +228,9 @@ static tacet_status apply_commit(tacet__state *state, const tacet__record *recor
     const uint64_t entry = record->commit.entry;
     /* Of a reservation answers[] is 0; of an answer, and of the budget, it is the record itself. */
     if (state->answers[entry] != 0) {
-        return bad(record, state->answers[entry] == entry ? "answers what is no reservation" : "answers a second time",
-                   err);
+        return tacet__record_corrupt(
+            record->seq, state->answers[entry] == entry ? "answers what is no reservation" : "answers a second time",
+            err);
     }
     state->answers[entry] = record->seq;
     state->answered++;
@@ -243,10 +240,10 @@ static tacet_status apply_commit(tacet__state *state, const tacet__record *recor
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err) {
     if (record->seq != state->records) {
-        return bad(record, "is out of order", err);
+        return tacet__record_corrupt(record->seq, "is out of order", err);
     }
     if ((record->kind == TACET__RECORD_BUDGET) != (record->seq == 0)) {
-        return bad(record, "is not the budget, or is a second one", err);
+        return tacet__record_corrupt(record->seq, "is not the budget, or is a second one", err);
     }
     void *answers = state->answers;
     if (!tacet__grow(&answers, &state->answers_capacity, (size_t)record->seq + 1, sizeof *state->answers)) {

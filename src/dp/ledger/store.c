@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - the ledger's file, or its schema in a shared store.
- * Ring: gate. Tables: tables.c. What differs between the two is how a ledger comes into being, and nothing else.
+ * Ring: gate. Tables: open/ledger_tables.c. What differs between the two is how a ledger comes into being, and nothing else.
  * Cost: O(records) to open, O(new records) to begin, O(1) to append. */
 #include "dp/ledger/store.h"
 
@@ -70,35 +70,22 @@ struct tacet__store {
     int anchor; /* descriptor of the side file, or -1 */
 };
 
-static tacet_status corrupt(uint64_t seq, const char *why, tacet_error *err) {
-    return tacet__fail(err, TACET_CORRUPT, "ledger record %llu %s", (unsigned long long)seq, why);
-}
-
-/* One row of Q_RECORDS into the state. */
+/* One row of Q_RECORDS into the state, whose head is zero while it is empty. */
 static tacet_status take_row(tacet__store *store, tacet__state *state, tacet_error *err) {
-    static const unsigned char ZERO[TACET_HASH_BYTES];
     tacet__query *query = store->queries[Q_RECORDS];
-    size_t body_size = 0;
-    size_t hash_size = 0;
-    const uint64_t seq = (uint64_t)tacet__query_int(query, 0);
+    size_t body_size = 0, hash_size = 0;
+    const uint64_t seq = state->records;
     const unsigned char *body = tacet__query_bytes(query, 1, &body_size);
     const unsigned char *stored = tacet__query_bytes(query, 2, &hash_size);
     unsigned char hash[TACET_HASH_BYTES];
     tacet__record record;
-    if (seq != state->records) {
-        return corrupt(state->records, "is missing", err);
+    if ((uint64_t)tacet__query_int(query, 0) != seq) {
+        return tacet__record_corrupt(seq, "is missing", err);
     }
-    tacet__record_hash(hash, seq == 0 ? ZERO : state->head, body, body_size);
-    if (hash_size != TACET_HASH_BYTES || memcmp(hash, stored, TACET_HASH_BYTES) != 0) {
-        return corrupt(seq, "does not match its hash: changed, or the order was", err);
-    }
-    tacet_status status = tacet__record_decode(&record, body, body_size, err);
-    if (status == TACET_OK && record.seq != seq) {
-        status = corrupt(seq, "carries another number", err);
-    }
+    tacet_status status = tacet__record_check(&record, hash, seq, state->head, body, body_size, stored, hash_size, err);
     TACET_THEN(status, tacet__state_apply(state, &record, hash, err));
     if (status == TACET_OK && seq + 1 == store->seen_records && memcmp(hash, store->seen_head, TACET_HASH_BYTES) != 0) {
-        status = corrupt(seq, "is another one than before: the file was replaced while in use", err);
+        status = tacet__record_corrupt(seq, "is another one than before: the file was replaced while in use", err);
     }
     return status;
 }
@@ -314,25 +301,19 @@ tacet_status tacet__store_read(tacet__store *store, tacet__record *record, unsig
     tacet__query_bind_int(query, 1, (int64_t)seq);
     tacet_status status = tacet__query_step(query, &row, err);
     if (status == TACET_OK && !row) {
-        status = corrupt(seq, "is missing", err);
+        status = tacet__record_corrupt(seq, "is missing", err);
     }
     if (status == TACET_OK) {
-        size_t body_size = 0;
-        size_t hash_size = 0;
-        size_t before_size = 0;
+        size_t body_size = 0, hash_size = 0, before_size = 0;
         const unsigned char *body = tacet__query_bytes(query, 0, &body_size);
         const unsigned char *stored = tacet__query_bytes(query, 1, &hash_size);
         const unsigned char *before = tacet__query_bytes(query, 2, &before_size);
-        tacet__record_hash(hash, before_size == TACET_HASH_BYTES ? before : ZERO, body, body_size);
-        store->record.size = 0;
-        if (hash_size != TACET_HASH_BYTES || memcmp(hash, stored, TACET_HASH_BYTES) != 0) {
-            status = corrupt(seq, "does not match its hash", err);
-        } else {
-            status = tacet_blob_append(&store->record, body, body_size, err);
-        }
+        store->record.size = 0; /* a copy: the record's texts outlive the row */
+        status = tacet_blob_append(&store->record, body, body_size, err);
+        TACET_THEN(status, tacet__record_check(record, hash, seq, before_size == TACET_HASH_BYTES ? before : ZERO,
+                                               store->record.data, store->record.size, stored, hash_size, err));
     }
     tacet__query_reset(query);
-    TACET_THEN(status, tacet__record_decode(record, store->record.data, store->record.size, err));
     return status;
 }
 
@@ -344,7 +325,7 @@ tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, cons
     tacet__query_bind_int(query, 1, (int64_t)commit->seq);
     tacet_status status = tacet__query_step(query, &row, err);
     if (status == TACET_OK && !row) {
-        status = corrupt(commit->seq, "has lost its answer", err);
+        status = tacet__record_corrupt(commit->seq, "has lost its answer", err);
     }
     if (status == TACET_OK) {
         size_t size = 0;
@@ -352,7 +333,7 @@ tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, cons
         unsigned char hash[TACET_HASH_BYTES];
         tacet__answer_hash(hash, bytes, size);
         if (size != commit->commit.answer_size || memcmp(hash, commit->commit.answer_hash, TACET_HASH_BYTES) != 0) {
-            status = corrupt(commit->seq, "has another answer than was stored", err);
+            status = tacet__record_corrupt(commit->seq, "has another answer than was stored", err);
         } else {
             status = tacet_blob_append(out, bytes, size, err);
         }
@@ -361,13 +342,13 @@ tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, cons
     return status;
 }
 
-static tacet_status prepare(tacet__store *store, const char *path, tacet_error *err) {
+static tacet_status prepare(tacet__store *store, tacet_error *err) {
     tacet_error detail = {TACET_OK, ""};
     const tacet_status status = store->queries[0] == NULL /* a new schema's were prepared as it was filled */
                                     ? tacet__db_prepare_all(store->db, store->queries, SQL, Q_COUNT, &detail)
                                     : TACET_OK;
     if (status == TACET_STATE) { /* no such table or column */
-        return tacet__fail(err, TACET_CORRUPT, "%s: the tables of a ledger are missing or changed", path);
+        return tacet__fail(err, TACET_CORRUPT, "the tables of a ledger are missing or changed");
     }
     return status == TACET_OK ? status : tacet__fail(err, status, "%s", detail.message);
 }
@@ -400,7 +381,7 @@ static tacet_status check_anchor(tacet__store *store, const tacet__state *state,
     }
     const tacet_status status = tacet__store_read(store, &record, hash, records - 1, err);
     if (status == TACET_OK && memcmp(hash, head, TACET_HASH_BYTES) != 0) {
-        return corrupt(records - 1, "is another one than its anchor has seen", err);
+        return tacet__record_corrupt(records - 1, "is another one than its anchor has seen", err);
     }
     return status;
 }
@@ -418,7 +399,7 @@ static tacet_status load(tacet__store *store, tacet__state *state, const char *p
         status = tacet__db_erase(store->db, err);
         store->remembers = true; /* for all that is known: whoever wrote last may have been killed */
     }
-    TACET_THEN(status, prepare(store, path, err));
+    TACET_THEN(status, prepare(store, err));
     TACET_THEN(status, tacet__store_begin(store, state, false, err));
     TACET_THEN(status, tacet__store_commit(store, state, err));
     if (status == TACET_OK && anchor != NULL) {
@@ -438,12 +419,11 @@ static tacet__store *new_store(void) {
 }
 
 /* Tables and budget of a new ledger, in the open transaction. */
-static tacet_status fill(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
-                         tacet_error *err) {
+static tacet_status fill(tacet__store *store, const tacet_ledger_settings *settings, double cap, tacet_error *err) {
     tacet__state state;
     tacet__state_init(&state);
     tacet_status status = tacet__ledger_make_tables(store->db, err);
-    TACET_THEN(status, prepare(store, path, err));
+    TACET_THEN(status, prepare(store, err));
     TACET_THEN(status, write_budget(store, &state, settings, cap, err));
     TACET_THEN(status, tacet__store_commit(store, &state, err));
     tacet__state_clear(&state);
@@ -451,10 +431,10 @@ static tacet_status fill(tacet__store *store, const char *path, const tacet_ledg
 }
 
 /* The same in a file, all of it there and not in its log. */
-static tacet_status fill_file(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
+static tacet_status fill_file(tacet__store *store, const tacet_ledger_settings *settings, double cap,
                               tacet_error *err) {
     tacet_status status = tacet__db_begin(store->db, true, err);
-    TACET_THEN(status, fill(store, path, settings, cap, err));
+    TACET_THEN(status, fill(store, settings, cap, err));
     return status == TACET_OK ? tacet__db_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", err) : status;
 }
 
@@ -507,7 +487,7 @@ static tacet_status create_file(const char *path, const tacet_ledger_settings *s
     const tacet__db_settings db_settings = {
         .create = true, .busy_ms = settings->busy_ms, .unsynced = true, .vfs = settings->vfs};
     status = tacet__db_open(&store->db, beside, &db_settings, err);
-    TACET_THEN(status, fill_file(store, path, settings, cap, err));
+    TACET_THEN(status, fill_file(store, settings, cap, err));
     tacet__store_close(store);
     store = NULL;
     TACET_THEN(status, sync_path(beside, 0, err)); /* once, before it has its name */
@@ -528,7 +508,7 @@ static tacet_status create_shared(tacet__store *store, const tacet_ledger_settin
                                   tacet_error *err) {
     tacet_status status = tacet__db_begin(store->db, true, err);
     if (status == TACET_OK && tacet__db_creating(store->db)) {
-        status = fill(store, "the schema", settings, cap, err);
+        status = fill(store, settings, cap, err);
     }
     tacet__db_rollback(store->db);
     return status;
@@ -555,8 +535,7 @@ tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const ch
         status = create_shared(store, settings, cap, err);
     }
     if (status == TACET_OK) {
-        /* A URL may have a password: it is named in no message. */
-        status = load(store, state, shared ? "the schema" : path, settings->anchor, err);
+        status = load(store, state, path, settings->anchor, err);
     }
     if (status != TACET_OK) {
         tacet__store_close(store);

@@ -124,6 +124,10 @@ static void read_fixed(tacet__reader *r, unsigned char *out, size_t size) {
     memcpy(out, bytes, size);
 }
 
+tacet_status tacet__record_corrupt(uint64_t seq, const char *why, tacet_error *err) {
+    return tacet__fail(err, TACET_CORRUPT, "ledger record %llu %s", (unsigned long long)seq, why);
+}
+
 static tacet_status read_budget(tacet__record *record, tacet__reader *r, tacet_error *err) {
     read_fixed(r, record->budget.id, sizeof record->budget.id);
     record->budget.accounting = (tacet_accounting)tacet__read_size(r, TACET_ACCOUNTING_GAUSSIAN);
@@ -135,8 +139,7 @@ static tacet_status read_budget(tacet__record *record, tacet__reader *r, tacet_e
                        !(record->budget.eps > 0 && isfinite(record->budget.eps)) ||
                        !(record->budget.delta >= 0 && record->budget.delta < 1) ||
                        !(record->budget.cap > 0 && isfinite(record->budget.cap)))) {
-        return tacet__fail(err, TACET_CORRUPT, "ledger record %llu: impossible budget",
-                           (unsigned long long)record->seq);
+        return tacet__record_corrupt(record->seq, "has an impossible budget", err);
     }
     return TACET_OK;
 }
@@ -157,8 +160,7 @@ static tacet_status read_reserve(tacet__record *record, tacet__reader *r, tacet_
     set_texts(c, texts);
     if (!r->failed && (record->seq == 0 || tacet__ticket_check(record->reserve.ticket, NULL) != TACET_OK ||
                        tacet_charge_check(c, NULL) != TACET_OK)) {
-        return tacet__fail(err, TACET_CORRUPT, "ledger record %llu: impossible charge",
-                           (unsigned long long)record->seq);
+        return tacet__record_corrupt(record->seq, "has an impossible charge", err);
     }
     return TACET_OK;
 }
@@ -170,8 +172,7 @@ static tacet_status read_commit(tacet__record *record, tacet__reader *r, tacet_e
     read_fixed(r, record->commit.receipt, TACET_HASH_BYTES);
     if (!r->failed && (record->commit.entry == 0 || record->commit.entry >= record->seq ||
                        record->commit.answer_size > TACET__ANSWER_MOST)) {
-        return tacet__fail(err, TACET_CORRUPT, "ledger record %llu: impossible answer",
-                           (unsigned long long)record->seq);
+        return tacet__record_corrupt(record->seq, "has an impossible answer", err);
     }
     return TACET_OK;
 }
@@ -203,8 +204,7 @@ tacet_status tacet__record_decode(tacet__record *record, const unsigned char *by
         return tacet__fail(err, TACET_CORRUPT, "ledger record of an unknown kind");
     }
     if (status == TACET_OK && (r.failed || r.at != r.end)) {
-        status = tacet__fail(err, TACET_CORRUPT, "ledger record %llu: wrong length or impossible value",
-                             (unsigned long long)record->seq);
+        status = tacet__record_corrupt(record->seq, "has a wrong length or an impossible value", err);
     }
     return status;
 }
@@ -216,6 +216,18 @@ void tacet__record_hash(unsigned char out[TACET_HASH_BYTES], const unsigned char
     (void)crypto_generichash_update(&state, previous, TACET_HASH_BYTES);
     (void)crypto_generichash_update(&state, body, size);
     (void)crypto_generichash_final(&state, out, TACET_HASH_BYTES);
+}
+
+tacet_status tacet__record_check(tacet__record *record, unsigned char hash[TACET_HASH_BYTES], uint64_t seq,
+                                 const unsigned char previous[TACET_HASH_BYTES], const unsigned char *body, size_t size,
+                                 const unsigned char *stored, size_t stored_size, tacet_error *err) {
+    tacet__record_hash(hash, previous, body, size);
+    if (stored_size != TACET_HASH_BYTES || memcmp(hash, stored, TACET_HASH_BYTES) != 0) {
+        return tacet__record_corrupt(seq, "does not match its hash: changed, or the order was", err);
+    }
+    const tacet_status status = tacet__record_decode(record, body, size, err);
+    return status == TACET_OK && record->seq != seq ? tacet__record_corrupt(seq, "carries another number", err)
+                                                    : status;
 }
 
 void tacet__answer_hash(unsigned char out[TACET_HASH_BYTES], const void *answer, size_t size) {

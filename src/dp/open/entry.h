@@ -70,6 +70,13 @@ tacet_status tacet__record_encode(tacet_blob *out, const tacet__record *record, 
 tacet_status tacet__record_decode(tacet__record *record, const unsigned char *bytes, size_t size, tacet_error *err);
 void tacet__record_hash(unsigned char out[TACET_HASH_BYTES], const unsigned char previous[TACET_HASH_BYTES],
                         const unsigned char *body, size_t size);
+/* A record as the tables have it: `stored` must be its hash after the record before, `seq` its number. *hash is that
+ * hash. CORRUPT; texts as above. */
+tacet_status tacet__record_check(tacet__record *record, unsigned char hash[TACET_HASH_BYTES], uint64_t seq,
+                                 const unsigned char previous[TACET_HASH_BYTES], const unsigned char *body, size_t size,
+                                 const unsigned char *stored, size_t stored_size, tacet_error *err);
+/* CORRUPT: "ledger record SEQ WHY". */
+tacet_status tacet__record_corrupt(uint64_t seq, const char *why, tacet_error *err);
 void tacet__answer_hash(unsigned char out[TACET_HASH_BYTES], const void *answer, size_t size);
 /* The same question: two charges that encode alike. A NULL text equals an empty one. */
 bool tacet__charge_equal(const tacet_charge *a, const tacet_charge *b);

@@ -90,43 +90,40 @@ tacet_status tacet__ledger_make_tables(tacet__db *db, tacet_error *err) {
     return status == TACET_OK ? tacet__db_exec(db, mark, err) : status;
 }
 
-static tacet_status read_number(tacet__db *db, int64_t *out, const char *sql, tacet_error *err) {
+tacet_status tacet__ledger_number(tacet__db *db, int64_t *out, const char *sql, tacet_error *err) {
     tacet__query *query = NULL;
+    tacet_error detail = {TACET_OK, ""};
     bool row = false;
-    tacet_status status = tacet__db_prepare(db, &query, sql, err);
-    TACET_THEN(status, tacet__query_step(query, &row, err));
+    *out = 0;
+    tacet_status status = tacet__db_prepare(db, &query, sql, &detail);
+    TACET_THEN(status, tacet__query_step(query, &row, &detail));
     if (status == TACET_OK) {
         *out = tacet__query_int(query, 0);
     }
     tacet__query_free(query);
-    return status;
+    if (status == TACET_STATE) { /* a table that is missing */
+        return tacet__fail(err, TACET_CORRUPT, "the tables of a ledger are missing or changed, or were emptied");
+    }
+    return status == TACET_OK ? status : tacet__fail(err, status, "%s", detail.message);
 }
 
 tacet_status tacet__ledger_check_tables(tacet__db *db, const char *path, tacet_error *err) {
     const bool shared = tacet__db_shared(db);
-    int64_t application = 0;
-    int64_t version = 0;
-    int64_t triggers = 0;
-    int64_t open = 0;
-    tacet_error detail = {TACET_OK, ""};
-    tacet_status status = read_number(db, &application, TACET__LEDGER_SQL_APPLICATION(shared), &detail);
-    TACET_THEN(status, read_number(db, &version, TACET__LEDGER_SQL_VERSION(shared), &detail));
-    TACET_THEN(status, read_number(db, &triggers, TACET__LEDGER_SQL_TRIGGERS(shared), &detail));
-    if (status == TACET_OK && version == TACET__LEDGER_VERSION) {
-        status = read_number(db, &open, "SELECT count(*) FROM mint", &detail); /* that it can be read */
-    }
-    if (status == TACET_STATE) { /* a schema without the table */
-        return tacet__fail(err, TACET_CORRUPT, "%s holds no ledger, or was emptied", path);
-    }
+    /* A URL may have a password: it is named in no message. */
+    const char *name = shared ? "the schema" : path;
+    int64_t application = 0, version = 0, triggers = 0, open = 0;
+    tacet_status status = tacet__ledger_number(db, &application, TACET__LEDGER_SQL_APPLICATION(shared), err);
+    TACET_THEN(status, tacet__ledger_number(db, &version, TACET__LEDGER_SQL_VERSION(shared), err));
+    TACET_THEN(status, tacet__ledger_number(db, &triggers, TACET__LEDGER_SQL_TRIGGERS(shared), err));
     if (status != TACET_OK) {
-        return tacet__fail(err, status, "%s", detail.message);
+        return status;
     }
     if (application != TACET__LEDGER_APPLICATION || version != TACET__LEDGER_VERSION) {
-        return tacet__fail(err, TACET_CORRUPT, "%s is no ledger of version %d, or was emptied", path,
+        return tacet__fail(err, TACET_CORRUPT, "%s is no ledger of version %d, or was emptied", name,
                            TACET__LEDGER_VERSION);
     }
     if (triggers != (shared ? TACET__LEDGER_SHARED_TRIGGERS : TACET__LEDGER_TRIGGERS)) {
-        return tacet__fail(err, TACET_CORRUPT, "%s has lost the triggers that keep it append-only", path);
+        return tacet__fail(err, TACET_CORRUPT, "%s has lost the triggers that keep it append-only", name);
     }
-    return TACET_OK;
+    return tacet__ledger_number(db, &open, "SELECT count(*) FROM mint", err); /* that it can be read */
 }

@@ -3,7 +3,7 @@
  * Ring: shared. Source: Ed25519 (RFC 8032) by libsodium; trees as in RFC 6962. Differs: leaves are salted by the
  * signer, so that a root tells nothing of charges that could be guessed; every text has one form, so that any changed
  * bit shows. Proof and formats: receipt.md. Cost: one pass over the ledger. */
-#include "dp/open/ledger_internal.h"
+#include "dp/open/receipt_keys.h"
 
 #include "core/fail.h"
 #include "core/json_text.h"

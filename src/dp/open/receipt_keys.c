@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* receipt_keys.c - the pair that signs receipts, as two files of a folder. Ring: shared.
  * The secret is written before the ring: a ring never names a key that nobody has. */
-#include "dp/open/ledger_internal.h"
+#include "dp/open/receipt_keys.h"
 
 #include "core/fail.h"
 #include "io/file/folder.h"

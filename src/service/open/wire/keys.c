@@ -11,7 +11,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include "dp/open/ledger_internal.h"
+#include "dp/open/receipt_keys.h"
 #include <unistd.h>
 
 enum { DAYS_MOST = 36500 };
