@@ -36,6 +36,13 @@ for page in $(pages "$root"); do
 done
 [ "$count" -ge 15 ] || { echo "proofs: only $count pages were found"; exit 1; }
 
+# Every mechanism, and levels and reports beside them, names such a page, with a proof on it.
+proofs=$(sed -n 's/.*\.proof = "\([^"]*\)".*/\1/p' "$root"/src/dp/mechanisms/*.c)
+[ "$(echo "$proofs" | wc -l)" -ge 7 ] || { echo "proofs: the mechanisms name too few: $proofs"; exit 1; }
+for page in $proofs dp/mechanisms/randomizers.md; do
+    grep -qF '*Proof.*' "$root/src/$page" || { echo "proofs: src/$page has no proof"; exit 1; }
+done
+
 # The checks can fail.
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

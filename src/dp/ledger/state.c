@@ -94,7 +94,8 @@ double tacet__sum_value(const tacet__sum *sum) {
     return sum->value + sum->carry;
 }
 
-bool tacet__cost_of(tacet__cost *out, const tacet_charge *charge, tacet_accounting accounting) {
+/* What the accounting counts of a charge; false when the charge claims no such bound. */
+static bool cost_of(tacet__cost *out, const tacet_charge *charge, tacet_accounting accounting) {
     out->main = charge->mu * charge->mu;
     out->delta = 0;
     if (accounting == TACET_ACCOUNTING_ZCDP) {
@@ -136,7 +137,7 @@ tacet_status tacet__state_fits(const tacet__state *state, const tacet_charge *ch
         return TACET_OK;
     }
     tacet__cost cost;
-    if (!tacet__cost_of(&cost, charge, accounting)) {
+    if (!cost_of(&cost, charge, accounting)) {
         return tacet__fail(err, TACET_INVALID, "the charge claims no bound in the unit of this ledger (%s accounting)",
                            tacet_accounting_name(accounting));
     }
@@ -181,7 +182,7 @@ static void count_charge(tacet__state *state, const tacet_charge *charge) {
         state->uncovered++;
         return;
     }
-    (void)tacet__cost_of(&cost, charge, state->budget.budget.accounting);
+    (void)cost_of(&cost, charge, state->budget.budget.accounting);
     const tacet__cost grows = growth(state, charge, cost);
     sum_add(&state->spent, grows.main);
     sum_add(&state->spent_delta, grows.delta);
@@ -239,9 +240,6 @@ static tacet_status apply_commit(tacet__state *state, const tacet__record *recor
 
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err) {
-    if (record->seq != state->records) {
-        return tacet__record_corrupt(record->seq, "is out of order", err);
-    }
     if ((record->kind == TACET__RECORD_BUDGET) != (record->seq == 0)) {
         return tacet__record_corrupt(record->seq, "is not the budget, or is a second one", err);
     }

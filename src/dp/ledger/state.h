@@ -54,8 +54,6 @@ typedef struct tacet__state {
 void tacet__state_init(tacet__state *state);
 void tacet__state_clear(tacet__state *state);
 
-/* What the accounting counts of a charge; false when the charge claims no such bound. */
-bool tacet__cost_of(tacet__cost *out, const tacet_charge *charge, tacet_accounting accounting);
 double tacet__sum_value(const tacet__sum *sum);
 /* Whether a (checked) charge fits what is left. BUDGET says what is short; INVALID: no bound in the ledger's unit.
  * NO_MEMORY never. */
@@ -64,8 +62,8 @@ tacet_status tacet__state_fits(const tacet__state *state, const tacet_charge *ch
 uint64_t tacet__state_group(const tacet__state *state, const char *group);
 /* The reservation of a ticket, 0 when there is none. */
 uint64_t tacet__state_find(const tacet__state *state, const char *ticket);
-/* Takes the next record in. CORRUPT: it cannot follow, for a stated reason. NO_MEMORY. In both cases the state is as
- * before. */
+/* Takes the next record in; its seq is state->records. CORRUPT: it cannot follow, for a stated reason. NO_MEMORY. In
+ * both cases the state is as before. */
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err);
 
