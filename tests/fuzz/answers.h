@@ -4,39 +4,24 @@
 #ifndef TACET_TESTS_FUZZ_ANSWERS_H
 #define TACET_TESTS_FUZZ_ANSWERS_H
 
+#include "fuzz.h"
+
 #include "io/http/client.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const long ANSWER_STATUSES[] = {200, 200, 200, 201, 202, 400, 403, 409, 429, 502, 503, 999};
 static struct {
     long status;
-    char *body; /* of its own size, so that reading one byte too many is seen */
+    char *body; /* from malloc */
     size_t size;
     unsigned asked;
 } answers;
 
 static void answers_set(const uint8_t *data, size_t size) {
-    const size_t kinds = sizeof ANSWER_STATUSES / sizeof ANSWER_STATUSES[0];
-    answers.status = ANSWER_STATUSES[size > 0 ? data[0] % kinds : 0];
-    answers.size = size > 0 ? size - 1 : 0;
-    answers.body = malloc(answers.size + 1);
-    if (answers.body == NULL) {
-        abort();
-    }
-    if (answers.size > 0) {
-        memcpy(answers.body, data + 1, answers.size);
-    }
-    answers.body[answers.size] = '\0';
+    static const long STATUSES[] = {200, 200, 200, 201, 202, 400, 403, 409, 429, 502, 503, 999};
+    const size_t kinds = sizeof STATUSES / sizeof STATUSES[0], head = size > 0;
+    answers.status = STATUSES[head ? data[0] % kinds : 0];
+    answers.size = size - head;
+    answers.body = fuzz_text(data + head, answers.size);
     answers.asked = 0;
-}
-
-static void answers_clear(void) {
-    free(answers.body);
 }
 
 static tacet_status fuzzed_request(tacet__client *client, tacet__answer *out, const char *method, const char *path,

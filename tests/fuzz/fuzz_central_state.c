@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_central_state.c - saved states of the joint-DP policies and of the local server with bytes changed and the
- * hashes put right, the inner ones too: refused, or the policy goes on. The input is a list of changes: two bytes of
- * offset, one byte of value each. */
-#include "local/open/statistics_internal.h"
+ * hashes put right, the inner ones too: refused, or the policy goes on. The input is a list of changes. */
+#include "fuzz.h"
 
-#include <sodium.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "local/open/statistics_internal.h"
 #include "central/open/learner_batches.h"
 #include "central/shared/features.h"
 #include "local/open/statistics.h"
 #include "central/trusted/policy.h"
 #include "central/trusted/direct.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { HASH = 32, ARMS = 3, SETS = 3, KINDS = 4 };
+enum { ARMS = 3, SETS = 3, KINDS = 4 };
 static tacet_policy *policies[KINDS]; /* known and unknown horizon, counted arms; then a fixed domain */
 static tacet_local_statistics *server;
 static tacet_blob good[KINDS + 1];
+static const double REPORT[6] = {1, 0.1, 0, 2, -0.1, 0.2};
 
 static int play(tacet_policy *policy, size_t rounds, int sets) {
     static const double arms[ARMS] = {-1, 0, 1};
@@ -29,9 +24,7 @@ static int play(tacet_policy *policy, size_t rounds, int sets) {
         if (tacet_policy_suggest(policy, &s, sets ? &round : NULL, NULL) != TACET_OK) {
             return 0;
         }
-        if (s.index >= ARMS) {
-            abort();
-        }
+        must(s.index < ARMS);
         if (tacet_policy_observe(policy, s.ticket, 0.4, NULL) != TACET_OK) {
             return 0;
         }
@@ -45,7 +38,7 @@ static int prepare(void) {
     static const size_t levels = ARMS;
     static const tacet_domain numbered = {
         .kind = TACET_DOMAIN_BOX, .d = 1, .lower = &lower, .upper = &upper, .levels = &levels};
-    static const double points[ARMS] = {-0.5, 0, 0.9}, report[6] = {1, 0.1, 0, 2, -0.1, 0.2};
+    static const double points[ARMS] = {-0.5, 0, 0.9};
     static tacet_noise *noise;
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
@@ -87,7 +80,7 @@ static int prepare(void) {
         made = play(policies[k], 7, k < SETS) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
     }
     for (size_t t = 0; made && t < 7; t++) {
-        made = tacet_local_statistics_take(server, report, 6, NULL) == TACET_OK;
+        made = tacet_local_statistics_take(server, REPORT, 6, NULL) == TACET_OK;
     }
     tacet_kernel_free(short_kernel);
     tacet_kernel_free(kernel); /* the features keep none of it */
@@ -99,7 +92,7 @@ static int prepare(void) {
  * begins. Found by their head, put right from the last to the first. */
 static void rehash(unsigned char *bytes, size_t size, const unsigned char *good_bytes) {
     static const unsigned char magic[6] = {'T', 'A', 'C', 'E', 'T', 0};
-    for (size_t at = size - HASH; at-- > 0;) {
+    for (size_t at = size - FUZZ_HASH; at-- > 0;) {
         if (memcmp(good_bytes + at, magic, sizeof magic) != 0) {
             continue;
         }
@@ -107,44 +100,36 @@ static void rehash(unsigned char *bytes, size_t size, const unsigned char *good_
         for (size_t i = 0; at >= 8 && i < 8; i++) {
             length |= (uint64_t)good_bytes[at - 8 + i] << (8 * i);
         }
-        if (length > HASH && length <= size - at) {
-            crypto_generichash(bytes + at + length - HASH, HASH, bytes + at, length - HASH, NULL, 0);
+        if (length > FUZZ_HASH && length <= size - at) {
+            crypto_generichash(bytes + at + length - FUZZ_HASH, FUZZ_HASH, bytes + at, length - FUZZ_HASH, NULL, 0);
         }
     }
 }
 
+static unsigned char *changed(size_t k, const uint8_t *data, size_t size) {
+    unsigned char *bytes = fuzz_changed(&good[k], data, size);
+    rehash(bytes, good[k].size, good[k].data);
+    return bytes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (server == NULL && !prepare()) {
-        abort();
+    if (server == NULL) {
+        must(prepare());
     }
-    for (size_t k = 0; k <= KINDS; k++) {
-        unsigned char *bytes = malloc(good[k].size);
-        if (bytes == NULL) {
-            return 0;
+    for (size_t k = 0; k < KINDS; k++) {
+        unsigned char *bytes = changed(k, data, size);
+        (void)tacet_policy_load(policies[k], data, size, NULL);
+        if (tacet_policy_load(policies[k], bytes, good[k].size, NULL) == TACET_OK) {
+            (void)play(policies[k], 6, k < SETS);
         }
-        memcpy(bytes, good[k].data, good[k].size);
-        for (size_t i = 0; i + 2 < size; i += 3) {
-            bytes[(data[i] + 256U * data[i + 1]) % (good[k].size - HASH)] = data[i + 2];
-        }
-        rehash(bytes, good[k].size, good[k].data);
-        if (k == KINDS) {
-            static const double report[6] = {1, 0.1, 0, 2, -0.1, 0.2};
-            (void)tacet__state_load(data, size, "statistics", tacet__local_statistics_state, server, NULL);
-            if (tacet__state_load(bytes, good[k].size, "statistics", tacet__local_statistics_state, server, NULL) ==
-                    TACET_OK &&
-                tacet_local_statistics_take(server, report, 6, NULL) != TACET_OK) {
-                abort();
-            }
-        } else {
-            (void)tacet_policy_load(policies[k], data, size, NULL);
-            if (tacet_policy_load(policies[k], bytes, good[k].size, NULL) == TACET_OK) {
-                (void)play(policies[k], 6, k < SETS);
-            }
-            if (tacet_policy_load(policies[k], good[k].data, good[k].size, NULL) != TACET_OK) {
-                abort(); /* whatever happened before, a good state loads */
-            }
-        }
+        must(tacet_policy_load(policies[k], good[k].data, good[k].size, NULL) == TACET_OK); /* whatever came before */
         free(bytes);
     }
+    unsigned char *bytes = changed(KINDS, data, size);
+    (void)tacet__state_load(data, size, "statistics", tacet__local_statistics_state, server, NULL);
+    must(tacet__state_load(bytes, good[KINDS].size, "statistics", tacet__local_statistics_state, server, NULL) !=
+             TACET_OK ||
+         tacet_local_statistics_take(server, REPORT, 6, NULL) == TACET_OK);
+    free(bytes);
     return 0;
 }

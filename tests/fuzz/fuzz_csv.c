@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_csv.c - any bytes through the CSV reader, whole and in small pieces: no crash, and the same fields either way;
  * and as records of numbers, of the stream and of blocks: the same numbers and the same message. */
+#include "fuzz.h"
+
 #include "io/csv/block.h"
-
 #include "io/csv/internal.h"
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct memory {
     const uint8_t *at;
@@ -57,15 +52,11 @@ static uint64_t run(const uint8_t *data, size_t size, size_t most) {
         for (size_t j = 0; j < tacet_csv_columns(csv); j++) {
             size_t length = 0;
             const char *text = tacet_csv_field(csv, j, &length);
-            if (strlen(text) != length) {
-                abort();
-            }
+            must(strlen(text) == length);
             mix(&hash, text, length + 1);
             double value = 0;
             if (tacet_csv_numbers(csv, &value, &j, 1, NULL) == TACET_OK) {
-                if (value - value != 0) {
-                    abort();
-                }
+                must(value - value == 0);
                 mix(&hash, &value, sizeof value);
             }
         }
@@ -91,9 +82,7 @@ static uint64_t numbers(const uint8_t *data, size_t size, bool blocks) {
     const size_t d = csv != NULL ? tacet_csv_columns(csv) : 0;
     size_t *columns = calloc(d + 1, sizeof *columns);
     double *out = calloc(d + 1, sizeof *out);
-    if (columns == NULL || out == NULL) {
-        abort();
-    }
+    must(columns != NULL && out != NULL);
     for (size_t j = 0; j < d; j++) {
         columns[j] = j;
     }
@@ -121,9 +110,7 @@ static uint64_t numbers(const uint8_t *data, size_t size, bool blocks) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t first = size > 0 ? data[size - 1] % 7 + 1U : 1;
-    if (run(data, size, size + 1) != run(data, size, first) ||
-        numbers(data, size, false) != numbers(data, size, true)) {
-        abort();
-    }
+    must(run(data, size, size + 1) == run(data, size, first));
+    must(numbers(data, size, false) == numbers(data, size, true));
     return 0;
 }

@@ -4,14 +4,12 @@
  * JSON with a status of web/README.md, nothing is told without a session, and the desk goes on. No network. */
 #include "outsourced/desk_fixture.h"
 
+#include "fuzz.h"
 #include "io/http/pki.h"
 #include "outsourced/trusted/desk_page.h"
 
 #include <jansson.h>
 #include <pthread.h>
-#include <stdint.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static fixture *f;
 static tacet__desk_page *page;
@@ -151,18 +149,10 @@ static void keep_question(void) {
     }
 }
 
-static bool is_known(unsigned status) {
-    static const unsigned KNOWN[] = {200, 201, 400, 401, 403, 404, 405, 409};
-    bool known = false;
-    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
-        known = known || status == KNOWN[i];
-    }
-    return known;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char line[256] = "";
+    static const unsigned KNOWN[] = {200, 201, 400, 401, 403, 404, 405, 409, 0};
     asked a = {.has_cookie = true, .has_guard = true};
+    fuzz_request r;
     if (page == NULL) {
         start();
     }
@@ -172,42 +162,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         data++;
         size--;
     }
-    const uint8_t *end = memchr(data, '\n', size);
-    const size_t head = end != NULL ? (size_t)(end - data) : size;
-    memcpy(line, data, head < sizeof line - 1 ? head : sizeof line - 1);
-    char *path = strchr(line, ' ');
-    char *after = path != NULL ? strchr(path, '?') : NULL;
-    const char *wait = after != NULL ? strstr(after, "wait=") : NULL;
-    if (path == NULL || strncmp(path, " /v1", 4) != 0 || (wait != NULL && strtod(wait + 5, NULL) > 0.01)) {
+    if (!fuzz_read_request(&r, data, size)) {
         return 0;
     }
-    *path++ = '\0';
-    if (after != NULL) {
-        *after++ = '\0';
-    }
-    a.query = after;
-    const size_t rest = end != NULL ? size - head - 1 : 0;
-    char *body = malloc(rest + 1);
-    memcpy(body, end != NULL ? (const void *)(end + 1) : "", rest);
-    body[rest] = '\0';
+    a.query = r.query;
     keep_question();
-    ask_desk(&a, line, path, body, rest);
+    ask_desk(&a, r.line, r.path, r.body, r.size);
     const unsigned status = a.response.status;
-    const bool is_page =
-        status == 200 && a.response.content_type != NULL && strncmp(a.response.content_type, "text/html", 9) == 0;
-    json_t *json = is_page                   ? json_true()
-                   : a.response.body != NULL ? json_loadb(a.response.body, a.response.body_size, 0, NULL)
-                                             : NULL;
-    const bool open = strcmp(path, "/v1/session") == 0; /* all else is for whoever has logged in */
-    if (!is_known(status) || json == NULL || (status >= 400 && json_object_get(json, "detail") == NULL) ||
-        (!(a.has_cookie && a.has_guard) && !open && status < 400)) {
-        (void)fprintf(stderr, "%s %s: %u %s\n", line, path, status, a.response.body != NULL ? a.response.body : "");
-        abort();
-    }
+    const char *type = a.response.content_type;
+    json_t *json = a.response.body != NULL ? json_loadb(a.response.body, a.response.body_size, 0, NULL) : NULL;
+    const bool open = strcmp(r.path, "/v1/session") == 0; /* all else is for whoever has logged in */
+    must(fuzz_known(status, KNOWN));
+    must(json != NULL || (status == 200 && type != NULL && strncmp(type, "text/html", 9) == 0));
+    must(status < 400 || json_object_get(json, "detail") != NULL);
+    must((a.has_cookie && a.has_guard) || open || status >= 400);
     json_decref(json);
     free(a.response.body);
-    free(body);
-    if (open && strcmp(line, "DELETE") == 0) {
+    free(r.body);
+    if (open && strcmp(r.line, "DELETE") == 0) {
         log_in();
     }
     return 0;

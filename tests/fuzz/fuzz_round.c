@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_round.c - any bytes as a stored round: refused, or numbers that are written as they were read. Half of the
  * inputs are a round that was written, with one byte changed: a head that fits is not found by chance. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "service/open/study/round.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void try_bytes(const void *bytes, size_t size) {
-    tacet__round round;
-    char *copy = malloc(size > 0 ? size : 1); /* of its own size, so that reading one byte too many is seen */
-    if (copy == NULL) {
-        return;
-    }
-    memcpy(copy, bytes, size);
+    tacet__round round, again = {0};
+    char *copy = fuzz_text(bytes, size);
     if (tacet__round_decode(&round, copy, size, NULL) == TACET_OK && round.numbers != NULL) {
-        tacet_blob first;
-        tacet_blob second;
-        tacet__round again = {0};
+        tacet_blob first, second;
         tacet_blob_init(&first);
         tacet_blob_init(&second);
-        if (tacet__round_encode(&first, &round.round, NULL) != TACET_OK ||
-            tacet__round_decode(&again, first.data, first.size, NULL) != TACET_OK ||
-            tacet__round_encode(&second, &again.round, NULL) != TACET_OK || first.size != second.size ||
-            memcmp(first.data, second.data, first.size) != 0) {
-            abort();
-        }
+        must(tacet__round_encode(&first, &round.round, NULL) == TACET_OK &&
+             tacet__round_decode(&again, first.data, first.size, NULL) == TACET_OK &&
+             tacet__round_encode(&second, &again.round, NULL) == TACET_OK);
+        must(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
         tacet__round_clear(&again);
         tacet_blob_clear(&first);
         tacet_blob_clear(&second);

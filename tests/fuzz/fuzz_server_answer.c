@@ -12,11 +12,9 @@ static void check_agreed(void) {
     const json_t *definition = json_object_get(answer, "definition");
     const json_t *reward = json_object_get(json_object_get(definition, "prior"), "reward");
     const char *trust = json_string_value(json_object_get(definition, "trust"));
-    if (trust == NULL || strcmp(trust, "local") != 0 ||
-        json_number_value(json_object_get(json_object_get(definition, "budget"), "eps")) != 1 ||
-        json_number_value(json_array_get(reward, 0)) != -2 || json_number_value(json_array_get(reward, 1)) != 2) {
-        abort();
-    }
+    must(trust != NULL && strcmp(trust, "local") == 0 &&
+         json_number_value(json_object_get(json_object_get(definition, "budget"), "eps")) == 1 &&
+         json_number_value(json_array_get(reward, 0)) == -2 && json_number_value(json_array_get(reward, 1)) == 2);
     json_decref(answer);
 }
 
@@ -25,16 +23,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const tacet_ldp ldp = {.kind = TACET_LDP_DUCHI, .eps = 1, .lo = -2, .hi = 2};
     char *text = NULL;
     answers_set(data, size);
-    if (tacet_device_service_suggest(&s, &text, "key", NULL) == TACET_OK) {
+    const bool suggested = tacet_device_service_suggest(&s, &text, "key", NULL) == TACET_OK;
+    must(suggested == (text != NULL));
+    if (suggested) {
         json_t *answer = json_loads(text, 0, NULL);
-        if (json_string_value(json_object_get(answer, "ticket")) == NULL ||
-            json_integer_value(json_object_get(answer, "index")) < 0 ||
-            !json_is_array(json_object_get(answer, "action"))) {
-            abort();
-        }
+        must(json_string_value(json_object_get(answer, "ticket")) != NULL &&
+             json_integer_value(json_object_get(answer, "index")) >= 0 &&
+             json_is_array(json_object_get(answer, "action")));
         json_decref(answer);
-    } else if (text != NULL) {
-        abort();
     }
     free(text);
     answers.asked = 0;
@@ -43,6 +39,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     answers.asked = 0;
     (void)tacet_device_service_observe(&s, "ticket", 0.5, NULL);
-    answers_clear();
+    free(answers.body);
     return 0;
 }
