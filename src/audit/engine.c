@@ -51,6 +51,36 @@ void tacet_audit_defaults(tacet_audit_settings *settings) {
     *settings = (tacet_audit_settings){.runs = 1000000, .confidence = 0.98};
 }
 
+/* Guess 1 at or above hi, 0 at or below lo, else abstain. */
+static void count_guess(const job *j, double statistic, int world, size_t *correct, size_t *wrong) {
+    if (statistic >= j->hi || statistic <= j->lo) {
+        const int guess = statistic >= j->hi;
+        *correct += guess == world;
+        *wrong += guess != world;
+    }
+}
+
+tacet_status tacet__audit_open(void **state, const tacet_audit_target *target, const tacet_audit_claim *claim,
+                               tacet_error *err) {
+    *state = TACET__ZALLOC(unsigned char, target->size + 1);
+    if (*state == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    const tacet_status status = target->create != NULL ? target->create(*state, target, claim, err) : TACET_OK;
+    if (status != TACET_OK) {
+        tacet__audit_close(*state, target);
+        *state = NULL;
+    }
+    return status;
+}
+
+void tacet__audit_close(void *state, const tacet_audit_target *target) {
+    if (state != NULL && target->clear != NULL) {
+        target->clear(state);
+    }
+    free(state);
+}
+
 static tacet_status run_block(job *j, void *state, tacet_noise *noise, size_t block, size_t *correct, size_t *wrong,
                               tacet_error *err) {
     uint64_t coins = 0;
@@ -61,16 +91,14 @@ static tacet_status run_block(job *j, void *state, tacet_noise *noise, size_t bl
         const int world = (int)(coins >> (i % 64) & 1);
         double statistic = 0;
         tacet_status status = tacet__stopped(j->settings->stop, err);
-        TACET_THEN(status, j->target->run(state, noise, world, &statistic, err));
+        TACET_THEN(status, j->target->run(state, j->target, noise, world, &statistic, err));
         if (status != TACET_OK) {
             return status;
         }
         if (j->choosing) {
             j->selected[block * j->per_block + i] = (sample){statistic, world};
-        } else if (statistic >= j->hi || statistic <= j->lo) {
-            const int guess = statistic >= j->hi;
-            *correct += guess == world;
-            *wrong += guess != world;
+        } else {
+            count_guess(j, statistic, world, correct, wrong);
         }
     }
     return TACET_OK;
@@ -91,7 +119,7 @@ static void *work(void *argument) {
     tacet_noise *noise = NULL;
     void *state = NULL;
     size_t block = 0;
-    tacet_status status = j->target->create(&state, j->claim, &err);
+    tacet_status status = tacet__audit_open(&state, j->target, j->claim, &err);
     if (status == TACET_OK && !j->settings->seeded) {
         status = tacet_noise_open_sample(&noise, &err);
     }
@@ -118,9 +146,7 @@ static void *work(void *argument) {
         }
         (void)pthread_mutex_unlock(&j->lock);
     }
-    if (state != NULL) {
-        j->target->free(state);
-    }
+    tacet__audit_close(state, j->target);
     tacet_noise_close(noise);
     return NULL;
 }
@@ -255,6 +281,20 @@ static tacet_status check(const tacet_audit_claim *claim, const tacet_audit_sett
     return TACET_OK;
 }
 
+static tacet_audit_result conclude(const job *j, size_t measured, double confidence) {
+    const double least = bound(j->correct, j->wrong, measured, j->claim->delta, confidence);
+    return (tacet_audit_result){.claimed_eps = j->claim->eps,
+                                .claimed_delta = j->claim->delta,
+                                .eps_lower = least,
+                                .confidence = confidence,
+                                .guess_hi = j->hi,
+                                .guess_lo = j->lo,
+                                .measured = measured,
+                                .correct = j->correct,
+                                .wrong = j->wrong,
+                                .violated = least > j->claim->eps};
+}
+
 static size_t thread_count(size_t wanted) {
     if (wanted == 0) {
         const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -293,16 +333,7 @@ tacet_status tacet_audit_run(tacet_audit_result *out, const tacet_audit_target *
     if (status != TACET_OK) {
         goto done;
     }
-    *out = (tacet_audit_result){.claimed_eps = claim->eps,
-                                .claimed_delta = claim->delta,
-                                .confidence = settings->confidence,
-                                .guess_hi = j.hi,
-                                .guess_lo = j.lo,
-                                .measured = measured,
-                                .correct = j.correct,
-                                .wrong = j.wrong};
-    out->eps_lower = bound(j.correct, j.wrong, measured, claim->delta, settings->confidence);
-    out->violated = out->eps_lower > claim->eps;
+    *out = conclude(&j, measured, settings->confidence);
 done:
     (void)pthread_mutex_destroy(&j.lock);
     free(j.selected);
@@ -322,21 +353,8 @@ tacet_status tacet__audit_judge(tacet_audit_result *out, tacet__audit_sample *sa
     const size_t measured = count - selected;
     choose(&j, selected, measured);
     for (size_t i = selected; i < count; i++) {
-        if (samples[i].statistic >= j.hi || samples[i].statistic <= j.lo) {
-            const int guess = samples[i].statistic >= j.hi;
-            j.correct += guess == samples[i].world;
-            j.wrong += guess != samples[i].world;
-        }
+        count_guess(&j, samples[i].statistic, samples[i].world, &j.correct, &j.wrong);
     }
-    *out = (tacet_audit_result){.claimed_eps = claim->eps,
-                                .claimed_delta = claim->delta,
-                                .confidence = confidence,
-                                .guess_hi = j.hi,
-                                .guess_lo = j.lo,
-                                .measured = measured,
-                                .correct = j.correct,
-                                .wrong = j.wrong};
-    out->eps_lower = bound(j.correct, j.wrong, measured, claim->delta, confidence);
-    out->violated = out->eps_lower > claim->eps;
+    *out = conclude(&j, measured, confidence);
     return TACET_OK;
 }

@@ -16,6 +16,8 @@
     X(tune_crossed) X(tune_failing) X(tune_ten)
 /* clang-format on */
 
+/* A file defines its own: TARGET(gaussian, .name = "gaussian", …); */
+#define TARGET(id, ...) const tacet_audit_target tacet__audit_##id = {__VA_ARGS__}
 #define TACET__AUDIT_TARGET(name) extern const tacet_audit_target tacet__audit_##name;
 TACET__AUDIT_TARGETS(TACET__AUDIT_TARGET)
 

@@ -5,174 +5,107 @@
  * sensitivity, as the mechanisms do it. */
 #include "audit/targets.h"
 
-#include "core/fail.h"
 #include "gp/linalg.h"
-#include "core/memory.h"
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/open/calibrate.h>
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { KNORM_DIMS = 5, L2_SHORT_DIMS = 2 };
+enum { MOST_DIMS = 5, SHORT_DIMS = 2 };
+enum { GAUSSIAN, LAPLACE, DISCRETE_LAPLACE, KNORM }; /* which */
 
 typedef struct additive {
     double scale;
     double distance; /* between the two worlds, a multiple of the grid */
     int grid;
+    size_t dims;
 } additive;
 
-static tacet_status create(void **state, additive made, tacet_error *err) {
-    additive *a = TACET__ZALLOC(additive, 1);
-    *state = a;
-    if (a == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+/* Neighbours exactly as far apart as sensitivity 1 plus one grid step: each of two rounded inputs may be off by half a
+ * step. Returns the step. */
+static double set_grid(additive *a, double scale) {
+    a->grid = tacet__grid_exponent(scale, DRAW_GRID_BITS);
+    const double step = ldexp(1, a->grid);
+    a->distance = floor(1 / step) * step + step;
+    return step;
+}
+
+/* The scale for that: the grid follows from the scale for sensitivity 1. */
+static tacet_status create(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                           tacet_error *err) {
+    additive *a = state;
+    double sensitivity = 1;
+    a->dims = MOST_DIMS;
+    for (int pass = 0; pass < 2; pass++) {
+        const tacet_status status =
+            self->which == GAUSSIAN ? tacet_calibrate_gaussian(&a->scale, claim->eps, claim->delta, sensitivity, err)
+                                    : tacet_calibrate_laplace(&a->scale, claim->eps, sensitivity, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        sensitivity += pass == 0 ? set_grid(a, a->scale) : 0;
     }
-    *a = made;
     return TACET_OK;
 }
 
-/* A scale for sensitivity 1 plus one grid step (each of the two rounded inputs may be off by half a step), and the
- * neighbours exactly that far apart. */
-static tacet_status calibrated(void **state, const tacet_audit_claim *claim, bool gaussian, tacet_error *err) {
-    additive made = {0};
-    *state = NULL;
-    tacet_status status = gaussian ? tacet_calibrate_gaussian(&made.scale, claim->eps, claim->delta, 1, err)
-                                   : tacet_calibrate_laplace(&made.scale, claim->eps, 1, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    made.grid = tacet__grid_exponent(made.scale, DRAW_GRID_BITS);
-    const double step = ldexp(1, made.grid);
-    made.distance = floor(1 / step) * step + step;
-    status = gaussian ? tacet_calibrate_gaussian(&made.scale, claim->eps, claim->delta, 1 + step, err)
-                      : tacet_calibrate_laplace(&made.scale, claim->eps, 1 + step, err);
-    return status == TACET_OK ? create(state, made, err) : status;
-}
-
-static tacet_status create_gaussian(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return calibrated(state, claim, true, err);
-}
-
-static tacet_status create_laplace(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return calibrated(state, claim, false, err);
-}
-
-typedef tacet_status (*draw)(tacet_noise *, double *, size_t, double, int, tacet_error *);
-
-static tacet_status run_with(draw d, void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run(void *state, const tacet_audit_target *self, tacet_noise *noise, int world, double *statistic,
+                        tacet_error *err) {
+    static tacet_status (*const DRAWS[])(tacet_noise *, double *, size_t, double, int, tacet_error *) = {
+        tacet__draw_gaussian, tacet__draw_laplace, tacet__draw_discrete_laplace};
     const additive *a = state;
     double z = 0;
-    const tacet_status status = d(noise, &z, 1, a->scale, a->grid, err);
+    const tacet_status status = DRAWS[self->which](noise, &z, 1, a->scale, a->grid, err);
     *statistic = z + (world ? a->distance : 0);
     return status;
 }
 
-static tacet_status run_gaussian(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_with(tacet__draw_gaussian, state, noise, world, statistic, err);
-}
-
-static tacet_status run_laplace(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_with(tacet__draw_laplace, state, noise, world, statistic, err);
-}
-
-static tacet_status run_discrete_laplace(void *state, tacet_noise *noise, int world, double *statistic,
-                                         tacet_error *err) {
-    return run_with(tacet__draw_discrete_laplace, state, noise, world, statistic, err);
-}
-
 /* K-norm noise in several dimensions: the likelihood ratio is the difference of the distances to the two inputs. */
-static tacet_status run_vector(void *state, tacet_noise *noise, int world, double *statistic, size_t dims,
-                               tacet_error *err) {
+static tacet_status run_vector(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                               double *statistic, tacet_error *err) {
     const additive *a = state;
-    double z[KNORM_DIMS];
-    const tacet_status status = tacet__draw_knorm(noise, z, dims, a->scale, a->grid, err);
+    double z[MOST_DIMS];
+    (void)self;
+    const tacet_status status = tacet__draw_knorm(noise, z, a->dims, a->scale, a->grid, err);
     if (status != TACET_OK) {
         return status;
     }
     z[0] += world ? a->distance : 0;
-    const double to_zero = tacet__norm2(z, dims);
+    const double to_zero = tacet__norm2(z, a->dims);
     z[0] -= a->distance;
-    *statistic = to_zero - tacet__norm2(z, dims);
+    *statistic = to_zero - tacet__norm2(z, a->dims);
     return TACET_OK;
 }
 
-static tacet_status run_knorm(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_vector(state, noise, world, statistic, KNORM_DIMS, err);
-}
-
-/* The mechanism of the table, its scale `factor` times what the claim needs, in `dims` coordinates. */
-static tacet_status create_l2(void **state, const tacet_audit_claim *claim, size_t dims, double factor,
+/* The mechanism of the table; a control's scale is 5 % short, which tells most in few coordinates. */
+static tacet_status create_l2(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
                               tacet_error *err) {
+    additive *a = state;
     tacet_l2 l2;
-    *state = NULL;
-    tacet_status status = tacet_calibrate_l2(&l2, claim->eps, claim->delta, 1, dims, err);
-    if (status != TACET_OK) {
-        return status;
+    a->dims = self->control ? SHORT_DIMS : MOST_DIMS;
+    const tacet_status status = tacet_calibrate_l2(&l2, claim->eps, claim->delta, 1, a->dims, err);
+    if (status == TACET_OK) { /* the scale is proportional to the sensitivity */
+        const double step = set_grid(a, l2.scale);
+        a->scale = (self->control ? 0.95 : 1) * nextafter(l2.scale * (1 + step), INFINITY);
     }
-    additive made = {.grid = tacet__grid_exponent(l2.scale, DRAW_GRID_BITS)};
-    const double step = ldexp(1, made.grid);
-    made.distance = floor(1 / step) * step + step;
-    made.scale = factor * nextafter(l2.scale * (1 + step), INFINITY); /* the scale is proportional to the sensitivity */
-    return create(state, made, err);
+    return status;
 }
 
-static tacet_status create_l2_right(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return create_l2(state, claim, KNORM_DIMS, 1, err);
-}
-
-static tacet_status create_l2_short(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return create_l2(state, claim, L2_SHORT_DIMS, 0.95, err);
-}
-
-static tacet_status run_l2_short(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_vector(state, noise, world, statistic, L2_SHORT_DIMS, err);
-}
-
-const tacet_audit_target tacet__audit_gaussian = {
-    .name = "gaussian",
-    .summary = "rounded Gaussian noise on a number; the number moves by the whole sensitivity",
-    .create = create_gaussian,
-    .run = run_gaussian,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_laplace = {
-    .name = "laplace",
-    .summary = "rounded Laplace noise on a number; pure",
-    .pure = true,
-    .create = create_laplace,
-    .run = run_laplace,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_discrete_laplace = {
-    .name = "discrete-laplace",
-    .summary = "discrete Laplace (two-sided geometric) noise on a number; pure",
-    .pure = true,
-    .create = create_laplace,
-    .run = run_discrete_laplace,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_knorm = {
-    .name = "knorm",
-    .summary = "K-norm noise on a vector of five numbers, the noise of curate --mechanism laplace; pure",
-    .pure = true,
-    .create = create_laplace,
-    .run = run_knorm,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_l2 = {
-    .name = "l2",
-    .summary = "K-norm noise on a vector of five numbers with a delta, the noise of curate --mechanism l2",
-    .create = create_l2_right,
-    .run = run_knorm,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_l2_short = {
-    .name = "control:l2-scale-5-short",
-    .summary = "l2 noise on a vector of two numbers whose scale is 5 % short",
-    .control = true,
-    .create = create_l2_short,
-    .run = run_l2_short,
-    .free = free,
-};
+#define ADDITIVE .size = sizeof(additive)
+TARGET(gaussian, .name = "gaussian",
+       .summary = "rounded Gaussian noise on a number; the number moves by the whole sensitivity", .which = GAUSSIAN,
+       ADDITIVE, .create = create, .run = run);
+TARGET(laplace, .name = "laplace", .summary = "rounded Laplace noise on a number; pure", .pure = true, .which = LAPLACE,
+       ADDITIVE, .create = create, .run = run);
+TARGET(discrete_laplace, .name = "discrete-laplace",
+       .summary = "discrete Laplace (two-sided geometric) noise on a number; pure", .pure = true,
+       .which = DISCRETE_LAPLACE, ADDITIVE, .create = create, .run = run);
+TARGET(knorm, .name = "knorm",
+       .summary = "K-norm noise on a vector of five numbers, the noise of curate --mechanism laplace; pure",
+       .pure = true, .which = KNORM, ADDITIVE, .create = create, .run = run_vector);
+TARGET(l2, .name = "l2",
+       .summary = "K-norm noise on a vector of five numbers with a delta, the noise of curate --mechanism l2", ADDITIVE,
+       .create = create_l2, .run = run_vector);
+TARGET(l2_short, .name = "control:l2-scale-5-short",
+       .summary = "l2 noise on a vector of two numbers whose scale is 5 % short", .control = true, ADDITIVE,
+       .create = create_l2, .run = run_vector);

@@ -5,15 +5,12 @@
  * ratio, the release projected on the difference. */
 #include "audit/targets.h"
 
-#include "core/fail.h"
 #include "gp/linalg.h"
-#include "core/memory.h"
 #include "dp/noise/sampler.h"
 #include "central/open/stepwise.h"
 #include "central/trusted/gate.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -29,16 +26,15 @@ typedef struct central_state {
     double direction[BATCH_NUMBERS]; /* of the difference, unit length */
 } central_state;
 
-static void free_target(void *state) {
-    central_state *s = state;
-    if (s != NULL) {
-        tacet__batch_gate_free(s->gate);
-        free(s);
-    }
+static void clear(void *state) {
+    tacet__batch_gate_free(((central_state *)state)->gate);
 }
 
 /* The farthest that two records can be apart: opposite rewards and opposite places of play. */
-static tacet_status open_central(central_state *s, const tacet_audit_claim *claim, tacet_error *err) {
+static tacet_status create_central(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                   tacet_error *err) {
+    central_state *s = state;
+    (void)self;
     s->play_weight = tacet__stepwise_play(&(tacet__batch_noise){.gaussian_var = 1});
     const double sensitivity = tacet__stepwise_sensitivity(s->play_weight);
     const tacet__batch_terms terms = {.eps = claim->eps,
@@ -57,7 +53,10 @@ static tacet_status open_central(central_state *s, const tacet_audit_claim *clai
 }
 
 /* Two rounds of counted arms: a reward of 1 at one arm, of 0 at another. */
-static tacet_status open_counts(central_state *s, const tacet_audit_claim *claim, tacet_error *err) {
+static tacet_status create_counts(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                  tacet_error *err) {
+    central_state *s = state;
+    (void)self;
     const tacet__batch_terms terms = {.eps = claim->eps,
                                       .sensitivity = 2,
                                       .longest = 2 * (OTHERS + 1),
@@ -67,30 +66,6 @@ static tacet_status open_counts(central_state *s, const tacet_audit_claim *claim
     s->record[0][0] = 1;
     s->record[1][BATCH_NUMBERS - 1] = 1;
     return tacet__batch_gate_create(&s->gate, &terms, err);
-}
-
-static tacet_status create(void **state, const tacet_audit_claim *claim,
-                           tacet_status (*open)(central_state *, const tacet_audit_claim *, tacet_error *),
-                           tacet_error *err) {
-    central_state *s = TACET__ZALLOC(central_state, 1);
-    *state = s;
-    if (s == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
-    const tacet_status status = open(s, claim, err);
-    if (status != TACET_OK) {
-        free_target(s);
-        *state = NULL;
-    }
-    return status;
-}
-
-static tacet_status create_central(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return create(state, claim, open_central, err);
-}
-
-static tacet_status create_counts(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    return create(state, claim, open_counts, err);
 }
 
 /* A batch of OTHERS records of world 0 and one of `world`: the release, and its exact sum. */
@@ -115,8 +90,10 @@ static tacet_status release_batch(central_state *s, tacet_noise *noise, int worl
     return status;
 }
 
-static tacet_status run_central(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_central(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                                double *statistic, tacet_error *err) {
     central_state *s = state;
+    (void)self;
     double released[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
     const tacet_status status = release_batch(s, noise, world, released, sum, err);
     *statistic = tacet__dot(released, s->direction, BATCH_NUMBERS);
@@ -124,8 +101,10 @@ static tacet_status run_central(void *state, tacet_noise *noise, int world, doub
 }
 
 /* The log-likelihood ratio of Laplace noise, but for its scale. */
-static tacet_status run_counts(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_counts(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                               double *statistic, tacet_error *err) {
     central_state *s = state;
+    (void)self;
     double released[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
     const tacet_status status = release_batch(s, noise, world, released, sum, err);
     *statistic = 0;
@@ -138,8 +117,10 @@ static tacet_status run_counts(void *state, tacet_noise *noise, int world, doubl
 
 /* What the only public code of the paper does: one draw of noise for all releases, so that differences are exact. Here
  * the noise of a first batch, of world 0 whatever the world, is taken for the second as well. */
-static tacet_status run_shared(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_shared(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                               double *statistic, tacet_error *err) {
     central_state *s = state;
+    (void)self;
     double first[BATCH_NUMBERS] = {0}, sum[BATCH_NUMBERS];
     const tacet_status status = release_batch(s, noise, 0, first, sum, err);
     *statistic = 0;
@@ -158,12 +139,11 @@ typedef struct lemma_state {
     double mean[2][LEMMA_NUMBERS], sigma[LEMMA_NUMBERS], shift[LEMMA_NUMBERS];
 } lemma_state;
 
-static tacet_status create_lemma(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    lemma_state *s = TACET__ZALLOC(lemma_state, 1);
-    *state = s;
-    if (s == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
+static tacet_status create_lemma(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                 tacet_error *err) {
+    lemma_state *s = state;
+    (void)self;
+    (void)err;
     const double x_sigma = sqrt(8 * log(2.5 / claim->delta)) / claim->eps;
     const double u_sigma = sqrt(8 * log(5 / claim->delta)) / claim->eps;
     const double a = 0.20791169081775931, b = sqrt(1 - a * a);
@@ -179,8 +159,10 @@ static tacet_status create_lemma(void **state, const tacet_audit_claim *claim, t
     return TACET_OK;
 }
 
-static tacet_status run_lemma(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_lemma(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                              double *statistic, tacet_error *err) {
     const lemma_state *s = state;
+    (void)self;
     *statistic = 0;
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < LEMMA_NUMBERS && status == TACET_OK; i++) {
@@ -192,32 +174,16 @@ static tacet_status run_lemma(void *state, tacet_noise *noise, int world, double
     return status;
 }
 
-const tacet_audit_target tacet__audit_central = {
-    .name = "central",
-    .summary = "a batch of a joint-DP bandit; one round's decision set and reward replaced",
-    .create = create_central,
-    .run = run_central,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_central_counts = {
-    .name = "central-counts",
-    .summary = "a batch of counted arms; one round's decision set and reward replaced",
-    .create = create_counts,
-    .run = run_counts,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_central_shared = {
-    .name = "control:central-shared-noise",
-    .summary = "BROKEN: releases of a joint-DP bandit that share one draw of noise",
-    .control = true,
-    .create = create_central,
-    .run = run_shared,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_central_lemma_5 = {
-    .name = "published-lemma-5",
-    .summary = "a local report with the published noise, calibrated element by element: too little for large eps",
-    .create = create_lemma,
-    .run = run_lemma,
-    .free = free,
-};
+#define BATCH .size = sizeof(central_state), .clear = clear
+TARGET(central, .name = "central",
+       .summary = "a batch of a joint-DP bandit; one round's decision set and reward replaced", BATCH,
+       .create = create_central, .run = run_central);
+TARGET(central_counts, .name = "central-counts",
+       .summary = "a batch of counted arms; one round's decision set and reward replaced", BATCH,
+       .create = create_counts, .run = run_counts);
+TARGET(central_shared, .name = "control:central-shared-noise",
+       .summary = "BROKEN: releases of a joint-DP bandit that share one draw of noise", .control = true, BATCH,
+       .create = create_central, .run = run_shared);
+TARGET(central_lemma_5, .name = "published-lemma-5",
+       .summary = "a local report with the published noise, calibrated element by element: too little for large eps",
+       .size = sizeof(lemma_state), .create = create_lemma, .run = run_lemma);

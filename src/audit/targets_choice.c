@@ -4,13 +4,10 @@
  * the others move down by it, and the probability of that one candidate is observed among many. */
 #include "audit/targets.h"
 
-#include "core/fail.h"
-#include "core/memory.h"
 #include "dp/noise/sampler.h"
 
-#include <stdlib.h>
-
 enum { CANDIDATES = 40, SENSITIVITY = 1000 }; /* scores in units of a thousandth of the sensitivity */
+enum { EXPONENTIAL, PERMUTE_AND_FLIP };       /* which */
 
 typedef struct choice {
     double eps;
@@ -18,51 +15,33 @@ typedef struct choice {
     size_t scratch[CANDIDATES];
 } choice;
 
-static tacet_status create(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    choice *c = TACET__ZALLOC(choice, 1);
-    *state = c;
-    if (c == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
+static tacet_status create(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                           tacet_error *err) {
+    choice *c = state;
+    (void)self;
+    (void)err;
     c->eps = claim->eps;
     for (size_t i = 0; i < CANDIDATES; i++) {
-        c->scores[0][i] = 0;
         c->scores[1][i] = i == 0 ? SENSITIVITY : -SENSITIVITY;
     }
     return TACET_OK;
 }
 
-static tacet_status run_exponential(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run(void *state, const tacet_audit_target *self, tacet_noise *noise, int world, double *statistic,
+                        tacet_error *err) {
     choice *c = state;
     size_t chosen = 0;
     const tacet_status status =
-        tacet__exponential_mechanism(noise, &chosen, c->scores[world], CANDIDATES, c->eps, SENSITIVITY, err);
+        self->which == EXPONENTIAL
+            ? tacet__exponential_mechanism(noise, &chosen, c->scores[world], CANDIDATES, c->eps, SENSITIVITY, err)
+            : tacet__permute_and_flip(noise, &chosen, c->scratch, c->scores[world], CANDIDATES, c->eps, SENSITIVITY,
+                                      err);
     *statistic = chosen == 0;
     return status;
 }
 
-static tacet_status run_permute(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    choice *c = state;
-    size_t chosen = 0;
-    const tacet_status status =
-        tacet__permute_and_flip(noise, &chosen, c->scratch, c->scores[world], CANDIDATES, c->eps, SENSITIVITY, err);
-    *statistic = chosen == 0;
-    return status;
-}
-
-const tacet_audit_target tacet__audit_exponential = {
-    .name = "exponential",
-    .summary = "exponential mechanism over 40 candidates; one score rises, the others fall, by the sensitivity",
-    .pure = true,
-    .create = create,
-    .run = run_exponential,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_permute_and_flip = {
-    .name = "permute-and-flip",
-    .summary = "permute-and-flip over 40 candidates; one score rises, the others fall, by the sensitivity",
-    .pure = true,
-    .create = create,
-    .run = run_permute,
-    .free = free,
-};
+#define WORDS(mechanism) mechanism " over 40 candidates; one score rises, the others fall, by the sensitivity"
+TARGET(exponential, .name = "exponential", .summary = WORDS("exponential mechanism"), .pure = true,
+       .which = EXPONENTIAL, .size = sizeof(choice), .create = create, .run = run);
+TARGET(permute_and_flip, .name = "permute-and-flip", .summary = WORDS("permute-and-flip"), .pure = true,
+       .which = PERMUTE_AND_FLIP, .size = sizeof(choice), .create = create, .run = run);

@@ -27,17 +27,14 @@ typedef struct contextual_state {
     size_t gains_most; /* choice: the action whose score rises most against the others */
 } contextual_state;
 
-static void release_state(void *state) {
+static void clear(void *state) {
     contextual_state *a = state;
-    if (a != NULL) {
-        tacet_bounded_free(a->value[0]);
-        tacet_bounded_free(a->value[1]);
-        tacet_mechanism_free(a->mechanism);
-        tacet_bound_free(a->bound);
-        tacet_bound_free(a->outer);
-        tacet_contextual_basis_free(a->basis);
-        free(a);
-    }
+    tacet_bounded_free(a->value[0]);
+    tacet_bounded_free(a->value[1]);
+    tacet_mechanism_free(a->mechanism);
+    tacet_bound_free(a->bound);
+    tacet_bound_free(a->outer);
+    tacet_contextual_basis_free(a->basis);
 }
 
 static tacet_status make_learner(tacet_contextual_learner **out, const contextual_state *a, double eps, double action,
@@ -56,16 +53,6 @@ static tacet_status make_learner(tacet_contextual_learner **out, const contextua
                              : tacet_contextual_learner_add(*out, w, y, err);
     }
     return status;
-}
-
-static tacet_status begin(void **state, contextual_state **out, tacet_error *err) {
-    tacet_contextual_space space;
-    tacet_contextual_space_defaults(&space);
-    space.order = 10;
-    contextual_state *a = TACET__ZALLOC(contextual_state, 1);
-    *state = *out = a;
-    return a == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target")
-                     : tacet_contextual_basis_create(&a->basis, &space, FEATURES_MOST, err);
 }
 
 /* The published choice: scores of both worlds, through the chooser's own bound. */
@@ -115,31 +102,27 @@ static tacet_status make_choice(contextual_state *a, const tacet_audit_claim *cl
     return status;
 }
 
-static tacet_status create_choice(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    contextual_state *a = NULL;
-    *state = NULL;
-    tacet_status status = begin(state, &a, err);
-    TACET_THEN(status, make_choice(a, claim, err));
-    if (status != TACET_OK) {
-        release_state(*state);
-        *state = NULL;
-    }
-    return status;
+static tacet_status create(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                           tacet_error *err) {
+    contextual_state *a = state;
+    tacet_contextual_space space;
+    (void)self;
+    tacet_contextual_space_defaults(&space);
+    space.order = 10;
+    const tacet_status status = tacet_contextual_basis_create(&a->basis, &space, FEATURES_MOST, err);
+    return status == TACET_OK ? make_choice(a, claim, err) : status;
 }
 
-static tacet_status run_choice(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run(void *state, const tacet_audit_target *self, tacet_noise *noise, int world, double *statistic,
+                        tacet_error *err) {
     const contextual_state *a = state;
     double out[ACTIONS] = {0};
+    (void)self;
     const tacet_status status = tacet__mechanism_draw(a->mechanism, noise, out, a->value[world], err);
     *statistic = (size_t)out[0] == a->gains_most;
     return status;
 }
 
-const tacet_audit_target tacet__audit_contextual_choice = {
-    .name = "contextual-choice",
-    .summary = "one action chosen as published; one record's reward is 1e9 or -1e9, in a corner",
-    .pure = true,
-    .create = create_choice,
-    .run = run_choice,
-    .free = release_state,
-};
+TARGET(contextual_choice, .name = "contextual-choice",
+       .summary = "one action chosen as published; one record's reward is 1e9 or -1e9, in a corner", .pure = true,
+       .size = sizeof(contextual_state), .create = create, .run = run, .clear = clear);

@@ -3,16 +3,13 @@
  * Ring: audit. None of this code is used by anything that releases data. */
 #include "audit/targets.h"
 
-#include "core/fail.h"
 #include "gp/linalg.h"
-#include "core/memory.h"
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/outsourced/trusted/published.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct gaussian {
@@ -20,25 +17,20 @@ typedef struct gaussian {
     int grid;
 } gaussian;
 
-static tacet_status create_half(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    gaussian *g = TACET__ZALLOC(gaussian, 1);
-    *state = g;
-    if (g == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
+static tacet_status create_half(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                tacet_error *err) {
+    gaussian *g = state;
+    (void)self;
     const tacet_status status = tacet_calibrate_gaussian(&g->sigma, claim->eps, claim->delta, 1, err);
-    if (status != TACET_OK) {
-        free(g);
-        *state = NULL;
-        return status;
-    }
     g->sigma *= 0.5;
-    g->grid = tacet__grid_exponent(g->sigma, DRAW_GRID_BITS);
-    return TACET_OK;
+    g->grid = status == TACET_OK ? tacet__grid_exponent(g->sigma, DRAW_GRID_BITS) : 0;
+    return status;
 }
 
-static tacet_status run_half(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_half(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                             double *statistic, tacet_error *err) {
     const gaussian *g = state;
+    (void)self;
     double z = 0;
     const tacet_status status = tacet__draw_gaussian(noise, &z, 1, g->sigma, g->grid, err);
     *statistic = z + world;
@@ -47,25 +39,21 @@ static tacet_status run_half(void *state, tacet_noise *noise, int world, double 
 
 /* Textbook Laplace: a uniform double, a logarithm, a sum. Near 0 the sum 1 + noise falls on multiples of 2^-53 only,
  * while 0 + noise keeps all bits of a small double: one look at the low bits tells the inputs apart (Mironov 2012). */
-typedef struct float_laplace {
-    double b;
-} float_laplace;
-
-static tacet_status create_float(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    float_laplace *f = TACET__ZALLOC(float_laplace, 1);
-    *state = f;
-    if (f == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
-    f->b = 1 / claim->eps;
+static tacet_status create_float(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                 tacet_error *err) {
+    (void)self;
+    (void)err;
+    *(double *)state = 1 / claim->eps;
     return TACET_OK;
 }
 
-static tacet_status run_float(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    const float_laplace *f = state;
+static tacet_status run_float(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                              double *statistic, tacet_error *err) {
+    const double scale = *(const double *)state;
+    (void)self;
     (void)err;
     const double u = (double)(tacet__noise_u64(noise) >> 11) * 0x1p-53 - 0.5;
-    const double z = -f->b * copysign(log1p(-2 * fabs(u)), u);
+    const double z = -scale * copysign(log1p(-2 * fabs(u)), u);
     const double y = (double)world + z;
     const double scaled = y * 0x1p53;
     const bool fine = fabs(y) < 0.25 && scaled != floor(scaled);
@@ -105,13 +93,12 @@ static void column_space(double *basis, const double *X) {
     }
 }
 
-static tacet_status create_published(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+static tacet_status create_published(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                     tacet_error *err) {
     static const double TABLE[COLUMNS * ROWS] = {3, 1, -2, 4, 0, -1, 5, 2, -4, -3, 1, -2};
-    published *p = TACET__ZALLOC(published, 1);
-    *state = p;
-    if (p == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
+    published *p = state;
+    (void)self;
+    (void)err;
     p->eps = claim->eps;
     p->delta = claim->delta > 0 ? claim->delta : 1e-5;
     for (int w = 0; w < 2; w++) {
@@ -137,8 +124,10 @@ static double distance_to(const double *basis, const double *Z) {
     return far;
 }
 
-static tacet_status run_published(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_published(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                                  double *statistic, tacet_error *err) {
     const published *p = state;
+    (void)self;
     double M[COLUMNS * DIMS];
     double Z[DIMS * ROWS];
     tacet_status status = tacet__draw_gaussian(noise, M, (size_t)COLUMNS * DIMS, 1, -DRAW_GRID_BITS, err);
@@ -151,28 +140,10 @@ static tacet_status run_published(void *state, tacet_noise *noise, int world, do
     return TACET_OK;
 }
 
-const tacet_audit_target tacet__audit_half_noise = {
-    .name = "control:half-noise",
-    .summary = "BROKEN: Gaussian noise of half the calibrated scale",
-    .control = true,
-    .create = create_half,
-    .run = run_half,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_float_laplace = {
-    .name = "control:float-laplace",
-    .summary = "BROKEN: textbook Laplace noise in floating point",
-    .control = true,
-    .pure = true,
-    .create = create_float,
-    .run = run_float,
-    .free = free,
-};
-const tacet_audit_target tacet__audit_published = {
-    .name = "control:published-projection",
-    .summary = "BROKEN: the published random projection of a table of records",
-    .control = true,
-    .create = create_published,
-    .run = run_published,
-    .free = free,
-};
+TARGET(half_noise, .name = "control:half-noise", .summary = "BROKEN: Gaussian noise of half the calibrated scale",
+       .control = true, .size = sizeof(gaussian), .create = create_half, .run = run_half);
+TARGET(float_laplace, .name = "control:float-laplace", .summary = "BROKEN: textbook Laplace noise in floating point",
+       .control = true, .pure = true, .size = sizeof(double), .create = create_float, .run = run_float);
+TARGET(published, .name = "control:published-projection",
+       .summary = "BROKEN: the published random projection of a table of records", .control = true,
+       .size = sizeof(published), .create = create_published, .run = run_published);

@@ -6,11 +6,9 @@
 #include "audit/targets.h"
 
 #include "core/fail.h"
-#include "core/memory.h"
 #include "dp/noise/sampler.h"
 #include "local/trusted/device_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/randomizer.h>
 #include "local/shared/ldp.h"
@@ -49,53 +47,31 @@ static tacet_status commit(void *user, const char *ticket, double report, tacet_
     return TACET_OK;
 }
 
-static tacet_status create(void **state, tacet_ldp_kind kind, const tacet_audit_claim *claim, tacet_error *err) {
-    *state = NULL;
-    randomizer *r = TACET__ZALLOC(randomizer, 1);
-    if (r == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
-    }
-    const tacet_status status = tacet_ldp_init(&r->ldp, kind, claim->eps, 0, 1, err);
-    if (status != TACET_OK) {
-        free(r);
-        return status;
-    }
+/* `which` is the kind of randomiser. */
+static tacet_status create(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                           tacet_error *err) {
+    randomizer *r = state;
     r->store = (tacet_device_store){.reserve = reserve, .commit = commit, .user = r};
-    *state = r;
-    return TACET_OK;
+    return tacet_ldp_init(&r->ldp, (tacet_ldp_kind)self->which, claim->eps, 0, 1, err);
 }
 
-#define CREATE(name, kind)                                                                                             \
-    static tacet_status create_##name(void **state, const tacet_audit_claim *claim, tacet_error *err) {                \
-        return create(state, (kind), claim, err);                                                                      \
-    }
-CREATE(laplace, TACET_LDP_LAPLACE)
-CREATE(duchi, TACET_LDP_DUCHI)
-CREATE(piecewise, TACET_LDP_PIECEWISE)
-CREATE(hybrid, TACET_LDP_HYBRID)
-
 /* A record and its opposite have no likely direction in common: no two are easier to tell apart. */
-static tacet_status create_sphere(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    tacet_status status = create(state, TACET_LDP_SPHERE, claim, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    randomizer *r = *state;
+static tacet_status create_sphere(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                                  tacet_error *err) {
+    randomizer *r = state;
     tacet_sphere sphere;
     double work[2 * (VECTOR + 1) + DIRECTIONS], record[VECTOR] = {1};
-    status = r->ldp.cells == DIRECTIONS
-                 ? tacet_sphere_init(&sphere, &r->ldp, VECTOR, 1, err)
-                 : tacet__fail(err, TACET_INVALID, "the sphere has another number of directions");
+    tacet_status status = create(state, self, claim, err);
+    if (status == TACET_OK && r->ldp.cells != DIRECTIONS) {
+        status = tacet__fail(err, TACET_INVALID, "the sphere has another number of directions");
+    }
+    TACET_THEN(status, tacet_sphere_init(&sphere, &r->ldp, VECTOR, 1, err));
     for (int world = 0; status == TACET_OK && world < 2; world++) {
         record[0] = world == 0 ? -1 : 1;
         tacet_sphere_order(&sphere, r->order[world], work, 1, record);
         for (uint32_t i = 0; i < r->ldp.window; i++) {
             r->tells[r->order[world][i]] += record[0];
         }
-    }
-    if (status != TACET_OK) {
-        free(r);
-        *state = NULL;
     }
     return status;
 }
@@ -124,45 +100,41 @@ static tacet_status ask(randomizer *r, tacet_noise *noise, int world, size_t tim
     return status;
 }
 
-static tacet_status run_once(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run(void *state, const tacet_audit_target *self, tacet_noise *noise, int world, double *statistic,
+                        tacet_error *err) {
+    (void)self;
     return ask(state, noise, world, 1, statistic, err);
 }
 
-static tacet_status run_retry(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return ask(state, noise, world, RETRIES, statistic, err);
-}
-
-/* A device that forgets: every retry is a fresh draw. */
-static tacet_status run_redraws(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    *statistic = 0;
+/* A control forgets: every retry is a fresh draw. */
+static tacet_status run_retry(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                              double *statistic, tacet_error *err) {
     tacet_status status = TACET_OK;
-    for (size_t i = 0; i < RETRIES && status == TACET_OK; i++) {
-        double one = 0;
-        status = ask(state, noise, world, 1, &one, err);
-        *statistic += one;
+    double sum = 0;
+    if (!self->control) {
+        return ask(state, noise, world, RETRIES, statistic, err);
     }
+    for (size_t i = 0; i < RETRIES && status == TACET_OK; i++) {
+        status = ask(state, noise, world, 1, statistic, err);
+        sum += *statistic;
+    }
+    *statistic = sum;
     return status;
 }
 
-#define TARGET(id, text, kind, how, what, broken)                                                                      \
-    const tacet_audit_target tacet__audit_##id = {.name = (text),                                                      \
-                                                  .summary = (what),                                                   \
-                                                  .control = (broken),                                                 \
-                                                  .pure = true,                                                        \
-                                                  .create = (kind),                                                    \
-                                                  .run = (how),                                                        \
-                                                  .free = free}
-TARGET(duchi, "duchi", create_duchi, run_once, "a device's one-bit report of a reward at either end of its range",
-       false);
-TARGET(piecewise, "piecewise", create_piecewise, run_once,
-       "a device's piecewise report of a reward at either end of its range", false);
-TARGET(hybrid, "hybrid", create_hybrid, run_once, "a device's hybrid report of a reward at either end of its range",
-       false);
-TARGET(sphere, "sphere", create_sphere, run_once,
-       "a device's report of a vector, its direction among 256; the vector is replaced by its opposite", false);
-TARGET(device_laplace, "device:laplace", create_laplace, run_once,
-       "a device's Laplace report of a reward at either end of its range", false);
-TARGET(device_retry, "device-retry", create_duchi, run_retry,
-       "a device asked four times for one ticket: the same bits four times", false);
-TARGET(retry_redraws, "control:retry-redraws", create_duchi, run_redraws,
-       "a device that draws anew when asked again for the same ticket", true);
+#define ONE(kind) "a device's " kind " report of a reward at either end of its range"
+#define REPORT .pure = true, .size = sizeof(randomizer), .create = create
+TARGET(duchi, .name = "duchi", .summary = ONE("one-bit"), .which = TACET_LDP_DUCHI, REPORT, .run = run);
+TARGET(piecewise, .name = "piecewise", .summary = ONE("piecewise"), .which = TACET_LDP_PIECEWISE, REPORT, .run = run);
+TARGET(hybrid, .name = "hybrid", .summary = ONE("hybrid"), .which = TACET_LDP_HYBRID, REPORT, .run = run);
+TARGET(sphere, .name = "sphere",
+       .summary = "a device's report of a vector, its direction among 256; the vector is replaced by its opposite",
+       .pure = true, .which = TACET_LDP_SPHERE, .size = sizeof(randomizer), .create = create_sphere, .run = run);
+TARGET(device_laplace, .name = "device:laplace", .summary = ONE("Laplace"), .which = TACET_LDP_LAPLACE, REPORT,
+       .run = run);
+TARGET(device_retry, .name = "device-retry",
+       .summary = "a device asked four times for one ticket: the same bits four times", .which = TACET_LDP_DUCHI,
+       REPORT, .run = run_retry);
+TARGET(retry_redraws, .name = "control:retry-redraws",
+       .summary = "a device that draws anew when asked again for the same ticket", .control = true,
+       .which = TACET_LDP_DUCHI, REPORT, .run = run_retry);

@@ -8,12 +8,10 @@
 #include "audit/targets.h"
 
 #include "core/fail.h"
-#include "core/memory.h"
 #include "dp/noise/sampler.h"
 #include "dp/stopping.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tacet/tune/trusted/tune.h>
 
@@ -29,24 +27,18 @@ typedef struct tuning {
     double eps;
 } tuning;
 
-static void free_target(void *state) {
-    tuning *t = state;
-    if (t != NULL) {
-        tacet_space_clear(&t->space);
-        free(t);
-    }
+static void clear(void *state) {
+    tacet_space_clear(&((tuning *)state)->space);
 }
 
-static tacet_status create(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+static tacet_status create(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                           tacet_error *err) {
     const tacet_space_options columns = {.bounds = "x=0:1"};
     const double records = ceil(TWO_ROUNDS / claim->eps); /* so many make two rounds of it */
-    *state = NULL;
+    tuning *t = state;
+    (void)self;
     if (!(records >= 2 && records <= RECORDS_MOST)) {
         return tacet__fail(err, TACET_INVALID, "tuning is attacked with eps from 0.03 to 50");
-    }
-    tuning *t = TACET__ZALLOC(tuning, 1);
-    if (t == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
     }
     t->eps = claim->eps;
     tacet_tune_settings_defaults(&t->settings);
@@ -55,13 +47,7 @@ static tacet_status create(void **state, const tacet_audit_claim *claim, tacet_e
     t->settings.eps = claim->eps;
     t->settings.evaluations = SETTINGS;
     t->settings.kept = 0;
-    const tacet_status status = tacet_space_short(&t->space, &columns, err);
-    if (status != TACET_OK) {
-        free_target(t);
-        return status;
-    }
-    *state = t;
-    return TACET_OK;
+    return tacet_space_short(&t->space, &columns, err);
 }
 
 /* One setting's values in a world: what a caller who keeps the rules tells, or one who does not. */
@@ -84,8 +70,9 @@ static tacet_status tell_values(const tuning *t, tacet_tune *tune, size_t number
     return tacet_tune_tell(tune, number, values, n, err);
 }
 
-static tacet_status run_as(void *state, tacet_noise *noise, int world, double *statistic, broken how,
-                           tacet_error *err) {
+static tacet_status run(void *state, const tacet_audit_target *self, tacet_noise *noise, int world, double *statistic,
+                        tacet_error *err) {
+    const broken how = (broken)self->which;
     tuning *t = state;
     tacet_tune *tune = NULL;
     tacet_tune_ask ask = {0};
@@ -115,22 +102,6 @@ static tacet_status run_as(void *state, tacet_noise *noise, int world, double *s
     return status;
 }
 
-static tacet_status run_sound(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_as(state, noise, world, statistic, SOUND, err);
-}
-
-static tacet_status run_shown(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_as(state, noise, world, statistic, SCORES_SHOWN, err);
-}
-
-static tacet_status run_crossed(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_as(state, noise, world, statistic, CROSS_VALIDATED, err);
-}
-
-static tacet_status run_failing(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    return run_as(state, noise, world, statistic, RECORD_FAILS_ALL, err);
-}
-
 /* The best of `runs` private scores, each with Laplace noise for eps. */
 static tacet_status best_of(tacet_noise *noise, double *statistic, uint64_t runs, double eps, int world,
                             tacet_error *err) {
@@ -146,14 +117,18 @@ static tacet_status best_of(tacet_noise *noise, double *statistic, uint64_t runs
     return status;
 }
 
-static tacet_status run_ten(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_ten(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                            double *statistic, tacet_error *err) {
     const tuning *t = state;
+    (void)self;
     return best_of(noise, statistic, BEST_OF, t->eps, world, err);
 }
 
 /* Random stopping as it ships: K by the gate, each run at a third of the claim. */
-static tacet_status run_stopping(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_stopping(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                                 double *statistic, tacet_error *err) {
     const tuning *t = state;
+    (void)self;
     unsigned char key[TACET_MINT_BYTES];
     tacet_select law;
     const tacet_status status = tacet__stopping_law(&law, MEAN_RUNS, err);
@@ -165,55 +140,21 @@ static tacet_status run_stopping(void *state, tacet_noise *noise, int world, dou
                               : best_of(noise, statistic, tacet__stopping_runs(key, &law), t->eps / 3, world, err);
 }
 
-const tacet_audit_target tacet__audit_tune = {
-    .name = "tune",
-    .summary = "tuning in two rounds over 24 settings; one record's values favour the first setting, or all others",
-    .pure = true,
-    .create = create,
-    .run = run_sound,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_tune_stopping = {
-    .name = "tune-stopping",
-    .summary = "best of a geometric number of private runs, each at a third of the price; the score moves by one",
-    .pure = true,
-    .create = create,
-    .run = run_stopping,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_tune_scores = {
-    .name = "control:tune-scores",
-    .summary = "tuning that prints the first setting's score beside the winner",
-    .control = true,
-    .pure = true,
-    .create = create,
-    .run = run_shown,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_tune_crossed = {
-    .name = "control:tune-cross-validation",
-    .summary = "tuning whose values come from cross-validation: one record moves a fifth of them",
-    .control = true,
-    .pure = true,
-    .create = create,
-    .run = run_crossed,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_tune_failing = {
-    .name = "control:tune-failing-record",
-    .summary = "tuning in which one record makes whole evaluations fail",
-    .control = true,
-    .pure = true,
-    .create = create,
-    .run = run_failing,
-    .free = free_target,
-};
-const tacet_audit_target tacet__audit_tune_ten = {
-    .name = "control:tune-best-of-ten",
-    .summary = "the best of ten private runs, shown at the price of one",
-    .control = true,
-    .pure = true,
-    .create = create,
-    .run = run_ten,
-    .free = free_target,
-};
+#define TUNING .pure = true, .size = sizeof(tuning), .create = create, .clear = clear
+TARGET(tune, .name = "tune",
+       .summary = "tuning in two rounds over 24 settings; one record's values favour the first setting, or all others",
+       .which = SOUND, TUNING, .run = run);
+TARGET(tune_stopping, .name = "tune-stopping",
+       .summary = "best of a geometric number of private runs, each at a third of the price; the score moves by one",
+       TUNING, .run = run_stopping);
+TARGET(tune_scores, .name = "control:tune-scores",
+       .summary = "tuning that prints the first setting's score beside the winner", .control = true,
+       .which = SCORES_SHOWN, TUNING, .run = run);
+TARGET(tune_crossed, .name = "control:tune-cross-validation",
+       .summary = "tuning whose values come from cross-validation: one record moves a fifth of them", .control = true,
+       .which = CROSS_VALIDATED, TUNING, .run = run);
+TARGET(tune_failing, .name = "control:tune-failing-record",
+       .summary = "tuning in which one record makes whole evaluations fail", .control = true, .which = RECORD_FAILS_ALL,
+       TUNING, .run = run);
+TARGET(tune_ten, .name = "control:tune-best-of-ten",
+       .summary = "the best of ten private runs, shown at the price of one", .control = true, TUNING, .run = run_ten);

@@ -35,34 +35,23 @@ static void test_bounds_against_sums(void **state) {
 }
 
 /* Randomised response with P(1 | world 1) = P(0 | world 0) = 3/4: eps = ln 3 exactly. */
-static tacet_status make_nothing(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    static int nothing;
-    (void)claim;
-    (void)err;
-    *state = &nothing;
-    return TACET_OK;
-}
-
-static void free_nothing(void *state) {
-}
-
-static tacet_status respond(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status respond(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                            double *statistic, tacet_error *err) {
     (void)err;
     *statistic = tacet__noise_below(noise, 4) == 0 ? !world : world;
     return TACET_OK;
 }
 
 /* Fails after a while: the error must come through. */
-static tacet_status respond_and_fail(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status respond_and_fail(void *state, const tacet_audit_target *self, tacet_noise *noise, int world,
+                                     double *statistic, tacet_error *err) {
     (void)err;
-    (void)respond(state, noise, world, statistic, err);
+    (void)respond(state, self, noise, world, statistic, err);
     return tacet__noise_below(noise, 1000) == 0 ? TACET_IO : TACET_OK;
 }
 
-static const tacet_audit_target RESPONSE = {
-    .name = "response", .create = make_nothing, .run = respond, .free = free_nothing};
-static const tacet_audit_target FAILING = {
-    .name = "failing", .create = make_nothing, .run = respond_and_fail, .free = free_nothing};
+static const tacet_audit_target RESPONSE = {.name = "response", .run = respond};
+static const tacet_audit_target FAILING = {.name = "failing", .run = respond_and_fail};
 
 static tacet_audit_result audit(const tacet_audit_target *target, double eps, double delta, size_t runs,
                                 size_t threads) {

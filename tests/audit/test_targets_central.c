@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_targets_central.c - the attack on joint DP is as strong as theory allows, and the broken ones are found out. */
+#include "audit/bound.h"
 #include "support/gate.h"
 
 #include <tacet/audit/audit.h>
@@ -11,20 +12,20 @@ static double separation(const char *name, double eps, double delta, size_t runs
     assert_non_null(target);
     const tacet_audit_claim claim = {eps, delta};
     void *state = NULL;
-    assert_ok(target->create(&state, &claim, NULL));
+    assert_ok(tacet__audit_open(&state, target, &claim, NULL));
     tacet_noise *noise = test_noise(12, 0);
     runs /= test_slow() ? 20 : 1;
     double mean[2] = {0}, square[2] = {0};
     for (int world = 0; world < 2; world++) {
         for (size_t k = 0; k < runs; k++) {
             double x = 0;
-            assert_ok(target->run(state, noise, world, &x, NULL));
+            assert_ok(target->run(state, target, noise, world, &x, NULL));
             mean[world] += x / (double)runs;
             square[world] += x * x / (double)runs;
         }
     }
     tacet_noise_close(noise);
-    target->free(state);
+    tacet__audit_close(state, target);
     const double var = 0.5 * (square[0] - mean[0] * mean[0] + square[1] - mean[1] * mean[1]);
     return (mean[1] - mean[0]) / sqrt(var);
 }

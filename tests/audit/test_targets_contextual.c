@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_targets_contextual.c - the attack on the published choice: it sees something, and never more than is claimed. */
+#include "audit/bound.h"
 #include "support/test.h"
 
 #include <tacet/audit/audit.h>
@@ -20,8 +21,8 @@ static void test_choice(void **state) {
     assert_ok(tacet_audit_run(&r, target, &claim, &settings, NULL));
     /* The published exponent is for a supremum that the scores of a few actions do not reach. */
     assert_true(!r.violated && (r.eps_lower > 0.15 || test_slow()));
-    assert_each_alloc_fails(target->create(&made, &claim, NULL), made == NULL);
-    target->free(made);
+    assert_each_alloc_fails(tacet__audit_open(&made, target, &claim, NULL), made == NULL);
+    tacet__audit_close(made, target);
 }
 
 int main(void) {

@@ -33,7 +33,7 @@ for policy in $policies; do
     grep -q "&$policy\b" src/service/trusted/kinds.c || { echo "$policy is not in src/service/trusted/kinds.c"; exit 1; }
 done
 # An audit target that is not in the list is never run.
-targets=$(sed -n 's/^const tacet_audit_target tacet__audit_\([a-z_0-9]*\) = .*/\1/p' src/audit/targets_*.c)
+targets=$(sed -n 's/^TARGET(\([a-z_0-9]*\),.*/\1/p' src/audit/targets_*.c)
 [ "$(echo "$targets" | wc -l)" -ge 20 ] || { echo "the check does not see the audit targets"; exit 1; }
 for target in $targets; do
     grep -q "X($target)" src/audit/targets.h || { echo "$target is not in TACET__AUDIT_TARGETS, src/audit/targets.h"; exit 1; }

@@ -27,16 +27,23 @@ typedef struct tacet_audit_claim {
     double delta; /* 0 <= delta < 1 */
 } tacet_audit_claim;
 
-/* One mechanism under attack. A state is used by one thread; every thread creates its own. */
-typedef struct tacet_audit_target {
+/* One mechanism under attack. A state is used by one thread; every thread has its own. */
+typedef struct tacet_audit_target tacet_audit_target;
+struct tacet_audit_target {
     const char *name;    /* as typed: "gaussian", "control:half-noise" */
     const char *summary; /* what is run, and what differs between the two worlds */
     bool control;        /* a mechanism known to be broken: the audit must find it out */
     bool pure;           /* the mechanism has delta = 0, whatever was claimed */
-    tacet_status (*create)(void **state, const tacet_audit_claim *claim, tacet_error *err);
-    tacet_status (*run)(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err);
-    void (*free)(void *state);
-} tacet_audit_target;
+    int which;           /* tells targets apart that have the same functions */
+    size_t size;         /* of a state, which begins as zeros */
+    /* Fills a state; NULL: zeros will do. */
+    tacet_status (*create)(void *state, const tacet_audit_target *self, const tacet_audit_claim *claim,
+                           tacet_error *err);
+    /* One draw in a world, boiled down to a number. */
+    tacet_status (*run)(void *state, const tacet_audit_target *self, tacet_noise *noise, int world, double *statistic,
+                        tacet_error *err);
+    void (*clear)(void *state); /* of what create made, also where it failed half-way; NULL: it holds nothing */
+};
 
 typedef struct tacet_audit_settings {
     size_t runs;       /* measured per world and direction of the guess; half as many more choose the event; >= 1000 */
