@@ -187,8 +187,9 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
             "{upper:.4g})}\n"
             "{*test.pairs:|{?claimed|{arm} beats {over} by {lower:.4g} at least (95 %, however often you look)}"
             "{!claimed|{arm} against {over}: no claim yet, the difference lies between {lower:.4g} and {upper:.4g}}\n}"
-            "{?test.more_tickets|about {test.more_tickets} more tickets until a claim, if rates stay as they seem\n}}"
-            "{!test.tickets|nothing released yet\n}}");
+            "{?look.claim|about {look.claim} more tickets until a claim, if rates stay as they seem\n}}"
+            "{!test.tickets|nothing released yet\n}"
+            "{?look.next|the next look comes after {look.next} more tickets\n}}");
     }
     return finish(&a, status, self);
 }

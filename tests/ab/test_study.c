@@ -218,9 +218,16 @@ static void test_what_counts(void **state) {
     tacet_noise_close(w.noise);
 }
 
+/* Each suggestion brings the next release one nearer, and it comes when that was said. */
 static void play(tacet_policy *policy, size_t from, size_t to) {
     for (size_t i = from; i < to; i++) {
+        size_t before = 0, after = 0;
+        const double seen = tacet_ab_test_tickets(tacet_ab_study_test(policy));
+        assert_int_equal(tacet_ab_study_issued(policy, &before), i);
         const tacet_suggestion s = next(policy);
+        assert_int_equal(tacet_ab_study_issued(policy, &after), i + 1);
+        assert_true((before == 1) == (tacet_ab_test_tickets(tacet_ab_study_test(policy)) > seen));
+        assert_true(before == 1 || after + 1 == before || (before == 0 && after == 0));
         if (i % 5 != 0) {
             assert_ok(tacet_policy_observe(policy, s.ticket, (double)(s.index % 2), NULL));
         }

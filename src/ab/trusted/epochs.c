@@ -87,6 +87,11 @@ bool tacet__ab_epochs_due(const tacet__ab_epochs *e) {
     return e->suggested == e->begin + e->size + e->late;
 }
 
+size_t tacet__ab_epochs_next_look(const tacet__ab_epochs *e) {
+    const size_t at = e->begin + e->size + e->late + 1;
+    return at <= e->rounds ? at - e->suggested : 0;
+}
+
 bool tacet__ab_epochs_open(const tacet__ab_epochs *e) {
     return e->suggested <= e->begin + e->size;
 }

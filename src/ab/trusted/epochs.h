@@ -33,6 +33,8 @@ void tacet__ab_epochs_clear(tacet__ab_epochs *e);
 tacet_status tacet__ab_epochs_plan(tacet__ab_epochs *e, size_t full, tacet_error *err);
 /* The next suggestion begins with the release of the current epoch. */
 bool tacet__ab_epochs_due(const tacet__ab_epochs *e);
+/* Suggestions until that one, itself included; 0: it comes after the last round. */
+size_t tacet__ab_epochs_next_look(const tacet__ab_epochs *e);
 /* The current epoch has not ended: a state that is loaded plans it again, since the horizon may have grown. */
 bool tacet__ab_epochs_open(const tacet__ab_epochs *e);
 /* STATE: the horizon is over. */

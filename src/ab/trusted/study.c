@@ -228,3 +228,9 @@ const tacet_ab_test *tacet_ab_study_test(const tacet_policy *policy) {
     const tacet__ab_study *u = tacet__policy_self(policy, &OPS);
     return u != NULL ? u->test : NULL;
 }
+
+size_t tacet_ab_study_issued(const tacet_policy *policy, size_t *next_look) {
+    const tacet__ab_study *u = tacet__policy_self(policy, &OPS);
+    *next_look = u != NULL ? tacet__ab_epochs_next_look(&u->e) : 0;
+    return u != NULL ? u->e.suggested : 0;
+}

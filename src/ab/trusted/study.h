@@ -39,5 +39,7 @@ tacet_status tacet_ab_study_create(tacet_policy **out, const tacet_ab_study_sett
                                    tacet_error *err);
 /* What the releases so far say, of rewards scaled to [0, 1]. Valid until the policy is used again. */
 const tacet_ab_test *tacet_ab_study_test(const tacet_policy *policy);
+/* Tickets that were given so far, and how many more until the next release is seen; 0: there is none any more. */
+size_t tacet_ab_study_issued(const tacet_policy *policy, size_t *next_look);
 
 #endif

@@ -176,7 +176,17 @@ static tacet_status ab_release(const tacet__learner *learner, const tacet__defin
 
 static tacet_status ab_tell(const tacet__learner *learner, const tacet__definition *def, json_t *status,
                             tacet_error *err) {
-    return json_object_set_new(status, "test", ab_json(learner, def)) == 0
+    json_t *test = ab_json(learner, def);
+    const json_t *more = json_object_get(test, "more_tickets");
+    size_t next = 0;
+    const size_t issued = tacet_ab_study_issued(learner->policy, &next);
+    /* A release counts from its own tickets; whoever asks now, from those that were given since. */
+    json_int_t claim = json_integer_value(more);
+    claim = claim > 0 ? claim - ((json_int_t)issued - json_integer_value(json_object_get(test, "tickets"))) : 0;
+    claim = claim < (json_int_t)next && json_integer_value(more) > 0 ? (json_int_t)next : claim;
+    json_t *look = json_pack("{sI so}", "next", (json_int_t)next, "claim",
+                             json_is_integer(more) ? json_integer(claim) : json_null());
+    return json_object_set_new(status, "test", test) == 0 && json_object_set_new(status, "look", look) == 0
                ? TACET_OK
                : tacet__fail(err, TACET_NO_MEMORY, "out of memory making an answer");
 }
