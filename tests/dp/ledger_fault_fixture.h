@@ -4,6 +4,7 @@
 #define TACET_TESTS_DP_LEDGER_FAULT_FIXTURE_H
 
 #include "support/fault_vfs.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <sqlite3.h>
@@ -51,14 +52,9 @@ static inline tacet_ledger *open_ledger(void) {
 }
 
 static inline tacet_charge charge(void) {
-    tacet_charge c;
-    tacet_charge_init(&c);
-    c.what = "a mean";
-    c.to_whom = "the modeler";
-    c.mechanism = "laplace";
+    tacet_charge c = test_charge(0.001);
     c.group = "rows";
     c.part = "1";
-    tacet_charge_pure(&c, 0.001);
     return c;
 }
 

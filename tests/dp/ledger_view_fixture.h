@@ -4,6 +4,7 @@
 #define TACET_TESTS_DP_LEDGER_VIEW_FIXTURE_H
 
 #include "dp/open/ledger_view.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <sqlite3.h>
@@ -26,35 +27,14 @@ static inline int teardown(void **state) {
     return 0;
 }
 
-static inline tacet_ledger *open_ledger(tacet_accounting accounting, double eps) {
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings s;
-    tacet_ledger_settings_defaults(&s);
-    s.accounting = accounting;
-    s.eps = eps;
-    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    return ledger;
-}
-
 static inline void add(tacet_ledger *ledger, const char *ticket, const tacet_charge *charge, const char *answer) {
     tacet_entry entry;
-    tacet_blob memo;
+    OWN_BLOB tacet_blob memo;
     tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, ticket, charge, NULL));
     if (answer != NULL) {
         assert_ok(tacet_ledger_commit(ledger, &entry, answer, strlen(answer), NULL, NULL));
     }
-    tacet_blob_clear(&memo);
-}
-
-static inline tacet_charge charge(double eps) {
-    tacet_charge c;
-    tacet_charge_init(&c);
-    c.what = "a mean";
-    c.to_whom = "the modeler";
-    c.mechanism = "laplace";
-    tacet_charge_pure(&c, eps);
-    return c;
 }
 
 static inline tacet_status verify(tacet__ledger_report *report, const unsigned char *noted, tacet_error *err) {
@@ -72,11 +52,11 @@ static inline tacet_status verify(tacet__ledger_report *report, const unsigned c
 
 /* A ledger of some size, closed, so that all of it is in the one file. */
 static inline void make_ledger(unsigned char head[TACET_HASH_BYTES]) {
-    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 3);
+    tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 3);
     tacet_ledger_totals totals;
     for (int i = 0; i < 5; i++) {
         char ticket[16];
-        const tacet_charge c = charge(0.5);
+        const tacet_charge c = test_charge(0.5);
         (void)snprintf(ticket, sizeof ticket, "t%d", i);
         add(ledger, ticket, &c, i == 2 ? NULL : "an answer");
     }

@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include "dp/noise/noise_state.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 static inline tacet_noise *script_open(void) {

@@ -105,35 +105,23 @@ static void gaussian_noise_composes_or_shifts(void **state) {
 /* Through the gate: what the ledger has spent on a release of ten rows a person. */
 static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
     (void)state;
-    const char *folder = test_mkdir();
+    OWN_FOLDER const char *folder = test_mkdir();
     char path[512];
     const double value = 0.5;
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
-    tacet_ledger_settings settings;
     tacet_ledger_totals totals;
-    tacet_ledger *ledger = NULL;
-    tacet_bound *bound = NULL;
-    tacet_mechanism *mechanism = NULL;
-    tacet_release *release = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
+    OWN_MECHANISM tacet_mechanism *mechanism = NULL;
+    OWN_RELEASE tacet_release *release = NULL;
     (void)snprintf(path, sizeof path, "%s/ledger", folder);
-    tacet_ledger_settings_defaults(&settings);
-    settings.accounting = TACET_ACCOUNTING_BASIC;
-    settings.eps = 5;
-    settings.delta = 0;
-    assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
+    OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 5);
     assert_ok(tacet_bound_norm(&bound, 1, 1, NULL));
     assert_ok(tacet_mechanism_create(&mechanism, TACET_MECHANISM_KNORM, bound, &replace, 0.25, 0, NULL));
-    tacet_bounded *bounded = test_bounded(bound, &value);
+    OWN_BOUNDED tacet_bounded *bounded = test_bounded(bound, &value);
     const tacet_ask ask = {.ledger = ledger, .ticket = "t", .what = "w", .to_whom = "x", .rows_each = 10};
     assert_ok(tacet_mechanism_run(mechanism, &release, &ask, bounded, NULL));
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_true(totals.spent >= 2.5 && totals.spent < 2.5 * 1.000001);
-    tacet_release_free(release);
-    tacet_bounded_free(bounded);
-    tacet_mechanism_free(mechanism);
-    tacet_bound_free(bound);
-    tacet_ledger_close(ledger);
-    test_rmdir(folder);
 }
 
 int main(void) {

@@ -15,7 +15,7 @@
 static void test_bernoulli_words(void **state) {
     static const uint64_t cases[][2] = {
         {1, 2}, {1, 3}, {2, 7}, {UINT64_MAX - 1, UINT64_MAX}, {1, UINT64_MAX}, {123456789, 987654321987654321}};
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const uint64_t p = cases[i][0];
         const uint64_t q = cases[i][1];
@@ -50,11 +50,10 @@ static void test_bernoulli_words(void **state) {
         script(noise, (uint64_t[]){0}, 1);
         assert_false(tacet__bernoulli(noise, 0, q));
     }
-    tacet_noise_close(noise);
 }
 
 static void test_below_words(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     script(noise, NULL, 0);
     assert_true(tacet__noise_below(noise, 0) == 0 && tacet__noise_below(noise, 1) == 0);
     /* Of 2^64 = 6 q + 4 words the first four products are uneven and thrown back. */
@@ -86,15 +85,14 @@ static void test_below_words(void **state) {
             assert_true(words[v] == words[0]);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* The same words through the code of two words and through the one that keeps every digit. */
 static void test_fast_is_slow(void **state) {
     static const double sigmas[] = {1, 2.5, 1e-3, 12345.678, 0x1p-10, 0x1p40};
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++) {
-        tacet_noise *fast = NULL;
-        tacet_noise *slow = NULL;
+        OWN_NOISE tacet_noise *fast = NULL;
+        OWN_NOISE tacet_noise *slow = NULL;
         assert_ok(tacet_noise_open_seeded(&fast, 17, s, NULL));
         assert_ok(tacet_noise_open_seeded(&slow, 17, s, NULL));
         const int grid = s < 4 ? tacet__grid_exponent(sigmas[s], s % 2 == 0 ? 20 : 40) : 0;
@@ -114,14 +112,12 @@ static void test_fast_is_slow(void **state) {
             assert_int_equal(fast->next, slow->next);
         }
         assert_true(tail > 0);
-        tacet_noise_close(fast);
-        tacet_noise_close(slow);
     }
 }
 
 /* Rounding against 128-bit arithmetic that knows one word more. */
 static void test_round(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     tacet_simrng rng = test_rng(5, 5);
     int close = 0;
     for (int i = 0; i < 200000; i++) {
@@ -177,7 +173,6 @@ static void test_round(void **state) {
         assert_true(tacet__lazy_round(noise, &x, &quarter) == up);
         assert_script_used(noise);
     }
-    tacet_noise_close(noise);
 }
 
 /* Every weight by fixed-point arithmetic of 128 bits: exp(-j^2/8192) = prod of exp(-2^i/8192) over the bits of j^2,
@@ -246,7 +241,7 @@ static const uint64_t FRACTIONS[2][8] = {
 };
 
 static void test_fraction(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (int c = 0; c < 2; c++) {
         const unsigned j = c == 0 ? 1 : 100;
         uint64_t words[8];
@@ -270,7 +265,6 @@ static void test_fraction(void **state) {
     script(noise, (uint64_t[]){0}, 1);
     assert_false(tacet__below_fraction(noise, GAUSSIAN_C, GAUSSIAN_FLOOR[0], 0, 8192));
     assert_script_used(noise);
-    tacet_noise_close(noise);
 }
 
 static uint64_t word_for_item(unsigned item) {
@@ -291,7 +285,7 @@ static const uint64_t HIGH = UINT64_MAX - (UINT64_C(1) << 40);
 
 /* Every column: the last word of its own item, and the first of the other one. sigma = 64 shows the strip's number. */
 static void test_columns(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (uint64_t k = 0; k < 256; k++) {
         const uint64_t keep = GAUSSIAN_COLUMNS[k].keep;
         const uint64_t own[2] = {(k << 56) + keep - 1, ACCEPT};
@@ -308,12 +302,11 @@ static void test_columns(void **state) {
             assert_true(x == (double)GAUSSIAN_COLUMNS[k].other);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* The 13 bits of the first coin: true for exactly 2n + 1 of their values; then u is asked for. */
 static void test_first_coin(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (uint64_t n = 0; n < GAUSSIAN_STRIPS; n++) {
         double x = 0;
         script(noise, (uint64_t[]){word_for_item((unsigned)n), (2 * n + 1) << LAZY_HEAD_BITS}, 2);
@@ -325,12 +318,11 @@ static void test_first_coin(void **state) {
         assert_script_used(noise);
         assert_true(x == (double)n);
     }
-    tacet_noise_close(noise);
 }
 
 /* The item of the fractions, word by word. */
 static void test_rare(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     double x = 0;
     const uint64_t rare = word_for_item(GAUSSIAN_RARE);
     const uint64_t unit = UINT64_MAX / GAUSSIAN_RARE_WEIGHT + 1;
@@ -360,13 +352,12 @@ static void test_rare(void **state) {
     assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
     assert_true(x == 7);
     assert_script_used(noise);
-    tacet_noise_close(noise);
 }
 
 /* Far out in the tail: block t = 30 is 33.97 sigma. The blocks' bits are 0 until the stop, each followed by a coin of
  * 2/e; a coin of exp(-(m (508 + m) - 8192 t) / 8192) would need hundreds of exp(-1): they are forced too. */
 static void test_tail(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     size_t n = 0;
     words[n++] = word_for_item(GAUSSIAN_TAIL);
@@ -412,12 +403,11 @@ static void test_tail(void **state) {
     assert_true(two[0] == 0 && two[1] == 0);
     assert_string_equal(err.message, "a draw needed more digits than there is room for");
     assert_ok(tacet__draw_gaussian(noise, two, 2, 64, 0, NULL));
-    tacet_noise_close(noise);
 }
 
 /* Coins that meet the same digits as u, to the last one there is room for. */
 static void test_digits_run_out(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[64];
     double x = 0;
     /* Strip 5, first coin true (13 bits of 0), then u against 50 + 448 equal bits. */
@@ -459,11 +449,10 @@ static void test_digits_run_out(void **state) {
     }
     script(noise, words, n);
     assert_status(tacet__draw_laplace(noise, &x, 1, 64, 0, NULL), TACET_NUMERIC);
-    tacet_noise_close(noise);
 }
 
 static void test_laplace_end(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     for (int discrete = 0; discrete < 2; discrete++) {
         for (int last = EXPONENTIAL_END - 1; last <= EXPONENTIAL_END; last++) {
@@ -487,7 +476,6 @@ static void test_laplace_end(void **state) {
             assert_close(x, last < EXPONENTIAL_END ? last : 0, 0);
         }
     }
-    tacet_noise_close(noise);
 }
 
 int main(void) {

@@ -24,7 +24,7 @@ static double chi2(const double *seen, const double *expected, size_t cells) {
 static void test_radius_and_direction(void **state) {
     static const size_t dims[] = {2, 3, 7, 40};
     enum { DRAWS = 20000, CELLS = 20 };
-    tacet_noise *noise = test_noise(2, 1);
+    OWN_NOISE tacet_noise *noise = test_noise(2, 1);
     for (size_t d = 0; d < 4; d++) {
         const size_t m = dims[d];
         double radius[CELLS + 1] = {0}, expected[CELLS + 1], cosine[CELLS] = {0}, uniform[CELLS];
@@ -57,7 +57,6 @@ static void test_radius_and_direction(void **state) {
             assert_true(chi2(cosine, uniform, CELLS) > ALARM);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* A normal in strip n whose u begins with `head`, kept at once: one word. The last 16 bits of the head come later. */
@@ -86,7 +85,7 @@ static size_t push_three(uint64_t *words, size_t at, const uint64_t n[3], const 
 /* G = (1, 0) and z just below 1/2: theta |G| z / grid straddles the boundary of 0 and 1 at every level, until a digit
  * tells. After `levels` undecided ones the next digits decide. */
 static void test_levels(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (unsigned levels = 1; levels <= LAZY_MORE + 1; levels++) {
         for (int up = 0; up < 2; up++) {
             uint64_t words[64];
@@ -105,13 +104,12 @@ static void test_levels(void **state) {
             assert_close(x, levels <= LAZY_MORE ? up : 0, 0);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* Two coordinates that straddle at every level: when the first has used up all digits, nothing is drawn for the other,
  * and nothing comes out. */
 static void test_exhausted_block(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[64];
     size_t n = 0;
     const uint64_t strips[] = {64, 0, 0, 31, 31}, heads[] = {0, 0, 0, LAZY_HEAD_MASK, LAZY_HEAD_MASK};
@@ -131,13 +129,12 @@ static void test_exhausted_block(void **state) {
     assert_status(tacet__draw_knorm(noise, x, 2, 1, 0, NULL), TACET_NUMERIC);
     assert_script_used(noise);
     assert_true(x[0] == 0 && x[1] == 0);
-    tacet_noise_close(noise);
 }
 
 /* Values just above and just below q + 1/2 are decided by exact comparisons, those near whole numbers by the filter:
  * theta / grid = 32, so that z = strip/64 is at strip/2, on a boundary when the strip is odd. */
 static void test_guess(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (uint64_t strip = 1; strip < 220; strip++) {
         for (int above = 0; above < 2; above++) {
             uint64_t words[8];
@@ -154,12 +151,11 @@ static void test_guess(void **state) {
             assert_close(x, odd ? ((double)strip + (above ? 1 : -1)) / 2 : (double)strip / 2, 0);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* G_1 = 1 + 7/2^56 and G_2 = 2^-26.6 are 1 and 0 to doubles: a value that straddles 1/2 beyond what they hold. */
 static void test_low_guess(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     for (int up = 0; up < 2; up++) {
         uint64_t words[16];
         size_t n = push_three(words, 0, (uint64_t[]){64, 0, 31},
@@ -173,13 +169,12 @@ static void test_low_guess(void **state) {
         assert_script_used(noise);
         assert_close(x, up, 0);
     }
-    tacet_noise_close(noise);
 }
 
 /* A draft knows where a normal is before its digits are all drawn: the lazy reals that it is expanded to lie there. */
 static void test_draft(void **state) {
     enum { ROUNDS = 100, COUNT = 300 };
-    tacet_noise *noise = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
     draft d;
     size_t slow = 0;
     assert_ok(tacet_noise_open_seeded(&noise, 12, 1, NULL));
@@ -197,7 +192,6 @@ static void test_draft(void **state) {
     }
     assert_true(slow > ROUNDS * COUNT / 100 && slow < ROUNDS * COUNT / 25);
     tacet__draft_clear(&d, COUNT);
-    tacet_noise_close(noise);
 }
 
 /* With the same random digits every number of digits known to the filter gives the same bits as exact arithmetic for
@@ -238,7 +232,7 @@ static void test_filter_is_exact(void **state) {
  * and with three digits, where most cells are decided exactly. */
 static void test_plane(void **state) {
     enum { DRAWS = 60000, SIDE = 7, CELLS = SIDE * SIDE + 1, POINTS = 64 };
-    tacet_noise *noise = test_noise(11, 1);
+    OWN_NOISE tacet_noise *noise = test_noise(11, 1);
     for (int few = 0; few < 2; few++) {
         double seen[CELLS] = {0}, expected[CELLS] = {0}, rest = DRAWS;
         for (int i = 0; i < DRAWS; i++) {
@@ -258,7 +252,6 @@ static void test_plane(void **state) {
         expected[CELLS - 1] = rest;
         assert_true(chi2(seen, expected, CELLS) > ALARM);
     }
-    tacet_noise_close(noise);
 }
 
 /* Many vectors are those of as many calls, whatever levels they need; the row whose digits run out wipes them all. */
@@ -301,7 +294,7 @@ static void test_rows(void **state) {
 }
 
 static void test_limits(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     double x[4] = {7, 7, 7, 7};
     const double bad[] = {0, -1, NAN, INFINITY};
     for (size_t i = 0; i < 4; i++) {
@@ -333,7 +326,6 @@ static void test_limits(void **state) {
         assert_true(x[0] == 0);
         assert_script_used(noise);
     }
-    tacet_noise_close(noise);
 }
 
 int main(void) {

@@ -2,6 +2,7 @@
 /* test_ledger.c - what the ledger promises, one promise after the other, without faults (those: test_ledger_fault.c,
  * test_ledger_crash.c). In a file, and in a shared store when told where (support/ledger_place.h). */
 #include "dp/open/entry.h"
+#include "support/gate.h"
 #include "support/ledger_place.h"
 #include "support/test.h"
 
@@ -50,15 +51,10 @@ static void reopen(fixture *f) {
 }
 
 static tacet_charge pure(double eps) {
-    tacet_charge charge;
-    tacet_charge_init(&charge);
-    charge.what = "a mean";
-    charge.to_whom = "the modeler";
-    charge.mechanism = "laplace";
+    tacet_charge charge = test_charge(eps);
     charge.parameters = "{\"scale\":2}";
     charge.covered_fields = "age";
     charge.covered_records = "each row";
-    tacet_charge_pure(&charge, eps);
     return charge;
 }
 
@@ -336,10 +332,10 @@ static void test_lookup(void **state) {
 }
 
 /* What an entry was asked, answered or not. */
-static void test_charge(void **state) {
+static void test_what_was_asked(void **state) {
     fixture *f = *state;
     tacet_charge asked;
-    tacet_blob texts;
+    OWN_BLOB tacet_blob texts;
     tacet_blob_init(&texts);
     reopen(f);
     assert_ok(tacet_blob_append(&texts, "old", 4, NULL));
@@ -363,12 +359,11 @@ static void test_charge(void **state) {
         reopen(f);
     }
     assert_close(totals(f).spent, 0.5, 0);
-    tacet_blob_clear(&texts);
 }
 
 static void test_settings(void **state) {
     fixture *f = *state;
-    tacet_ledger *l = NULL;
+    OWN_LEDGER tacet_ledger *l = NULL;
     tacet_ledger_settings s = f->settings;
     assert_status(tacet_ledger_open(&l, NULL, &s, NULL), TACET_INVALID);
     assert_status(tacet_ledger_open(&l, "", &s, NULL), TACET_INVALID);
@@ -419,7 +414,6 @@ static void test_settings(void **state) {
     tacet_ledger_settings_defaults(&s);
     s.use_stored = true;
     assert_ok(tacet_ledger_open(&l, f->path, &s, NULL));
-    tacet_ledger_close(l);
 }
 
 static void test_bad_charges(void **state) {
@@ -447,7 +441,7 @@ static void test_bad_charges(void **state) {
 
 static void test_two_handles(void **state) {
     fixture *f = *state;
-    tacet_ledger *other = NULL;
+    OWN_LEDGER tacet_ledger *other = NULL;
     tacet_entry entry;
     reopen(f);
     assert_ok(tacet_ledger_open(&other, f->path, &f->settings, NULL));
@@ -463,7 +457,6 @@ static void test_two_handles(void **state) {
     assert_true(f->entry.answered);
     assert_memory_equal(f->memo.data, "one", 3);
     assert_int_equal(totals(f).records, 3);
-    tacet_ledger_close(other);
 }
 
 /* Who went on where another one stood still is not disturbed when that one wakes up. */
@@ -532,7 +525,7 @@ int main(void) {
         T(test_groups),
         T(test_disclose),
         T(test_lookup),
-        T(test_charge),
+        T(test_what_was_asked),
         T(test_settings),
         T(test_bad_charges),
         T(test_two_handles),

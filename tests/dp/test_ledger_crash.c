@@ -4,6 +4,7 @@
  * answer. A killed child draws from the operating system, so a second draw would differ (probability 2^-128 that it
  * does not). The kills by time hit other instants in every run; what they check holds at all of them. */
 #include "support/fault_vfs.h"
+#include "support/gate.h"
 #include "support/ledger_place.h"
 #include "support/test.h"
 
@@ -38,16 +39,6 @@ static tacet_ledger_settings settings(const char *vfs) {
     return s;
 }
 
-static tacet_charge charge(double eps) {
-    tacet_charge c;
-    tacet_charge_init(&c);
-    c.what = "a mean";
-    c.to_whom = "the modeler";
-    c.mechanism = "laplace";
-    tacet_charge_pure(&c, eps);
-    return c;
-}
-
 static int setup(void **state) {
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     ledger_place(path, sizeof path, folder);
@@ -66,7 +57,7 @@ static int answer_one(tacet_ledger *ledger, int ticket, int out) {
     tacet_entry entry;
     tacet_blob memo;
     reply r;
-    const tacet_charge c = charge(0.01);
+    const tacet_charge c = test_charge(0.01);
     tacet_blob_init(&memo);
     memset(&r, 0, sizeof r);
     r.ticket = ticket;
@@ -101,9 +92,9 @@ static void collect(int in) {
 
 /* Every answer that left is in the ledger, as it left, and the ledger is whole. */
 static void check_ledger(void) {
-    tacet_ledger *ledger = NULL;
+    OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_entry entry;
-    tacet_blob memo;
+    OWN_BLOB tacet_blob memo;
     tacet_ledger_totals totals;
     char name[32];
     const tacet_ledger_settings s = settings(NULL);
@@ -127,8 +118,6 @@ static void check_ledger(void) {
     assert_true(totals.answered >= replied);
     assert_true(totals.entries >= totals.answered);
     assert_close(totals.spent, 0.01 * (double)totals.entries, 1e-9); /* no entry was charged twice */
-    tacet_blob_clear(&memo);
-    tacet_ledger_close(ledger);
 }
 
 /* A child answers one ticket, with the n-th operation armed (0: none). Returns true when it was killed. */
@@ -269,7 +258,7 @@ static void test_processes_race(void **state) {
             for (int k = 0; k < WANT; k++) {
                 tacet_entry entry;
                 char name[32];
-                const tacet_charge c = charge(0.1);
+                const tacet_charge c = test_charge(0.1);
                 (void)snprintf(name, sizeof name, "%d of %d", k, i);
                 const tacet_status status = tacet_ledger_reserve(mine, &entry, &memo, name, &c, NULL);
                 if (status != TACET_OK && status != TACET_BUDGET) {
@@ -316,7 +305,7 @@ static void *race(void *argument) {
     for (int k = 0; k < ROUNDS; k++) {
         tacet_entry entry;
         char name[32];
-        const tacet_charge c = charge(1);
+        const tacet_charge c = test_charge(1);
         (void)snprintf(name, sizeof name, "%d of %d", k, r->number);
         const tacet_status own = tacet_ledger_reserve(r->ledger, &entry, &memo, name, &c, NULL);
         r->won += own == TACET_OK;
@@ -346,17 +335,17 @@ static void *race(void *argument) {
 static void test_threads_race(void **state) {
     static racer racers[THREADS];
     pthread_t threads[THREADS];
-    tacet_ledger *ledger = NULL;
+    OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings(NULL);
     s.eps = 140; /* 40 shared tickets and 320 own ones want 1 each, so not all own ones fit */
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
     /* The shared ones are reserved first, so that they are not refused. */
-    tacet_blob memo;
+    OWN_BLOB tacet_blob memo;
     tacet_blob_init(&memo);
     for (int k = 0; k < ROUNDS; k++) {
         tacet_entry entry;
         char name[32];
-        const tacet_charge c = charge(1);
+        const tacet_charge c = test_charge(1);
         (void)snprintf(name, sizeof name, "shared %d", k);
         assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, name, &c, NULL));
     }
@@ -379,8 +368,6 @@ static void test_threads_race(void **state) {
     }
     assert_int_equal(won, 100);
     assert_int_equal(first, ROUNDS);
-    tacet_blob_clear(&memo);
-    tacet_ledger_close(ledger);
 }
 
 int main(void) {
@@ -398,10 +385,7 @@ int main(void) {
     };
     /* What happens inside a shared store's own files is for its own tests. */
     const struct CMUnitTest shared[] = {T(test_kill_any_time), T(test_processes_race), T(test_threads_race)};
-    /* Kills keep the page cache and the power cuts are made here, so a disk adds nothing but its latency. */
-    if (access("/dev/shm", W_OK) == 0) {
-        (void)setenv("TMPDIR", "/dev/shm", 0);
-    }
+    test_in_memory();
     fault_vfs_register();
     return ledger_is_shared() ? cmocka_run_group_tests(shared, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,8 +31,7 @@ static void test_allocation_open(void **state) {
             }
             fail_alloc_after(n);
             const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
-            const int hit = fail_alloc_hit();
-            fail_alloc_after(0);
+            const int hit = fail_alloc_end();
             assert_tidy();
             if (!hit) {
                 assert_ok(status);
@@ -88,8 +87,7 @@ static void test_allocation_calls(void **state) {
             default:
                 status = tacet_ledger_total(ledger, &totals, NULL);
             }
-            const int hit = fail_alloc_hit();
-            fail_alloc_after(0);
+            const int hit = fail_alloc_end();
             total_hits += hit;
             if (hit) {
                 assert_int_equal(status, TACET_NO_MEMORY);
@@ -132,8 +130,7 @@ static void each_operation(int operations, fault_action action) {
         } else {
             assert_int_equal(entry.seq, 0);
         }
-        const int hit = fault_vfs_hit();
-        fault_vfs_arm(0, 0, FAULT_ERROR);
+        const int hit = fault_vfs_end();
         if (first != TACET_OK) {
             assert_true(first == TACET_IO || first == TACET_BUSY || first == TACET_NOT_FOUND);
             assert_true(hit);
@@ -171,14 +168,13 @@ static void test_write_errors(void **state) {
 
 static void test_disk_full(void **state) {
     each_operation(FAULT_WRITE, FAULT_FULL);
-    tacet_ledger *ledger = open_ledger();
+    OWN_LEDGER tacet_ledger *ledger = open_ledger();
     fault_vfs_arm(1, FAULT_WRITE, FAULT_FULL);
     assert_status(reserve(ledger, "full"), TACET_IO);
     assert_non_null(strstr(err.message, "disk full"));
     assert_status(reserve(ledger, "full"), TACET_IO); /* and again */
     fault_vfs_arm(0, 0, FAULT_ERROR);
     assert_status(tacet_ledger_lookup(ledger, &entry, &memo, "full", NULL), TACET_NOT_FOUND);
-    tacet_ledger_close(ledger);
 }
 
 static void test_read_errors(void **state) {
@@ -193,8 +189,7 @@ static void test_read_errors(void **state) {
         if (status == TACET_OK) {
             status = reserve(ledger, "t1");
         }
-        const int hit = fault_vfs_hit();
-        fault_vfs_arm(0, 0, FAULT_ERROR);
+        const int hit = fault_vfs_end();
         tacet_ledger_close(ledger);
         if (!hit) {
             assert_ok(status);
@@ -211,8 +206,7 @@ static void test_creation_errors(void **state) {
         (void)unlink(path);
         fault_vfs_arm(n, FAULT_CHANGE | FAULT_OPEN | FAULT_SHM, FAULT_ERROR);
         const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
-        const int hit = fault_vfs_hit();
-        fault_vfs_arm(0, 0, FAULT_ERROR);
+        const int hit = fault_vfs_end();
         assert_true((status == TACET_OK) == (ledger != NULL));
         tacet_ledger_close(ledger);
         assert_tidy();
@@ -234,7 +228,7 @@ static void test_creation_errors(void **state) {
 }
 
 static void test_busy(void **state) {
-    tacet_ledger *ledger = open_ledger();
+    OWN_LEDGER tacet_ledger *ledger = open_ledger();
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -244,7 +238,6 @@ static void test_busy(void **state) {
     assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     assert_ok(reserve(ledger, "t"));
     (void)sqlite3_close(db);
-    tacet_ledger_close(ledger);
 }
 
 static const char NO_TRIGGERS[] =
@@ -274,14 +267,13 @@ static void test_changed_under_handle(void **state) {
 }
 
 static void test_answer_record_changed(void **state) {
-    tacet_ledger *ledger = open_ledger();
+    OWN_LEDGER tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "t"));
     assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
     sql(NO_TRIGGERS);
     sql("UPDATE record SET body = x'00' WHERE seq = 2");
     assert_status(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL), TACET_CORRUPT);
     assert_status(reserve(ledger, "t"), TACET_CORRUPT);
-    tacet_ledger_close(ledger);
 }
 
 static void test_rolled_back_under_handle(void **state) {
@@ -314,7 +306,7 @@ static void test_rolled_back_under_handle(void **state) {
 static void test_replaced_under_handle(void **state) {
     char other[320];
     (void)snprintf(other, sizeof other, "%s/other", folder);
-    tacet_ledger *ledger = open_ledger();
+    OWN_LEDGER tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "a"));
     const tacet_ledger_settings s = settings();
     tacet_ledger *second = NULL;
@@ -334,7 +326,6 @@ static void test_replaced_under_handle(void **state) {
     sql(statement);
     assert_status(reserve(ledger, "c"), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "replaced"));
-    tacet_ledger_close(ledger);
 }
 
 static void test_anchor_write_fails(void **state) {
@@ -389,9 +380,7 @@ int main(void) {
         T(test_replaced_under_handle),
         T(test_anchor_write_fails),
     };
-    if (access("/dev/shm", W_OK) == 0) {
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */
-    }
+    test_in_memory();
     fault_vfs_register();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

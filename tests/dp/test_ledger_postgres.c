@@ -2,6 +2,7 @@
 /* test_ledger_postgres.c - what is different about a ledger in a shared store: how it comes into being, who may change
  * its tables, and a server that hangs up. What is the same is tested by the same programs
  * (tests/e2e/postgres_ledger.sh). support/pgcluster.sh gives the database. */
+#include "support/gate.h"
 #include "support/ledger_place.h"
 
 #include <tacet/dp/ledger.h>
@@ -32,28 +33,20 @@ static tacet_status open_ledger(tacet_ledger **out) {
 }
 
 static tacet_status reserve(tacet_ledger *ledger, const char *ticket, double eps, tacet_entry *entry) {
-    tacet_charge charge;
-    tacet_blob memo;
-    tacet_charge_init(&charge);
+    const tacet_charge charge = test_charge(eps);
+    OWN_BLOB tacet_blob memo;
     tacet_blob_init(&memo);
-    charge.what = "a mean";
-    charge.to_whom = "the modeler";
-    charge.mechanism = "laplace";
-    tacet_charge_pure(&charge, eps);
-    const tacet_status status = tacet_ledger_reserve(ledger, entry, &memo, ticket, &charge, NULL);
-    tacet_blob_clear(&memo);
-    return status;
+    return tacet_ledger_reserve(ledger, entry, &memo, ticket, &charge, NULL);
 }
 
 /* A ledger with two entries, one of them answered. */
 static void fill(void) {
-    tacet_ledger *ledger = NULL;
+    OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_entry entry;
     assert_ok(open_ledger(&ledger));
     assert_ok(reserve(ledger, "one", 0.25, &entry));
     assert_ok(tacet_ledger_commit(ledger, &entry, "yes", 3, NULL, NULL));
     assert_ok(reserve(ledger, "two", 0.25, &entry));
-    tacet_ledger_close(ledger);
 }
 
 static tacet_status try_sql(const char *sql) {
@@ -85,7 +78,7 @@ static void test_append_only(void **state) {
         "DELETE FROM format",
         "TRUNCATE format",
     };
-    tacet_ledger *ledger = NULL;
+    OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_ledger_totals totals;
     fill();
     for (size_t i = 0; i < sizeof SQL / sizeof SQL[0]; i++) {
@@ -94,7 +87,6 @@ static void test_append_only(void **state) {
     assert_ok(open_ledger(&ledger));
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_int_equal(totals.entries, 2);
-    tacet_ledger_close(ledger);
 }
 
 /* Whoever owns the tables can switch the triggers off; the chain shows it. */
@@ -175,8 +167,7 @@ static void test_allocations(void **state) {
         tacet_ledger *ledger = NULL;
         fail_alloc_after(n);
         const tacet_status status = open_ledger(&ledger);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
+        const int hit = fail_alloc_end();
         if (hit == 0) {
             assert_ok(status);
             tacet_ledger_close(ledger);
@@ -195,7 +186,7 @@ static void hang_up(void) {
 
 /* A connection that is lost between any two steps: nothing is charged twice, the handle goes on. */
 static void test_hang_up(void **state) {
-    tacet_ledger *ledger = NULL;
+    OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_entry entry;
     tacet_ledger_totals totals;
     assert_ok(open_ledger(&ledger));
@@ -210,13 +201,12 @@ static void test_hang_up(void **state) {
     assert_int_equal(totals.entries, 1);
     assert_int_equal(totals.answered, 1);
     assert_close(totals.spent, 0.25, 0);
-    tacet_ledger_close(ledger);
 }
 
 /* A schema each: a budget of its own. */
 static void test_two_ledgers(void **state) {
-    tacet_ledger *one = NULL;
-    tacet_ledger *two = NULL;
+    OWN_LEDGER tacet_ledger *one = NULL;
+    OWN_LEDGER tacet_ledger *two = NULL;
     tacet_entry entry;
     char other[1200];
     const tacet_ledger_settings s = settings();
@@ -227,8 +217,6 @@ static void test_two_ledgers(void **state) {
     assert_ok(reserve(one, "all", 1.0, &entry));
     assert_ok(reserve(two, "all", 1.0, &entry));
     assert_status(reserve(two, "more", 0.1, &entry), TACET_BUDGET);
-    tacet_ledger_close(one);
-    tacet_ledger_close(two);
 }
 
 int main(void) {

@@ -113,7 +113,7 @@ static void forge(tacet__record *records, size_t count) {
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     for (size_t i = 0; i < count; i++) {
-        tacet_blob body;
+        OWN_BLOB tacet_blob body;
         tacet_blob_init(&body);
         records[i].seq = i + (i > 0 && i == misnumbered);
         if (records[i].kind == TACET__RECORD_COMMIT) {
@@ -131,7 +131,6 @@ static void forge(tacet__record *records, size_t count) {
             (void)snprintf(triggers, sizeof triggers, "INSERT INTO answer VALUES(%zu, x'')", i);
             assert_int_equal(sqlite3_exec(db, triggers, NULL, NULL, NULL), SQLITE_OK);
         }
-        tacet_blob_clear(&body);
     }
     assert_int_equal(
         sqlite3_prepare_v2(db, "UPDATE head SET records = (SELECT count(*) FROM record), hash = ?1", -1, &insert, NULL),
@@ -163,7 +162,7 @@ static tacet__record an_entry(const char *ticket, double eps) {
     memset(&r, 0, sizeof r);
     r.kind = TACET__RECORD_RESERVE;
     r.reserve.ticket = ticket;
-    r.reserve.charge = charge(eps > 0 ? eps : 1);
+    r.reserve.charge = test_charge(eps > 0 ? eps : 1);
     if (!(eps > 0)) {
         tacet_charge_init(&r.reserve.charge);
         r.reserve.charge.what = "y";
@@ -278,11 +277,11 @@ static void test_changed_answers(void **state) {
                          SQLITE_OK);
         assert_status(verify(&report, NULL, &err), TACET_CORRUPT);
         assert_non_null(strstr(err.message, "record 4"));
-        tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 3);
+        tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 3);
         tacet_entry entry;
         tacet_blob memo;
         tacet_blob_init(&memo);
-        const tacet_charge c = charge(0.5);
+        const tacet_charge c = test_charge(0.5);
         assert_status(tacet_ledger_reserve(ledger, &entry, &memo, "t1", &c, NULL), TACET_CORRUPT);
         assert_false(entry.answered);
         assert_status(tacet_ledger_lookup(ledger, &entry, &memo, "t1", NULL), TACET_CORRUPT);
@@ -367,8 +366,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_every_region, setup, teardown),
         cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
     };
-    if (access("/dev/shm", W_OK) == 0) {
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* nothing here is about the disk but its latency */
-    }
+    test_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

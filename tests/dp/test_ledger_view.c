@@ -38,7 +38,7 @@ static void test_totals_agree(void **state) {
     tacet_simrng rng = test_rng(21, 0);
     for (int round = 0; round < 12; round++) {
         const tacet_accounting accounting = (tacet_accounting)(1 + round % 3);
-        tacet_ledger *ledger = open_ledger(accounting, 20);
+        tacet_ledger *ledger = test_ledger(path, accounting, 20);
         tacet_ledger_totals totals;
         tacet__ledger_report report;
         tacet_error err = {TACET_OK, ""};
@@ -51,8 +51,8 @@ static void test_totals_agree(void **state) {
             static const char *const NAMES[PARTS] = {"1", "2", "3", "4"};
             char ticket[16];
             tacet_entry entry;
-            tacet_blob memo;
-            tacet_charge c = charge(0.05 + tacet_simrng_uniform(&rng));
+            OWN_BLOB tacet_blob memo;
+            tacet_charge c = test_charge(0.05 + tacet_simrng_uniform(&rng));
             const size_t group = tacet_simrng_below(&rng, 1 + GROUPED);
             const size_t part = tacet_simrng_below(&rng, PARTS);
             const bool covered = tacet_simrng_below(&rng, 8) > 0;
@@ -87,7 +87,6 @@ static void test_totals_agree(void **state) {
                 assert_int_equal(status, TACET_BUDGET);
                 refused++;
             }
-            tacet_blob_clear(&memo);
         }
         assert_ok(tacet_ledger_total(ledger, &totals, NULL));
         assert_ok(verify(&report, totals.head, &err)); /* while the writer is open */
@@ -154,7 +153,7 @@ static void test_rollback(void **state) {
     s.use_stored = true;
     s.anchor = anchor;
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    const tacet_charge c = charge(0.5);
+    const tacet_charge c = test_charge(0.5);
     add(ledger, "late", &c, "x");
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     memcpy(late, totals.head, TACET_HASH_BYTES);
@@ -237,8 +236,8 @@ static void test_read_only_with_log(void **state) {
     const pid_t writer = fork();
     if (writer == 0) {
         unsigned char head[TACET_HASH_BYTES];
-        tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 3);
-        const tacet_charge c = charge(0.5);
+        tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 3);
+        const tacet_charge c = test_charge(0.5);
         (void)head;
         tacet_entry entry;
         tacet_blob memo;
@@ -286,8 +285,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_read_only_with_log, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
     };
-    if (access("/dev/shm", W_OK) == 0) {
-        (void)setenv("TMPDIR", "/dev/shm", 0); /* nothing here is about the disk but its latency */
-    }
+    test_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

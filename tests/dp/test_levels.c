@@ -19,7 +19,7 @@ static void levels_have_the_law_of_randomised_response(void **state) {
     static const size_t K[] = {2, 3, 7, 40};
     static const double LIMIT[] = {15.1, 18.4, 27.9, 83.6};
     static const double EPS[] = {0.01, 0.5, 1, 3, 5.7};
-    tacet_noise *noise = test_noise(5, 0);
+    OWN_NOISE tacet_noise *noise = test_noise(5, 0);
     for (size_t i = 0; i < 4; i++) {
         for (size_t e = 0; e < 5; e++) {
             const size_t k = K[i];
@@ -42,7 +42,6 @@ static void levels_have_the_law_of_randomised_response(void **state) {
             }
         }
     }
-    tacet_noise_close(noise);
 }
 
 static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
@@ -63,11 +62,11 @@ static void rows_have_numbers_and_then_levels(void **state) {
     const double upper[2] = {1, 1};
     const size_t levels[2] = {3, 5};
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
-    tacet_bound *bound = NULL;
-    tacet_mechanism *m = NULL;
-    tacet_table *table = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
+    OWN_MECHANISM tacet_mechanism *m = NULL;
+    OWN_TABLE tacet_table *table = NULL;
     tacet_release *answered = NULL;
-    tacet_raw *raw = NULL;
+    OWN_RAW tacet_raw *raw = NULL;
     double out[ROWS * 4];
     assert_ok(tacet_bound_box(&bound, lower, upper, 2, NULL));
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_KNORM, bound, &move, 3, 0, NULL));
@@ -80,7 +79,7 @@ static void rows_have_numbers_and_then_levels(void **state) {
         raw->values[2 * ROWS + 2 * r] = 2;
         raw->values[2 * ROWS + 2 * r + 1] = r % 2 == 0 ? 99 : NAN; /* the last, and the first */
     }
-    tacet_noise *noise = test_noise(7, 0);
+    OWN_NOISE tacet_noise *noise = test_noise(7, 0);
     const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
     assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
     assert_int_equal(tacet_table_rows(table, out, raw, 0, ROWS + 1, NULL), TACET_INVALID);
@@ -100,11 +99,6 @@ static void rows_have_numbers_and_then_levels(void **state) {
         const double p = tacet_levels_keep(levels[i], 3);
         assert_close((double)kept[i] / ROWS, p, 5 * sqrt(p * (1 - p) / ROWS));
     }
-    tacet_table_free(table);
-    tacet_raw_free(raw);
-    tacet_noise_close(noise);
-    tacet_mechanism_free(m);
-    tacet_bound_free(bound);
 }
 
 static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
@@ -114,7 +108,7 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge charge, pure;
-    tacet_bound *bound = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
     tacet_charge_init(&pure);
     tacet_charge_pure(&pure, 1);
@@ -132,7 +126,6 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
     tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
     assert_true(charge.claim == TACET_CLAIM_PURE && charge.eps == 1 && charge.delta == 0);
     tacet_mechanism_free(m);
-    tacet_bound_free(bound);
 }
 
 static void what_has_no_proof_is_refused(void **state) {
@@ -141,7 +134,7 @@ static void what_has_no_proof_is_refused(void **state) {
     const double lower[1] = {0};
     const double upper[1] = {1};
     const tacet_neighbours replace = {TACET_RELATION_REPLACE, 0};
-    tacet_bound *bound = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
     assert_int_equal(tacet_mechanism_response(&m, one, 1, 1, NULL), TACET_INVALID);
     assert_int_equal(tacet_mechanism_response(&m, two, 0, 1, NULL), TACET_INVALID);
@@ -177,7 +170,6 @@ static void what_has_no_proof_is_refused(void **state) {
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &replace, 1, 0, NULL));
     assert_int_equal(tacet_mechanism_add_levels(m, two, 1, NULL), TACET_INVALID);
     tacet_mechanism_free(m);
-    tacet_bound_free(bound);
 }
 
 int main(void) {

@@ -68,13 +68,13 @@ static void reserve_only(const tacet_mechanism *m, const tacet_bounded *x, const
 
 static void every_mechanism_repeats_what_was_interrupted(void **state) {
     const world *w = *state;
-    tacet_bound *bound = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
     assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
     tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1}),
                   *y = test_bounded(bound, (double[]){0.25, 0.5, 0.75});
     const tacet__kind *kind = NULL;
     for (size_t i = 0; (kind = tacet__kind_at(i)) != NULL; i++) {
-        tacet_mechanism *m = NULL;
+        OWN_MECHANISM tacet_mechanism *m = NULL;
         char ticket[32];
         (void)snprintf(ticket, sizeof ticket, "t%zu", i);
         const tacet_ask ask = {.ledger = w->ledger, .ticket = ticket, .what = "w", .to_whom = "x"};
@@ -96,11 +96,9 @@ static void every_mechanism_repeats_what_was_interrupted(void **state) {
         assert_true(tacet_release_receipt(release)->is_private);
         assert_status(tacet__ledger_peek(w->ledger, &mint, ticket, NULL), TACET_NOT_FOUND); /* erased */
         tacet_release_free(release);
-        tacet_mechanism_free(m);
     }
     tacet_bounded_free(x);
     tacet_bounded_free(y);
-    tacet_bound_free(bound);
 }
 
 static bool file_holds(const char *path, const void *bytes, size_t size) {
@@ -118,16 +116,6 @@ static bool file_holds(const char *path, const void *bytes, size_t size) {
     }
     free(text);
     return found;
-}
-
-static tacet_charge charge(void) {
-    tacet_charge c;
-    tacet_charge_init(&c);
-    tacet_charge_pure(&c, 1);
-    c.what = "w";
-    c.to_whom = "x";
-    c.mechanism = "laplace";
-    return c;
 }
 
 /* The first bytes of the sealed key, as the database has it. */
@@ -152,11 +140,11 @@ static void a_key_is_sealed_and_then_erased(void **state) {
     const world *w = *state;
     tacet_mint mint, again = {{0}, {0}};
     tacet_entry entry;
-    tacet_blob memo;
+    OWN_BLOB tacet_blob memo;
     struct stat st;
     char log[420];
     unsigned char head[24];
-    const tacet_charge c = charge();
+    const tacet_charge c = test_charge(1);
     (void)snprintf(log, sizeof log, "%s-wal", w->path);
     tacet_blob_init(&memo);
     assert_ok(tacet__mint_fresh(&mint, NULL));
@@ -170,7 +158,6 @@ static void a_key_is_sealed_and_then_erased(void **state) {
     assert_true(file_holds(w->path, head, sizeof head) || file_holds(log, head, sizeof head));
     assert_ok(tacet_ledger_commit(w->ledger, &entry, "a", 1, NULL, NULL));
     assert_false(file_holds(w->path, head, sizeof head) || file_holds(log, head, sizeof head));
-    tacet_blob_clear(&memo);
 }
 
 /* Bound once, to one set of data; a key file that is another, is open to others, or is none. */
@@ -178,8 +165,8 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry, unknown = {0};
-    tacet_blob memo;
-    const tacet_charge c = charge();
+    OWN_BLOB tacet_blob memo;
+    const tacet_charge c = test_charge(1);
     static const unsigned char ONE[TACET_MINT_BYTES] = {1}, TWO[TACET_MINT_BYTES] = {2};
     tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(w->ledger, &entry, &memo, "t", &c, NULL));
@@ -211,7 +198,6 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     assert_ok(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL));
     assert_ok(tacet_ledger_commit(w->ledger, &entry, "a", 1, NULL, NULL));
     assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CONFLICT); /* answered */
-    tacet_blob_clear(&memo);
 }
 
 static void change_mint(const world *w, const char *sql) {
@@ -227,8 +213,8 @@ static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
     const world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry[2];
-    tacet_blob memo;
-    const tacet_charge c = charge();
+    OWN_BLOB tacet_blob memo;
+    const tacet_charge c = test_charge(1);
     tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(w->ledger, &entry[0], &memo, "t", &c, NULL));
     assert_ok(tacet_ledger_reserve(w->ledger, &entry[1], &memo, "u", &c, NULL));
@@ -238,7 +224,6 @@ static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
     assert_status(tacet__ledger_peek(w->ledger, &mint, "u", NULL), TACET_CONFLICT);
     change_mint(w, "UPDATE mint SET sampler = sampler + 1");
     assert_status(tacet__ledger_peek(w->ledger, &mint, "t", NULL), TACET_CONFLICT);
-    tacet_blob_clear(&memo);
 }
 
 /* A reservation whose key is cut, gone or out of reach is spent: its ticket is never drawn for again. */
@@ -256,8 +241,8 @@ static void a_ticket_whose_key_is_gone_is_spent(void **state) {
     world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry;
-    tacet_blob memo;
-    const tacet_charge c = charge();
+    OWN_BLOB tacet_blob memo;
+    const tacet_charge c = test_charge(1);
     static const unsigned char DATA[TACET_MINT_BYTES] = {1};
     static char longest[TACET_TICKET_MOST + 2];
     tacet_blob_init(&memo);
@@ -274,19 +259,18 @@ static void a_ticket_whose_key_is_gone_is_spent(void **state) {
         assert_true(i > 2 || strstr(err.message, "spent") != NULL);
         assert_int_not_equal(tacet__ledger_bind(w->ledger, &entry, &mint, DATA, NULL), TACET_OK);
     }
-    tacet_blob_clear(&memo);
 }
 
 /* A key that was made before its question: the data are named under it, and no other key may answer for them. */
 static void a_question_keeps_the_key_it_was_asked_with(void **state) {
     const world *w = *state;
-    tacet_bound *bound = NULL;
-    tacet_mechanism *m = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
+    OWN_MECHANISM tacet_mechanism *m = NULL;
     tacet_mint mine, theirs, stored;
     tacet_release *release = NULL, *again = NULL;
     assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.5, 1e-5, NULL));
-    tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1});
+    OWN_BOUNDED tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1});
     assert_ok(tacet__mint_fresh(&mine, NULL));
     assert_ok(tacet__mint_fresh(&theirs, NULL));
     tacet_ask ask = {.ledger = w->ledger, .ticket = "t", .what = "w", .to_whom = "x", .mint = &mine};
@@ -311,17 +295,14 @@ static void a_question_keeps_the_key_it_was_asked_with(void **state) {
     tacet_noise_close(seeded);
     tacet_release_free(release);
     tacet_release_free(again);
-    tacet_bounded_free(x);
-    tacet_mechanism_free(m);
-    tacet_bound_free(bound);
 }
 
 /* How many entries a group has is decided in the transaction that reserves. */
 static void a_group_has_no_more_entries_than_it_may(void **state) {
     const world *w = *state;
     tacet_entry entry;
-    tacet_blob memo;
-    tacet_charge c = charge();
+    OWN_BLOB tacet_blob memo;
+    tacet_charge c = test_charge(1);
     c.group = "g";
     tacet_blob_init(&memo);
     for (int i = 0; i < 5; i++) {
@@ -334,7 +315,6 @@ static void a_group_has_no_more_entries_than_it_may(void **state) {
     }
     c.part = "p0";
     assert_ok(tacet__ledger_reserve(w->ledger, &entry, &memo, NULL, "t0", &c, 3, NULL)); /* known: no new one */
-    tacet_blob_clear(&memo);
 }
 
 int main(void) {
@@ -345,8 +325,6 @@ int main(void) {
         T(a_group_has_no_more_entries_than_it_may),      T(a_ticket_whose_key_is_gone_is_spent),
         T(a_question_keeps_the_key_it_was_asked_with),
     };
-    if (access("/dev/shm", W_OK) == 0) {
-        (void)setenv("TMPDIR", "/dev/shm", 0);
-    }
+    test_in_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

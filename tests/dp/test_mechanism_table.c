@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism_table.c - every mechanism has all that it owes, under one name on both sides of the gate; a kind that
  * the table does not know gets no noise and no price. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/mechanisms/table.h"
@@ -35,13 +36,13 @@ static void every_mechanism_has_all_that_it_owes(void **state) {
 static void the_spread_is_that_of_the_draws(void **state) {
     enum { COUNT = 3, ROWS = 1000 };
     static double out[COUNT * ROWS];
-    tacet_noise *noise = NULL;
-    tacet_bound *bound = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
     assert_ok(tacet_noise_open_seeded(&noise, 5, 0, NULL));
     assert_ok(tacet_bound_norm(&bound, COUNT, 1, NULL));
     const tacet__kind *k = NULL;
     for (size_t i = 0; (k = tacet__kind_at(i)) != NULL; i++) {
-        tacet_mechanism *m = NULL;
+        OWN_MECHANISM tacet_mechanism *m = NULL;
         if (k->noise == NULL) {
             continue;
         }
@@ -53,16 +54,13 @@ static void the_spread_is_that_of_the_draws(void **state) {
         }
         const double spread = k->law->spread(tacet_mechanism_scale(m), COUNT);
         assert_true(fabs(sqrt(sum / (COUNT * ROWS)) / spread - 1) < 0.1);
-        tacet_mechanism_free(m);
     }
-    tacet_bound_free(bound);
-    tacet_noise_close(noise);
 }
 
 static void a_kind_that_is_not_known_is_an_error_everywhere(void **state) {
     static const int UNKNOWN[] = {-1, 0, 99, 1 << 20};
     static const tacet_law STRANGE = {.name = "strange", .words = "", .density = TACET_DENSITY_NORMAL};
-    tacet_bound *bound = NULL;
+    OWN_BOUND tacet_bound *bound = NULL;
     assert_ok(tacet_bound_norm(&bound, 2, 1, NULL));
     for (size_t i = 0; i < sizeof UNKNOWN / sizeof *UNKNOWN; i++) {
         const tacet_mechanism_kind kind = (tacet_mechanism_kind)UNKNOWN[i];
@@ -84,7 +82,6 @@ static void a_kind_that_is_not_known_is_an_error_everywhere(void **state) {
     assert_status(tacet_mechanism_of_law(&kind, &STRANGE, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_of_law(&kind, NULL, NULL), TACET_INVALID);
     assert_status(tacet_curate_parse(&form, "strange", NULL), TACET_INVALID);
-    tacet_bound_free(bound);
 }
 
 int main(void) {

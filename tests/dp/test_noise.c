@@ -61,7 +61,7 @@ static void test_open_fails(void **state) {
 }
 
 static void test_seeded(void **state) {
-    tacet_noise *a = NULL;
+    OWN_NOISE tacet_noise *a = NULL;
     tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_seeded(&a, 42, 7, NULL));
     assert_ok(tacet_noise_open_seeded(&b, 42, 7, NULL));
@@ -89,20 +89,17 @@ static void test_seeded(void **state) {
         same += tacet__noise_u64(a) == tacet__noise_u64(b) ? 1 : 0;
     }
     assert_int_equal(same, 0);
-    tacet_noise_close(a);
     tacet_noise_close(b);
 }
 
 static void test_private_differs(void **state) {
-    tacet_noise *a = NULL;
-    tacet_noise *b = NULL;
+    OWN_NOISE tacet_noise *a = NULL;
+    OWN_NOISE tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_sample(&a, NULL));
     assert_ok(tacet_noise_open_sample(&b, NULL));
     for (int i = 0; i < 2000; i++) {
         assert_true(tacet__noise_u64(a) != tacet__noise_u64(b)); /* 2000 chances of 2^-64 */
     }
-    tacet_noise_close(a);
-    tacet_noise_close(b);
 }
 
 /* Words handed out, the key that made them, and a closed source leave nothing behind. */
@@ -147,8 +144,8 @@ static void child_words(tacet_noise *noise, bool bare, uint64_t *words) {
 }
 
 static void test_fork(void **state) {
-    tacet_noise *noise = NULL;
-    tacet_noise *seeded = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
+    OWN_NOISE tacet_noise *seeded = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
     assert_ok(tacet_noise_open_seeded(&seeded, 5, 5, NULL));
     (void)tacet__noise_u64(noise);
@@ -177,14 +174,12 @@ static void test_fork(void **state) {
     for (int i = 0; i < SHARED; i++) {
         assert_true(tacet__noise_u64(noise) != first[i]);
     }
-    tacet_noise_close(noise);
-    tacet_noise_close(seeded);
 }
 
 /* The same within one process, for tools that do not follow children: only what a child would find is changed. */
 static void test_fork_noticed(void **state) {
-    tacet_noise *noise = NULL;
-    tacet_noise *twin = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
+    OWN_NOISE tacet_noise *twin = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
     assert_ok(tacet_noise_open_seeded(&twin, 1, 1, NULL));
     for (int how = 0; how < 3; how++) {
@@ -214,8 +209,6 @@ static void test_fork_noticed(void **state) {
             assert_true(tacet__noise_u64(twin) == tacet__noise_u64(&copy));
         }
     }
-    tacet_noise_close(noise);
-    tacet_noise_close(twin);
 }
 
 int main(void) {

@@ -105,7 +105,7 @@ static void one_value(tacet_noise *noise, const tacet_ldp *ldp, double value) {
 static void test_mass(void **state) {
     static const double eps[] = {0.4, 1, 3};
     static const double values[] = {-2, 0.137, 5};
-    tacet_noise *noise = test_noise(3, 1);
+    OWN_NOISE tacet_noise *noise = test_noise(3, 1);
     for (int kind = 0; kind < KINDS; kind++) {
         for (int e = test_slow() ? 2 : 0; e < 3; e++) { /* the exact masses take longest */
             tacet_ldp ldp;
@@ -113,12 +113,11 @@ static void test_mass(void **state) {
             one_value(noise, &ldp, values[(kind + e) % 3]);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* The words that decide Duchi's bit, one by one: kept for exactly the words below 2^64 num / (num + den). */
 static void test_bit_exact(void **state) {
-    tacet_noise *noise = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
     tacet_ldp ldp;
     assert_ok(tacet_noise_open_seeded(&noise, 3, 2, NULL));
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, -1, 1, NULL));
@@ -138,12 +137,11 @@ static void test_bit_exact(void **state) {
             assert_true(report == tacet_ldp_bit(&ldp, (side > 0) != (flip == 1)));
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* Piecewise, outside: the cell before the window and the cell after it are neighbours among the outside ones. */
 static void test_around_window(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     tacet_ldp ldp;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_PIECEWISE, 2, 0, 1, NULL));
     const uint64_t outside = ldp.cells - ldp.window;
@@ -172,12 +170,11 @@ static void test_around_window(void **state) {
             assert_true(report == tacet_ldp_cell(&ldp, (uint32_t)(in ? start + ldp.window - 1 : start)));
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* No kind takes another one's noise. */
 static void an_unknown_kind_is_refused(void **state) {
-    tacet_noise *noise = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
     tacet_ldp ldp;
     double report = 0;
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
@@ -186,12 +183,11 @@ static void an_unknown_kind_is_refused(void **state) {
     assert_status(tacet_randomize(noise, &report, &ldp, 0.5, NULL), TACET_INVALID);
     assert_true(isnan(report));
     assert_int_equal(tacet_ldp_init(&ldp, (tacet_ldp_kind)99, 1, 0, 1, NULL), TACET_INVALID);
-    tacet_noise_close(noise);
 }
 
 /* A Laplace draw that fails gives no report. */
 static void test_no_report(void **state) {
-    tacet_noise *noise = script_open();
+    OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     size_t n = 0;
     words[n++] = 0;                       /* the input */
@@ -207,12 +203,11 @@ static void test_no_report(void **state) {
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 1, 0, 1, NULL));
     assert_status(tacet_randomize(noise, &report, &ldp, 0, NULL), TACET_NUMERIC);
     assert_true(isnan(report));
-    tacet_noise_close(noise);
 }
 
 static void test_clipping(void **state) {
-    tacet_noise *a = NULL;
-    tacet_noise *b = NULL;
+    OWN_NOISE tacet_noise *a = NULL;
+    OWN_NOISE tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_seeded(&a, 9, 1, NULL));
     assert_ok(tacet_noise_open_seeded(&b, 9, 1, NULL));
     for (int kind = 0; kind < KINDS; kind++) {
@@ -233,15 +228,13 @@ static void test_clipping(void **state) {
         assert_true(isnan(x));
         assert_int_equal(a->next, before); /* nothing drawn */
     }
-    tacet_noise_close(a);
-    tacet_noise_close(b);
 }
 
 /* A choice among cells is drawn from orders that name each cell once, and from no noise that is only looked at. */
 static void a_choice_among_cells_needs_each_of_them(void **state) {
     enum { CELLS = 256, DRAWS = 2000 };
     static uint32_t order[CELLS];
-    tacet_noise *noise = NULL, *sample = NULL;
+    OWN_NOISE tacet_noise *noise = NULL, *sample = NULL;
     tacet_ldp ldp, wide;
     double out = 0;
     size_t likely = 0;
@@ -270,8 +263,6 @@ static void a_choice_among_cells_needs_each_of_them(void **state) {
     assert_status(tacet_randomize_among(noise, &out, &wide, order, NULL), TACET_INVALID);
     assert_true(isnan(out));
     assert_status(tacet_randomize(noise, &out, &ldp, 0.5, NULL), TACET_INVALID); /* nor is it for a number */
-    tacet_noise_close(noise);
-    tacet_noise_close(sample);
 }
 
 /* By the key of its reservation: the same again for the same, and digests that tell apart what is reported. */

@@ -32,10 +32,10 @@ static const char MANIFEST[] = "{\"rows\":5}";
 
 /* A record of each kind, with and without the fields that may be missing. */
 static void write_ledger(void) {
-    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
-    tacet_charge c = charge(0.1);
+    OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_GAUSSIAN, 3);
+    tacet_charge c = test_charge(0.1);
     tacet_entry entry;
-    tacet_blob memo;
+    OWN_BLOB tacet_blob memo;
     c.parameters = "{\"scale\":33.333333333333336,\"the_name_of_a_parameter\":1.2500000000000002e-5}";
     add(ledger, "pure", &c, "an answer");
     c.parameters = "not json";
@@ -50,8 +50,6 @@ static void write_ledger(void) {
     tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, "stream", &c, NULL));
     assert_ok(tacet_ledger_commit(ledger, &entry, "key", 3, NULL, NULL));
-    tacet_blob_clear(&memo);
-    tacet_ledger_close(ledger);
 }
 
 static tacet_receipt_request request(void) {
@@ -73,6 +71,7 @@ static void begin(signed_ledger *s) {
                                    NULL));
 }
 
+#define OWN_SIGNED __attribute__((cleanup(end)))
 static void end(signed_ledger *s) {
     free(s->secret);
     free(s->ring);
@@ -81,7 +80,7 @@ static void end(signed_ledger *s) {
 
 /* The released rows are part of what is signed: others, none, or rows that were not signed are found out. */
 static void released_rows_are_signed(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     char rows[sizeof path + 8];
     tacet_receipt_request ask = request();
     char *receipt = NULL;
@@ -122,7 +121,6 @@ static void released_rows_are_signed(void **state) {
     ask.program_file = "/nowhere";
     assert_ok(tacet_receipt_sign(&receipt, &ask, s.secret, NULL));
     free(receipt);
-    end(&s);
 }
 
 static tacet_status verify_text(const char *receipt, const char *ring, tacet_error *err) {
@@ -175,27 +173,25 @@ static char *forge(json_t *statement, const char *secret_text) {
 
 static void what_was_signed_is_read_back(void **state) {
     static const char *const KINDS[] = {"budget", "reserve", "commit", "reserve", "reserve", "commit"};
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     begin(&s);
     assert_true(s.facts.key_known && s.facts.time == NOW && s.facts.records == 6);
     assert_string_equal(s.facts.program, "test");
     for (uint64_t seq = 0; seq < s.facts.records; seq++) {
-        char *proof = NULL, *record = NULL;
+        OWN_TEXT char *proof = NULL, *record = NULL;
         assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, seq, s.secret, NULL));
         assert_ok(tacet_receipt_check(&record, proof, strlen(proof), &s.facts, NULL));
         json_t *object = loads(record);
         assert_string_equal(json_string_value(json_object_get(object, "kind")), KINDS[seq]);
         assert_int_equal(json_integer_value(json_object_get(object, "seq")), seq);
         json_decref(object);
-        free(proof);
-        free(record);
     }
-    char *proof = NULL, *more = NULL, *receipt = NULL, *other = NULL;
+    OWN_TEXT char *proof = NULL, *more = NULL, *receipt = NULL, *other = NULL;
     assert_status(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 6, s.secret, NULL), TACET_NOT_FOUND);
     assert_null(proof);
     /* a ledger that has grown is as good; a receipt without a manifest or a program's file is one */
-    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
-    const tacet_charge c = charge(0.1);
+    tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_GAUSSIAN, 3);
+    const tacet_charge c = test_charge(0.1);
     add(ledger, "later", &c, NULL);
     tacet_ledger_close(ledger);
     assert_ok(tacet_receipt_verify(&s.facts, s.receipt, strlen(s.receipt), NULL, NULL, 0, path, NULL));
@@ -211,15 +207,10 @@ static void what_was_signed_is_read_back(void **state) {
     char *nothing = NULL;
     assert_status(tacet_receipt_prove(&nothing, s.receipt, strlen(s.receipt), path, 2, other, NULL), TACET_INVALID);
     assert_null(nothing);
-    free(proof);
-    free(more);
-    free(other);
-    free(receipt);
-    end(&s);
 }
 
 static void changed_receipts_are_refused(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     tacet_error err = {TACET_OK, ""};
     begin(&s);
     const size_t length = strlen(s.receipt);
@@ -248,10 +239,9 @@ static void changed_receipts_are_refused(void **state) {
         json_t *whole = loads(s.receipt);
         json_t *statement = json_deep_copy(json_object_get(whole, "statement"));
         assert_int_equal(json_object_del(json_object_get(statement, PARTS[i][0]), PARTS[i][1]), 0);
-        char *forged = forge(statement, s.secret);
+        OWN_TEXT char *forged = forge(statement, s.secret);
         assert_status(verify_text(forged, s.ring, &err), TACET_CORRUPT);
         assert_non_null(strstr(err.message, "lacks a part"));
-        free(forged);
         json_decref(whole);
     }
     json_t *whole = loads(s.receipt);
@@ -278,7 +268,6 @@ static void changed_receipts_are_refused(void **state) {
     assert_status(verify_text(forged, s.ring, &err), TACET_CORRUPT);
     free(forged);
     json_decref(whole);
-    end(&s);
 }
 
 /* Replaces a field of the ring's n-th key, or drops it where value is NULL; the text is the caller's. */
@@ -294,7 +283,7 @@ static char *with_key_field(const char *ring, size_t n, const char *name, json_t
 }
 
 static void keys_have_their_time(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     tacet_error err = {TACET_OK, ""};
     char *secret = NULL, *ring = NULL, *receipt = NULL, *changed = NULL;
     begin(&s);
@@ -364,7 +353,6 @@ static void keys_have_their_time(void **state) {
     free(secret);
     free(ring);
     free(receipt);
-    end(&s);
 }
 
 static tacet_status check_changed(const char *proof, const char *name, json_t *value,
@@ -381,7 +369,7 @@ static tacet_status check_changed(const char *proof, const char *name, json_t *v
 }
 
 static void proofs_that_prove_nothing(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     begin(&s);
     char *proof = NULL, *record = NULL;
     assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 4, s.secret, NULL));
@@ -431,7 +419,6 @@ static void proofs_that_prove_nothing(void **state) {
     assert_status(tacet_receipt_sign(&nothing, &ask, s.secret, NULL), TACET_NOT_FOUND);
     assert_null(nothing);
     free(proof);
-    end(&s);
 }
 
 /* Every path of the tree of n leaves leads to its root, from its own place and with its own length alone. */
@@ -460,60 +447,38 @@ static void paths_of_all_trees(void **state) {
     }
 }
 
-/* What is done with memory that runs out at the n-th allocation, jansson's included. */
-typedef struct attempt {
-    const signed_ledger *s;
-    const char *proof;
-} attempt;
+/* What is done with memory that runs out at the n-th allocation, jansson's included; from REVOKE on the text is the
+ * same every time. */
+enum { KEYS, ROTATE, REVOKE, SIGN, VERIFY, PROVE, CHECK, READ, READ_ACCOUNT, WAYS };
 
-static tacet_status try_keys(const attempt *a, char **text, tacet_error *err) {
-    char *secret = NULL;
-    (void)a;
-    const tacet_status status = tacet_receipt_keys(&secret, text, err);
-    assert_true((status == TACET_OK) == (secret != NULL));
-    free(secret);
-    return status;
-}
-
-static tacet_status try_rotate(const attempt *a, char **text, tacet_error *err) {
-    char *secret = NULL;
-    const tacet_status status = tacet_receipt_rotate(&secret, text, a->s->secret, a->s->ring, err);
-    assert_true((status == TACET_OK) == (secret != NULL));
-    free(secret);
-    return status;
-}
-
-static tacet_status try_revoke(const attempt *a, char **text, tacet_error *err) {
-    return tacet_receipt_revoke(text, a->s->ring, a->s->facts.key, err);
-}
-
-static tacet_status try_sign(const attempt *a, char **text, tacet_error *err) {
+static tacet_status attempt(int way, char **text, const signed_ledger *s, const char *proof, tacet_error *err) {
     const tacet_receipt_request ask = request();
-    return tacet_receipt_sign(text, &ask, a->s->secret, err);
-}
-
-static tacet_status try_verify(const attempt *a, char **text, tacet_error *err) {
+    const size_t length = strlen(s->receipt);
     tacet_receipt_facts facts;
-    *text = NULL;
-    return tacet_receipt_verify(&facts, a->s->receipt, strlen(a->s->receipt), a->s->ring, MANIFEST, strlen(MANIFEST),
-                                path, err);
-}
-
-static tacet_status try_prove(const attempt *a, char **text, tacet_error *err) {
-    return tacet_receipt_prove(text, a->s->receipt, strlen(a->s->receipt), path, 3, a->s->secret, err);
-}
-
-static tacet_status try_check(const attempt *a, char **text, tacet_error *err) {
-    return tacet_receipt_check(text, a->proof, strlen(a->proof), &a->s->facts, err);
-}
-
-static tacet_status try_read(const attempt *a, char **text, tacet_error *err) {
-    (void)a;
-    return tacet_ledger_read(text, path, err);
-}
-
-static tacet_status try_ledger_verify(const attempt *a, char **text, tacet_error *err) {
-    return tacet_ledger_verify(text, path, a->s->facts.head, NULL, err);
+    OWN_TEXT char *secret = NULL;
+    tacet_status status = TACET_OK;
+    switch (way) {
+    case KEYS:
+    case ROTATE:
+        status = way == KEYS ? tacet_receipt_keys(&secret, text, err)
+                             : tacet_receipt_rotate(&secret, text, s->secret, s->ring, err);
+        assert_true((status == TACET_OK) == (secret != NULL));
+        return status;
+    case REVOKE:
+        return tacet_receipt_revoke(text, s->ring, s->facts.key, err);
+    case SIGN:
+        return tacet_receipt_sign(text, &ask, s->secret, err);
+    case VERIFY:
+        return tacet_receipt_verify(&facts, s->receipt, length, s->ring, MANIFEST, strlen(MANIFEST), path, err);
+    case PROVE:
+        return tacet_receipt_prove(text, s->receipt, length, path, 3, s->secret, err);
+    case CHECK:
+        return tacet_receipt_check(text, proof, strlen(proof), &s->facts, err);
+    case READ:
+        return tacet_ledger_read(text, path, err);
+    default:
+        return tacet_ledger_verify(text, path, s->facts.head, NULL, err);
+    }
 }
 
 static tacet_status append_line(void *user, const char *line, tacet_error *err) {
@@ -525,45 +490,28 @@ static tacet_status append_line(void *user, const char *line, tacet_error *err) 
 }
 
 static void whole_or_nothing(void **state) {
-    static const struct {
-        const char *name;
-        tacet_status (*run)(const attempt *a, char **text, tacet_error *err);
-        bool same; /* the text is the same every time */
-    } WAYS[] = {{"keys", try_keys, false},  {"rotate", try_rotate, false}, {"revoke", try_revoke, true},
-                {"sign", try_sign, true},   {"verify", try_verify, true},  {"prove", try_prove, true},
-                {"check", try_check, true}, {"read", try_read, true},      {"ledger", try_ledger_verify, true}};
-    signed_ledger s;
-    char *proof = NULL;
+    OWN_SIGNED signed_ledger s;
+    OWN_TEXT char *proof = NULL;
     begin(&s);
     assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 3, s.secret, NULL));
-    const attempt a = {.s = &s, .proof = proof};
-    for (size_t w = 0; w < sizeof WAYS / sizeof *WAYS; w++) {
-        char *want = NULL;
-        assert_ok(WAYS[w].run(&a, &want, NULL));
+    for (int way = 0; way < WAYS; way++) {
+        OWN_TEXT char *want = NULL;
+        assert_ok(attempt(way, &want, &s, proof, NULL));
         size_t failures = 0;
-        for (long n = 1;; n++) {
-            char *text = NULL;
+        for (long n = 1, hit = 1; hit != 0; n++) {
+            OWN_TEXT char *text = NULL;
             tacet_error err = {TACET_OK, ""};
             fail_alloc_after(n);
-            const tacet_status status = WAYS[w].run(&a, &text, &err);
-            const int hit = fail_alloc_hit();
-            fail_alloc_after(0);
+            const tacet_status status = attempt(way, &text, &s, proof, &err);
+            hit = fail_alloc_end();
             failures += status != TACET_OK;
-            assert_true(status == TACET_OK || text == NULL);
-            if (status == TACET_OK && WAYS[w].same && want != NULL && strcmp(text, want) != 0) {
-                fail_msg("%s: allocation %ld failed, and another text came back:\n%s\n%s", WAYS[w].name, n, text, want);
-            }
-            free(text);
-            if (!hit) {
-                assert_ok(status);
-                break;
+            assert_true(status == TACET_OK || (hit != 0 && text == NULL));
+            if (status == TACET_OK && way >= REVOKE && want != NULL && strcmp(text, want) != 0) {
+                fail_msg("way %d: allocation %ld failed, and another text came back:\n%s\n%s", way, n, text, want);
             }
         }
         assert_true(failures > 2);
-        free(want);
     }
-    free(proof);
-    end(&s);
 }
 
 static tacet_status stop(void *user, const char *line, tacet_error *err) {
@@ -574,7 +522,7 @@ static tacet_status stop(void *user, const char *line, tacet_error *err) {
 }
 
 static void ledgers_as_text(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     begin(&s);
     char *text = NULL;
     assert_ok(tacet_ledger_read(&text, path, NULL));
@@ -600,8 +548,7 @@ static void ledgers_as_text(void **state) {
         some[0] = '\0';
         fail_alloc_after(n);
         const tacet_status status = tacet_ledger_export(path, append_line, some, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
+        const int hit = fail_alloc_end();
         failed += status != TACET_OK;
         assert_memory_equal(some, lines, strlen(some)); /* what came is whole */
         if (!hit) {
@@ -610,8 +557,8 @@ static void ledgers_as_text(void **state) {
             break;
         }
     }
-    tacet_charge c = charge(0.1);
-    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
+    tacet_charge c = test_charge(0.1);
+    tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_GAUSSIAN, 3);
     c.parameters = "{\"k\":1}";
     add(ledger, "more", &c, NULL);
     tacet_ledger_close(ledger);
@@ -620,12 +567,11 @@ static void ledgers_as_text(void **state) {
     free(text);
     assert_string_equal(tacet__ledger_unit(TACET_ACCOUNTING_BASIC), "eps");
     assert_string_equal(tacet__ledger_unit(TACET_ACCOUNTING_ZCDP), "rho");
-    end(&s);
 }
 
 /* A head or an anchor that was noted elsewhere. */
 static void noted_heads(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     char anchor[400], *text = NULL;
     begin(&s);
     (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
@@ -658,7 +604,6 @@ static void noted_heads(void **state) {
         assert_status(tacet_ledger_verify(&text, path, NULL, anchor, NULL), ANCHORS[i].status);
         free(text);
     }
-    end(&s);
 }
 
 static void pairs_in_a_folder(void **state) {
@@ -678,15 +623,11 @@ static void pairs_in_a_folder(void **state) {
     assert_true(json_is_true(json_object_get(json_array_get(json_object_get(object, "keys"), 0), "revoked")));
     json_decref(object);
     assert_status(tacet_receipt_keep("/proc/nowhere", TACET_RECEIPT_KEYS_FIRST, NULL, NULL), TACET_IO);
-    for (long n = 1;; n++) {
+    for (long n = 1, hit = 1; hit != 0; n++) {
         fail_alloc_after(n);
         const tacet_status status = tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            break;
-        }
+        hit = fail_alloc_end();
+        assert_true(hit != 0 || status == TACET_OK);
     }
     struct stat st;
     (void)snprintf(file, sizeof file, "%s/receipt.key", keys);
@@ -699,7 +640,7 @@ static void pairs_in_a_folder(void **state) {
 }
 
 static void nothing_without_entropy(void **state) {
-    signed_ledger s;
+    OWN_SIGNED signed_ledger s;
     char *text = NULL, *more = NULL;
     tacet_receipt_facts facts;
     begin(&s);
@@ -711,7 +652,6 @@ static void nothing_without_entropy(void **state) {
     assert_status(tacet_receipt_verify(&facts, s.receipt, strlen(s.receipt), NULL, NULL, 0, NULL, NULL), TACET_IO);
     no_entropy = false;
     assert_true(text == NULL && more == NULL);
-    end(&s);
 }
 
 int main(void) {

@@ -76,19 +76,18 @@ static size_t draw_count(void) {
 static void test_gaussian_mass(void **state) {
     static const double sigmas[] = {0.3, 1, 2.5, 100.0 / 3, 250};
     for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
-        tacet_noise *noise = test_noise(1 + i, 7);
+        OWN_NOISE tacet_noise *noise = test_noise(1 + i, 7);
         const int at = i % 2 == 0 ? 0 : -12; /* the grid's unit must not matter */
         assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), ldexp(sigmas[i], at), at, NULL));
         const long low = -(long)ceil(7 * sigmas[i]);
         fits(draws, draw_count(), ldexp(1, at), low, (size_t)(1 - 2 * low), gaussian_mass, sigmas[i]);
-        tacet_noise_close(noise);
     }
 }
 
 /* A fine grid shows how the digits below a strip are distributed, which the coarse one above hides: the lower bits of
  * the multiple are uniform to within 2^-15, and independent of the sign. */
 static void test_gaussian_fine(void **state) {
-    tacet_noise *noise = test_noise(11, 7);
+    OWN_NOISE tacet_noise *noise = test_noise(11, 7);
     assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), 2.5, tacet__grid_exponent(2.5, 20), NULL));
     double seen[512] = {0};
     const double grid = ldexp(1, tacet__grid_exponent(2.5, 20));
@@ -112,24 +111,22 @@ static void test_gaussian_fine(void **state) {
     assert_close(sum / (double)draw_count(), 0, 5 / sqrt((double)draw_count()));
     assert_close(square / (double)draw_count(), 1, 5 * sqrt(2.0 / (double)draw_count()));
     assert_close(fourth / (double)draw_count(), 3, 5 * sqrt(96.0 / (double)draw_count()));
-    tacet_noise_close(noise);
 }
 
 static void test_laplace_mass(void **state) {
     static const double scales[] = {0.4, 1, 2.5, 40.0 / 3};
     for (size_t i = 0; i < 4; i++) {
-        tacet_noise *noise = test_noise(20 + i, 7);
+        OWN_NOISE tacet_noise *noise = test_noise(20 + i, 7);
         const long low = -(long)ceil(25 * scales[i]);
         assert_ok(tacet__draw_laplace(noise, draws, draw_count() / 2, ldexp(scales[i], 5), 5, NULL));
         fits(draws, draw_count() / 2, 32, low, (size_t)(1 - 2 * low), laplace_mass, scales[i]);
         assert_ok(tacet__draw_discrete_laplace(noise, draws, draw_count() / 2, scales[i], 0, NULL));
         fits(draws, draw_count() / 2, 1, low, (size_t)(1 - 2 * low), discrete_laplace_mass, scales[i]);
-        tacet_noise_close(noise);
     }
 }
 
 static void test_choice_edges(void **state) {
-    tacet_noise *noise = test_noise(51, 7);
+    OWN_NOISE tacet_noise *noise = test_noise(51, 7);
     size_t at = 9;
     size_t scratch[2];
     static const int64_t far[2] = {INT64_MIN, INT64_MAX};
@@ -149,14 +146,13 @@ static void test_choice_edges(void **state) {
     assert_status(tacet__permute_and_flip(noise, &at, scratch, far, 2, 1, 0, NULL), TACET_INVALID);
     assert_status(tacet__permute_and_flip(noise, &at, scratch, far, 2, 1e-300, 1, NULL), TACET_INVALID);
     assert_status(tacet__permute_and_flip(noise, &at, scratch, far, 2, 0x1p-40, UINT64_MAX, NULL), TACET_INVALID);
-    tacet_noise_close(noise);
 }
 
 typedef tacet_status draw_function(tacet_noise *, double *, size_t, double, int, tacet_error *);
 
 static void test_bad_scales(void **state) {
     static draw_function *const functions[] = {tacet__draw_gaussian, tacet__draw_laplace, tacet__draw_discrete_laplace};
-    tacet_noise *noise = test_noise(60, 7);
+    OWN_NOISE tacet_noise *noise = test_noise(60, 7);
     const double bad[] = {0, -0.0, -1, NAN, INFINITY, -INFINITY};
     double x = 77;
     for (size_t f = 0; f < 3; f++) {
@@ -185,7 +181,6 @@ static void test_bad_scales(void **state) {
     assert_int_equal(tacet__grid_exponent(0.99, 20), -21);
     assert_int_equal(tacet__grid_exponent(0x1p-1074, 20), -1074);
     assert_int_equal(tacet__grid_exponent(0x1p1023, 0), 970);
-    tacet_noise_close(noise);
 }
 
 int main(void) {

@@ -22,7 +22,7 @@ static void found(const char *ledger, const char *named, const char *want) {
 
 static void the_nearest_name_counts(void **state) {
     static char longest[TACET__PATH + 1];
-    const char *folder = test_mkdir();
+    OWN_FOLDER const char *folder = test_mkdir();
     char ledger[600], link[600], key[620];
     tacet__seal seal;
     snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
@@ -54,7 +54,6 @@ static void the_nearest_name_counts(void **state) {
     found("/d/none.db", "/named", "/named");
     memset(longest, 'x', sizeof longest - 1);
     assert_status(tacet__seal_find(&seal, NULL, longest, NULL), TACET_INVALID);
-    test_rmdir(folder);
 }
 
 static void write_file(const char *path, const char *text, mode_t mode) {
@@ -75,7 +74,7 @@ static tacet_status opened(const char *path) {
 /* A key file that is not whole, not a key, or not the owner's alone opens nothing, and is not replaced. */
 static void a_wrong_key_file_is_refused(void **state) {
     static const char HEX[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-    const char *folder = test_mkdir();
+    OWN_FOLDER const char *folder = test_mkdir();
     char path[600], text[200], below[700];
     struct stat st;
     snprintf(path, sizeof path, "%s/a/b/ledger.key", folder); /* folders are made */
@@ -109,12 +108,11 @@ static void a_wrong_key_file_is_refused(void **state) {
     snprintf(below, sizeof below, "%s/a/dangling.key", folder);
     assert_int_equal(symlink("nowhere", below), 0); /* there is a link, and no key behind it */
     assert_status(opened(below), TACET_IO);
-    test_rmdir(folder);
 }
 
 /* A sealed key opens for its own entry, under its own file, unchanged, and not otherwise. */
 static void a_seal_is_for_one_entry(void **state) {
-    const char *folder = test_mkdir();
+    OWN_FOLDER const char *folder = test_mkdir();
     char path[600];
     tacet__seal seal, other;
     unsigned char key[TACET_MINT_BYTES] = {1, 2, 3}, entry[TACET_HASH_BYTES] = {4}, out[TACET_MINT_BYTES];
@@ -138,12 +136,11 @@ static void a_seal_is_for_one_entry(void **state) {
     assert_false(tacet__seal_open_key(&seal, out, sealed, sizeof sealed, entry));
     tacet__seal_clear(&seal);
     tacet__seal_clear(&other);
-    test_rmdir(folder);
 }
 
 /* Other secrets of a ledger's owner: one for each purpose and key file, none where there is no key file. */
 static void secrets_are_derived_for_one_purpose(void **state) {
-    const char *folder = test_mkdir();
+    OWN_FOLDER const char *folder = test_mkdir();
     char ledger[600], key[620];
     unsigned char one[TACET__SEAL_KEY], again[TACET__SEAL_KEY], other[TACET__SEAL_KEY];
     snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
@@ -165,7 +162,6 @@ static void secrets_are_derived_for_one_purpose(void **state) {
     set("HOME", NULL);
     assert_status(tacet__seal_derive(again, "postgresql:///x#y", "purpose1", NULL), TACET_INVALID);
     assert_true(again[0] == 7 && again[TACET__SEAL_KEY - 1] == 7);
-    test_rmdir(folder);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_select.c - the price of the best of K runs against the exact law of the best, for mechanisms with two outcomes.
  */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/dp/ledger.h>
@@ -86,22 +87,15 @@ static tacet_status choose(tacet_ledger *ledger, tacet_entry *entry, const char 
 
 static void a_choice_is_entered_once_or_refused(void **state) {
     (void)state;
-    char folder[256], path[512];
-    tacet_ledger_settings settings;
-    tacet_ledger *basic = NULL, *zcdp = NULL;
+    OWN_FOLDER const char *folder = test_mkdir();
+    char path[512];
     tacet_ledger_totals totals;
     tacet_entry first, again;
     tacet_select pure, approximate;
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    tacet_ledger_settings_defaults(&settings);
-    settings.accounting = TACET_ACCOUNTING_BASIC;
-    settings.eps = 5;
     (void)snprintf(path, sizeof path, "%s/basic", folder);
-    assert_ok(tacet_ledger_open(&basic, path, &settings, NULL));
-    settings.accounting = TACET_ACCOUNTING_ZCDP;
+    OWN_LEDGER tacet_ledger *basic = test_ledger(path, TACET_ACCOUNTING_BASIC, 5);
     (void)snprintf(path, sizeof path, "%s/zcdp", folder);
-    assert_ok(tacet_ledger_open(&zcdp, path, &settings, NULL));
-
+    OWN_LEDGER tacet_ledger *zcdp = test_ledger(path, TACET_ACCOUNTING_ZCDP, 5);
     assert_ok(tacet_select_law(&pure, 0, 10, NULL));
     assert_status(choose(basic, &first, "no price", &pure), TACET_INVALID);
     const double prices[][2] = {{NAN, 0}, {INFINITY, 0}, {1, -1e-9}, {1, NAN}, {1, 1}};
@@ -129,9 +123,6 @@ static void a_choice_is_entered_once_or_refused(void **state) {
     assert_ok(tacet_select_pure(&pure, 0.1, NULL));
     assert_ok(choose(zcdp, &again, "tuning", &pure)); /* a pure eps has a rho, an (eps, delta) has none */
     assert_status(choose(zcdp, &again, "more", &approximate), TACET_INVALID);
-    tacet_ledger_close(basic);
-    tacet_ledger_close(zcdp);
-    test_rmdir(folder);
 }
 
 int main(void) {

@@ -35,6 +35,11 @@ int fail_alloc_hit(void) {
     return hit;
 }
 
+int fail_alloc_end(void) {
+    fail_alloc_after(0);
+    return hit;
+}
+
 static int fails(void) {
     if (countdown > 0 && --countdown == 0) {
         hit = 1;

@@ -52,6 +52,12 @@ int fault_vfs_hit(void) {
     return hit;
 }
 
+int fault_vfs_end(void) {
+    const int seen = fault_vfs_hit();
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    return seen;
+}
+
 static void die(void) {
     (void)kill(getpid(), SIGKILL);
     for (;;) {

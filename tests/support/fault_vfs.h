@@ -28,5 +28,6 @@ void fault_vfs_register(void);
 /* The n-th counted operation from now (1 = the next); 0 switches off. */
 void fault_vfs_arm(long n, int operations, fault_action action);
 int fault_vfs_hit(void);
+int fault_vfs_end(void); /* the same, and nothing fails any more */
 
 #endif

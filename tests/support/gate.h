@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.h - what tests hand to the gate: seeded noise, and a question that nobody is charged for. */
+/* gate.h - what tests hand to the gate: ledgers, charges, seeded noise, and a question that nobody is charged for. */
 #ifndef TACET_TESTS_SUPPORT_GATE_H
 #define TACET_TESTS_SUPPORT_GATE_H
 
@@ -8,6 +8,62 @@
 #include "dp/bound_internal.h"
 #include "dp/mechanism.h"
 #include <tacet/dp/noise.h>
+
+/* Before a pointer that is set where it is declared: freed or closed where it goes out of scope. */
+#define OWN_RAW __attribute__((cleanup(test_own_raw)))
+#define OWN_BOUND __attribute__((cleanup(test_own_bound)))
+#define OWN_BOUNDED __attribute__((cleanup(test_own_bounded)))
+#define OWN_MECHANISM __attribute__((cleanup(test_own_mechanism)))
+#define OWN_TABLE __attribute__((cleanup(test_own_table)))
+#define OWN_RELEASE __attribute__((cleanup(test_own_release)))
+#define OWN_NOISE __attribute__((cleanup(test_own_noise)))
+#define OWN_LEDGER __attribute__((cleanup(test_own_ledger)))
+static inline void test_own_raw(tacet_raw **p) {
+    tacet_raw_free(*p);
+}
+static inline void test_own_bound(tacet_bound **p) {
+    tacet_bound_free(*p);
+}
+static inline void test_own_bounded(tacet_bounded **p) {
+    tacet_bounded_free(*p);
+}
+static inline void test_own_mechanism(tacet_mechanism **p) {
+    tacet_mechanism_free(*p);
+}
+static inline void test_own_table(tacet_table **p) {
+    tacet_table_free(*p);
+}
+static inline void test_own_release(tacet_release **p) {
+    tacet_release_free(*p);
+}
+static inline void test_own_noise(tacet_noise **p) {
+    tacet_noise_close(*p);
+}
+static inline void test_own_ledger(tacet_ledger **p) {
+    tacet_ledger_close(*p);
+}
+
+/* A charge of pure eps. */
+static inline tacet_charge test_charge(double eps) {
+    tacet_charge charge;
+    tacet_charge_init(&charge);
+    charge.what = "a mean";
+    charge.to_whom = "the modeler";
+    charge.mechanism = "laplace";
+    tacet_charge_pure(&charge, eps);
+    return charge;
+}
+
+/* Opened, or made with this budget and a delta of 1e-5. */
+static inline tacet_ledger *test_ledger(const char *path, tacet_accounting accounting, double eps) {
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings settings;
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = accounting;
+    settings.eps = eps;
+    assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
+    return ledger;
+}
 
 static inline tacet_noise *test_noise(uint64_t seed, uint64_t stream) {
     tacet_noise *noise = NULL;

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include <tacet/core/blob.h>
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 #include <tacet/gp/kernel.h>
@@ -39,9 +40,10 @@ bool test_slow(void);
 bool test_valgrind(void);
 
 /* The n-th allocation from now (1 = the next) fails; 0 switches that off. fail_alloc_hit() tells whether it came to
- * that, fail_alloc_last() which one was to fail last. */
+ * that, fail_alloc_end() does and switches it off, fail_alloc_last() tells which one was to fail last. */
 void fail_alloc_after(long n);
 int fail_alloc_hit(void);
+int fail_alloc_end(void);
 long fail_alloc_last(void);
 
 /* Calls with the first, the second, ... allocation failing: each gives TACET_NO_MEMORY and leaves `clean` true. The
@@ -69,9 +71,24 @@ tacet_simrng test_rng(uint64_t seed, uint64_t stream);
 /* "se", "matern52", ... in d dimensions, one lengthscale for all; freed by the caller. */
 tacet_kernel *test_kernel(const char *name, size_t d, double lengthscale);
 
+/* Before a variable: freed, closed or removed where it goes out of scope, the last one first. More in support/gate.h.
+ */
+#define OWN_BLOB __attribute__((cleanup(tacet_blob_clear)))
+#define OWN_FOLDER __attribute__((cleanup(test_own_folder)))
+#define OWN_TEXT __attribute__((cleanup(test_own_text)))
+static inline void test_own_folder(const char **folder);
+static inline void test_own_text(char **text) {
+    free(*text);
+}
+
+/* Temporary folders in memory: where faults are made by the test, a disk adds its latency only. */
+void test_in_memory(void);
 /* A fresh, empty temporary folder, removed with test_rmdir. Returns its path (static storage, one at a time). */
 const char *test_mkdir(void);
 void test_rmdir(const char *path);
+static inline void test_own_folder(const char **folder) {
+    test_rmdir(*folder);
+}
 void test_copy(const char *to, const char *from); /* a file */
 /* A file with this text and nothing else. */
 void test_write(const char *path, const char *text);
