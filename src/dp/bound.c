@@ -239,10 +239,6 @@ tacet_status tacet_bound_sensitivity(const tacet_bound *bound, double *l2, doubl
         *l2 = bound->diameter;
         *l1 = bound->diameter_1;
         return TACET_OK;
-    case TACET_RELATION_REMOVE:
-        *l2 = bound->radius;
-        *l1 = up(bound->radius * root);
-        return TACET_OK;
     case TACET_RELATION_MOVE:
         if (!in_range(neighbours->move)) {
             return tacet__fail(err, TACET_INVALID, "the move of a neighbour must be > 0, finite, and up to 1e100");

@@ -51,7 +51,6 @@ const char *tacet_bound_proof(const tacet_bound *bound); /* of a narrowed bound;
 /* Which two inputs must be hard to tell apart. */
 typedef enum tacet_relation {
     TACET_RELATION_REPLACE, /* one record becomes any other: the diameter */
-    TACET_RELATION_REMOVE,  /* one record counts as the zero vector: the radius */
     TACET_RELATION_MOVE     /* one record moves by at most `move` in L2 before clipping, which brings points no further
                                apart: the smaller of move and diameter */
 } tacet_relation;

@@ -10,8 +10,6 @@
 
 #include "dp/mechanism.h"
 
-/* Fills the texts of a charge from ask, and whether it is seeded. */
-void tacet__gate_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private);
 /* Reserves `charge` (its texts filled from ask) and fills the receipt's entry. *answered is the stored answer, or NULL
  * when there is none and something is to be drawn: then `key` is that of its noise, where it is private
  * (dp/noise/mint.h). `data` stands for what is drawn for: a repeat with others is a CONFLICT. INVALID as above. */

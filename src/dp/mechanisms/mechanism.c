@@ -243,7 +243,7 @@ void tacet__mechanism_digest(const tacet_mechanism *m, unsigned char out[TACET_M
 void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, char *parameters, size_t size, size_t rows,
                              size_t records) {
     char of_records[40] = "";
-    static const char *const RELATIONS[] = {"replace", "remove", "move"};
+    static const char *const RELATIONS[] = {"replace", "move"};
     tacet_charge_init(charge);
     charge->mechanism = m->kind->law->name;
     m->kind->charge(m, charge);

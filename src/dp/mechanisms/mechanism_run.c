@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tacet__gate_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private) {
+/* The texts of a charge from ask, and whether it is seeded. */
+static void fill_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private) {
     charge->what = ask->what;
     charge->to_whom = ask->to_whom;
     charge->covered_fields = ask->covered_fields;
@@ -70,7 +71,7 @@ tacet_status tacet__gate_reserve(const tacet_ask *ask, tacet_charge *charge, tac
     if (s != TACET_OK || ask->ledger == NULL) {
         return s;
     }
-    tacet__gate_charge(ask, charge, receipt->is_private);
+    fill_charge(ask, charge, receipt->is_private);
     tacet_blob memo;
     tacet_blob_init(&memo);
     s = tacet__ledger_reserve(ask->ledger, entry, &memo, receipt->is_private ? &mint : NULL, ask->ticket, charge, 0,

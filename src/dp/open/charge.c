@@ -5,6 +5,7 @@
 #include <tacet/dp/open/charge.h>
 
 #include "core/fail.h"
+#include "dp/open/entry.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,16 +35,6 @@ const char *tacet_claim_name(tacet_claim claim) {
     return index < sizeof NAMES / sizeof NAMES[0] ? NAMES[index] : "?";
 }
 
-void tacet_charge_init(tacet_charge *charge) {
-    memset(charge, 0, sizeof *charge);
-    charge->mechanism = "none";
-    charge->claim = TACET_CLAIM_UNCOVERED;
-    charge->eps = INFINITY;
-    charge->delta = 1;
-    charge->rho = INFINITY;
-    charge->mu = INFINITY;
-}
-
 /* The smallest mu, rounded up, at which N(0,1) against N(mu,1) is at least as far apart as anything eps-DP allows:
  * Phi(-mu/2) = 1/(1 + e^eps). Infinity where that is below what a double can say. */
 static double pure_as_gaussian(double eps) {
@@ -65,36 +56,34 @@ static double pure_as_gaussian(double eps) {
     return high * (1 + 1e-12) + 1e-15;
 }
 
-void tacet_charge_pure(tacet_charge *charge, double eps) {
-    charge->claim = TACET_CLAIM_PURE;
-    charge->eps = eps;
-    charge->delta = 0;
-    charge->rho = nextafter(eps * eps / 2, INFINITY);
-    charge->mu = pure_as_gaussian(eps);
-}
-
-void tacet_charge_approx(tacet_charge *charge, double eps, double delta) {
-    charge->claim = TACET_CLAIM_APPROX;
-    charge->eps = eps;
-    charge->delta = delta;
-    charge->rho = INFINITY;
-    charge->mu = INFINITY;
-}
-
-void tacet_charge_zcdp(tacet_charge *charge, double rho, double eps, double delta) {
-    charge->claim = TACET_CLAIM_ZCDP;
+static void claim(tacet_charge *charge, tacet_claim kind, double eps, double delta, double rho, double mu) {
+    charge->claim = kind;
     charge->eps = eps;
     charge->delta = delta;
     charge->rho = rho;
-    charge->mu = INFINITY;
+    charge->mu = mu;
+}
+
+void tacet_charge_init(tacet_charge *charge) {
+    memset(charge, 0, sizeof *charge);
+    charge->mechanism = "none";
+    claim(charge, TACET_CLAIM_UNCOVERED, INFINITY, 1, INFINITY, INFINITY);
+}
+
+void tacet_charge_pure(tacet_charge *charge, double eps) {
+    claim(charge, TACET_CLAIM_PURE, eps, 0, nextafter(eps * eps / 2, INFINITY), pure_as_gaussian(eps));
+}
+
+void tacet_charge_approx(tacet_charge *charge, double eps, double delta) {
+    claim(charge, TACET_CLAIM_APPROX, eps, delta, INFINITY, INFINITY);
+}
+
+void tacet_charge_zcdp(tacet_charge *charge, double rho, double eps, double delta) {
+    claim(charge, TACET_CLAIM_ZCDP, eps, delta, rho, INFINITY);
 }
 
 void tacet_charge_gaussian(tacet_charge *charge, double mu, double eps, double delta) {
-    charge->claim = TACET_CLAIM_GAUSSIAN;
-    charge->eps = eps;
-    charge->delta = delta;
-    charge->rho = nextafter(mu * mu / 2, INFINITY);
-    charge->mu = mu;
+    claim(charge, TACET_CLAIM_GAUSSIAN, eps, delta, nextafter(mu * mu / 2, INFINITY), mu);
 }
 
 /* Length of the UTF-8 character at s; 0 when it is none, or a control character. */
@@ -136,26 +125,31 @@ static tacet_status check_text(const char *text, const char *name, size_t least,
     return TACET_OK;
 }
 
+#define TEXT(field, name, least, most)                                                                                 \
+    { offsetof(tacet_charge, field), name, least, most }
+/* In the order in which a record has them: a text more would be another format. */
+const tacet__charge_field tacet__charge_fields[TACET__CHARGE_TEXTS] = {
+    TEXT(what, "what", 1, TACET_CHARGE_TEXT_MOST),
+    TEXT(to_whom, "to whom", 1, TACET_CHARGE_TEXT_MOST),
+    TEXT(mechanism, "mechanism", 1, TACET_CHARGE_TEXT_MOST),
+    TEXT(parameters, "parameters", 0, TACET_CHARGE_PARAMS_MOST),
+    TEXT(group, "group", 0, TACET_CHARGE_TEXT_MOST),
+    TEXT(part, "part", 0, TACET_CHARGE_TEXT_MOST),
+    TEXT(covered_fields, "covered fields", 0, TACET_CHARGE_TEXT_MOST),
+    TEXT(uncovered_fields, "uncovered fields", 0, TACET_CHARGE_TEXT_MOST),
+    TEXT(covered_records, "covered records", 0, TACET_CHARGE_TEXT_MOST),
+};
+
+const char *tacet__charge_text(const tacet_charge *charge, size_t i) {
+    const char *text = NULL;
+    memcpy(&text, (const char *)charge + tacet__charge_fields[i].at, sizeof text);
+    return text;
+}
+
 static tacet_status check_texts(const tacet_charge *c, tacet_error *err) {
-    const size_t most = TACET_CHARGE_TEXT_MOST;
-    const struct {
-        const char *text;
-        const char *name;
-        size_t least;
-        size_t most;
-    } texts[] = {
-        {c->what, "what", 1, most},
-        {c->to_whom, "to whom", 1, most},
-        {c->mechanism, "mechanism", 1, most},
-        {c->parameters, "parameters", 0, TACET_CHARGE_PARAMS_MOST},
-        {c->group, "group", 0, most},
-        {c->part, "part", 0, most},
-        {c->covered_fields, "covered fields", 0, most},
-        {c->uncovered_fields, "uncovered fields", 0, most},
-        {c->covered_records, "covered records", 0, most},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        const tacet_status status = check_text(texts[i].text, texts[i].name, texts[i].least, texts[i].most, err);
+    for (size_t i = 0; i < TACET__CHARGE_TEXTS; i++) {
+        const tacet__charge_field *f = &tacet__charge_fields[i];
+        const tacet_status status = check_text(tacet__charge_text(c, i), f->name, f->least, f->most, err);
         if (status != TACET_OK) {
             return status;
         }

@@ -11,31 +11,10 @@
 #include <string.h>
 
 static const uint64_t MAGIC = 0x3152454744454c54ULL; /* "TLEDGER1", little-endian */
-enum { TEXTS = 9 };
 
-static const char *or_empty(const char *text) {
+static const char *text_of(const tacet_charge *c, size_t i) {
+    const char *text = tacet__charge_text(c, i);
     return text == NULL ? "" : text;
-}
-
-/* In the order of the encoding. */
-static void texts_of(const tacet_charge *c, const char *texts[TEXTS]) {
-    const char *const all[TEXTS] = {c->what, c->to_whom,        c->mechanism,        c->parameters,     c->group,
-                                    c->part, c->covered_fields, c->uncovered_fields, c->covered_records};
-    for (size_t i = 0; i < TEXTS; i++) {
-        texts[i] = or_empty(all[i]);
-    }
-}
-
-static void set_texts(tacet_charge *c, const char *const texts[TEXTS]) {
-    c->what = texts[0];
-    c->to_whom = texts[1];
-    c->mechanism = texts[2];
-    c->parameters = texts[3];
-    c->group = texts[4];
-    c->part = texts[5];
-    c->covered_fields = texts[6];
-    c->uncovered_fields = texts[7];
-    c->covered_records = texts[8];
 }
 
 tacet_status tacet__ticket_check(const char *ticket, tacet_error *err) {
@@ -57,16 +36,14 @@ static void write_text(tacet__writer *w, const char *text) {
 }
 
 static void write_charge(tacet__writer *w, const tacet_charge *c) {
-    const char *texts[TEXTS];
-    texts_of(c, texts);
     tacet__write_u64(w, (uint64_t)c->claim);
     tacet__write_f64(w, c->eps);
     tacet__write_f64(w, c->delta);
     tacet__write_f64(w, c->rho);
     tacet__write_f64(w, c->mu);
     tacet__write_u64(w, c->seeded ? 1 : 0);
-    for (size_t i = 0; i < TEXTS; i++) {
-        write_text(w, texts[i]);
+    for (size_t i = 0; i < TACET__CHARGE_TEXTS; i++) {
+        write_text(w, text_of(c, i));
     }
 }
 
@@ -146,7 +123,6 @@ static tacet_status read_budget(tacet__record *record, tacet__reader *r, tacet_e
 
 static tacet_status read_reserve(tacet__record *record, tacet__reader *r, tacet_error *err) {
     tacet_charge *c = &record->reserve.charge;
-    const char *texts[TEXTS];
     record->reserve.ticket = read_text(r);
     c->claim = (tacet_claim)tacet__read_size(r, TACET_CLAIM_GAUSSIAN);
     c->eps = tacet__read_f64(r);
@@ -154,10 +130,10 @@ static tacet_status read_reserve(tacet__record *record, tacet__reader *r, tacet_
     c->rho = tacet__read_f64(r);
     c->mu = tacet__read_f64(r);
     c->seeded = tacet__read_size(r, 1) == 1;
-    for (size_t i = 0; i < TEXTS; i++) {
-        texts[i] = read_text(r);
+    for (size_t i = 0; i < TACET__CHARGE_TEXTS; i++) {
+        const char *text = read_text(r);
+        memcpy((char *)c + tacet__charge_fields[i].at, &text, sizeof text);
     }
-    set_texts(c, texts);
     if (!r->failed && (record->seq == 0 || tacet__ticket_check(record->reserve.ticket, NULL) != TACET_OK ||
                        tacet_charge_check(c, NULL) != TACET_OK)) {
         return tacet__record_corrupt(record->seq, "has an impossible charge", err);
@@ -239,14 +215,10 @@ static bool same_bits(double a, double b) {
 }
 
 bool tacet__charge_equal(const tacet_charge *a, const tacet_charge *b) {
-    const char *texts_a[TEXTS];
-    const char *texts_b[TEXTS];
-    texts_of(a, texts_a);
-    texts_of(b, texts_b);
     bool equal = a->claim == b->claim && a->seeded == b->seeded && same_bits(a->eps, b->eps) &&
                  same_bits(a->delta, b->delta) && same_bits(a->rho, b->rho) && same_bits(a->mu, b->mu);
-    for (size_t i = 0; i < TEXTS; i++) {
-        equal = equal && strcmp(texts_a[i], texts_b[i]) == 0;
+    for (size_t i = 0; i < TACET__CHARGE_TEXTS; i++) {
+        equal = equal && strcmp(text_of(a, i), text_of(b, i)) == 0;
     }
     return equal;
 }

@@ -62,6 +62,16 @@ typedef struct tacet__record {
     } commit;
 } tacet__record;
 
+/* The texts of a charge: where each is, what it is called in messages, how many bytes it may have. */
+enum { TACET__CHARGE_TEXTS = 9 };
+typedef struct tacet__charge_field {
+    size_t at;
+    const char *name;
+    size_t least, most;
+} tacet__charge_field;
+extern const tacet__charge_field tacet__charge_fields[TACET__CHARGE_TEXTS]; /* charge.c */
+const char *tacet__charge_text(const tacet_charge *charge, size_t i);
+
 /* INVALID: empty, too long, control characters or not UTF-8. */
 tacet_status tacet__ticket_check(const char *ticket, tacet_error *err);
 /* Replaces the content of *out. NO_MEMORY leaves it empty. The record must be valid. */

@@ -34,6 +34,10 @@ static inline double interval_least(double a, double b) {
 static inline double interval_most(double a, double b) {
     return a > b ? a : b;
 }
+/* Every number of either, and what lies between them. */
+static inline interval interval_hull(interval a, interval b) {
+    return (interval){interval_least(a.lo, b.lo), interval_most(a.hi, b.hi)};
+}
 static inline interval interval_mul(interval a, interval b) {
     if (a.lo >= 0 && b.lo >= 0) {
         return (interval){interval_down(a.lo * b.lo), interval_up(a.hi * b.hi)};

@@ -58,10 +58,6 @@ typedef struct l2_shift {
     double peak;   /* the density's largest value */
 } l2_shift;
 
-static interval hull(interval a, interval b) {
-    return (interval){interval_least(a.lo, b.lo), interval_most(a.hi, b.hi)};
-}
-
 static void l2_node(node *out, const l2_shift *k, double x) {
     const interval ax = interval_div(k->a, interval_of(x));
     out->x = x;
@@ -79,15 +75,15 @@ static interval cell_integral(const l2_shift *k, const node *l, const node *r, i
     const double d = (double)k->law->sphere.dims;
     const interval width = {interval_down(r->x - l->x), interval_up(r->x - l->x)};
     const interval x = {l->x, r->x};
-    interval f = hull(l->density, r->density); /* it rises to its mode and falls from there */
+    interval f = interval_hull(l->density, r->density); /* it rises to its mode and falls from there */
     if (l->x <= d - 1 && d - 1 <= r->x) {
         f.hi = interval_most(f.hi, k->peak);
     }
-    const interval share = hull(l->share[side], r->share[side]);
+    const interval share = interval_hull(l->share[side], r->share[side]);
     interval out = interval_mul(interval_mul(f, share), width);
     out.lo = interval_most(0, out.lo);
     interval h, slope;
-    if (!tacet__sphere_density(&h, &slope, &k->law->sphere, hull(l->s[side], r->s[side]))) {
+    if (!tacet__sphere_density(&h, &slope, &k->law->sphere, interval_hull(l->s[side], r->s[side]))) {
         return out;
     }
     /* share' = h s', share'' = h'(s) s'^2 + h s''; density' = density q, q = (d-1)/x - 1. */

@@ -10,10 +10,6 @@ static const interval PI = {0x1.921fb54442d18p+1, 0x1.921fb54442d19p+1};
 static const double ENOUGH = 1e-13;  /* of a series, before its rest is bounded */
 static const double TAIL_FROM = 0.7; /* below this 1 - s^2 has the faster series */
 
-static interval hull(interval a, interval b) {
-    return (interval){interval_least(a.lo, b.lo), interval_most(a.hi, b.hi)};
-}
-
 /* The density at 0 grows by k/(k-1) from k to k + 2 coordinates; it is 1/pi in the plane and 1/2 in space. */
 void tacet__sphere_init(sphere *out, size_t dims) {
     const bool even = dims % 2 == 0;
@@ -105,8 +101,8 @@ bool tacet__sphere_density(interval *h, interval *slope, const sphere *p, interv
     *h = interval_mul(*h, p->density);
     *slope = interval_mul(interval_mul(*slope, p->density), interval_mul(interval_of((double)(3 - d)), inside));
     if (ends) {
-        *h = hull(*h, interval_of(0));
-        *slope = hull(*slope, interval_of(0));
+        *h = interval_hull(*h, interval_of(0));
+        *slope = interval_hull(*slope, interval_of(0));
     }
     return true;
 }
