@@ -20,6 +20,18 @@
 
 #include "support/test.h"
 
+/* In the place of dp/noise/gaussian_table.h: the alias table of strips of 1/2 in words of 3 bits: c = 1. Strips 0 and 1
+ * weigh floor(exp(-j^2/8)) = 1 and 0, the tail from strip 2 on 4 floor(exp(-4/8)) = 0, and the fractions what is left
+ * of 8. */
+#define TACET_SRC_DP_NOISE_GAUSSIAN_TABLE_H
+enum { GAUSSIAN_STRIPS = 2, GAUSSIAN_TAIL = 2, GAUSSIAN_RARE = 3, GAUSSIAN_SPAN = 4, GAUSSIAN_RARE_WEIGHT = 7 };
+#define GAUSSIAN_C UINT64_C(1)
+typedef struct gaussian_column {
+    uint64_t keep;
+    uint16_t other;
+} gaussian_column;
+static const uint64_t GAUSSIAN_FLOOR[3] = {1, 0, 0};
+
 /* In the place of dp/noise/noise_state.h. */
 #define TACET_SRC_DP_NOISE_NOISE_STATE_H
 #include <tacet/dp/noise.h>

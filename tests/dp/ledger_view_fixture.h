@@ -29,8 +29,7 @@ static inline int teardown(void **state) {
 
 static inline void add(tacet_ledger *ledger, const char *ticket, const tacet_charge *charge, const char *answer) {
     tacet_entry entry;
-    OWN_BLOB tacet_blob memo;
-    tacet_blob_init(&memo);
+    OWN_BLOB tacet_blob memo = {0};
     assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, ticket, charge, NULL));
     if (answer != NULL) {
         assert_ok(tacet_ledger_commit(ledger, &entry, answer, strlen(answer), NULL, NULL));

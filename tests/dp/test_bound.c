@@ -23,8 +23,7 @@ static void norm_is_proven(void **state) {
     const size_t dims[] = {1, 2, 7, 100};
     const double radii[] = {1, 0.3, 1e-30, 7e40};
     for (size_t c = 0; c < 4; c++) {
-        OWN_BOUND tacet_bound *bound = NULL;
-        assert_ok(tacet_bound_norm(&bound, dims[c], radii[c], NULL));
+        OWN_BOUND tacet_bound *bound = test_norm(dims[c], radii[c]);
         for (int trial = 0; trial < 500; trial++) {
             double x[100];
             double length = 0;
@@ -130,9 +129,8 @@ static void boxes(void **state) {
 }
 
 static void sensitivities(void **state) {
-    tacet_bound *bound = NULL;
     double l2 = 0, l1 = 0;
-    assert_ok(tacet_bound_norm(&bound, 4, 3, NULL));
+    tacet_bound *bound = test_norm(4, 3);
     tacet_neighbours n = {TACET_RELATION_REPLACE, 0};
     assert_ok(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL));
     assert_close(l2, 6, 1e-15);

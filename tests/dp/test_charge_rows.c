@@ -110,13 +110,11 @@ static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
     const double value = 0.5;
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
     tacet_ledger_totals totals;
-    OWN_BOUND tacet_bound *bound = NULL;
-    OWN_MECHANISM tacet_mechanism *mechanism = NULL;
     OWN_RELEASE tacet_release *release = NULL;
     (void)snprintf(path, sizeof path, "%s/ledger", folder);
     OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 5);
-    assert_ok(tacet_bound_norm(&bound, 1, 1, NULL));
-    assert_ok(tacet_mechanism_create(&mechanism, TACET_MECHANISM_KNORM, bound, &replace, 0.25, 0, NULL));
+    OWN_BOUND tacet_bound *bound = test_norm(1, 1);
+    OWN_MECHANISM tacet_mechanism *mechanism = test_mechanism(TACET_MECHANISM_KNORM, bound, &replace, 0.25, 0);
     OWN_BOUNDED tacet_bounded *bounded = test_bounded(bound, &value);
     const tacet_ask ask = {.ledger = ledger, .ticket = "t", .what = "w", .to_whom = "x", .rows_each = 10};
     assert_ok(tacet_mechanism_run(mechanism, &release, &ask, bounded, NULL));

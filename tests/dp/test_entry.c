@@ -201,10 +201,8 @@ static void test_round_trip(void **state) {
     for (int kind = 1; kind <= 3; kind++) {
         tacet__record in;
         tacet__record out;
-        OWN_BLOB tacet_blob bytes;
-        OWN_BLOB tacet_blob again;
-        tacet_blob_init(&bytes);
-        tacet_blob_init(&again);
+        OWN_BLOB tacet_blob bytes = {0};
+        OWN_BLOB tacet_blob again = {0};
         make(&in, (tacet__record_kind)kind);
         assert_ok(tacet__record_encode(&bytes, &in, NULL));
         assert_ok(tacet__record_decode(&out, bytes.data, bytes.size, NULL));
@@ -234,8 +232,7 @@ static void test_round_trip(void **state) {
 static void test_one_encoding(void **state) {
     for (int kind = 1; kind <= 3; kind++) {
         tacet__record in;
-        OWN_BLOB tacet_blob bytes;
-        tacet_blob_init(&bytes);
+        OWN_BLOB tacet_blob bytes = {0};
         make(&in, (tacet__record_kind)kind);
         assert_ok(tacet__record_encode(&bytes, &in, NULL));
         for (size_t i = 0; i < bytes.size; i++) {
@@ -243,8 +240,7 @@ static void test_one_encoding(void **state) {
                 tacet__record out;
                 bytes.data[i] ^= (unsigned char)flip;
                 if (tacet__record_decode(&out, bytes.data, bytes.size, NULL) == TACET_OK) {
-                    OWN_BLOB tacet_blob again;
-                    tacet_blob_init(&again);
+                    OWN_BLOB tacet_blob again = {0};
                     assert_ok(tacet__record_encode(&again, &out, NULL));
                     assert_int_equal(again.size, bytes.size);
                     assert_memory_equal(again.data, bytes.data, bytes.size);
@@ -257,9 +253,8 @@ static void test_one_encoding(void **state) {
 
 static void refused(const tacet__record *record) {
     tacet__record out;
-    OWN_BLOB tacet_blob bytes;
+    OWN_BLOB tacet_blob bytes = {0};
     tacet_error err = {TACET_OK, ""};
-    tacet_blob_init(&bytes);
     assert_ok(tacet__record_encode(&bytes, record, NULL));
     assert_status(tacet__record_decode(&out, bytes.data, bytes.size, &err), TACET_CORRUPT);
     assert_true(err.message[0] != '\0');
@@ -299,8 +294,7 @@ static void test_no_memory(void **state) {
     tacet__record r;
     make(&r, TACET__RECORD_RESERVE);
     for (long n = 1;; n++) {
-        tacet_blob bytes;
-        tacet_blob_init(&bytes);
+        tacet_blob bytes = {0};
         fail_alloc_after(n);
         const tacet_status status = tacet__record_encode(&bytes, &r, NULL);
         const int hit = fail_alloc_end();

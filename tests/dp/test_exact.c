@@ -91,10 +91,8 @@ static void test_below_words(void **state) {
 static void test_fast_is_slow(void **state) {
     static const double sigmas[] = {1, 2.5, 1e-3, 12345.678, 0x1p-10, 0x1p40};
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++) {
-        OWN_NOISE tacet_noise *fast = NULL;
-        OWN_NOISE tacet_noise *slow = NULL;
-        assert_ok(tacet_noise_open_seeded(&fast, 17, s, NULL));
-        assert_ok(tacet_noise_open_seeded(&slow, 17, s, NULL));
+        OWN_NOISE tacet_noise *fast = test_noise(17, s);
+        OWN_NOISE tacet_noise *slow = test_noise(17, s);
         const int grid = s < 4 ? tacet__grid_exponent(sigmas[s], s % 2 == 0 ? 20 : 40) : 0;
         lazy_scale scale;
         assert_ok(tacet__lazy_scale(&scale, sigmas[s], grid, 6, NULL));
@@ -283,43 +281,6 @@ static const uint64_t ACCEPT = UINT64_C(8191) << 50; /* plus, and the first coin
 static const uint64_t LOW = UINT64_C(1) << 40;       /* makes a coin of any moderate probability true */
 static const uint64_t HIGH = UINT64_MAX - (UINT64_C(1) << 40);
 
-/* Every column: the last word of its own item, and the first of the other one. sigma = 64 shows the strip's number. */
-static void test_columns(void **state) {
-    OWN_NOISE tacet_noise *noise = script_open();
-    for (uint64_t k = 0; k < 256; k++) {
-        const uint64_t keep = GAUSSIAN_COLUMNS[k].keep;
-        const uint64_t own[2] = {(k << 56) + keep - 1, ACCEPT};
-        const uint64_t other[2] = {(k << 56) + keep, ACCEPT};
-        double x = 0;
-        if (keep > 0 && k < GAUSSIAN_STRIPS) {
-            script(noise, own, 2);
-            assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
-            assert_true(x == (double)k);
-        }
-        if (keep < UINT64_C(1) << 56 && GAUSSIAN_COLUMNS[k].other < GAUSSIAN_STRIPS) {
-            script(noise, other, 2);
-            assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
-            assert_true(x == (double)GAUSSIAN_COLUMNS[k].other);
-        }
-    }
-}
-
-/* The 13 bits of the first coin: true for exactly 2n + 1 of their values; then u is asked for. */
-static void test_first_coin(void **state) {
-    OWN_NOISE tacet_noise *noise = script_open();
-    for (uint64_t n = 0; n < GAUSSIAN_STRIPS; n++) {
-        double x = 0;
-        script(noise, (uint64_t[]){word_for_item((unsigned)n), (2 * n + 1) << LAZY_HEAD_BITS}, 2);
-        assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
-        assert_script_used(noise);
-        assert_true(x == (double)n);
-        script(noise, (uint64_t[]){word_for_item((unsigned)n), (2 * n) << LAZY_HEAD_BITS, HIGH}, 3);
-        assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
-        assert_script_used(noise);
-        assert_true(x == (double)n);
-    }
-}
-
 /* The item of the fractions, word by word. */
 static void test_rare(void **state) {
     OWN_NOISE tacet_noise *noise = script_open();
@@ -486,8 +447,6 @@ int main(void) {
         cmocka_unit_test(test_round),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_fraction),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_first_coin),
         cmocka_unit_test(test_rare),
         cmocka_unit_test(test_tail),
         cmocka_unit_test(test_digits_run_out),

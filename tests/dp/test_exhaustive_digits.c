@@ -24,15 +24,7 @@ enum {
 
 #include "dp/exhaustive.h"
 
-#define TACET_SRC_DP_NOISE_GAUSSIAN_TABLE_H
-enum { GAUSSIAN_STRIPS = 2, GAUSSIAN_TAIL = 2, GAUSSIAN_RARE = 3, GAUSSIAN_SPAN = 4, GAUSSIAN_RARE_WEIGHT = 7 };
-#define GAUSSIAN_C UINT64_C(1)
-typedef struct gaussian_column {
-    uint64_t keep;
-    uint16_t other;
-} gaussian_column;
 static const gaussian_column GAUSSIAN_COLUMNS[1]; /* not drawn from here */
-static const uint64_t GAUSSIAN_FLOOR[3] = {1, 0, 0};
 
 /* Shown to be exact in test_exhaustive.c. */
 #define tacet__noise_below exact_below

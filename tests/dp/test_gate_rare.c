@@ -164,9 +164,8 @@ static void nothing_without_entropy(void **state) {
     assert_status(tacet_mechanism_run(f.mechanism, &release, &ask, value, NULL), TACET_IO);
     assert_null(release);
     tacet_entry entry; /* whoever reserves by hand gets a fresh key with it, or no entry */
-    tacet_blob memo;
+    tacet_blob memo = {0};
     tacet_charge charge;
-    tacet_blob_init(&memo);
     tacet_charge_init(&charge);
     tacet_charge_pure(&charge, 1);
     charge.what = charge.to_whom = charge.mechanism = "x";
@@ -247,12 +246,11 @@ static void tables_of_levels_alone(void **state) {
     static const size_t LEVELS[] = {4};
     const double index[N] = {3, 3, 3};
     double drawn[N] = {9, 9, 9}, again[N] = {9, 9, 9};
-    OWN_NOISE tacet_noise *noise = NULL;
     OWN_MECHANISM tacet_mechanism *m = NULL;
     tacet_table *table = NULL;
     tacet_release *answered = NULL;
     OWN_RAW tacet_raw *raw = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    OWN_NOISE tacet_noise *noise = test_noise(3, 0);
     assert_ok(tacet_mechanism_response(&m, LEVELS, 1, 1, NULL));
     assert_ok(tacet_raw_create(&raw, N, NULL));
     assert_ok(tacet_raw_set(raw, index, N, NULL));

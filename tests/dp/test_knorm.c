@@ -174,10 +174,9 @@ static void test_low_guess(void **state) {
 /* A draft knows where a normal is before its digits are all drawn: the lazy reals that it is expanded to lie there. */
 static void test_draft(void **state) {
     enum { ROUNDS = 100, COUNT = 300 };
-    OWN_NOISE tacet_noise *noise = NULL;
     draft d;
     size_t slow = 0;
-    assert_ok(tacet_noise_open_seeded(&noise, 12, 1, NULL));
+    OWN_NOISE tacet_noise *noise = test_noise(12, 1);
     assert_ok(tacet__draft_init(&d, COUNT, NULL));
     for (int r = 0; r < ROUNDS; r++) {
         tacet__draft_draw(noise, &d, COUNT);

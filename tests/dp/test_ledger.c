@@ -335,8 +335,7 @@ static void test_lookup(void **state) {
 static void test_what_was_asked(void **state) {
     fixture *f = *state;
     tacet_charge asked;
-    OWN_BLOB tacet_blob texts;
-    tacet_blob_init(&texts);
+    OWN_BLOB tacet_blob texts = {0};
     reopen(f);
     assert_ok(tacet_blob_append(&texts, "old", 4, NULL));
     assert_status(tacet_ledger_charge(f->ledger, &asked, &texts, "t", &f->err), TACET_NOT_FOUND);

@@ -55,10 +55,9 @@ static int teardown(void **state) {
 static int answer_one(tacet_ledger *ledger, int ticket, int out) {
     char name[32];
     tacet_entry entry;
-    tacet_blob memo;
+    tacet_blob memo = {0};
     reply r;
     const tacet_charge c = test_charge(0.01);
-    tacet_blob_init(&memo);
     memset(&r, 0, sizeof r);
     r.ticket = ticket;
     (void)snprintf(name, sizeof name, "ticket %d", ticket);
@@ -94,12 +93,11 @@ static void collect(int in) {
 static void check_ledger(void) {
     OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_entry entry;
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     tacet_ledger_totals totals;
     char name[32];
     const tacet_ledger_settings s = settings(NULL);
     tacet_error err = {TACET_OK, ""};
-    tacet_blob_init(&memo);
     if (tacet_ledger_open(&ledger, path, &s, &err) != TACET_OK) {
         fail_msg("the ledger does not open: %s", err.message);
     }
@@ -246,10 +244,9 @@ static void test_processes_race(void **state) {
         children[i] = fork();
         if (children[i] == 0) {
             tacet_ledger *mine = NULL;
-            tacet_blob memo;
+            tacet_blob memo = {0};
             int won = 0;
             char go = 0;
-            tacet_blob_init(&memo);
             (void)close(gate[1]);
             if (tacet_ledger_open(&mine, path, &s, NULL) != TACET_OK) {
                 _exit(100);
@@ -300,8 +297,7 @@ typedef struct racer {
 
 static void *race(void *argument) {
     racer *r = argument;
-    tacet_blob memo;
-    tacet_blob_init(&memo);
+    tacet_blob memo = {0};
     for (int k = 0; k < ROUNDS; k++) {
         tacet_entry entry;
         char name[32];
@@ -340,8 +336,7 @@ static void test_threads_race(void **state) {
     s.eps = 140; /* 40 shared tickets and 320 own ones want 1 each, so not all own ones fit */
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
     /* The shared ones are reserved first, so that they are not refused. */
-    OWN_BLOB tacet_blob memo;
-    tacet_blob_init(&memo);
+    OWN_BLOB tacet_blob memo = {0};
     for (int k = 0; k < ROUNDS; k++) {
         tacet_entry entry;
         char name[32];

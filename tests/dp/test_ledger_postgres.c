@@ -34,8 +34,7 @@ static tacet_status open_ledger(tacet_ledger **out) {
 
 static tacet_status reserve(tacet_ledger *ledger, const char *ticket, double eps, tacet_entry *entry) {
     const tacet_charge charge = test_charge(eps);
-    OWN_BLOB tacet_blob memo;
-    tacet_blob_init(&memo);
+    OWN_BLOB tacet_blob memo = {0};
     return tacet_ledger_reserve(ledger, entry, &memo, ticket, &charge, NULL);
 }
 

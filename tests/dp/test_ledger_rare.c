@@ -332,8 +332,7 @@ enum { CROWD = 150 };
 static tacet_ledger *crowd_ledger;
 static void *one_of_many(void *argument) {
     tacet_entry mine;
-    tacet_blob answer;
-    tacet_blob_init(&answer);
+    tacet_blob answer = {0};
     const tacet_charge c = charge();
     const tacet_status status = tacet_ledger_reserve(crowd_ledger, &mine, &answer, argument, &c, NULL);
     tacet_blob_clear(&answer);

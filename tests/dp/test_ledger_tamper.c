@@ -113,8 +113,7 @@ static void forge(tacet__record *records, size_t count) {
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     for (size_t i = 0; i < count; i++) {
-        OWN_BLOB tacet_blob body;
-        tacet_blob_init(&body);
+        OWN_BLOB tacet_blob body = {0};
         records[i].seq = i + (i > 0 && i == misnumbered);
         if (records[i].kind == TACET__RECORD_COMMIT) {
             tacet__answer_hash(records[i].commit.answer_hash, "", 0);
@@ -279,8 +278,7 @@ static void test_changed_answers(void **state) {
         assert_non_null(strstr(err.message, "record 4"));
         tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 3);
         tacet_entry entry;
-        tacet_blob memo;
-        tacet_blob_init(&memo);
+        tacet_blob memo = {0};
         const tacet_charge c = test_charge(0.5);
         assert_status(tacet_ledger_reserve(ledger, &entry, &memo, "t1", &c, NULL), TACET_CORRUPT);
         assert_false(entry.answered);

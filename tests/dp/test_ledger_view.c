@@ -51,7 +51,7 @@ static void test_totals_agree(void **state) {
             static const char *const NAMES[PARTS] = {"1", "2", "3", "4"};
             char ticket[16];
             tacet_entry entry;
-            OWN_BLOB tacet_blob memo;
+            OWN_BLOB tacet_blob memo = {0};
             tacet_charge c = test_charge(0.05 + tacet_simrng_uniform(&rng));
             const size_t group = tacet_simrng_below(&rng, 1 + GROUPED);
             const size_t part = tacet_simrng_below(&rng, PARTS);
@@ -70,7 +70,6 @@ static void test_totals_agree(void **state) {
                 tacet_charge_gaussian(&c, 0.5 * tacet_simrng_uniform(&rng), 0.1, 1e-6);
             }
             (void)snprintf(ticket, sizeof ticket, "t%d", i);
-            tacet_blob_init(&memo);
             const tacet_status status = tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, &err);
             if (covered) {
                 plain_sums with = costs, with_delta = deltas;
@@ -240,8 +239,7 @@ static void test_read_only_with_log(void **state) {
         const tacet_charge c = test_charge(0.5);
         (void)head;
         tacet_entry entry;
-        tacet_blob memo;
-        tacet_blob_init(&memo);
+        tacet_blob memo = {0};
         add(ledger, "t", &c, "x");
         /* an answer cuts the log off, a reservation does not */
         _exit(tacet_ledger_reserve(ledger, &entry, &memo, "u", &c, NULL) == TACET_OK ? 0 : 1); /* no close */

@@ -63,13 +63,12 @@ static void rows_have_numbers_and_then_levels(void **state) {
     const size_t levels[2] = {3, 5};
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     OWN_BOUND tacet_bound *bound = NULL;
-    OWN_MECHANISM tacet_mechanism *m = NULL;
     OWN_TABLE tacet_table *table = NULL;
     tacet_release *answered = NULL;
     OWN_RAW tacet_raw *raw = NULL;
     double out[ROWS * 4];
     assert_ok(tacet_bound_box(&bound, lower, upper, 2, NULL));
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_KNORM, bound, &move, 3, 0, NULL));
+    OWN_MECHANISM tacet_mechanism *m = test_mechanism(TACET_MECHANISM_KNORM, bound, &move, 3, 0);
     assert_ok(tacet_mechanism_add_levels(m, levels, 2, NULL));
     assert_int_equal(tacet_mechanism_add_levels(m, levels, 2, NULL), TACET_INVALID);
     assert_ok(tacet_raw_create(&raw, ROWS * 4, NULL));
@@ -109,11 +108,10 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge charge, pure;
     OWN_BOUND tacet_bound *bound = NULL;
-    tacet_mechanism *m = NULL;
     tacet_charge_init(&pure);
     tacet_charge_pure(&pure, 1);
     assert_ok(tacet_bound_box(&bound, lower, upper, 1, NULL));
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 1, 1e-5, NULL));
+    tacet_mechanism *m = test_mechanism(TACET_MECHANISM_GAUSSIAN, bound, &move, 1, 1e-5);
     tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
     assert_true(charge.mu < 0.3);
     assert_ok(tacet_mechanism_add_levels(m, levels, 1, NULL));

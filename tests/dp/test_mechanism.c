@@ -14,14 +14,12 @@
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 
 static void calibration(void **state) {
-    tacet_bound *bound = NULL;
-    tacet_mechanism *m = NULL;
-    assert_ok(tacet_bound_norm(&bound, 4, 25, NULL));
+    tacet_bound *bound = test_norm(4, 25);
     /* a move of 1: sigma of the analytic calibration, a little more for the grid, never less */
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     double sigma = 0, eps = 0;
     assert_ok(tacet_calibrate_gaussian(&sigma, 3, 1e-5, 1, NULL));
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 3, 1e-5, NULL));
+    tacet_mechanism *m = test_mechanism(TACET_MECHANISM_GAUSSIAN, bound, &move, 3, 1e-5);
     const double grid = ldexp(1, tacet_mechanism_grid_exponent(m));
     assert_true(tacet_mechanism_sensitivity(m) >= 1 + 2 * grid);
     assert_close(tacet_mechanism_sensitivity(m), 1 + 2 * grid, 1e-10);
@@ -66,13 +64,11 @@ static void draws(void **state) {
     /* 3 kinds of noise, 4,000 runs on 4 numbers: on the grid, centred on the rounded value, of the right variance */
     enum { RUNS = 4000, DIM = 4 };
     const tacet_mechanism_kind kinds[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE, TACET_MECHANISM_KNORM};
-    OWN_BOUND tacet_bound *bound = NULL;
-    assert_ok(tacet_bound_norm(&bound, DIM, 2, NULL));
+    OWN_BOUND tacet_bound *bound = test_norm(DIM, 2);
     OWN_BOUNDED tacet_bounded *x = test_bounded(bound, (double[]){0.3, -1.1, 0, 0.7});
     OWN_NOISE tacet_noise *noise = test_noise(1, 0);
     for (size_t k = 0; k < 3; k++) {
-        OWN_MECHANISM tacet_mechanism *m = NULL;
-        assert_ok(tacet_mechanism_create(&m, kinds[k], bound, &REPLACE, 1, 1e-5, NULL));
+        OWN_MECHANISM tacet_mechanism *m = test_mechanism(kinds[k], bound, &REPLACE, 1, 1e-5);
         double sum = 0, squares = 0;
         for (int i = 0; i < RUNS; i++) {
             double out[DIM];
@@ -95,12 +91,10 @@ static void draws(void **state) {
 static void choices(void **state) {
     /* the exponential mechanism has probabilities proportional to exp(eps score / 2 sensitivity) */
     enum { RUNS = 20000 };
-    OWN_BOUND tacet_bound *bound = NULL;
-    tacet_mechanism *m = NULL;
-    assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
+    OWN_BOUND tacet_bound *bound = test_range(3, 0, 1);
     OWN_BOUNDED tacet_bounded *x = test_bounded(bound, (double[]){1, 0.5, 0});
     OWN_NOISE tacet_noise *noise = test_noise(2, 0);
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 2, 0, NULL));
+    tacet_mechanism *m = test_mechanism(TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 2, 0);
     double counts[3] = {0}, weights[3], total = 0, chi = 0, out = 0;
     for (int i = 0; i < RUNS; i++) {
         assert_ok(tacet__mechanism_draw(m, noise, &out, x, NULL));
@@ -146,12 +140,11 @@ static void once_per_ticket(void **state) {
     OWN_NOISE tacet_noise *sample = NULL;
     assert_ok(tacet_noise_open_sample(&sample, NULL));
     OWN_BOUND tacet_bound *bound = NULL, *other = NULL;
-    OWN_MECHANISM tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_norm(&bound, 3, 1, NULL));
     assert_ok(tacet_bound_norm(&other, 3, 1, NULL));
     OWN_BOUNDED tacet_bounded *x = test_bounded(bound, (double[]){0.1, 0.2, 0.3}),
                               *y = test_bounded(other, (double[]){0, 0, 0});
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.8, 1e-5, NULL));
+    OWN_MECHANISM tacet_mechanism *m = test_mechanism(TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.8, 1e-5);
     tacet_ask ask = {.ledger = ledger, .ticket = "one", .what = "a vector", .to_whom = "the test"};
     tacet_release *first = NULL, *again = NULL, *refused = (tacet_release *)&ask;
     assert_ok(tacet_mechanism_run(m, &first, &ask, x, NULL));
@@ -255,10 +248,8 @@ static void charges(void **state) {
 static void euclidean_charge(void **state) {
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge c;
-    OWN_BOUND tacet_bound *bound = NULL;
-    OWN_MECHANISM tacet_mechanism *m = NULL;
-    assert_ok(tacet_bound_range(&bound, 5, 0, 1, NULL));
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_L2, bound, &REPLACE, 0.5, 1e-5, NULL));
+    OWN_BOUND tacet_bound *bound = test_range(5, 0, 1);
+    OWN_MECHANISM tacet_mechanism *m = test_mechanism(TACET_MECHANISM_L2, bound, &REPLACE, 0.5, 1e-5);
     tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 1, 0);
     const double pure = m->sensitivity / m->scale;
     assert_true(pure > 0.5);
@@ -272,10 +263,9 @@ static void tables(void **state) {
     OWN_FOLDER const char *folder = test_mkdir();
     OWN_LEDGER tacet_ledger *ledger = open_ledger(folder, 3, TACET_ACCOUNTING_GAUSSIAN);
     static const unsigned char DATA[TACET_MINT_BYTES] = {1}, OTHER[TACET_MINT_BYTES] = {2};
-    OWN_BOUND tacet_bound *bound = NULL;
     OWN_MECHANISM tacet_mechanism *m = NULL, *choice = NULL;
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
-    assert_ok(tacet_bound_range(&bound, 2, -5, 5, NULL));
+    OWN_BOUND tacet_bound *bound = test_range(2, -5, 5);
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 3, 1e-5, NULL));
     assert_ok(tacet_mechanism_create(&choice, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 3, 1e-5, NULL));
     OWN_RAW tacet_raw *x = test_raw((double[]){1, 2}, 2);
@@ -340,9 +330,8 @@ static void tables(void **state) {
 }
 
 static void refusals(void **state) {
-    tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
-    assert_ok(tacet_bound_range(&bound, 2, 0, 1, NULL));
+    tacet_bound *bound = test_range(2, 0, 1);
     const double bad[] = {0, -1, NAN, INFINITY};
     for (int k = TACET_MECHANISM_GAUSSIAN; k <= TACET_MECHANISM_L2; k++) {
         for (size_t i = 0; i < 4; i++) {
@@ -378,8 +367,7 @@ static void out_of_memory(void **state) {
     OWN_FOLDER const char *folder = test_mkdir();
     OWN_LEDGER tacet_ledger *ledger = open_ledger(folder, 50, TACET_ACCOUNTING_BASIC);
     OWN_NOISE tacet_noise *noise = test_noise(4, 0);
-    OWN_BOUND tacet_bound *bound = NULL;
-    assert_ok(tacet_bound_range(&bound, 2, 0, 1, NULL));
+    OWN_BOUND tacet_bound *bound = test_range(2, 0, 1);
     OWN_BOUNDED tacet_bounded *x = test_bounded(bound, (double[]){0, 1});
     OWN_RAW tacet_raw *raw = test_raw((double[]){0, 1}, 2);
     for (int kind = 0; kind < 2; kind++) {
@@ -410,12 +398,11 @@ static void out_of_memory(void **state) {
     }
     /* a table */
     for (long n = 1, hit = 1; hit != 0; n++) {
-        tacet_mechanism *m = NULL;
         tacet_table *table = NULL;
         tacet_release *release = NULL, *answered = NULL;
         double row[2];
         const tacet_ask ask = {.ledger = NULL, .noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-        assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_LAPLACE, bound, &REPLACE, 0.1, 0, NULL));
+        tacet_mechanism *m = test_mechanism(TACET_MECHANISM_LAPLACE, bound, &REPLACE, 0.1, 0);
         fail_alloc_after(n);
         tacet_status s = tacet_table_open(&table, &answered, m, &ask, 1, NULL);
         TACET_THEN(s, tacet_table_rows(table, row, raw, 0, 1, NULL));
@@ -447,11 +434,10 @@ static void many_rows(void **state) {
     assert_ok(tacet_bound_norm(&ball, COUNT, 3, NULL));
     tacet_raw *raw[2] = {test_raw(x, ROWS * COUNT), test_raw(zeros, ROWS * COUNT)};
     for (int k = 0; k < 3; k++) {
-        tacet_mechanism *m = NULL;
         tacet_table *table = NULL;
         tacet_release *answered = NULL;
         double out[2][ROWS * COUNT];
-        assert_ok(tacet_mechanism_create(&m, KINDS[k], box, &move, 3, 1e-5, NULL));
+        tacet_mechanism *m = test_mechanism(KINDS[k], box, &move, 3, 1e-5);
         for (int zero = 0; zero < 2; zero++) {
             const tacet_ask ask = test_ask(8, 0);
             assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));

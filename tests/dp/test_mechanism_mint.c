@@ -68,17 +68,15 @@ static void reserve_only(const tacet_mechanism *m, const tacet_bounded *x, const
 
 static void every_mechanism_repeats_what_was_interrupted(void **state) {
     const world *w = *state;
-    OWN_BOUND tacet_bound *bound = NULL;
-    assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
+    OWN_BOUND tacet_bound *bound = test_range(3, 0, 1);
     tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1}),
                   *y = test_bounded(bound, (double[]){0.25, 0.5, 0.75});
     const tacet__kind *kind = NULL;
     for (size_t i = 0; (kind = tacet__kind_at(i)) != NULL; i++) {
-        OWN_MECHANISM tacet_mechanism *m = NULL;
         char ticket[32];
         (void)snprintf(ticket, sizeof ticket, "t%zu", i);
         const tacet_ask ask = {.ledger = w->ledger, .ticket = ticket, .what = "w", .to_whom = "x"};
-        assert_ok(tacet_mechanism_create(&m, kind->kind, bound, &REPLACE, 0.5, 1e-5, NULL));
+        OWN_MECHANISM tacet_mechanism *m = test_mechanism(kind->kind, bound, &REPLACE, 0.5, 1e-5);
         reserve_only(m, x, &ask);
         /* what the interrupted run drew: by the key that lies in the ledger */
         tacet_mint mint;
@@ -140,13 +138,12 @@ static void a_key_is_sealed_and_then_erased(void **state) {
     const world *w = *state;
     tacet_mint mint, again = {{0}, {0}};
     tacet_entry entry;
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     struct stat st;
     char log[420];
     unsigned char head[24];
     const tacet_charge c = test_charge(1);
     (void)snprintf(log, sizeof log, "%s-wal", w->path);
-    tacet_blob_init(&memo);
     assert_ok(tacet__mint_fresh(&mint, NULL));
     assert_ok(tacet__ledger_reserve(w->ledger, &entry, &memo, &mint, "t", &c, 0, NULL));
     assert_ok(tacet__ledger_peek(w->ledger, &again, "t", NULL));
@@ -165,10 +162,9 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry, unknown = {0};
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     const tacet_charge c = test_charge(1);
     static const unsigned char ONE[TACET_MINT_BYTES] = {1}, TWO[TACET_MINT_BYTES] = {2};
-    tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(w->ledger, &entry, &memo, "t", &c, NULL));
     assert_status(tacet__ledger_bind(w->ledger, &unknown, &mint, ONE, NULL), TACET_NOT_FOUND);
     assert_ok(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL));
@@ -213,9 +209,8 @@ static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
     const world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry[2];
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     const tacet_charge c = test_charge(1);
-    tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(w->ledger, &entry[0], &memo, "t", &c, NULL));
     assert_ok(tacet_ledger_reserve(w->ledger, &entry[1], &memo, "u", &c, NULL));
     assert_ok(tacet__ledger_peek(w->ledger, &mint, "u", NULL));
@@ -241,11 +236,10 @@ static void a_ticket_whose_key_is_gone_is_spent(void **state) {
     world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry;
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     const tacet_charge c = test_charge(1);
     static const unsigned char DATA[TACET_MINT_BYTES] = {1};
     static char longest[TACET_TICKET_MOST + 2];
-    tacet_blob_init(&memo);
     memset(longest, 'x', sizeof longest - 1);
     assert_status(tacet__ledger_peek(w->ledger, &mint, longest, NULL), TACET_INVALID);
     for (size_t i = 0; i < 4; i++) {
@@ -264,12 +258,10 @@ static void a_ticket_whose_key_is_gone_is_spent(void **state) {
 /* A key that was made before its question: the data are named under it, and no other key may answer for them. */
 static void a_question_keeps_the_key_it_was_asked_with(void **state) {
     const world *w = *state;
-    OWN_BOUND tacet_bound *bound = NULL;
-    OWN_MECHANISM tacet_mechanism *m = NULL;
     tacet_mint mine, theirs, stored;
     tacet_release *release = NULL, *again = NULL;
-    assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
-    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.5, 1e-5, NULL));
+    OWN_BOUND tacet_bound *bound = test_range(3, 0, 1);
+    OWN_MECHANISM tacet_mechanism *m = test_mechanism(TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.5, 1e-5);
     OWN_BOUNDED tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1});
     assert_ok(tacet__mint_fresh(&mine, NULL));
     assert_ok(tacet__mint_fresh(&theirs, NULL));
@@ -301,10 +293,9 @@ static void a_question_keeps_the_key_it_was_asked_with(void **state) {
 static void a_group_has_no_more_entries_than_it_may(void **state) {
     const world *w = *state;
     tacet_entry entry;
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     tacet_charge c = test_charge(1);
     c.group = "g";
-    tacet_blob_init(&memo);
     for (int i = 0; i < 5; i++) {
         char ticket[16], part[16];
         (void)snprintf(ticket, sizeof ticket, "t%d", i);

@@ -36,17 +36,14 @@ static void every_mechanism_has_all_that_it_owes(void **state) {
 static void the_spread_is_that_of_the_draws(void **state) {
     enum { COUNT = 3, ROWS = 1000 };
     static double out[COUNT * ROWS];
-    OWN_NOISE tacet_noise *noise = NULL;
-    OWN_BOUND tacet_bound *bound = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 5, 0, NULL));
-    assert_ok(tacet_bound_norm(&bound, COUNT, 1, NULL));
+    OWN_NOISE tacet_noise *noise = test_noise(5, 0);
+    OWN_BOUND tacet_bound *bound = test_norm(COUNT, 1);
     const tacet__kind *k = NULL;
     for (size_t i = 0; (k = tacet__kind_at(i)) != NULL; i++) {
-        OWN_MECHANISM tacet_mechanism *m = NULL;
         if (k->noise == NULL) {
             continue;
         }
-        assert_ok(tacet_mechanism_create(&m, k->kind, bound, &REPLACE, 1, 1e-5, NULL));
+        OWN_MECHANISM tacet_mechanism *m = test_mechanism(k->kind, bound, &REPLACE, 1, 1e-5);
         assert_ok(k->noise(m, noise, out, ROWS, NULL));
         double sum = 0;
         for (size_t j = 0; j < (size_t)COUNT * ROWS; j++) {
@@ -60,8 +57,7 @@ static void the_spread_is_that_of_the_draws(void **state) {
 static void a_kind_that_is_not_known_is_an_error_everywhere(void **state) {
     static const int UNKNOWN[] = {-1, 0, 99, 1 << 20};
     static const tacet_law STRANGE = {.name = "strange", .words = "", .density = TACET_DENSITY_NORMAL};
-    OWN_BOUND tacet_bound *bound = NULL;
-    assert_ok(tacet_bound_norm(&bound, 2, 1, NULL));
+    OWN_BOUND tacet_bound *bound = test_norm(2, 1);
     for (size_t i = 0; i < sizeof UNKNOWN / sizeof *UNKNOWN; i++) {
         const tacet_mechanism_kind kind = (tacet_mechanism_kind)UNKNOWN[i];
         tacet_mechanism *m = NULL;

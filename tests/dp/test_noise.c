@@ -61,10 +61,8 @@ static void test_open_fails(void **state) {
 }
 
 static void test_seeded(void **state) {
-    OWN_NOISE tacet_noise *a = NULL;
-    tacet_noise *b = NULL;
-    assert_ok(tacet_noise_open_seeded(&a, 42, 7, NULL));
-    assert_ok(tacet_noise_open_seeded(&b, 42, 7, NULL));
+    OWN_NOISE tacet_noise *a = test_noise(42, 7);
+    tacet_noise *b = test_noise(42, 7);
     /* The stream is part of the contract: same seed, same draws, on every machine. The first word of (42, 7), from the
      * definition: BLAKE2b-256 keyed with the purpose over both numbers, then ChaCha20, skipping 32 bytes. */
     unsigned char key[32];
@@ -145,9 +143,8 @@ static void child_words(tacet_noise *noise, bool bare, uint64_t *words) {
 
 static void test_fork(void **state) {
     OWN_NOISE tacet_noise *noise = NULL;
-    OWN_NOISE tacet_noise *seeded = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
-    assert_ok(tacet_noise_open_seeded(&seeded, 5, 5, NULL));
+    OWN_NOISE tacet_noise *seeded = test_noise(5, 5);
     (void)tacet__noise_u64(noise);
     (void)tacet__noise_u64(seeded);
     uint64_t first[SHARED];
@@ -179,9 +176,8 @@ static void test_fork(void **state) {
 /* The same within one process, for tools that do not follow children: only what a child would find is changed. */
 static void test_fork_noticed(void **state) {
     OWN_NOISE tacet_noise *noise = NULL;
-    OWN_NOISE tacet_noise *twin = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
-    assert_ok(tacet_noise_open_seeded(&twin, 1, 1, NULL));
+    OWN_NOISE tacet_noise *twin = test_noise(1, 1);
     for (int how = 0; how < 3; how++) {
         (void)tacet__noise_u64(noise);
         tacet_noise copy = *noise; /* the parent goes on from here */

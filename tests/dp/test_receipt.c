@@ -35,7 +35,7 @@ static void write_ledger(void) {
     OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_GAUSSIAN, 3);
     tacet_charge c = test_charge(0.1);
     tacet_entry entry;
-    OWN_BLOB tacet_blob memo;
+    OWN_BLOB tacet_blob memo = {0};
     c.parameters = "{\"scale\":33.333333333333336,\"the_name_of_a_parameter\":1.2500000000000002e-5}";
     add(ledger, "pure", &c, "an answer");
     c.parameters = "not json";
@@ -47,7 +47,6 @@ static void write_ledger(void) {
     c.to_whom = "the modeler";
     c.mechanism = "none";
     tacet_charge_gaussian(&c, 0.1, 0.2, 1e-6);
-    tacet_blob_init(&memo);
     assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, "stream", &c, NULL));
     assert_ok(tacet_ledger_commit(ledger, &entry, "key", 3, NULL, NULL));
 }

@@ -41,8 +41,7 @@ static void round_trip(void **state) {
         const size_t count = flags == 3 ? 0 : 3; /* a table's receipt holds no values */
         assert_ok(tacet__release_mint(&release, &r, values, count, NULL));
         assert_int_equal(tacet_release_count(release), count);
-        OWN_BLOB tacet_blob blob;
-        tacet_blob_init(&blob);
+        OWN_BLOB tacet_blob blob = {0};
         assert_ok(tacet_release_encode(release, &blob, NULL));
         assert_ok(tacet_release_decode(&back, blob.data, blob.size, NULL));
         assert_int_equal(tacet_release_count(back), count);
@@ -58,8 +57,7 @@ static void round_trip(void **state) {
 static tacet_status decode_fields(size_t name_size, uint64_t flags, uint64_t grid, size_t hash_size, size_t count,
                                   size_t held, size_t second_hash) {
     tacet__writer w;
-    tacet_blob blob;
-    tacet_blob_init(&blob);
+    tacet_blob blob = {0};
     const char name[40] = "gaussianx";
     const unsigned char hash[64] = {0};
     const double numbers[6] = {0};
@@ -89,8 +87,7 @@ static void damage(void **state) {
     const tacet_receipt r = sample_receipt();
     const double values[] = {1, 2, 3};
     assert_ok(tacet__release_mint(&release, &r, values, 3, NULL));
-    tacet_blob blob;
-    tacet_blob_init(&blob);
+    tacet_blob blob = {0};
     assert_ok(tacet_release_encode(release, &blob, NULL));
     for (size_t i = 0; i < blob.size; i++) {
         blob.data[i] ^= 0x10;
@@ -128,8 +125,7 @@ static void out_of_memory(void **state) {
     const double values[] = {1, 2, 3};
     for (long n = 1, hit = 1; hit != 0; n++) {
         tacet_release *release = NULL, *back = NULL;
-        tacet_blob blob;
-        tacet_blob_init(&blob);
+        tacet_blob blob = {0};
         fail_alloc_after(n);
         tacet_status s = tacet__release_mint(&release, &r, values, 3, NULL);
         TACET_THEN(s, tacet_release_encode(release, &blob, NULL));

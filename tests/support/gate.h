@@ -76,6 +76,25 @@ static inline double test_on_grid(double x, int grid_exponent) {
     return ldexp(round(ldexp(x, -grid_exponent)), grid_exponent);
 }
 
+static inline tacet_bound *test_range(size_t count, double lower, double upper) {
+    tacet_bound *bound = NULL;
+    assert_ok(tacet_bound_range(&bound, count, lower, upper, NULL));
+    return bound;
+}
+
+static inline tacet_bound *test_norm(size_t count, double radius) {
+    tacet_bound *bound = NULL;
+    assert_ok(tacet_bound_norm(&bound, count, radius, NULL));
+    return bound;
+}
+
+static inline tacet_mechanism *test_mechanism(tacet_mechanism_kind kind, const tacet_bound *bound,
+                                              const tacet_neighbours *neighbours, double eps, double delta) {
+    tacet_mechanism *mechanism = NULL;
+    assert_ok(tacet_mechanism_create(&mechanism, kind, bound, neighbours, eps, delta, NULL));
+    return mechanism;
+}
+
 static inline tacet_raw *test_raw(const double *values, size_t count) {
     tacet_raw *raw = NULL;
     assert_ok(tacet_raw_create(&raw, count, NULL));
