@@ -199,8 +199,8 @@ static void refuses_bad_rounds(void **state) {
 /* Neighbours by a reward far outside the range are neighbours: the record is clipped and stays in its batch. Were it
  * refused, it would be missing, and each later batch would begin one record later. */
 static void a_wild_reward_is_one_record(void **state) {
-    static const double WILD[] = {7, 1e300};
-    for (size_t m = 0; m < 2; m++) {
+    static const double WILD[] = {7, 1e300, -7, -1e300};
+    for (size_t m = 0; m < 4; m++) {
         tacet_blob states[2];
         for (size_t world = 0; world < 2; world++) {
             tacet_policy *policy = NULL;
@@ -210,7 +210,7 @@ static void a_wild_reward_is_one_record(void **state) {
             for (size_t k = 0; k < ROUNDS; k++) {
                 round_of(NULL, k, &round);
                 assert_ok(tacet_policy_suggest(policy, &s, &round, NULL));
-                const double reward = k == 1 ? (world == 0 ? 1 : WILD[m]) : value(NULL, k, &s);
+                const double reward = k == 1 ? (world == 0 ? WILD[m] > 0 : WILD[m]) : value(NULL, k, &s);
                 assert_ok(tacet_policy_observe(policy, s.ticket, reward, NULL));
             }
             tacet_blob_init(&states[world]);
@@ -231,7 +231,10 @@ static void ends_at_the_horizon(void **state) {
     for (size_t k = 0; k < ROUNDS; k++) {
         assert_ok(one_round(policy, k, &s));
     }
-    assert_status(one_round(policy, ROUNDS, &s), TACET_STATE);
+    double X[2 * ARMS];
+    fill(X, ROUNDS);
+    const tacet_round round = {.points = X, .ld = 2, .d = 2, .count = ARMS};
+    assert_status(tacet_policy_suggest(policy, &s, &round, NULL), TACET_STATE); /* before anybody plays it */
     tacet_recommendation r;
     assert_ok(tacet_policy_recommend(policy, &r, NULL));
     assert_true(r.index == SIZE_MAX && isfinite(r.mean) && r.sd > 0);
@@ -261,6 +264,50 @@ static void every_batch_says_how_many_reports_it_lacks(void **state) {
     tacet_policy_free(policy);
 }
 
+/* README.md, (c) and (g): longer under more noise, which is public. 65536 is the longest that the gate's grid takes. */
+static void the_first_batch_follows_the_noise(void **state) {
+    static const struct {
+        bool counted;
+        double eps, first_epoch;
+        uint64_t rounds;
+    } CASES[] = {{false, 100, 0, 5},  {false, 10, 0, 6},   {false, 3, 0, 8},  {false, 1, 0, 12},
+                 {false, 0.2, 0, 34}, {false, 0.1, 0, 43}, {false, 10, 3, 5}, {false, 10, 1e6, 65536},
+                 {true, 0.1, 0, 90},  {true, 1, 0, 90},    {true, 2, 0, 45},  {true, 100, 0, 27}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const tacet_ask ask = test_ask(1, 1);
+        tacet_central_settings s;
+        tacet_policy *policy = NULL;
+        uint64_t rounds = 0, left = 0;
+        tacet_central_settings_defaults(&s);
+        s.eps = CASES[i].eps;
+        s.delta = 0.1;
+        s.first_epoch = CASES[i].first_epoch;
+        assert_ok(tacet_central_create(&policy, CASES[i].counted ? levels_map : map, &s, &ask, NULL));
+        assert_ok(tacet_central_batch(policy, &rounds, &left, NULL));
+        assert_int_equal(rounds, CASES[i].rounds);
+        tacet_policy_free(policy);
+        tacet_noise_close(ask.noise);
+    }
+}
+
+/* A log that was cut or put together says another ticket, or an arm that there was not. */
+static void repeats_the_next_ticket_only(void **state) {
+    tacet_policy *policy = NULL;
+    tacet_round round;
+    assert_ok(seeded(&policy, make_central, NULL));
+    round_of(NULL, 0, &round);
+    for (uint64_t i = 0; i < 2; i++) {
+        const tacet_suggestion skipped = {.ticket = i + 2}, arm = {.ticket = i + 1, .index = ARMS};
+        const tacet_suggestion next = {.ticket = i + 1, .index = ARMS - 1};
+        assert_status(tacet_policy_repeat(policy, &skipped, &round, NULL), TACET_CORRUPT);
+        assert_status(tacet_policy_repeat(policy, &arm, &round, NULL), TACET_CORRUPT);
+        assert_ok(tacet_policy_repeat(policy, &next, &round, NULL));
+        assert_status(tacet_policy_repeat(policy, &next, &round, NULL), TACET_CORRUPT);
+        assert_ok(tacet_policy_observe(policy, next.ticket, 1, NULL));
+    }
+    tacet_policy_free(policy);
+}
+
 static void limits_open_tickets(void **state) {
     tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_central, NULL));
@@ -281,13 +328,13 @@ static void limits_open_tickets(void **state) {
 
 static void refuses_settings(void **state) {
     const tacet_ask ask = test_ask(1, 1);
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < 9; k++) {
         tacet_central_settings s;
         settings_for_tests(&s);
         s.eps = k == 0 ? NAN : s.eps;
         s.delta = k == 1 ? -1 : (k == 2 ? 1 : s.delta);
         s.growth = k == 3 ? 0.9 : s.growth;
-        s.first_epoch = k == 4 ? -1 : s.first_epoch;
+        s.first_epoch = k == 4 ? -1 : (k == 8 ? 1e6 + 1 : s.first_epoch);
         s.open_most = k == 5 ? 0 : s.open_most;
         s.learner.typical_reward = k == 6 ? 1 : s.learner.typical_reward;
         tacet_policy *policy = NULL;
@@ -305,6 +352,8 @@ int main(void) {
                                        cmocka_unit_test(a_wild_reward_is_one_record),
                                        cmocka_unit_test(ends_at_the_horizon),
                                        cmocka_unit_test(limits_open_tickets),
+                                       cmocka_unit_test(the_first_batch_follows_the_noise),
+                                       cmocka_unit_test(repeats_the_next_ticket_only),
                                        cmocka_unit_test(every_batch_says_how_many_reports_it_lacks),
                                        cmocka_unit_test(refuses_settings)};
     return cmocka_run_group_tests(tests, setup, teardown);

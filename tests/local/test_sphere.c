@@ -179,6 +179,11 @@ static void a_ticket_is_answered_once(void **state) {
     assert_ok(tacet_statistics_model_create(&model, &spec, NULL));
     tacet_statistics_card *card = card_of(model);
     const tacet_ldp *ldp = tacet_statistics_card_ldp(card);
+    const tacet_device_store forgetful = {.reserve = reserve, .user = &m}, careless = {.commit = commit, .user = &m};
+    assert_int_equal(tacet_statistics_report(card, ldp, &forgetful, &first, "t", 1, x, 0.5, NULL), TACET_INVALID);
+    assert_int_equal(tacet_statistics_report(card, ldp, &careless, &first, "t", 1, x, 0.5, NULL), TACET_INVALID);
+    assert_int_equal(tacet_statistics_report(card, ldp, &store, &first, "t", 1, x, NAN, NULL), TACET_INVALID);
+    assert_false(m.reserved);
     assert_ok(tacet_statistics_report(card, ldp, &store, &first, "t", 1, x, 0.5, NULL));
     assert_true(tacet_ldp_possible(ldp, first.report));
     assert_ok(tacet_statistics_report(card, ldp, &store, &again, "t", 1, other, 0.9, NULL));
@@ -204,11 +209,12 @@ static void a_model_cannot_raise_eps(void **state) {
     const double x[2] = {0.5, 1};
     assert_ok(tacet_statistics_model_create(&own, &mine, NULL));
     assert_ok(tacet_statistics_model_create(&model, &theirs, NULL));
-    tacet_statistics_card *card = card_of(model);
+    tacet_statistics_card *card = card_of(model), *agreed = card_of(own);
     assert_int_equal(
-        tacet_statistics_report(card, &tacet_statistics_model_sphere(own)->ldp, &store, &answer, "t", 1, x, 0.5, NULL),
+        tacet_statistics_report(card, tacet_statistics_card_ldp(agreed), &store, &answer, "t", 1, x, 0.5, NULL),
         TACET_CONFLICT);
     tacet_statistics_card_free(card);
+    tacet_statistics_card_free(agreed);
     assert_false(m.reserved);
     tacet_statistics_model_free(own);
     tacet_statistics_model_free(model);

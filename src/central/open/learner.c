@@ -341,7 +341,10 @@ void tacet__central_learner_record(const tacet_central_learner *l, double *out, 
     double *clipped = work + l->m;
     memcpy(clipped, x, l->d * sizeof(double));
     tacet__domain_clip(tacet_central_map_domain(l->map), clipped);
-    const double within = isnan(v) ? 0.5 : fmin(fmax(v, 0), 1);
+    /* The one clip that the lemmas of README.md, (c) and (g), rest on; NaN is 0. Outside the range is clipped, not
+     * refused: a refused record would be missing, and every later one would move by one place, some into another batch.
+     */
+    const double within = fmin(fmax(v, 0), 1);
     if (l->counts != NULL) {
         tacet__counts_record(l->counts, out, arm_at(l, clipped), within);
     } else { /* the same bits on every machine */

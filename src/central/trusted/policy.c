@@ -231,15 +231,12 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     if (status != TACET_OK) {
         return status;
     }
-    /* Outside the range is clipped, not refused: a refused record would be missing, and every later one would move by
-     * one place, some of them into another batch. */
-    const double reward = fmin(fmax(value, tacet_central_map_lo(b->map)), tacet_central_map_hi(b->map));
     if (tacet__batches_wait(b->batches)) {
         b->queue[slot] = ++b->queued;
-        b->reward[slot] = reward;
+        b->reward[slot] = value;
         return TACET_OK;
     }
-    return count_report(b, slot, reward, err);
+    return count_report(b, slot, value, err);
 }
 
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {

@@ -35,7 +35,6 @@ tacet_status tacet_statistics_model_best(tacet_statistics_model *model, double *
                                          tacet_error *err);
 uint64_t tacet_statistics_model_count(const tacet_statistics_model *model); /* reports taken */
 bool tacet_statistics_model_informed(const tacet_statistics_model *model);  /* arms are scored */
-const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *model);
 /* The collector's half as a policy over at most `rounds` (up to 2^22) rounds: a suggestion is the number of its round,
  * as ticket and as index; what is observed is a report of it (negated in a study that minimizes). Owns the model, on
  * failure too; it stays where it is when a state is loaded. */

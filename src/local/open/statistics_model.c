@@ -301,7 +301,3 @@ uint64_t tacet_statistics_model_count(const tacet_statistics_model *m) {
 bool tacet_statistics_model_informed(const tacet_statistics_model *m) {
     return tacet_central_learner_informed(tacet_local_statistics_model(m->sums));
 }
-
-const tacet_sphere *tacet_statistics_model_sphere(const tacet_statistics_model *m) {
-    return &m->sphere;
-}

@@ -27,10 +27,8 @@ tacet_status tacet__statistics_answer(const unsigned char *fresh, const tacet_st
                                       tacet_error *err) {
     const size_t size = tacet__statistics_card_work(card), cells = card->sphere.ldp.cells;
     *out = (tacet_device_answer){.report = NAN};
-    if (store->reserve == NULL || store->commit == NULL || isnan(reward)) {
-        return tacet__fail(err, TACET_INVALID,
-                           isnan(reward) ? "the reward is not a number"
-                                         : "a device needs a place to remember its reports");
+    if (store->reserve == NULL || store->commit == NULL) { /* a reward that is no number: device.c */
+        return tacet__fail(err, TACET_INVALID, "a device needs a place to remember its reports");
     }
     if (!agrees(ldp, &card->sphere.ldp)) {
         return tacet__fail(err, TACET_CONFLICT,
