@@ -366,42 +366,22 @@ static void bad_input(void **state) {
     tacet_kernel_free(matern);
 }
 
+static tacet_status made(tacet_features **out, const tacet_kernel *kernel, int kind) {
+    const double Z[6] = {0, 0, 0, 1, 0.5, 0.2}, weights[2] = {1, 2};
+    const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 3, .radius = 1};
+    return kind == 0   ? tacet_features_create_qff(out, kernel, 3, NULL)
+           : kind == 1 ? tacet_features_create_nystrom(out, kernel, Z, 3, 2, 0, NULL)
+           : kind == 2 ? tacet_features_create_mercer(out, kernel, &ball, 3, 0, NULL)
+                       : tacet_features_create_mercer_points(out, kernel, Z, 3, weights, 2, 0, NULL);
+}
+
 static void failing_allocations(void **state) {
     const size_t groups[3] = {0, 1, 0};
-    const double Z[6] = {0, 0, 0, 1, 0.5, 0.2};
-    const double weights[2] = {1, 2};
-    const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 3, .radius = 1};
     tacet_kernel *kernel = make_kernel("se", 3, 1, 1, groups, 2);
     for (int kind = 0; kind < 4; kind++) {
-        for (long n = 1;; n++) {
-            tacet_features *f = NULL;
-            tacet_status status = TACET_OK;
-            fail_alloc_after(n);
-            switch (kind) {
-            case 0:
-                status = tacet_features_create_qff(&f, kernel, 3, NULL);
-                break;
-            case 1:
-                status = tacet_features_create_nystrom(&f, kernel, Z, 3, 2, 0, NULL);
-                break;
-            case 2:
-                status = tacet_features_create_mercer(&f, kernel, &ball, 3, 0, NULL);
-                break;
-            default:
-                status = tacet_features_create_mercer_points(&f, kernel, Z, 3, weights, 2, 0, NULL);
-                break;
-            }
-            const int hit = fail_alloc_hit();
-            fail_alloc_after(0);
-            if (!hit) {
-                assert_ok(status);
-                assert_true(n > 10);
-                tacet_features_free(f);
-                break;
-            }
-            assert_status(status, TACET_NO_MEMORY);
-            assert_null(f);
-        }
+        tacet_features *f = NULL;
+        assert_each_alloc_fails(made(&f, kernel, kind), f == NULL);
+        tacet_features_free(f);
     }
     tacet_kernel_free(kernel);
 }

@@ -46,10 +46,4 @@ typedef struct tacet_contextual_certificate {
     size_t cells; /* looked at */
 } tacet_contextual_certificate;
 
-/* sup of sigma^2(w) = phi(w)' (T Lam + tau I)^-1 phi(w) over the space, eq. (5), with the leading m features (0: all),
- * by branch and bound until upper <= (1 + tolerance) found, or 200,000 cells: then it is looser, and still true.
- * INVALID: rounds, tau or tolerance not > 0, m too large. UNSUPPORTED: too many coordinates. NO_MEMORY. */
-tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const tacet_contextual_basis *basis,
-                                      double rounds, double tau, size_t m, double tolerance, tacet_error *err);
-
 #endif

@@ -269,31 +269,3 @@ tacet_status tacet__lever_certify(tacet_contextual_certificate *out, const tacet
     free(s.heap);
     return status;
 }
-
-tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const tacet_contextual_basis *basis,
-                                      double rounds, double tau, size_t m, double tolerance, tacet_error *err) {
-    enum { CELLS_MOST = 200000 };
-    double inverse_root[TACET_CONTEXTUAL_FEATURES_MOST];
-    tacet__contextual_view view;
-    *out = (tacet_contextual_certificate){0};
-    if (!(rounds > 0 && isfinite(rounds) && tau > 0 && isfinite(tau) && tolerance > 0) || m > basis->features->m) {
-        return tacet__fail(err, TACET_INVALID,
-                           "a certificate needs rounds, tau and tolerance > 0, and at most %zu features",
-                           basis->features->m);
-    }
-    m = m == 0 ? basis->features->m : m;
-    tacet__contextual_view_init(&view, basis, m);
-    for (size_t j = 0; j < m; j++) {
-        inverse_root[j] = 1 / sqrt(rounds * basis->features->eigenvalues[j] + tau);
-    }
-    const tacet__lever lever = {.features = &view.features,
-                                .inverse_root = inverse_root,
-                                .tau = tau,
-                                .d = basis->d,
-                                .lengthscale = basis->unit_lengthscale};
-    /* Squares: half the tolerance for the norm. */
-    const tacet_status status = tacet__lever_certify(out, &lever, 0.5 * tolerance / (1 + tolerance), CELLS_MOST, err);
-    out->upper *= out->upper;
-    out->found *= out->found;
-    return status;
-}

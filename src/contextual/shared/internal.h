@@ -43,18 +43,11 @@ void tacet__lever_apply(const tacet__lever *lever, double *phi, size_t n);
 /* |k(., w) - k(., c) - (w - c)'grad k(., c)| in the kernel's space, at most, for |w - c| <= r lengthscales. half: 0 SE,
  * 1 Matérn 3/2, 2 Matérn 5/2. */
 double tacet__contextual_remainder(unsigned half, double r);
-/* sup over the unit box of |u(w)|. */
+/* sup over the unit box of |u(w)|, by branch and bound until upper <= (1 + tolerance) found, or so many cells: then it
+ * is looser, and still true. UNSUPPORTED: too many coordinates, or groups. NO_MEMORY. */
 tacet_status tacet__lever_certify(tacet_contextual_certificate *out, const tacet__lever *lever, double tolerance,
                                   size_t most_cells, tacet_error *err);
 
-/* Eqs (4) and (5) as printed: W (d x T, unit box), y (T), the approximating set P (d x count), K > 0. O(count^3). */
-typedef struct tacet__contextual_dense tacet__contextual_dense;
-tacet_status tacet__contextual_dense_create(tacet__contextual_dense **out, const tacet_kernel *kernel, const double *W,
-                                            const double *y, size_t rounds, const double *P, size_t count, double K,
-                                            double tau, tacet_error *err);
-void tacet__contextual_dense_free(tacet__contextual_dense *dense);
-/* mu and sigma^2 at one point. */
-void tacet__contextual_dense_eval(const tacet__contextual_dense *dense, double *mu, double *sigma2, const double *w);
 /* gamma = 1/2 sum ln(1 + T lam_j / tau), from kernel and law alone; the paper's K is ceil(T/gamma). */
 double tacet__contextual_gain(const tacet_contextual_basis *basis, double rounds, double tau);
 
