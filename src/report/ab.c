@@ -40,13 +40,22 @@ static void name_level(char *out, size_t size, const tacet_ab_facts *f, size_t n
     (void)snprintf(out, size, "%s to %s", low, high);
 }
 
-static void name_action(char out[NAME], const tacet_ab_facts *f, size_t a) {
-    size_t used = 0;
-    for (size_t j = 0; j < f->plan.action_columns && used < NAME - 1; j++) {
+/* The levels of some columns; of many as many as there is room for. */
+static void name_columns(char out[NAME], const tacet_ab_facts *f, size_t number, size_t first, size_t count) {
+    out[0] = '\0';
+    for (size_t j = 0; j < count && strlen(out) + 2 < NAME; j++) {
         char level[2 * TACET_SPACE_NAME + 8];
-        name_level(level, sizeof level, f, a, j);
-        used += (size_t)snprintf(out + used, NAME - used, "%s%s", used > 0 ? ", " : "", level);
+        name_level(level, sizeof level, f, number, first + j);
+        (void)snprintf(out + strlen(out), NAME - strlen(out), "%s%.100s", j > 0 ? ", " : "", level);
     }
+}
+
+static void name_action(char out[NAME], const tacet_ab_facts *f, size_t a) {
+    name_columns(out, f, a, 0, f->plan.action_columns);
+}
+
+static void name_context(char out[NAME], const tacet_ab_facts *f, size_t c) {
+    name_columns(out, f, c, f->plan.action_columns, f->plan.columns);
 }
 
 static const char *told(const tacet_ab_estimate *e) {
@@ -128,15 +137,6 @@ static size_t common_contexts(size_t *out, size_t most, const tacet_ab_posterior
     return count;
 }
 
-static void name_context(char out[NAME], const tacet_ab_facts *f, size_t c) {
-    out[0] = '\0';
-    for (size_t j = 0; j < f->plan.columns && strlen(out) + 2 < NAME; j++) {
-        char level[2 * TACET_SPACE_NAME + 8];
-        name_level(level, sizeof level, f, c, f->plan.action_columns + j);
-        (void)snprintf(out + strlen(out), NAME - strlen(out), "%s%.100s", j > 0 ? ", " : "", level);
-    }
-}
-
 /* A number within the public range of rewards, in which every mean lies whatever the noise was. */
 static double within_range(const tacet_ab_facts *f, double value) {
     const double lo = f->minimize ? -f->plan.hi : f->plan.lo, hi = f->minimize ? -f->plan.lo : f->plan.hi;
@@ -164,13 +164,12 @@ static json_t *variants(const tacet_ab_facts *f, const tacet_ab_posterior *p) {
             const double left = within_range(f, p->mean[i] - reach), right = within_range(f, p->mean[i] + reach);
             const double aside = ((double)(p->actions - 1) / 2 - (double)a) * 0.6 / (double)p->actions;
             name_context(name, f, shown[count - 1 - k]);
-            tacet__figure_push(json_object_get(one, "x"), mean);
-            tacet__figure_push(json_object_get(one, "y"), (double)k + aside);
+            char words[TACET__FIGURE_WORDS];
+            (void)snprintf(words, sizeof words, "%.60s, %.60s: %.4g, from %.4g to %.4g", name, action, mean, left,
+                           right);
+            tacet__figure_point(one, mean, (double)k + aside, words);
             tacet__figure_push(json_object_get(one, "left"), left);
             tacet__figure_push(json_object_get(one, "right"), right);
-            (void)json_array_append_new(
-                json_object_get(one, "words"),
-                json_sprintf("%.60s, %.60s: %.4g, from %.4g to %.4g", name, action, mean, left, right));
             if (a == 0) {
                 (void)json_array_append_new(names, json_string(name));
             }
@@ -195,11 +194,6 @@ json_t *tacet__figure_variants(const json_t *data) {
     free(text);
     tacet_ab_model_free(model);
     return made;
-}
-
-static bool add_variants(json_t *sections, const tacet_ab_facts *f, const tacet_ab_posterior *p) {
-    json_t *made = variants(f, p);
-    return made == NULL || append(sections, made);
 }
 
 /* Contexts, the rule in them and what it earns; with few actions what all of them earn. */
@@ -269,10 +263,11 @@ tacet_status tacet__report_ab(json_t *sections, const char *name, const json_t *
     if (status == TACET_OK) {
         const tacet_ab_facts *f = tacet_ab_model_facts(model);
         const tacet_ab_posterior *p = tacet_ab_model_posterior(model);
-        status = add_answer(sections, name, f, p) && add_values(sections, f, p) && add_variants(sections, f, p) &&
-                         add_rule(sections, f, p) && add_facts(sections, f)
-                     ? TACET_OK
-                     : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a page");
+        json_t *figure = NULL; /* none: too many actions */
+        const bool good = add_answer(sections, name, f, p) && add_values(sections, f, p) &&
+                          ((figure = variants(f, p)) == NULL || append(sections, figure)) && add_rule(sections, f, p) &&
+                          add_facts(sections, f);
+        status = good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a page");
     }
     tacet_ab_model_free(model);
     return status;

@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,43 +18,23 @@
 
 enum { PAGE = 65536, LINE = TACET__KNOWN_MOST };
 
-/* ---- a text that grows to a page ---- */
-
+/* The label in the making: as a page, or as plain text. */
 typedef struct page {
-    char *text;
-    size_t at;
+    tacet__text text;
     bool html, begun;
 } page;
 
-static void put(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(page *p, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    if (p->at < PAGE) {
-        p->at += (size_t)vsnprintf(p->text + p->at, PAGE - p->at, format, list);
-    }
-    va_end(list);
+static void put(page *p, const char *words) {
+    tacet__text_add(&p->text, words);
 }
 
-/* Texts of others inside markup. */
-static void put_escaped(page *p, const char *text) {
-    for (; *text != '\0'; text++) {
-        if (p->html && strchr("<>&\"", *text) != NULL) {
-            put(p, "&#%d;", *text);
-        } else {
-            put(p, "%c", *text);
-        }
+tacet_status tacet__disclosure(char **out, tacet__text *text, tacet_error *err) {
+    if (text->failed || text->length >= PAGE) {
+        free(text->at);
+        return tacet__fail(err, text->failed ? TACET_NO_MEMORY : TACET_INVALID,
+                           text->failed ? "out of memory for a disclosure" : "a disclosure has one page; this is more");
     }
-}
-
-static tacet_status finish(char **out, page *p, tacet_error *err) {
-    if (p->text == NULL || p->at >= PAGE) {
-        free(p->text);
-        return tacet__fail(err, p->text == NULL ? TACET_NO_MEMORY : TACET_INVALID,
-                           p->text == NULL ? "out of memory for a disclosure"
-                                           : "a disclosure has one page; this is more");
-    }
-    *out = p->text;
+    *out = text->at;
     return TACET_OK;
 }
 
@@ -69,21 +48,27 @@ static double odds_of(double eps, double delta) {
 
 /* Complete in itself: no script, nothing from elsewhere. What is in <main> is XML as well, for pages that show it. */
 static void put_head(page *p) {
-    put(p,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width\"><title>Privacy label</title>\n<style>%s%s%s</style></head><body><main "
-        "class=\"label\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<h1>Privacy label</h1>\n",
-        tacet__style_look, tacet__style_label, tacet__style_sheet);
+    put(p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+           "content=\"width=device-width\"><title>Privacy label</title>\n<style>");
+    put(p, tacet__style_look);
+    put(p, tacet__style_label);
+    put(p, tacet__style_sheet);
+    put(p, "</style></head><body><main class=\"label\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
+           "<h1>Privacy label</h1>\n");
 }
 
 static void heading(page *p, const char *text) {
-    put(p, p->html ? "%s<section><h2>%s</h2>\n" : "%s\n%s\n", p->html && p->begun ? "</section>\n" : "", text);
+    put(p, p->html && p->begun ? "</section>\n" : "");
+    put(p, p->html ? "<section><h2>" : "\n");
+    put(p, text);
+    put(p, p->html ? "</h2>\n" : "\n");
     p->begun = true;
 }
 
+/* Texts of others, so escaped inside markup. */
 static void paragraph(page *p, const char *text) {
     put(p, p->html ? "<p>" : "  ");
-    put_escaped(p, text);
+    (p->html ? tacet__text_escape : tacet__text_add)(&p->text, text);
     put(p, p->html ? "</p>\n" : "\n");
 }
 
@@ -101,7 +86,8 @@ static void put_odds(page *p, const json_t *known) {
                    tacet__known(known, "label_guess"), most, tacet__above(said[0], eps), tacet__above(said[1], delta),
                    tacet__known(known, "label_more"));
     if (p->html) { /* numbers in attributes, not in a style: pages that show it allow none */
-        put(p,
+        tacet__text_format(
+            &p->text,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"odds\" viewBox=\"0 0 600 46\" role=\"img\" "
             "aria-label=\"%.1f of 100\"><rect class=\"whole\" "
             "width=\"600\" y=\"3\" height=\"18\" rx=\"9\"/><rect class=\"part\" width=\"%.1f\" y=\"3\" height=\"18\" "
@@ -140,7 +126,7 @@ static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     (void)snprintf(text, sizeof text, "%s; tacet %s; %s", tacet__known(known, "label_how"), tacet_version(), d->date);
     heading(p, "How");
     paragraph(p, text);
-    put(p, "%s", p->html ? "</section></main></body></html>\n" : "");
+    put(p, p->html ? "</section></main></body></html>\n" : "");
 }
 
 tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {
@@ -150,12 +136,10 @@ tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool ht
     if (status != TACET_OK) {
         return status;
     }
-    page p = {.text = malloc(PAGE), .html = html};
-    if (p.text != NULL) {
-        put_label(&p, d, known);
-    }
+    page p = {.html = html};
+    put_label(&p, d, known);
     json_decref(known);
-    return finish(out, &p, err);
+    return tacet__disclosure(out, &p.text, err);
 }
 
 const char *tacet__label_type(char *text, bool part) {

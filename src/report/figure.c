@@ -28,6 +28,14 @@ void tacet__figure_push(json_t *list, double v) {
     (void)json_array_append_new(list, isfinite(v) ? json_real(v) : json_null());
 }
 
+void tacet__figure_point(json_t *series, double x, double y, const char *words) {
+    tacet__figure_push(json_object_get(series, "x"), x);
+    tacet__figure_push(json_object_get(series, "y"), y);
+    if (words != NULL) {
+        (void)json_array_append_new(json_object_get(series, "words"), json_string(words));
+    }
+}
+
 json_t *tacet__figure_chart(const char *title, json_t *x, json_t *y, json_t *series) {
     return json_pack("{ss ss so so so}", "kind", "chart", "title", title, "x", x, "y", y, "series", series);
 }
@@ -42,11 +50,9 @@ json_t *tacet__figure_spread(const char *name, const char *style) {
 }
 
 void tacet__figure_push_spread(json_t *series, double x, double y, double lower, double upper, const char *words) {
-    tacet__figure_push(json_object_get(series, "x"), x);
-    tacet__figure_push(json_object_get(series, "y"), y);
+    tacet__figure_point(series, x, y, words);
     tacet__figure_push(json_object_get(series, "lower"), lower);
     tacet__figure_push(json_object_get(series, "upper"), upper);
-    (void)json_array_append_new(json_object_get(series, "words"), json_string(words));
 }
 
 /* ---- measured values --------------------------------------------------------------------------------------------- */
@@ -140,29 +146,23 @@ static json_t *budget(const json_t *data) {
         const json_t *entry = json_array_get(list, i);
         const double day = tacet__figure_real(entry, "time") / DAY_SECONDS, cost = tacet__figure_real(entry, unit);
         const bool uncovered = strcmp(tacet__report_words(entry, "claim"), "uncovered") == 0 || !isfinite(cost);
-        if (!uncovered) {
-            if (json_array_size(json_object_get(spent, "x")) == 0) {
-                tacet__figure_push(json_object_get(spent, "x"), day);
-                tacet__figure_push(json_object_get(spent, "y"), 0);
-                (void)json_array_append_new(json_object_get(spent, "words"), json_string(""));
-            }
-            total += added(groups, entry, squares ? cost * cost : cost);
+        if (uncovered) {
+            tacet__figure_point(open, day, 0, NULL);
+            continue;
         }
-        json_t *to = uncovered ? open : spent;
-        tacet__figure_push(json_object_get(to, "x"), day);
-        tacet__figure_push(json_object_get(to, "y"), uncovered ? 0 : squares ? sqrt(total) : total);
-        if (!uncovered) {
-            (void)json_array_append_new(json_object_get(to, "words"),
-                                        json_sprintf("%.60s: %s %.4g", tacet__report_words(entry, "what"), unit, cost));
+        if (json_array_size(json_object_get(spent, "x")) == 0) {
+            tacet__figure_point(spent, day, 0, "");
         }
+        char words[TACET__FIGURE_WORDS];
+        (void)snprintf(words, sizeof words, "%.60s: %s %.4g", tacet__report_words(entry, "what"), unit, cost);
+        total += added(groups, entry, squares ? cost * cost : cost);
+        tacet__figure_point(spent, day, squares ? sqrt(total) : total, words);
     }
     json_decref(groups);
     json_t *x = time_axis(list);
     if (json_array_size(json_object_get(spent, "x")) > 0) { /* and stays so until the axis ends */
-        tacet__figure_push(json_object_get(spent, "x"),
-                           json_number_value(json_array_get(json_object_get(x, "bounds"), 1)));
-        tacet__figure_push(json_object_get(spent, "y"), squares ? sqrt(total) : total);
-        (void)json_array_append_new(json_object_get(spent, "words"), json_string(""));
+        tacet__figure_point(spent, json_number_value(json_array_get(json_object_get(x, "bounds"), 1)),
+                            squares ? sqrt(total) : total, "");
     }
     json_t *series =
         json_pack("[o {so ss s[f]}]", spent, "name",
@@ -292,8 +292,7 @@ static json_t *choice(const json_t *data) {
     json_t *one = json_pack("{ss s[] s[]}", "name", "at the most", "x", "y");
     for (int i = 0; i < STEPS; i++) {
         const double eps = pow(10, -1 + 2.0 * i / (STEPS - 1)); /* 0.1 to 10 */
-        tacet__figure_push(json_object_get(one, "x"), eps);
-        tacet__figure_push(json_object_get(one, "y"), fmin(2 * length / (records * eps) * log(evaluations), length));
+        tacet__figure_point(one, eps, fmin(2 * length / (records * eps) * log(evaluations), length), NULL);
     }
     return tacet__figure_chart(
         "What eps buys", json_pack("{ss ss}", "label", "eps", "scale", "log"),

@@ -217,8 +217,8 @@ static void push_crossing(json_t *line, const grid *g, size_t i, size_t j, int e
     const size_t to_i = i + (edge != 3), to_j = j + (edge != 0);
     const double from = g->z[from_j * g->nx + from_i], to = g->z[to_j * g->nx + to_i];
     const double share = (level - from) / (to - from);
-    tacet__figure_push(json_object_get(line, "x"), between(g->x_column, g->x[from_i], g->x[to_i], share));
-    tacet__figure_push(json_object_get(line, "y"), between(g->y_column, g->y[from_j], g->y[to_j], share));
+    tacet__figure_point(line, between(g->x_column, g->x[from_i], g->x[to_i], share),
+                        between(g->y_column, g->y[from_j], g->y[to_j], share), NULL);
 }
 
 static void cross_square(json_t *line, const grid *g, size_t i, size_t j, double level) {
@@ -236,8 +236,7 @@ static void cross_square(json_t *line, const grid *g, size_t i, size_t j, double
     for (int k = 0; k < count; k += 2) {
         push_crossing(line, g, i, j, crossed[(first + k) % count], level);
         push_crossing(line, g, i, j, crossed[(first + k + 1) % count], level);
-        tacet__figure_push(json_object_get(line, "x"), (double)NAN);
-        tacet__figure_push(json_object_get(line, "y"), (double)NAN);
+        tacet__figure_point(line, (double)NAN, (double)NAN, NULL); /* the pen is lifted */
     }
 }
 
@@ -283,13 +282,10 @@ static json_t *map(const column *x, const column *y, const point *points, size_t
         const point *p = &points[i];
         char words[TACET__FIGURE_WORDS];
         value_words(words, x, y, p);
-        tacet__figure_push(json_object_get(cells, "x"), p->x);
-        tacet__figure_push(json_object_get(cells, "y"), p->by);
+        tacet__figure_point(cells, p->x, p->by, words);
         tacet__figure_push(json_object_get(cells, "z"), errors ? p->sd : p->mean);
-        (void)json_array_append_new(json_object_get(cells, "words"), json_string(words));
         if (!errors && isfinite(p->sd) && (minimize ? p->mean - p->sd <= least : p->mean + p->sd >= most)) {
-            tacet__figure_push(json_object_get(near, "x"), p->x);
-            tacet__figure_push(json_object_get(near, "y"), p->by);
+            tacet__figure_point(near, p->x, p->by, NULL);
         }
     }
     (void)json_object_set_new(
@@ -349,6 +345,14 @@ json_t *tacet__figure_uncertainty(const json_t *data) {
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
+/* What a column was in a round, at a height of the figure. */
+static void push_round(json_t *series, const column *c, double number, double height, double value) {
+    char text[TACET_SPACE_NAME], words[TACET__FIGURE_WORDS];
+    tacet__figure_cell(c, text, value);
+    (void)snprintf(words, sizeof words, "round %.0f: %s %s", number, c->typed.name, text);
+    tacet__figure_point(series, number, height, words);
+}
+
 /* {"columns", "x": 0, "rounds": [{"number", "point": {name: cell}}]}: what was tried, round by round, in one column. */
 json_t *tacet__figure_tried(const json_t *data) {
     column c;
@@ -360,14 +364,8 @@ json_t *tacet__figure_tried(const json_t *data) {
     for (size_t i = 0; i < json_array_size(rounds); i++) {
         const json_t *round = json_array_get(rounds, i);
         const double v = cell_of(&c, json_object_get(json_object_get(round, "point"), c.typed.name));
-        char text[TACET_SPACE_NAME];
         if (isfinite(v)) {
-            tacet__figure_cell(&c, text, v);
-            tacet__figure_push(json_object_get(one, "x"), tacet__figure_real(round, "number"));
-            tacet__figure_push(json_object_get(one, "y"), v);
-            (void)json_array_append_new(
-                json_object_get(one, "words"),
-                json_sprintf("round %.0f: %s %s", tacet__figure_real(round, "number"), c.typed.name, text));
+            push_round(one, &c, tacet__figure_real(round, "number"), v, v);
         }
     }
     return tacet__figure_chart("What was tried", json_pack("{ss sb}", "label", "round", "whole", 1),
@@ -395,13 +393,8 @@ json_t *tacet__figure_winners(const json_t *data) {
         for (size_t i = 0; good && i < json_array_size(list); i++) {
             const json_t *setting = json_object_get(json_array_get(list, i), "setting");
             const double v = cell_of(&c, json_object_get(setting, c.typed.name));
-            char text[TACET_SPACE_NAME];
             good = isfinite(v);
-            tacet__figure_cell(&c, text, good ? v : 0);
-            tacet__figure_push(json_object_get(one, "x"), (double)(i + 1));
-            tacet__figure_push(json_object_get(one, "y"), place(&c, v));
-            (void)json_array_append_new(json_object_get(one, "words"),
-                                        json_sprintf("round %zu: %s %s", i + 1, c.typed.name, text));
+            push_round(one, &c, (double)(i + 1), place(&c, v), good ? v : 0);
         }
         (void)json_array_append_new(all, one);
     }

@@ -14,6 +14,8 @@ json_t *tacet__figure_list(const json_t *object, const char *field);
 double tacet__figure_real(const json_t *object, const char *field);
 /* Appends a number; what is not finite is a gap. */
 void tacet__figure_push(json_t *list, double v);
+/* Appends a point; words NULL: its series has none. */
+void tacet__figure_point(json_t *series, double x, double y, const char *words);
 /* x, y, series are consumed. */
 json_t *tacet__figure_chart(const char *title, json_t *x, json_t *y, json_t *series);
 /* A series with y, lower, upper and words, and a point of it. */

@@ -17,7 +17,7 @@
 #include <tacet/core/status.h>
 #include <tacet/dp/open/law.h>
 
-enum { MOST = TACET__KNOWN_MOST };
+enum { ADDING = 128 };
 
 const char *tacet__known(const json_t *known, const char *name) {
     const char *text = json_string_value(json_object_get(known, name));
@@ -32,15 +32,13 @@ char *tacet__above(char *out, double x) {
     return out;
 }
 
-/* One text; what does not fit is cut, and a want of memory shows as a field that is missing. */
+/* One text; a want of memory shows as a field that is missing. */
 static void say(json_t *known, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void say(json_t *known, const char *name, const char *format, ...) {
-    char text[MOST];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(text, sizeof text, format, list);
+    (void)json_object_set_new(known, name, json_vsprintf(format, list));
     va_end(list);
-    (void)json_object_set_new(known, name, json_string(text));
 }
 
 static void say_owned(json_t *known, const char *name, char *words) {
@@ -53,22 +51,28 @@ static void say_eps(json_t *known, const char *name, double eps, const char *oth
     say(known, name, "%s", isfinite(eps) ? tacet__above(text, eps) : otherwise);
 }
 
-/* ", " and the columns of a space with their bounds or levels, in their own units. */
-static void say_columns(char *out, const tacet_space *space) {
-    size_t at = strlen(out);
-    for (size_t i = 0; i < space->count && at < MOST; i++) {
+/* The columns of a space with their bounds or levels, in their own units. */
+static void add_columns(tacet__text *out, const tacet_space *space) {
+    for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
         char lo[TACET_SPACE_NAME], hi[TACET_SPACE_NAME];
-        at += (size_t)snprintf(out + at, MOST - at, "%s%s ", i > 0 ? ", " : "", c->name);
+        tacet__text_format(out, "%s%s ", i > 0 ? ", " : "", c->name);
         if (tacet_space_traits_of(c)->levels) {
-            for (size_t k = 0; k < c->level_count && at < MOST; k++) {
-                at += (size_t)snprintf(out + at, MOST - at, "%s%s", k > 0 ? "|" : "", c->levels[k]);
+            for (size_t k = 0; k < c->level_count; k++) {
+                tacet__text_format(out, "%s%s", k > 0 ? "|" : "", c->levels[k]);
             }
         } else {
             tacet_space_text(c, lo, c->lo);
             tacet_space_text(c, hi, c->hi);
-            at += (size_t)snprintf(out + at, MOST - at, "%s to %s", lo, hi);
+            tacet__text_format(out, "%s to %s", lo, hi);
         }
+    }
+}
+
+static void say_text(json_t *known, const char *name, tacet__text *text) {
+    say_owned(known, name, text->failed ? NULL : text->at);
+    if (text->failed) {
+        free(text->at);
     }
 }
 
@@ -86,17 +90,31 @@ static void say_common(json_t *known, const tacet_disclosure *d) {
 /* ---- a release ---- */
 
 static void say_domain(json_t *known, const tacet_manifest *m) {
-    char text[MOST];
-    (void)snprintf(text, sizeof text, "%zu records; columns with public bounds: ", m->rows);
-    say_columns(text, &m->space);
-    say(known, "data_domain", "%s", text);
+    tacet__text text = {0};
+    tacet__text_format(&text, "%zu records; columns with public bounds: ", m->rows);
+    add_columns(&text, &m->space);
+    say_text(known, "data_domain", &text);
+}
+
+/* How often what leaves, of what, and whether the answer depends on what was asked: words of the registry. */
+static void say_form(json_t *known, const char *releases, const char *data, const char *interactive) {
+    say(known, "releases", "%s", releases);
+    say(known, "data", "%s", data);
+    say(known, "interactive", "%s", interactive);
+}
+
+/* Ends what is said of composition. */
+static const char *adding(const tacet_disclosure *d, char out[ADDING]) {
+    (void)snprintf(out, ADDING, "%s%s", d->has_ledger ? "the ledger adds up by " : "no ledger at hand",
+                   d->has_ledger ? d->accounting : "");
+    return out;
 }
 
 static void know_release(json_t *known, const tacet_disclosure *d) {
     const tacet_manifest *m = d->manifest;
     const tacet_law *law = tacet_manifest_law(m);
     const bool many = m->queries > 0;
-    char *noise = tacet_manifest_noise(m);
+    char *noise = tacet_manifest_noise(m), added[ADDING];
     say(known, "product_kind", "Dataset"); /* a word of the registry */
     say(known, "product_type", "noisy records for outsourced optimization, with measured values on request");
     say(known, "variant", "%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
@@ -112,9 +130,7 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
                           : (double)INFINITY,
             "none");
     say(known, "model", "outsourced: the curator is trusted, whoever holds the release is not");
-    say(known, "releases", "%s", many ? "many" : "one");
-    say(known, "data", "static");
-    say(known, "interactive", "%s", many ? "yes" : "no");
+    say_form(known, many ? "many" : "one", "static", many ? "yes" : "no");
     say_domain(known, m);
     say_owned(known, "unprotected_quantities", tacet_manifest_uncovered(m));
     say_owned(known, "adjacency", tacet_manifest_protects(m));
@@ -123,9 +139,7 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
         "measured values only; the number of records is public");
     say(known, "post_processing",
         "numbers are rounded to decimals after the noise; modelers work on the release alone");
-    say(known, "composition", "rows in parallel; %s%s",
-        d->has_ledger ? "the ledger adds up all releases by " : "no ledger at hand",
-        d->has_ledger ? d->accounting : "");
+    say(known, "composition", "rows in parallel; %s", adding(d, added));
     say(known, "mechanism", "%s%s%s, standard deviation %.6g a coordinate in scaled units; %s", m->mechanism,
         law != NULL ? ": " : "", law != NULL ? law->words : " (not differentially private)", m->sigma,
         noise != NULL ? noise : "");
@@ -152,12 +166,12 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
 /* ---- a model that was learnt from a log ---- */
 
 static void say_log(json_t *known, const tacet_ab_facts *f) {
-    char text[MOST];
-    (void)snprintf(text, sizeof text,
-                   "%zu records; rewards are clipped to %.6g to %.6g; actions and contexts with public bounds: ",
-                   f->plan.rows, f->plan.lo, f->plan.hi);
-    say_columns(text, f->space);
-    say(known, "data_domain", "%s", text);
+    tacet__text text = {0};
+    tacet__text_format(&text,
+                       "%zu records; rewards are clipped to %.6g to %.6g; actions and contexts with public bounds: ",
+                       f->plan.rows, f->plan.lo, f->plan.hi);
+    add_columns(&text, f->space);
+    say_text(known, "data_domain", &text);
 }
 
 /* Pure eps of one release; INFINITY: none. */
@@ -184,8 +198,7 @@ static double pure_of_all(const tacet_ab_facts *f) {
 
 /* Each kind of release once, with how many there are. */
 static void say_receipts(json_t *known, const tacet_ab_facts *f) {
-    char text[MOST] = "";
-    size_t at = 0;
+    tacet__text text = {0};
     for (size_t i = 0; i < f->receipt_count; i++) {
         const char *name = f->receipts[i].mechanism;
         size_t before = 0, alike = 0;
@@ -194,17 +207,17 @@ static void say_receipts(json_t *known, const tacet_ab_facts *f) {
             before += same && j < i;
             alike += same;
         }
-        if (before == 0 && at < sizeof text) {
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s (%s), %zu release%s", i > 0 ? "; " : "", name,
-                                   tacet_law_find(name)->words, alike, alike > 1 ? "s" : "");
+        if (before == 0) {
+            tacet__text_format(&text, "%s%s (%s), %zu release%s", i > 0 ? "; " : "", name, tacet_law_find(name)->words,
+                               alike, alike > 1 ? "s" : "");
         }
     }
-    say(known, "mechanism", "%s", text);
-    say(known, "label_how", "%s", text);
+    say(known, "mechanism", "%s", text.at != NULL ? text.at : "");
+    say_text(known, "label_how", &text);
 }
 
 static void know_log(json_t *known, const tacet_disclosure *d, const tacet_ab_facts *f) {
-    char hash[2 * TACET_HASH_BYTES + 1];
+    char hash[2 * TACET_HASH_BYTES + 1], added[ADDING];
     const bool person = f->person_rows > 0;
     (void)sodium_bin2hex(hash, sizeof hash, f->receipts[0].entry_hash, TACET_HASH_BYTES);
     say(known, "product_kind", "Machine learning model"); /* a word of the registry */
@@ -217,9 +230,7 @@ static void know_log(json_t *known, const tacet_disclosure *d, const tacet_ab_fa
     say(known, "eps", "%.17g", person ? f->person_eps : f->plan.eps);
     say(known, "delta", "0");
     say(known, "model", "contextual: whoever holds the log is trusted, whoever holds the model is not");
-    say(known, "releases", "one");
-    say(known, "data", "static");
-    say(known, "interactive", "no");
+    say_form(known, "one", "static", "no");
     say_log(known, f);
     say(known, "unprotected_quantities",
         "That a row is in the log and the number of rows are not hidden. Nor is what the model says of people in "
@@ -234,9 +245,8 @@ static void know_log(json_t *known, const tacet_disclosure *d, const tacet_ab_fa
     say(known, "actors_and_trust",
         "whoever holds the log draws the noise; everybody else sees the model and what is predicted from it");
     say(known, "post_processing", "predictions and recommendations are computed from the model alone, at no cost");
-    say(known, "composition", "%zu release%s of the log in one model; %s%s", f->receipt_count,
-        f->receipt_count > 1 ? "s" : "", d->has_ledger ? "the ledger adds up by " : "no ledger at hand",
-        d->has_ledger ? d->accounting : "");
+    say(known, "composition", "%zu release%s of the log in one model; %s", f->receipt_count,
+        f->receipt_count > 1 ? "s" : "", adding(d, added));
     say(known, "floating_point",
         "noise is drawn exactly on a grid by whole-number arithmetic; rounding to the grid is charged");
     say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(),
@@ -282,51 +292,54 @@ static tacet_status know_model(json_t *known, const tacet_disclosure *d, tacet_e
 /* ---- a study ---- */
 
 static void say_points(json_t *known, const json_t *definition) {
-    char text[MOST];
+    tacet__text text = {0};
     tacet_space space;
     const json_t *domain = json_object_get(definition, "domain");
     char *columns = json_dumps(json_object_get(domain, "space"), JSON_COMPACT);
     const json_t *reward = json_object_get(json_object_get(definition, "prior"), "reward");
     const size_t points = json_array_size(json_object_get(domain, "points"));
-    size_t at = (size_t)snprintf(text, sizeof text, "%lld rounds; ",
-                                 (long long)json_integer_value(json_object_get(definition, "rounds")));
+    tacet__text_format(&text, "%lld rounds; ", (long long)json_integer_value(json_object_get(definition, "rounds")));
     if (json_array_size(reward) == 2) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "rewards are clipped to %.6g to %.6g; ",
-                               json_number_value(json_array_get(reward, 0)),
-                               json_number_value(json_array_get(reward, 1)));
+        tacet__text_format(&text, "rewards are clipped to %.6g to %.6g; ", json_number_value(json_array_get(reward, 0)),
+                           json_number_value(json_array_get(reward, 1)));
     }
     tacet_space_init(&space);
     if (columns != NULL && tacet_space_decode(&space, columns, strlen(columns), NULL) == TACET_OK) {
-        (void)snprintf(text + at, sizeof text - at, "points with public columns: ");
-        say_columns(text, &space);
+        tacet__text_add(&text, "points with public columns: ");
+        add_columns(&text, &space);
     } else if (points > 0) {
-        (void)snprintf(text + at, sizeof text - at, "a public list of %zu points", points);
+        tacet__text_format(&text, "a public list of %zu points", points);
     } else {
-        (void)snprintf(text + at, sizeof text - at, "points within public bounds that each round names");
+        tacet__text_add(&text, "points within public bounds that each round names");
     }
-    say(known, "data_domain", "%s", text);
+    say_text(known, "data_domain", &text);
     tacet_space_clear(&space);
     free(columns);
 }
 
 /* What is promised, to whom it is promised, and what somebody behind several rounds has of it. */
 static void say_promise(json_t *known, const json_t *guarantee) {
-    char text[MOST], number[TACET__ABOVE];
+    char number[TACET__ABOVE];
+    tacet__text text = {0};
     const char *rounds = NULL;
     json_t *eps = NULL;
-    size_t at = (size_t)snprintf(text, sizeof text, "%s Protected is %s.", tacet__known(guarantee, "statement"),
-                                 tacet__known(guarantee, "protects"));
+    const char *const parts[] = {tacet__known(guarantee, "statement"), " Protected is ",
+                                 tacet__known(guarantee, "protects"), "."};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        tacet__text_add(&text, parts[i]);
+    }
     json_object_foreach(json_object_get(guarantee, "eps_of_rounds"), rounds, eps) {
-        if (at < sizeof text && json_is_number(eps)) {
-            at += (size_t)snprintf(text + at, sizeof text - at, " A person behind %s rounds: eps = %s.", rounds,
-                                   tacet__above(number, json_number_value(eps)));
+        if (json_is_number(eps)) {
+            tacet__text_format(&text, " A person behind %.40s rounds: eps = %s.", rounds,
+                               tacet__above(number, json_number_value(eps)));
         }
     }
-    say(known, "adjacency", "%s", text);
+    say_text(known, "adjacency", &text);
     say(known, "privacy_unit", "%s", tacet__known(guarantee, "protects"));
 }
 
 static void know_central(json_t *known, const tacet_disclosure *d) {
+    char added[ADDING];
     say(known, "model", "central: the server is trusted, whoever sees its suggestions and releases is not");
     say(known, "unprotected_quantities",
         "That a round took place, when, and for whom, is not hidden. The server sees points, contexts and rewards as "
@@ -334,8 +347,8 @@ static void know_central(json_t *known, const tacet_disclosure *d) {
     say(known, "actors_and_trust",
         "the server keeps what is reported and draws the noise; clients and everybody else see suggestions and "
         "releases only");
-    say(known, "composition", "a round is charged once, before anything learnt from it is released; %s%s",
-        d->has_ledger ? "the ledger adds up by " : "no ledger at hand", d->has_ledger ? d->accounting : "");
+    say(known, "composition", "a round is charged once, before anything learnt from it is released; %s",
+        adding(d, added));
     say(known, "label_from", "From everybody but the server, which is trusted with what is reported.");
     say(known, "label_keeps",
         "The server keeps what was reported and a ledger of what was spent; the noise is forgotten once drawn.");
@@ -385,9 +398,7 @@ static tacet_status know_study(json_t *known, const tacet_disclosure *d, tacet_e
     say(known, "eps", "%.17g", eps);
     say(known, "delta", "%.17g", delta);
     say_eps(known, "eps_with_delta_0", delta > 0 ? (double)INFINITY : eps, "none");
-    say(known, "releases", "many");
-    say(known, "data", "dynamic");
-    say(known, "interactive", "yes");
+    say_form(known, "many", "dynamic", "yes");
     say_points(known, definition);
     say_promise(known, guarantee);
     say(known, "post_processing", "suggestions, models and predictions are computed from what was released");
@@ -417,6 +428,7 @@ static tacet_status know_tuned(json_t *known, const tacet_disclosure *d, tacet_e
         return tacet__fail(err, TACET_INVALID, "the result of tuning: not what 'tacet tune --json' prints");
     }
     const bool is_private = json_is_true(json_object_get(tuned, "private"));
+    char added[ADDING];
     say(known, "product_kind", "Machine learning model"); /* a word of the registry: its settings */
     say(known, "product_type", "settings of a model, chosen among %lld by their scores on records", tried);
     say(known, "variant", "%s", is_private ? "pure" : "none");
@@ -425,9 +437,7 @@ static tacet_status know_tuned(json_t *known, const tacet_disclosure *d, tacet_e
     say(known, "delta", "0");
     say_eps(known, "eps_with_delta_0", is_private ? eps : (double)INFINITY, "none");
     say(known, "model", "central: whoever holds the records is trusted, whoever sees the settings is not");
-    say(known, "releases", "many");
-    say(known, "data", "static");
-    say(known, "interactive", "no");
+    say_form(known, "many", "static", "no");
     say(known, "data_domain", "%lld validation records, each with one value a setting, clipped to a public range",
         records);
     say(known, "unprotected_quantities",
@@ -440,9 +450,8 @@ static tacet_status know_tuned(json_t *known, const tacet_disclosure *d, tacet_e
     say(known, "actors_and_trust",
         "whoever holds the records evaluates all settings and keeps their scores; everybody else sees winners");
     say(known, "post_processing", "a model trained anew with the chosen settings depends on the records by them alone");
-    say(known, "composition", "%zu choice%s add up to eps%s; %s%s", rounds, rounds > 1 ? "s" : "",
-        score != NULL ? ", the score is of other records" : "",
-        d->has_ledger ? "the ledger adds up by " : "no ledger at hand", d->has_ledger ? d->accounting : "");
+    say(known, "composition", "%zu choice%s add up to eps%s; %s", rounds, rounds > 1 ? "s" : "",
+        score != NULL ? ", the score is of other records" : "", adding(d, added));
     say(known, "mechanism", "permute-and-flip over clipped sums, %zu round%s%s; the proof is in src/tune/README.md",
         rounds, rounds > 1 ? "s" : "", score != NULL ? ", and Laplace noise on one score" : "");
     say(known, "floating_point", "values are rounded to whole steps before they are added; coins are exact");

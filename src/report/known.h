@@ -4,6 +4,8 @@
 #ifndef TACET__REPORT_KNOWN_H
 #define TACET__REPORT_KNOWN_H
 
+#include "report/text.h"
+
 #include <jansson.h>
 #include <tacet/report/report.h>
 
@@ -17,6 +19,8 @@ const char *tacet__known(const json_t *known, const char *name);
 /* The media type of a label as HTML. With `part` the page becomes its <main> alone, as XML: a page whose
  * Content-Security-Policy allows no other style can show that. */
 const char *tacet__label_type(char *text, bool part);
+/* Hands a text over, once it is complete. NO_MEMORY; INVALID: it is longer than any page of ours. */
+tacet_status tacet__disclosure(char **out, tacet__text *page, tacet_error *err);
 /* Six digits that are never below x, into out; returns out. */
 enum { TACET__ABOVE = 32 };
 char *tacet__above(char *out, double x);

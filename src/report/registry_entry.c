@@ -10,13 +10,12 @@
 
 #include <ctype.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/status.h>
 
-enum { PAGE = 65536, TEXT_MOST = 4 * TACET__KNOWN_MOST, SLUG = 64 };
+enum { SLUG = 64 };
 static const char NOT_STATED[] = "not stated";
 
 /* What only people know. A choice is one of the words between bars. */
@@ -112,17 +111,6 @@ static void slug_of(char out[SLUG], const char *name) {
     out[n] = '\0';
 }
 
-static json_t *joined(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static json_t *joined(const char *format, ...) {
-    char *text = malloc(TEXT_MOST);
-    va_list list;
-    va_start(list, format);
-    json_t *made = text != NULL && vsnprintf(text, TEXT_MOST, format, list) < TEXT_MOST ? json_string(text) : NULL;
-    va_end(list);
-    free(text);
-    return made;
-}
-
 static json_t *basic_of(const json_t *known, const json_t *facts) {
     json_t *basic =
         json_pack("{ss so ss ss ss ss ss}", "name", fact_or(facts, "name", NOT_STATED), "data_curators",
@@ -142,9 +130,9 @@ static json_t *loss_of(const json_t *known) {
                      tacet__known(known, "adjacency"), "privacy_parameters", "epsilon",
                      strtod(tacet__known(known, "eps"), NULL), "delta", strtod(tacet__known(known, "delta"), NULL),
                      "privacy_parameters_details",
-                     joined("epsilon with delta 0: %s. Spent by the ledger: epsilon %s, of %s.",
-                            tacet__known(known, "eps_with_delta_0"), tacet__known(known, "spent_eps"),
-                            tacet__known(known, "budget_eps")));
+                     json_sprintf("epsilon with delta 0: %s. Spent by the ledger: epsilon %s, of %s.",
+                                  tacet__known(known, "eps_with_delta_0"), tacet__known(known, "spent_eps"),
+                                  tacet__known(known, "budget_eps")));
 }
 
 static json_t *model_of(const json_t *known) {
@@ -162,10 +150,11 @@ static json_t *implementation_of(const json_t *known, const json_t *facts) {
     return json_pack(
         "{ss so ss}", "preprocessing_and_hyperparameter_tuning",
         fact_or(facts, "preprocessing_and_hyperparameter_tuning", NOT_STATED), "mechanisms",
-        joined("%s. Library: %s. Floating point: %s. Timing: %s. Code: %s. Platform: %s. Access control: %s.",
-               tacet__known(known, "mechanism"), tacet__known(known, "library"), tacet__known(known, "floating_point"),
-               tacet__known(known, "timing"), tacet__known(known, "code_version"),
-               fact_or(facts, "platform", NOT_STATED), fact_or(facts, "access_control", NOT_STATED)),
+        json_sprintf("%s. Library: %s. Floating point: %s. Timing: %s. Code: %s. Platform: %s. Access control: %s.",
+                     tacet__known(known, "mechanism"), tacet__known(known, "library"),
+                     tacet__known(known, "floating_point"), tacet__known(known, "timing"),
+                     tacet__known(known, "code_version"), fact_or(facts, "platform", NOT_STATED),
+                     fact_or(facts, "access_control", NOT_STATED)),
         "justification", fact_or(facts, "justification", NOT_STATED));
 }
 
@@ -203,26 +192,25 @@ static json_t *entry_of(const json_t *known, const json_t *facts) {
 }
 
 /* Objects as indented blocks; texts, numbers and lists as JSON writes them, which YAML reads. */
-static bool put_object(char *out, size_t *at, const json_t *object, int depth) {
+static void put_object(tacet__text *out, const json_t *object, int depth) {
     const char *name = NULL;
     json_t *value = NULL;
-    bool good = true;
     json_object_foreach((json_t *)(uintptr_t)object, name, value) {
-        char *text = json_is_object(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-        good = good && (json_is_object(value) || text != NULL) && *at < PAGE;
-        if (good) {
-            *at += (size_t)snprintf(out + *at, PAGE - *at, "%*s%s:%s%s\n", 2 * depth, "", name, text != NULL ? " " : "",
-                                    text != NULL ? text : "");
-        }
+        char *text = json_is_object(value) ? strdup("") : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+        tacet__text_format(out, "%*s%s:%s", 2 * depth, "", name, json_is_object(value) ? "" : " ");
+        tacet__text_add(out, text != NULL ? text : "");
+        tacet__text_add(out, "\n");
+        out->failed = out->failed || text == NULL;
         free(text);
-        good = good && (!json_is_object(value) || put_object(out, at, value, depth + 1));
+        if (json_is_object(value)) {
+            put_object(out, value, depth + 1);
+        }
     }
-    return good && *at < PAGE;
 }
 
 tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err) {
     json_t *facts = NULL, *known = NULL, *entry = NULL;
-    size_t at = 0;
+    tacet__text page = {0};
     *out = NULL;
     tacet_status status = load_facts(&facts, d->facts, err);
     TACET_THEN(status, tacet__disclose_known(&known, d, err));
@@ -232,13 +220,9 @@ tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tace
     }
     if (status == TACET_OK) {
         entry = entry_of(known, facts);
-        *out = malloc(PAGE);
-        if (entry == NULL || *out == NULL || !put_object(*out, &at, entry, 0)) {
-            status = tacet__fail(err, at >= PAGE ? TACET_INVALID : TACET_NO_MEMORY,
-                                 at >= PAGE ? "an entry has one page; this is more" : "out of memory for a disclosure");
-            free(*out);
-            *out = NULL;
-        }
+        put_object(&page, entry, 0);
+        page.failed = page.failed || entry == NULL;
+        status = tacet__disclosure(out, &page, err);
     }
     json_decref(entry);
     json_decref(known);

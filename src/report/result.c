@@ -16,6 +16,10 @@ static bool has(const json_t *object, const char *field) {
     return json_object_get(object, field) != NULL;
 }
 
+static bool is_plain(const json_t *value) {
+    return value != NULL && !json_is_object(value) && !json_is_array(value);
+}
+
 /* Appends (consuming it); jansson gives NULL when out of memory. */
 static bool append(json_t *sections, json_t *section) {
     return section != NULL && json_array_append_new(sections, section) == 0;
@@ -60,14 +64,12 @@ static json_t *prediction(const char *label, const json_t *row, const json_t *ho
         return NULL;
     }
     /* A row that was measured exactly is known, not predicted without error. */
-    if (!(json_number_value(sd) > 0)) {
-        return json_pack(
-            "{ss so}", "label", label, "value",
-            json_sprintf("%.5g, as measured (%s)", json_number_value(mean), row_words(words, row, holder)));
+    char error[32] = ", as measured";
+    if (json_number_value(sd) > 0) {
+        (void)snprintf(error, sizeof error, " \xc2\xb1 %.2g", json_number_value(sd));
     }
     return json_pack("{ss so}", "label", label, "value",
-                     json_sprintf("%.5g \xc2\xb1 %.2g (%s)", json_number_value(mean), json_number_value(sd),
-                                  row_words(words, row, holder)));
+                     json_sprintf("%.5g%s (%s)", json_number_value(mean), error, row_words(words, row, holder)));
 }
 
 static void add_item(json_t *items, json_t *item) {
@@ -106,16 +108,13 @@ static void add_beliefs(json_t *items, const json_t *result) {
 
 /* What the release hides, and what it does not, in the manifest's own words. */
 static bool add_words(json_t *sections, const json_t *result) {
-    const char *protects = tacet__report_words(result, "protects");
-    const char *uncovered = tacet__report_words(result, "uncovered");
+    static const char *const WORDS[][3] = {{"uncovered", "What was not protected", "bad"},
+                                           {"protects", "What was protected", "good"}};
     bool good = true;
-    if (uncovered[0] != '\0') {
-        good = append(sections, json_pack("{ss ss ss ss}", "kind", "text", "title", "What was not protected", "text",
-                                          uncovered, "tone", "bad"));
-    }
-    if (good && protects[0] != '\0') {
-        good = append(sections, json_pack("{ss ss ss ss}", "kind", "text", "title", "What was protected", "text",
-                                          protects, "tone", "good"));
+    for (size_t i = 0; i < 2 && good; i++) {
+        const char *text = tacet__report_words(result, WORDS[i][0]);
+        good = text[0] == '\0' || append(sections, json_pack("{ss ss ss ss}", "kind", "text", "title", WORDS[i][1],
+                                                             "text", text, "tone", WORDS[i][2]));
     }
     return good;
 }
@@ -144,7 +143,7 @@ static bool add_run(json_t *sections, const char *name, const json_t *result) {
     json_t *items = json_array();
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
         const json_t *value = json_object_get(result, FIELDS[i][1]);
-        if (value != NULL && !json_is_object(value) && !json_is_array(value)) {
+        if (is_plain(value)) {
             (void)json_array_append_new(items, fact(FIELDS[i][0], value));
         }
     }
@@ -204,46 +203,42 @@ static bool add_simulation(json_t *sections, const json_t *result) {
 
 /* --- audits ------------------------------------------------------------------------------------------------------- */
 
-static bool add_row(json_t *sections, const char *mark, const char *title, const char *const *columns, json_t *row) {
-    json_t *table = shared(sections, mark);
+/* A table that results of a kind share; a column each of a result's plain fields. */
+typedef struct shared_table {
+    const char *mark, *title;
+    size_t count;
+    const char *columns[6], *fields[6];
+} shared_table;
+
+static const shared_table AUDITS = {
+    "audits",
+    "Audits: what an attack proves about eps",
+    6,
+    {"mechanism", "claimed eps", "claimed delta", "eps at least", "confidence", "verdict"},
+    {"target", "claimed_eps", "claimed_delta", "eps_lower", "confidence", "verdict"}};
+static const shared_table ATTACKS = {
+    "attacks",
+    "Rebuilding records from a release",
+    5,
+    {"mechanism", "every record read", "part read", "error of the attack", "error of a blind guess"},
+    {"mechanism", "succeeded", "recovered", "rms", "blind"}};
+
+static bool add_row(json_t *sections, const shared_table *kind, const json_t *result) {
+    json_t *table = shared(sections, kind->mark), *row = json_array();
     if (table == NULL) {
         json_t *names = json_array();
-        for (; *columns != NULL; columns++) {
-            (void)json_array_append_new(names, json_string(*columns));
+        for (size_t i = 0; i < kind->count; i++) {
+            (void)json_array_append_new(names, json_string(kind->columns[i]));
         }
-        table =
-            json_pack("{ss ss ss so s[]}", "kind", "table", "shared", mark, "title", title, "columns", names, "rows");
-        if (!append(sections, table)) {
-            json_decref(row);
-            return false;
-        }
+        table = json_pack("{ss ss ss so s[]}", "kind", "table", "shared", kind->mark, "title", kind->title, "columns",
+                          names, "rows");
+        (void)append(sections, table);
     }
-    return row != NULL && json_array_append_new(json_object_get(table, "rows"), row) == 0;
-}
-
-static json_t *cells(const json_t *result, const char *const *fields) {
-    json_t *row = json_array();
-    for (; *fields != NULL; fields++) {
-        json_t *value = json_object_get(result, *fields);
-        (void)json_array_append_new(
-            row, value != NULL && !json_is_object(value) && !json_is_array(value) ? json_incref(value) : json_null());
+    for (size_t i = 0; i < kind->count; i++) {
+        json_t *value = json_object_get(result, kind->fields[i]);
+        (void)json_array_append_new(row, is_plain(value) ? json_incref(value) : json_null());
     }
-    return row;
-}
-
-static bool add_audit(json_t *sections, const json_t *result) {
-    static const char *const COLUMNS[] = {"mechanism", "claimed eps", "claimed delta", "eps at least", "confidence",
-                                          "verdict",   NULL};
-    static const char *const FIELDS[] = {"target",  "claimed_eps", "claimed_delta", "eps_lower", "confidence",
-                                         "verdict", NULL};
-    return add_row(sections, "audits", "Audits: what an attack proves about eps", COLUMNS, cells(result, FIELDS));
-}
-
-static bool add_attack(json_t *sections, const json_t *result) {
-    static const char *const COLUMNS[] = {"mechanism",           "every record read",      "part read",
-                                          "error of the attack", "error of a blind guess", NULL};
-    static const char *const FIELDS[] = {"mechanism", "succeeded", "recovered", "rms", "blind", NULL};
-    return add_row(sections, "attacks", "Rebuilding records from a release", COLUMNS, cells(result, FIELDS));
+    return json_array_append_new(json_object_get(table, "rows"), row) == 0;
 }
 
 /* --- anything else: its plain fields ------------------------------------------------------------------------------ */
@@ -253,7 +248,7 @@ static bool add_fields(json_t *sections, const char *name, const json_t *result)
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)(size_t)result, key, value) {
-        if (!json_is_object(value) && !json_is_array(value) && json_array_size(rows) < TACET__REPORT_ROWS) {
+        if (is_plain(value) && json_array_size(rows) < TACET__REPORT_ROWS) {
             (void)json_array_append_new(rows, json_pack("[sO]", key, value));
         }
     }
@@ -309,9 +304,9 @@ tacet_status tacet__report_result(json_t *sections, const char *name, const json
     } else if ((has(result, "model") || has(result, "simulation")) && has(result, "trials")) {
         ok = add_simulation(sections, result);
     } else if (has(result, "verdict") && has(result, "eps_lower")) {
-        ok = add_audit(sections, result);
+        ok = add_row(sections, &AUDITS, result);
     } else if (has(result, "succeeded") && has(result, "recovered")) {
-        ok = add_attack(sections, result);
+        ok = add_row(sections, &ATTACKS, result);
     } else {
         ok = add_fields(sections, name, result);
     }
