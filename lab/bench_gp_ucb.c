@@ -131,33 +131,20 @@ static bool stream(const problem *p, double *seconds) {
     return ok;
 }
 
-static void print(const problem *p, double seconds, double of_system, double streaming, double peak) {
+static int print(const problem *p, double seconds, double of_system, double streaming, double peak) {
     const double cells = (double)p->n * (double)p->queries;
     const double allowed = 1.2 * 8 * cells + 8 * (double)p->n * (double)(p->d + 1);
     const double read = 8 * (double)p->n * (double)p->queries * (double)(p->queries - 1) / 2;
-    if (!cli_json_wanted()) {
-        printf("n %zu, d %zu, %zu queries: %.3f s, streaming alone %.3f s (%.1f GB/s, dgemv for %s), ratio %.2f\n",
-               p->n, p->d, p->queries, seconds, streaming, 1e-9 * read / streaming, tacet__blas_core(),
-               seconds / streaming);
-        printf("of it %.3f s by the system, which clears fresh pages of V; the yardstick's were made before\n",
-               of_system);
-        printf("peak %.1f MB, allowed %.1f MB\n", 1e-6 * peak, 1e-6 * allowed);
-        return;
-    }
-    json_t *object = json_object();
-    json_object_set_new(object, "n", json_integer((json_int_t)p->n));
-    json_object_set_new(object, "d", json_integer((json_int_t)p->d));
-    json_object_set_new(object, "queries", json_integer((json_int_t)p->queries));
-    json_object_set_new(object, "repeats", json_integer((json_int_t)p->repeats));
-    json_object_set_new(object, "seconds", cli_real(seconds));
-    json_object_set_new(object, "system_seconds", cli_real(of_system));
-    json_object_set_new(object, "stream_seconds", cli_real(streaming));
-    json_object_set_new(object, "stream_core", json_string(tacet__blas_core()));
-    json_object_set_new(object, "ratio", cli_real(seconds / streaming));
-    json_object_set_new(object, "streamed_bytes", cli_real(read));
-    json_object_set_new(object, "peak_bytes", cli_real(peak));
-    json_object_set_new(object, "allowed_bytes", cli_real(allowed));
-    cli_json_print(object);
+    return cli_tell(
+        cli_object("n d queries repeats seconds system_seconds stream_seconds stream_core ratio streamed_bytes "
+                   "peak_bytes allowed_bytes _rate _peak _allowed",
+                   J(p->n), J(p->d), J(p->queries), J(p->repeats), J(seconds), J(of_system), J(streaming),
+                   J(tacet__blas_core()), J(seconds / streaming), J(read), J(peak), J(allowed),
+                   J(1e-9 * read / streaming), J(1e-6 * peak), J(1e-6 * allowed)),
+        "n {n}, d {d}, {queries} queries: {seconds:.3f} s, streaming alone {stream_seconds:.3f} s ({_rate:.1f} GB/s, "
+        "dgemv for {stream_core}), ratio {ratio:.2f}\n"
+        "of it {system_seconds:.3f} s by the system, which clears fresh pages of V; the yardstick's were made before\n"
+        "peak {_peak:.1f} MB, allowed {_allowed:.1f} MB\n");
 }
 
 int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
@@ -202,7 +189,7 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
             cli_say(self, "out of memory for %zu candidates and %zu queries", p.n, p.queries);
         }
     } else {
-        print(&p, best, best_system, best_stream, peak);
+        code = print(&p, best, best_system, best_stream, peak);
     }
     free(p.X);
     free(p.y);

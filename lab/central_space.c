@@ -388,32 +388,23 @@ static const char *name_of(const simulation *s, size_t p) {
 }
 
 static void print(const simulation *s) {
-    const size_t trials = s->request->trials;
     json_t *lines = json_array();
     for (size_t p = 0; p < PLAYERS; p++) {
         double gap = 0, gap_se = 0, played = 0, played_se = 0;
-        lab_mean_se(&gap, &gap_se, s->gap[p], trials);
-        lab_mean_se(&played, &played_se, s->played[p], trials);
-        (void)json_array_append_new(lines, json_pack("{ss so so so so}", "player", name_of(s, p), "gap", cli_real(gap),
-                                                     "gap_se", cli_real(gap_se), "played", cli_real(played),
-                                                     "played_se", cli_real(played_se)));
-        if (!cli_json_wanted()) {
-            printf("%-28s recommended %.4f +- %.4f below the best, played %.4f +- %.4f\n", name_of(s, p), gap, gap_se,
-                   played, played_se);
-        }
+        lab_mean_se(&gap, &gap_se, s->gap[p], s->request->trials);
+        lab_mean_se(&played, &played_se, s->played[p], s->request->trials);
+        (void)json_array_append_new(lines, cli_object("player gap gap_se played played_se", J(name_of(s, p)), J(gap),
+                                                      J(gap_se), J(played), J(played_se)));
     }
-    if (cli_json_wanted()) {
-        cli_json_print(json_pack("{ss ss so sI sI sI sI sb so so sb}", "simulation", "central", "world", "tune", "eps",
-                                 cli_real(s->request->eps), "rounds", (json_int_t)s->request->rounds, "trials",
-                                 (json_int_t)trials, "seed", (json_int_t)s->request->seed, "each",
-                                 (json_int_t)s->outlook.each, "even", s->outlook.even ? 1 : 0, "gain",
-                                 cli_real(s->outlook.gain), "players", lines, "private", 0));
-        return;
-    }
-    printf("eps %g, %zu rounds, %zu functions: %llu points, %llu rounds each%s; a gain of %.3f was expected\n",
-           s->request->eps, s->request->rounds, trials, (unsigned long long)s->outlook.points,
-           (unsigned long long)s->outlook.each, s->outlook.even ? ", played evenly" : "", s->outlook.gain);
-    json_decref(lines);
+    (void)cli_tell(
+        cli_object("simulation world eps rounds trials seed each even gain players private _points", J("central"),
+                   J("tune"), J(s->request->eps), J(s->request->rounds), J(s->request->trials), J(s->request->seed),
+                   J((size_t)s->outlook.each), JB(s->outlook.even), J(s->outlook.gain), J(lines), JB(false),
+                   J((size_t)s->outlook.points)),
+        "{*players|{player:-28} recommended {gap:.4f} +- {gap_se:.4f} below the best, played {played:.4f} +- "
+        "{played_se:.4f}\n}"
+        "eps {eps:.6g}, {rounds} rounds, {trials} functions: {_points} points, {each} rounds each{?even|, played "
+        "evenly}; a gain of {gain:.3f} was expected\n");
 }
 
 tacet_status central_space_print(const central_space_request *request, tacet_error *err) {

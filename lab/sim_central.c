@@ -252,63 +252,33 @@ static tacet_status prepare(simulation *s, size_t features, tacet_error *err) {
 
 /* What is said of the guarantee of the noise, had it come from the operating system. */
 static json_t *guarantee(const simulation *s, tacet_error *err) {
-    if (s->algorithm == SHIPPED && s->domain != NULL) {
-        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->central.eps), "delta", cli_real(0),
-                         "sensitivity", cli_real(1));
-    }
-    if (s->algorithm == SHIPPED) {
-        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->central.eps), "delta",
-                         cli_real(s->central.delta), "sensitivity", cli_real(0));
-    }
-    if (s->algorithm == PUBLISHED) {
-        double sigma = 0, eps = 0, delta = 0;
-        if (tacet_central_published_noise(&sigma, &eps, &delta, &s->published, err) == TACET_OK) {
-            return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(eps), "delta", cli_real(delta), "sigma",
-                             cli_real(sigma));
-        }
-    }
-    return json_pack("{sb so so}", "proven", 0, "eps", json_null(), "delta", json_null());
+    double sigma = 0, eps = NAN, delta = NAN;
+    const bool shipped = s->algorithm == SHIPPED, pure = s->domain != NULL; /* a study releases each reward */
+    const bool published = s->algorithm == PUBLISHED &&
+                           tacet_central_published_noise(&sigma, &eps, &delta, &s->published, err) == TACET_OK;
+    eps = shipped ? s->central.eps : eps;
+    delta = shipped ? (pure ? 0 : s->central.delta) : delta;
+    return cli_object("proven eps delta sensitivity? sigma?", JB(shipped || published), J(eps), J(delta),
+                      J(shipped ? cli_real(pure) : NULL), J(published ? cli_real(sigma) : NULL));
 }
 
-static void print(const simulation *s, const char *name, const char *scenario, size_t trials, double seconds) {
-    double mean = 0, se = 0;
-    lab_mean_se(&mean, &se, s->regret, trials);
-    json_t *curve = NULL;
-    json_t *curve_se = NULL;
-    lab_curve(&curve, &curve_se, s->curve, 10, trials);
+static int print(const simulation *s, const char *name, const char *scenario, size_t trials, double seconds) {
+    json_t *curve = NULL, *curve_se = NULL;
+    tacet_error err = {0};
     double gap = 0, gap_se = 0;
+    lab_curve(&curve, &curve_se, s->curve, 10, trials);
     lab_mean_se(&gap, &gap_se, s->gap, trials);
-    if (!cli_json_wanted()) {
-        printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
-               s->rounds, trials, lab_median(s->regret, trials));
-        if (s->domain != NULL && (s->algorithm == SHIPPED || s->algorithm == NONPRIVATE)) {
-            printf("what it released as best is %.4f +- %.4f below the best there is\n", gap, gap_se);
-        }
-        json_decref(curve);
-        json_decref(curve_se);
-        return;
-    }
-    tacet_error err;
-    tacet_error_clear(&err);
-    json_t *found =
-        s->domain == NULL ? json_null() : json_pack("{so so}", "gap", cli_real(gap), "se", cli_real(gap_se));
-    cli_json_print(json_pack(
-        "{ss ss ss so so s{so so so so} so so so sI sI sI sI so sb so}", "simulation", "central", "scenario", scenario,
-        "algorithm", name, "eps", cli_real(s->central.eps), "delta", cli_real(s->central.delta), "regret", "mean",
-        cli_real(mean), "se", cli_real(se), "max", cli_real(lab_largest(s->regret, trials)), "median",
-        cli_real(lab_median(s->regret, trials)), "released", found, "regret_by_tenth", curve, "regret_by_tenth_se",
-        curve_se, "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
-        (json_int_t)s->seed, "guarantee_of_the_noise", guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
-}
-
-static bool choose(int *out, const char *name, const char *const *names, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *out = (int)i;
-            return true;
-        }
-    }
-    return false;
+    json_t *found = s->domain != NULL ? cli_object("gap se", J(gap), J(gap_se)) : NULL;
+    return cli_tell(
+        cli_object("simulation scenario algorithm eps delta regret released regret_by_tenth regret_by_tenth_se rounds "
+                   "arms trials seed guarantee_of_the_noise private seconds _tells",
+                   J("central"), J(scenario), J(name), J(s->central.eps), J(s->central.delta),
+                   J(lab_summary(s->regret, trials, "max median")), J(found), J(curve), J(curve_se), J(s->rounds),
+                   J(s->arms), J(trials), J(s->seed), J(guarantee(s, &err)), JB(false), J(seconds),
+                   JB(s->domain != NULL && (s->algorithm == SHIPPED || s->algorithm == NONPRIVATE))),
+        "{algorithm}: cumulative regret {regret.mean:.2f} +- {regret.se:.2f} over {rounds} rounds ({trials} trials, "
+        "median {regret.median:.2f})\n"
+        "{?_tells|what it released as best is {released.gap:.4f} +- {released.se:.4f} below the best there is\n}");
 }
 
 static const char *const NAMES[] = {"shipped", "published", "nonprivate", "random"};
@@ -331,12 +301,12 @@ static void defaults(simulation *s) {
 
 static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t trials, size_t threads,
                              tacet_error *err) {
-    s->regret = calloc(trials, sizeof(double));
-    s->curve = calloc(10 * trials, sizeof(double));
-    s->gap = calloc(trials, sizeof(double));
-    if (s->regret == NULL || s->curve == NULL || s->gap == NULL) {
+    s->regret = calloc(12 * trials, sizeof(double));
+    if (s->regret == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
     }
+    s->gap = s->regret + trials;
+    s->curve = s->gap + trials;
     const tacet_status status = strcmp(scenario, "contextual") == 0
                                     ? prepare(s, features, err)
                                     : central_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
@@ -348,16 +318,14 @@ static void clear(simulation *s) {
     tacet_central_map_free(s->map);
     tacet_features_free(s->features);
     free(s->regret);
-    free(s->curve);
-    free(s->gap);
 }
 
 tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
     const lab_central_request *r = &request->of.central;
     simulation s;
-    int which = 0;
+    size_t which = 0;
     defaults(&s);
-    if (!choose(&which, r->algorithm, NAMES, 4) || r->rounds == 0 || r->arms == 0 || request->trials == 0) {
+    if (!lab_choose(&which, NAMES, 4, r->algorithm) || r->rounds == 0 || r->arms == 0 || request->trials == 0) {
         return tacet__fail(err, TACET_INVALID, "no algorithm '%s', or no rounds, arms or trials", r->algorithm);
     }
     s.algorithm = (algorithm)which;
@@ -446,16 +414,17 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
                 "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each."),
         {0},
     };
-    int exit_code = 0, which = 0;
+    int exit_code = 0;
+    size_t which = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
         return exit_code;
     }
-    if (!choose(&which, algorithm_name, NAMES, 4)) {
+    if (!lab_choose(&which, NAMES, 4, algorithm_name)) {
         return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
     }
     s.algorithm = (algorithm)which;
     static const char *const CALIBRATIONS[] = {"proven", "published"};
-    if (!choose(&which, calibration, CALIBRATIONS, 2)) {
+    if (!lab_choose(&which, CALIBRATIONS, 2, calibration)) {
         return cli_usage(self, "--calibration is proven or published");
     }
     s.published.calibration = which == 0 ? TACET_CENTRAL_PROVEN : TACET_CENTRAL_PUBLISHED;
@@ -504,9 +473,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     budget(&s, eps, delta);
     const double start = cli_seconds();
     const tacet_status status = simulate(&s, scenario, features, trials, threads, &err);
-    if (status == TACET_OK) {
-        print(&s, algorithm_name, scenario, trials, cli_seconds() - start);
-    }
+    exit_code = status == TACET_OK ? print(&s, algorithm_name, scenario, trials, cli_seconds() - start)
+                                   : cli_refuse(self, &err);
     clear(&s);
-    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
+    return exit_code;
 }

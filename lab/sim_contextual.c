@@ -156,102 +156,67 @@ static const char *protection(const contextual_simulation *s) {
 
 /* How true it was what the models stated. */
 static void add_statements(const contextual_simulation *s, json_t *object) {
-    double mean = 0;
-    double se = 0;
-    double stated = 0;
+    double stated = 0, covered = 0, se = 0;
     for (size_t i = 0; i < s->trials; i++) {
-        stated += CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
+        covered += CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
     }
-    lab_mean_se(&mean, &se, s->rms, s->trials);
-    const double n = (double)s->trials;
-    (void)json_object_set_new(object, "law", json_string(LAWS[s->law]));
-    (void)json_object_set_new(object, "rms",
-                              json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
-                                        cli_real(lab_largest(s->rms, s->trials))));
-    lab_mean_se(&mean, &se, s->stated, s->trials);
-    (void)json_object_set_new(object, "stated_rms", cli_real(mean));
-    (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
-    if (!cli_json_wanted()) {
-        printf("%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%\n",
-               LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
-               lab_largest(s->rms, s->trials), mean, 100 * stated / n);
-    }
+    lab_mean_se(&stated, &se, s->stated, s->trials);
+    cli_add(object, "law rms stated_rms likely_covers _percent", J(LAWS[s->law]),
+            J(lab_summary(s->rms, s->trials, "max")), J(stated), J(covered / (double)s->trials),
+            J(100 * covered / (double)s->trials));
 }
 
 /* What the paper proves of the estimate and of a choice, beside what was measured. */
 static void add_theory(const contextual_simulation *s, json_t *object) {
     contextual_theory t;
     double mean = 0, se = 0;
-    if (contextual_theory_of(&t, s, NULL) != TACET_OK) {
-        return;
+    cli_add(object, "tau sup_variance", J(s->used_tau), J(s->sup * s->sup));
+    if (contextual_theory_of(&t, s, NULL) == TACET_OK) {
+        lab_mean_se(&mean, &se, s->rms, s->trials);
+        cli_add(object, "sup_error sup_error_bound error_bound gamma eigenfunctions _rate _times",
+                J(lab_summary(s->rms, s->trials, "max")), J(t.sup), J(t.error), J(t.gamma), J(t.F), J(t.rate),
+                J(mean / t.rate));
     }
-    lab_mean_se(&mean, &se, s->rms, s->trials);
-    if (!cli_json_wanted()) {
-        printf("sup |mu - f|: %.4f (largest %.4f), %.2f times sqrt(gamma_T/T) = %.4f; Lemma 4.3 with its constants: "
-               "%.4g\n",
-               mean, lab_largest(s->rms, s->trials), mean / t.rate, t.rate, t.sup);
-        printf("Theorem 8.2 with its constants, for the error of a choice: %.4g (eigenfunctions up to %.2f)\n", t.error,
-               t.F);
-    }
-    (void)json_object_set_new(object, "sup_error",
-                              json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
-                                        cli_real(lab_largest(s->rms, s->trials))));
-    (void)json_object_set_new(object, "sup_error_bound", cli_real(t.sup));
-    (void)json_object_set_new(object, "error_bound", cli_real(t.error));
-    (void)json_object_set_new(object, "gamma", cli_real(t.gamma));
-    (void)json_object_set_new(object, "eigenfunctions", cli_real(t.F));
 }
 
 /* A study: its regret. */
-static void report_regret(const contextual_simulation *s, double seconds) {
-    double mean = 0;
-    double se = 0;
-    lab_mean_se(&mean, &se, s->error, s->trials);
-    if (!cli_json_wanted()) {
-        printf("%s, %s contexts, T = %zu, eps = %g: regret %.1f +- %.1f, largest %.1f (%zu trials, %.1f s)\n",
-               POLICIES[s->policy], LAWS[s->law], s->rounds, s->settings.eps, mean, se,
-               lab_largest(s->error, s->trials), s->trials, seconds);
-    }
-    cli_json_print(json_pack("{ss ss ss sI sf sf sI sI s{so so so} sb sf}", "model", "contextual", "policy",
-                             POLICIES[s->policy], "law", LAWS[s->law], "rounds", (json_int_t)s->rounds, "eps",
-                             s->settings.eps, "delta", 0.0, "trials", (json_int_t)s->trials, "seed",
-                             (json_int_t)s->seed, "regret", "mean", cli_real(mean), "se", cli_real(se), "max",
-                             cli_real(lab_largest(s->error, s->trials)), "private", 0, "seconds", seconds));
+static int report_regret(const contextual_simulation *s, double seconds) {
+    return cli_tell(cli_object("model policy law rounds eps delta trials seed regret private seconds", J("contextual"),
+                               J(POLICIES[s->policy]), J(LAWS[s->law]), J(s->rounds), J(s->settings.eps), J(0.0),
+                               J(s->trials), J(s->seed), J(lab_summary(s->error, s->trials, "max")), JB(false),
+                               J(seconds)),
+                    "{policy}, {law} contexts, T = {rounds}, eps = {eps:.6g}: regret {regret.mean:.1f} +- "
+                    "{regret.se:.1f}, largest {regret.max:.1f} ({trials} trials, {seconds:.1f} s)\n");
 }
 
-static void report(const contextual_simulation *s, double seconds) {
+static int report(const contextual_simulation *s, double seconds) {
     if (s->policy != CONTEXTUAL_POLICY_NONE) {
-        report_regret(s, seconds);
-        return;
+        return report_regret(s, seconds);
     }
-    double mean = 0;
-    double se = 0;
-    lab_mean_se(&mean, &se, s->error, s->trials);
-    if (!cli_json_wanted()) {
-        printf("%s, %s, lengthscale %g, T = %zu, eps = %g: expected error %.5f +- %.5f (%zu trials, %.1f s)\n",
-               ALGORITHMS[s->algorithm], s->kernel_name, s->lengthscale, s->rounds, s->settings.eps, mean, se,
-               s->trials, seconds);
-        printf("protection: %s (here with seeded noise: not private)\n", protection(s));
-    }
-    json_t *object = json_pack(
-        "{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
-        ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
-        (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds, "eps",
-        s->settings.eps, "delta", 0.0, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean",
-        cli_real(mean), "se", cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "mechanism_protects",
-        protection(s), "private", 0, "seconds", seconds);
-    if (object != NULL && s->algorithm == CONTEXTUAL_PUBLISHED) {
-        (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
-        (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
+    json_t *object =
+        cli_object("model algorithm kernel lengthscale dim_action dim_context rounds eps delta trials seed error "
+                   "mechanism_protects private seconds approximating_points?",
+                   J("contextual"), J(ALGORITHMS[s->algorithm]), J(s->kernel_name), J(s->lengthscale), J(s->dim_action),
+                   J(s->dim_context), J(s->rounds), J(s->settings.eps), J(0.0), J(s->trials), J(s->seed),
+                   J(lab_summary(s->error, s->trials, "max")), J(protection(s)), JB(false), J(seconds),
+                   J(s->algorithm == CONTEXTUAL_FAITHFUL ? cli_whole(s->points) : NULL));
+    if (s->algorithm == CONTEXTUAL_PUBLISHED) {
         add_theory(s, object);
     }
-    if (object != NULL && s->algorithm == CONTEXTUAL_FAITHFUL) {
-        (void)json_object_set_new(object, "approximating_points", json_integer((json_int_t)s->points));
-    }
-    if (object != NULL && s->algorithm == CONTEXTUAL_TABLE) {
+    if (s->algorithm == CONTEXTUAL_TABLE) {
         add_statements(s, object);
     }
-    cli_json_print(object);
+    return cli_tell(
+        object,
+        "{algorithm}, {kernel}, lengthscale {lengthscale:.6g}, T = {rounds}, eps = {eps:.6g}: expected error "
+        "{error.mean:.5f} +- {error.se:.5f} ({trials} trials, {seconds:.1f} s)\n"
+        "protection: {mechanism_protects} (here with seeded noise: not private)\n"
+        "{?sup_error|sup |mu - f|: {sup_error.mean:.4f} (largest {sup_error.max:.4f}), {_times:.2f} times "
+        "sqrt(gamma_T/T) = {_rate:.4f}; Lemma 4.3 with its constants: {sup_error_bound:.4g}\n"
+        "Theorem 8.2 with its constants, for the error of a choice: {error_bound:.4g} (eigenfunctions up to "
+        "{eigenfunctions:.2f})\n}"
+        "{?rms|{law} contexts: predictions err by {rms.mean:.4f} (largest {rms.max:.4f}), stated {stated_rms:.4f}; "
+        "three times that covers in {_percent:.0f} %\n}");
 }
 
 static void clear(contextual_simulation *s) {
@@ -263,15 +228,6 @@ static void clear(contextual_simulation *s) {
     free(s->bounds);
     free(s->error);
     free(s->rms);
-}
-
-static bool choose(contextual_simulation *s, const char *name) {
-    size_t chosen = 0;
-    while (chosen < CONTEXTUAL_ALGORITHM_COUNT && strcmp(ALGORITHMS[chosen], name) != 0) {
-        chosen++;
-    }
-    s->algorithm = chosen < CONTEXTUAL_ALGORITHM_COUNT ? (contextual_algorithm)chosen : CONTEXTUAL_UNIFORM;
-    return chosen < CONTEXTUAL_ALGORITHM_COUNT;
 }
 
 /* All that a request says but the algorithm, which is left at the first. */
@@ -297,9 +253,12 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
     if (r->actions > 0 && r->dim_action > 0) {
         s.per_axis = (size_t)fmax(2, floor(pow((double)r->actions, 1 / (double)r->dim_action) + 0.5));
     }
-    if (!choose(&s, r->algorithm) || r->rounds == 0 || request->trials == 0 || !(r->eps > 0)) {
+    size_t chosen = 0;
+    if (!lab_choose(&chosen, ALGORITHMS, CONTEXTUAL_ALGORITHM_COUNT, r->algorithm) || r->rounds == 0 ||
+        request->trials == 0 || !(r->eps > 0)) {
         return tacet__fail(err, TACET_INVALID, "no algorithm '%s', or no rounds, trials or eps", r->algorithm);
     }
+    s.algorithm = (contextual_algorithm)chosen;
     tacet_status status = simulate(&s, err);
     if (status == TACET_OK) {
         status = lab_outcome_set(out, s.error, s.trials, err);
@@ -398,23 +357,18 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--dim-action and --dim-context are at most %d together",
                          (int)TACET_CONTEXTUAL_DIM_MOST);
     }
-    size_t chosen_policy = 0;
-    while (chosen_policy < CONTEXTUAL_POLICY_COUNT && strcmp(POLICIES[chosen_policy], policy) != 0) {
-        chosen_policy++;
-    }
-    if (chosen_policy == CONTEXTUAL_POLICY_COUNT) {
+    size_t chosen = 0;
+    if (!lab_choose(&chosen, POLICIES, CONTEXTUAL_POLICY_COUNT, policy)) {
         return cli_usage(self, "--policy is epochs or random");
     }
-    s.policy = (contextual_policy)chosen_policy;
-    size_t chosen_law = 0;
-    while (chosen_law < CONTEXTUAL_LAW_COUNT && strcmp(LAWS[chosen_law], law) != 0) {
-        chosen_law++;
-    }
-    s.law = chosen_law < CONTEXTUAL_LAW_COUNT ? (contextual_law)chosen_law : CONTEXTUAL_LAW_UNIFORM;
-    if (!choose(&s, name)) {
+    s.policy = (contextual_policy)chosen;
+    if (!lab_choose(&chosen, ALGORITHMS, CONTEXTUAL_ALGORITHM_COUNT, name)) {
         return cli_usage(self, "--algorithm is table, published, faithful, nonprivate or uniform");
     }
-    if (chosen_law == CONTEXTUAL_LAW_COUNT || (!s.waves && strcmp(function, "kernel") != 0) ||
+    s.algorithm = (contextual_algorithm)chosen;
+    const bool lawful = lab_choose(&chosen, LAWS, CONTEXTUAL_LAW_COUNT, law);
+    s.law = (contextual_law)chosen;
+    if (!lawful || (!s.waves && strcmp(function, "kernel") != 0) ||
         (s.law == CONTEXTUAL_LAW_LEVELS && s.policy == CONTEXTUAL_POLICY_NONE)) {
         return cli_usage(self,
                          "--law is uniform, skew, two, one, clusters or levels (with --policy), --function kernel or "
@@ -429,7 +383,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const double begin = cli_seconds();
     const tacet_status status = simulate(&s, &err);
     if (status == TACET_OK) {
-        report(&s, cli_seconds() - begin);
+        code = report(&s, cli_seconds() - begin);
     } else {
         code = cli_refuse(self, &err);
     }

@@ -172,66 +172,43 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     return status;
 }
 
-static json_t *mean_se(const double *values, size_t count) {
-    double mean = 0;
-    double se = 0;
-    lab_mean_se(&mean, &se, values, count);
-    double largest = values[0];
-    for (size_t i = 1; i < count; i++) {
-        largest = fmax(largest, values[i]);
-    }
-    return json_pack("{so so so so}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(largest), "median",
-                     cli_real(lab_median(values, count)));
-}
-
 /* Whether the learner's widths are those of a theorem. */
 static bool proven(const simulation *s) {
     return s->local.parameters == TACET_LOCAL_LITERAL || s->local.parameters == TACET_LOCAL_TIGHT;
 }
 
-static void report(const simulation *s, const char *scenario, double seconds) {
-    const char *mechanism = s->private ? tacet_ldp_name(s->mechanism) : "none";
-    const char *algorithm = tacet_local_algorithm_name(s->local.algorithm);
-    const char *parameters = tacet_local_parameters_name(s->local.parameters);
-    double mean = 0;
-    double se = 0;
-    double clipped = 0;
-    double unused = 0;
-    lab_mean_se(&clipped, &unused, s->clipped, s->trials);
-    lab_mean_se(&mean, &se, s->relative, s->trials);
-    if (!cli_json_wanted()) {
-        printf("%s: %s, %s, %s parameters, eps = %g, %zu arms, %zu rounds, %zu trials\n", scenario, algorithm,
-               mechanism, parameters, s->eps, s->problem.n, s->local.horizon, s->trials);
-        printf("relative regret (random play = 1): %.4f +- %.4f, median %.4f\n", mean, se,
-               lab_median(s->relative, s->trials));
-        lab_mean_se(&mean, &se, s->regret, s->trials);
-        printf("cumulative regret: %.1f +- %.1f; %.3g %% of rewards clipped; seeded noise: not private\n", mean, se,
-               100 * clipped);
-        if (s->problem.hard_cells > 0) {
-            printf("Appendix A: %zu functions, Delta = %.4g, w = %.4g; T Delta = %.4g is below the mean regret of any "
-                   "learner, up to a constant\n",
-                   s->problem.hard_cells, s->problem.hard_delta, s->problem.hard_width,
-                   (double)s->local.horizon * s->problem.hard_delta);
-        }
-        lab_mean_se(&mean, &se, s->norm, s->trials);
-        printf("norm of f over the bound B that the learner was given: %.3f%s\n", mean,
-               mean > 1 + 1e-9 && proven(s) ? ": above 1 its width is not proven (--bound norm)" : "");
-        lab_mean_se(&mean, &se, s->least, s->trials);
-        if (isfinite(mean)) {
-            printf("the reports alone say: the norm is at least %.3f of what it is\n", mean);
-        }
-    }
+static int report(const simulation *s, const char *scenario, double seconds) {
+    static const char MORE[] = "max median";
     const bool hard = s->problem.hard_cells > 0;
-    cli_json_print(json_pack(
-        "{so so ss ss ss ss ss ss so sI sI sI sI so so so so so so so sb}", "hard_delta",
-        hard ? cli_real(s->problem.hard_delta) : json_null(), "hard_cells",
-        hard ? json_integer((json_int_t)s->problem.hard_cells) : json_null(), "model", "local", "scenario", scenario,
-        "algorithm", algorithm, "mechanism", mechanism, "parameters", parameters, "range", s->range, "eps",
-        s->private ? cli_real(s->eps) : json_null(), "arms", (json_int_t)s->problem.n, "rounds",
-        (json_int_t)s->local.horizon, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "relative_regret",
-        mean_se(s->relative, s->trials), "regret", mean_se(s->regret, s->trials), "recommended_gap",
-        mean_se(s->found, s->trials), "clipped", cli_real(clipped), "norm_over_bound", mean_se(s->norm, s->trials),
-        "norm_least_over_norm", mean_se(s->least, s->trials), "seconds", cli_real(seconds), "private", 0));
+    double clipped = 0, norm = 0, least = 0, unused = 0;
+    lab_mean_se(&clipped, &unused, s->clipped, s->trials);
+    lab_mean_se(&norm, &unused, s->norm, s->trials);
+    lab_mean_se(&least, &unused, s->least, s->trials);
+    return cli_tell(
+        cli_object("hard_delta hard_cells model scenario algorithm mechanism parameters range eps arms rounds trials "
+                   "seed relative_regret regret recommended_gap clipped norm_over_bound norm_least_over_norm seconds "
+                   "private _eps _percent _width _below _unproven _least",
+                   J(hard ? cli_real(s->problem.hard_delta) : NULL), J(hard ? cli_whole(s->problem.hard_cells) : NULL),
+                   J("local"), J(scenario), J(tacet_local_algorithm_name(s->local.algorithm)),
+                   J(s->private ? tacet_ldp_name(s->mechanism) : "none"),
+                   J(tacet_local_parameters_name(s->local.parameters)), J(s->range),
+                   J(s->private ? cli_real(s->eps) : NULL), J(s->problem.n), J(s->local.horizon), J(s->trials),
+                   J(s->seed), J(lab_summary(s->relative, s->trials, MORE)), J(lab_summary(s->regret, s->trials, MORE)),
+                   J(lab_summary(s->found, s->trials, MORE)), J(clipped), J(lab_summary(s->norm, s->trials, MORE)),
+                   J(lab_summary(s->least, s->trials, MORE)), J(seconds), JB(false), J(s->eps), J(100 * clipped),
+                   J(s->problem.hard_width), J((double)s->local.horizon * s->problem.hard_delta),
+                   JB(norm > 1 + 1e-9 && proven(s)), JB(isfinite(least))),
+        "{scenario}: {algorithm}, {mechanism}, {parameters} parameters, eps = {_eps:.6g}, {arms} arms, {rounds} "
+        "rounds, {trials} trials\n"
+        "relative regret (random play = 1): {relative_regret.mean:.4f} +- {relative_regret.se:.4f}, median "
+        "{relative_regret.median:.4f}\n"
+        "cumulative regret: {regret.mean:.1f} +- {regret.se:.1f}; {_percent:.3g} % of rewards clipped; seeded noise: "
+        "not private\n"
+        "{?hard_cells|Appendix A: {hard_cells} functions, Delta = {hard_delta:.4g}, w = {_width:.4g}; T Delta = "
+        "{_below:.4g} is below the mean regret of any learner, up to a constant\n}"
+        "norm of f over the bound B that the learner was given: {norm_over_bound.mean:.3f}{?_unproven|: above 1 its "
+        "width is not proven (--bound norm)}\n"
+        "{?_least|the reports alone say: the norm is at least {norm_least_over_norm.mean:.3f} of what it is\n}");
 }
 
 /* The learner's kernel where its lengthscale is not the function's. */
@@ -248,21 +225,21 @@ static tacet_status believe(simulation *s, tacet_error *err) {
     return tacet_kernel_create(&s->believed, &spec, err);
 }
 
+static tacet_status make_room(simulation *s, tacet_error *err) {
+    double **const arrays[] = {&s->regret, &s->relative, &s->clipped, &s->found, &s->norm, &s->least};
+    double *room = TACET__ZALLOC(double, sizeof arrays / sizeof *arrays * s->trials); /* freed as s->regret */
+    for (size_t i = 0; room != NULL && i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = room + i * s->trials;
+    }
+    return room != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
+}
+
 static tacet_status simulate(simulation *s, tacet_error *err) {
     if (s->trials == 0 || s->support == 0) {
         return tacet__fail(err, TACET_INVALID, "need at least one trial and one kernel in a function");
     }
-    s->regret = TACET__ZALLOC(double, s->trials);
-    s->relative = TACET__ZALLOC(double, s->trials);
-    s->clipped = TACET__ZALLOC(double, s->trials);
-    s->found = TACET__ZALLOC(double, s->trials);
-    s->norm = TACET__ZALLOC(double, s->trials);
-    s->least = TACET__ZALLOC(double, s->trials);
-    if (s->regret == NULL || s->relative == NULL || s->clipped == NULL || s->found == NULL || s->norm == NULL ||
-        s->least == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
-    }
-    const tacet_status status = believe(s, err);
+    tacet_status status = make_room(s, err);
+    TACET_THEN(status, believe(s, err));
     return status == TACET_OK ? lab_trials_run(s->trials, 0, one_trial, s, err) : status;
 }
 
@@ -296,9 +273,7 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
         status = parse_mechanism(&s->mechanism, w->mechanism, err);
     }
     size_t noise = 0;
-    while (noise < NOISE_COUNT && strcmp(NOISES[noise], w->noise) != 0) {
-        noise++;
-    }
+    (void)lab_choose(&noise, NOISES, NOISE_COUNT, w->noise);
     const bool heavy = noise >= LOCAL_STUDENT3 && noise < NOISE_COUNT;
     if (status == TACET_OK && heavy && !s->private && proven(s) && s->local.algorithm == TACET_LOCAL_UCB) {
         /* Its width is proven for sub-Gaussian rewards; these tails pass every such bound. */
@@ -352,31 +327,19 @@ static void clear(simulation *s) {
     tacet_kernel_free(s->believed);
     local_problem_clear(&s->problem);
     free(s->regret);
-    free(s->relative);
-    free(s->clipped);
-    free(s->found);
-    free(s->norm);
-    free(s->least);
 }
 
 /* The regret that uniform play has in expectation, function by function. */
 static tacet_status random_play(simulation *s, tacet_error *err) {
-    s->regret = TACET__ZALLOC(double, s->trials);
-    s->relative = TACET__ZALLOC(double, s->trials);
-    if (s->regret == NULL || s->relative == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
-    }
-    for (size_t k = 0; k < s->trials; k++) {
+    tacet_status status = make_room(s, err);
+    for (size_t k = 0; status == TACET_OK && k < s->trials; k++) {
         local_function f = {0};
-        const tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, k * STREAMS, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        status = local_function_make(&f, &s->problem, s->support, s->seed, k * STREAMS, err);
         s->regret[k] = (double)s->local.horizon * (f.top - f.mean);
         s->relative[k] = 1;
         local_function_clear(&f);
     }
-    return TACET_OK;
+    return status;
 }
 
 tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -518,7 +481,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         status = simulate(&s, &err);
     }
     if (status == TACET_OK) {
-        report(&s, w.scenario, cli_seconds() - begin);
+        code = report(&s, w.scenario, cli_seconds() - begin);
     } else {
         code = cli_refuse(self, &err);
     }

@@ -214,26 +214,38 @@ static tacet_status prepare(simulation *s, tacet_error *err) {
     return status;
 }
 
-static void print(const simulation *s, const char *name, size_t trials, double seconds) {
-    double mean = 0, se = 0, half = NAN;
+static int print(const simulation *s, const char *name, size_t trials, double seconds) {
+    double half = NAN;
     const double both = s->printed ? lemma_5_delta(s, &half) : NAN;
-    lab_mean_se(&mean, &se, s->regret, trials);
-    if (!cli_json_wanted()) {
-        printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
-               s->rounds, trials, lab_median(s->regret, trials));
-        if (s->printed) {
-            printf("Lemma 5 claims delta = %g at eps = %g for the matrix, which really has %.3g; matrix and vector "
-                   "together have %.3g at eps = %g\n",
-                   s->delta / 2, s->eps / 2, half, both, s->eps);
-        }
-        return;
+    return cli_tell(
+        cli_object("lemma_5_matrix_delta lemma_5_delta simulation algorithm eps delta regret rounds arms trials seed "
+                   "private seconds _claimed _half_eps",
+                   J(half), J(both), J("local-statistics"), J(name), J(s->eps), J(s->published ? s->delta : 0),
+                   J(lab_summary(s->regret, trials, "median")), J(s->rounds), J(s->arms), J(trials), J(s->seed),
+                   JB(false), J(seconds), J(s->delta / 2), J(s->eps / 2)),
+        "{algorithm}: cumulative regret {regret.mean:.2f} +- {regret.se:.2f} over {rounds} rounds ({trials} trials, "
+        "median {regret.median:.2f})\n"
+        "{?lemma_5_delta|Lemma 5 claims delta = {_claimed:.6g} at eps = {_half_eps:.6g} for the matrix, which really "
+        "has {lemma_5_matrix_delta:.3g}; matrix and vector together have {lemma_5_delta:.3g} at eps = {eps:.6g}\n}");
+}
+
+/* The trials; s->regret is theirs. */
+static tacet_status simulate(simulation *s, size_t trials, size_t threads, tacet_error *err) {
+    if (s->rounds == 0 || s->arms == 0 || trials == 0) {
+        return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
     }
-    cli_json_print(json_pack(
-        "{so so ss ss so so s{so so so} sI sI sI sI sb so}", "lemma_5_matrix_delta", cli_real(half), "lemma_5_delta",
-        cli_real(both), "simulation", "local-statistics", "algorithm", name, "eps", cli_real(s->eps), "delta",
-        cli_real(s->published ? s->delta : 0), "regret", "mean", cli_real(mean), "se", cli_real(se), "median",
-        cli_real(lab_median(s->regret, trials)), "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials",
-        (json_int_t)trials, "seed", (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
+    tacet_central_learner_settings_defaults(&s->learner);
+    s->learner.set_size = s->arms;
+    s->regret = calloc(trials, sizeof(double));
+    tacet_status status = s->regret == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : prepare(s, err);
+    TACET_THEN(status, lab_trials_run(trials, threads, trial, s, err));
+    return status;
+}
+
+static void clear(simulation *s) {
+    tacet_central_map_free(s->map);
+    tacet_features_free(s->features);
+    free(s->regret);
 }
 
 tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -247,28 +259,14 @@ tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *reque
                     .delta = r->delta,
                     .first = 20,
                     .growth = 1.05};
-    tacet_central_learner_settings_defaults(&s.learner);
-    s.learner.set_size = s.arms;
-    if (r->rounds == 0 || r->arms == 0 || request->trials == 0) {
-        return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
-    }
-    s.regret = calloc(request->trials, sizeof(double));
-    tacet_status status = s.regret == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : prepare(&s, err);
-    if (status == TACET_OK) {
-        status = lab_trials_run(request->trials, 0, trial, &s, err);
-    }
-    if (status == TACET_OK) {
-        status = lab_outcome_set(out, s.regret, request->trials, err);
-    }
-    tacet_central_map_free(s.map);
-    tacet_features_free(s.features);
-    free(s.regret);
+    tacet_status status = simulate(&s, request->trials, 0, err);
+    TACET_THEN(status, lab_outcome_set(out, s.regret, request->trials, err));
+    clear(&s);
     return status;
 }
 
 int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
-    tacet_central_learner_settings_defaults(&s.learner);
     const char *algorithm = "shipped", *calibration = "proven";
     size_t trials = 40, threads = 0;
     const cli_option options[] = {
@@ -298,20 +296,10 @@ int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
         return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
     }
-    s.learner.set_size = s.arms;
-    tacet_error err;
-    tacet_error_clear(&err);
-    s.regret = calloc(trials, sizeof(double));
+    tacet_error err = {0};
     const double start = cli_seconds();
-    tacet_status status = s.regret == NULL ? TACET_NO_MEMORY : prepare(&s, &err);
-    if (status == TACET_OK) {
-        status = lab_trials_run(trials, threads, trial, &s, &err);
-    }
-    if (status == TACET_OK) {
-        print(&s, algorithm, trials, cli_seconds() - start);
-    }
-    tacet_central_map_free(s.map);
-    tacet_features_free(s.features);
-    free(s.regret);
-    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
+    exit_code = simulate(&s, trials, threads, &err) == TACET_OK ? print(&s, algorithm, trials, cli_seconds() - start)
+                                                                : cli_refuse(self, &err);
+    clear(&s);
+    return exit_code;
 }

@@ -324,18 +324,6 @@ done:
     return status;
 }
 
-static json_t *summary(const double *values, size_t count) {
-    double mean = 0;
-    double se = 0;
-    size_t large = 0;
-    lab_mean_se(&mean, &se, values, count);
-    for (size_t i = 0; i < count; i++) {
-        large += values[i] > 0.1 ? 1 : 0;
-    }
-    return json_pack("{so so so sI}", "mean", cli_real(mean), "se", cli_real(se), "median",
-                     cli_real(lab_median(values, count)), "above_0.1", (json_int_t)large);
-}
-
 /* Which branch of Algorithm 1 ran; NULL: another mechanism did. */
 static json_t *branch_json(const simulation *s) {
     return s->mechanism != PUBLISHED ? NULL
@@ -359,58 +347,29 @@ static const char *protection(const simulation *s) {
     return "none";
 }
 
-static void report(const simulation *s, const char *scenario, double seconds) {
-    json_t *curve = NULL;
-    json_t *curve_se = NULL;
+static int report(const simulation *s, const char *scenario, double seconds) {
+    static const char MORE[] = "median above";
+    const bool noisy = law_of(s->mechanism) != NULL, plain = s->mechanism == NONPRIVATE || s->mechanism == RANDOM;
+    json_t *curve = NULL, *curve_se = NULL, *branch = branch_json(s);
     lab_curve(&curve, &curve_se, s->curve, s->queries, s->trials);
-    double mean = 0;
-    double se = 0;
-    lab_mean_se(&mean, &se, s->regret, s->trials);
-    if (!cli_json_wanted()) {
-        if (s->mechanism == NONPRIVATE || s->mechanism == RANDOM) {
-            printf("%s, %s: no protection\n", scenario, MECHANISMS[s->mechanism]);
-        } else {
-            printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s (here with seeded noise: not private)\n",
-                   scenario, MECHANISMS[s->mechanism], s->eps, s->mechanism == LAPLACE ? 0 : s->delta, s->scale,
-                   protection(s));
-        }
-        if (s->mechanism == PUBLISHED) {
-            printf("Algorithm 1 took \"%s\": omega %.4g, sigma_min %.4g\n", s->branch.raised ? "else" : "if",
-                   s->branch.omega, s->branch.sigma_min);
-        }
-        printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
-               se, lab_median(s->regret, s->trials));
-        if (s->modeler == KNOWN) {
-            lab_mean_se(&mean, &se, s->floor, s->trials);
-            printf("no modeler can have a smaller one on average than %.5f +- %.5f\n", mean, se);
-        }
-    }
-    json_t *result =
-        json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario", scenario,
-                  "mechanism", MECHANISMS[s->mechanism], "modeler",
-                  s->mechanism == GAUSSIAN || is_euclidean(s) ? MODELERS[s->modeler] : "plain", "eps", cli_real(s->eps),
-                  "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale", cli_real(s->scale), "queries",
-                  (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
-                  summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials),
-                  "regret_by_query", curve, "regret_by_query_se", curve_se, "seconds", cli_real(seconds),
-                  "mechanism_protects", protection(s), "private", 0);
-    if (s->modeler == KNOWN && result != NULL) {
-        (void)json_object_set_new(result, "floor", summary(s->floor, s->trials));
-    }
-    json_t *branch = branch_json(s);
+    json_t *result = cli_object(
+        "model scenario mechanism modeler eps delta scale queries trials seed simple_regret recommended_regret "
+        "regret_by_query regret_by_query_se seconds mechanism_protects private floor? _plain",
+        J("outsourced"), J(scenario), J(MECHANISMS[s->mechanism]), J(noisy ? MODELERS[s->modeler] : "plain"), J(s->eps),
+        J(s->mechanism == LAPLACE ? 0 : s->delta), J(s->scale), J(s->queries), J(s->trials), J(s->seed),
+        J(lab_summary(s->regret, s->trials, MORE)), J(lab_summary(s->recommended, s->trials, MORE)), J(curve),
+        J(curve_se), J(seconds), J(protection(s)), JB(false),
+        J(s->modeler == KNOWN ? lab_summary(s->floor, s->trials, MORE) : NULL), JB(plain));
     (void)json_object_update(result, branch);
     json_decref(branch);
-    cli_json_print(result);
-}
-
-static bool choose(size_t *out, const char *const *names, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
+    return cli_tell(
+        result,
+        "{scenario}, {mechanism}{?_plain|: no protection\n}{!_plain|, eps = {eps:.6g}, delta = {delta:.6g}, noise "
+        "scale {scale:.6g}: {mechanism_protects} (here with seeded noise: not private)\n}"
+        "{?branch|Algorithm 1 took \"{branch}\": omega {omega:.4g}, sigma_min {sigma_min:.4g}\n}"
+        "simple regret after {queries} queries, {trials} trials: {simple_regret.mean:.5f} +- {simple_regret.se:.5f}, "
+        "median {simple_regret.median:.5f}\n"
+        "{?floor|no modeler can have a smaller one on average than {floor.mean:.5f} +- {floor.se:.5f}\n}");
 }
 
 /* A curator of the problem's records, which are in scaled units already. */
@@ -433,13 +392,13 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    s->regret = TACET__ZALLOC(double, s->trials);
-    s->recommended = TACET__ZALLOC(double, s->trials);
-    s->curve = TACET__ZALLOC(double, s->trials * s->queries);
-    s->floor = TACET__ZALLOC(double, s->trials);
-    if (s->regret == NULL || s->recommended == NULL || s->curve == NULL || s->floor == NULL) {
+    s->regret = TACET__ZALLOC(double, s->trials *(s->queries + 3));
+    if (s->regret == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
     }
+    s->recommended = s->regret + s->trials;
+    s->floor = s->recommended + s->trials;
+    s->curve = s->floor + s->trials;
     return lab_trials_run(s->trials, 0, one_trial, s, err);
 }
 
@@ -447,9 +406,6 @@ static void clear(simulation *s) {
     lab_problem_clear(&s->problem);
     lab_curator_close(&s->curator);
     free(s->regret);
-    free(s->recommended);
-    free(s->curve);
-    free(s->floor);
 }
 
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -462,8 +418,8 @@ tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, ta
                     .trials = request->trials,
                     .seed = request->seed};
     size_t number = 0;
-    if (!choose(&number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, r->mechanism) ||
-        !choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, r->modeler)) {
+    if (!lab_choose(&number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, r->mechanism) ||
+        !lab_choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, r->modeler)) {
         return tacet__fail(err, TACET_INVALID, "no mechanism '%s' or modeler '%s'", r->mechanism, r->modeler);
     }
     s.mechanism = (mechanism)number;
@@ -573,10 +529,10 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     s.trials = trials > 0 ? trials : 100;
     mechanism_name = mechanism_name != NULL ? mechanism_name : "gaussian";
     size_t mechanism_number = 0;
-    if (!choose(&mechanism_number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, mechanism_name)) {
+    if (!lab_choose(&mechanism_number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, mechanism_name)) {
         return cli_usage(self, "--mechanism is gaussian, laplace, l2, published, nonprivate or random");
     }
-    if (!choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
+    if (!lab_choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
         return cli_usage(self, "--modeler is averaging, eiv, plain or known");
     }
     if (!(believed > 0)) {
@@ -597,7 +553,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         status = simulate(&s, &err);
     }
     if (status == TACET_OK) {
-        report(&s, scenario, cli_seconds() - begin);
+        code = report(&s, scenario, cli_seconds() - begin);
     } else {
         code = cli_refuse(self, &err);
     }

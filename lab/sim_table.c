@@ -22,7 +22,6 @@
 #include <tacet/outsourced/open/session.h>
 
 typedef enum player { PRODUCT, PLAIN, BARE, PLAYERS } player;
-static const char *const NAMES[PLAYERS] = {"share", "plain", "nonprivate"};
 static const double TOO_BAD = 1.2; /* times chance */
 
 typedef struct work {
@@ -37,6 +36,7 @@ typedef struct work {
     double too_bad;     /* probability that as many random rows end above TOO_BAD times that */
     double spread;      /* of the values */
     tacet_chance_band band;
+    double *room;           /* of all that trials leave */
     double *share[PLAYERS]; /* trials */
     double *evidence;       /* trials */
     double *reached;        /* trials: probability that random rows reach what the session said they would */
@@ -118,18 +118,17 @@ static tacet_status prepare(work *w, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "as many random rows always find a best one: there is nothing to win");
     }
     w->too_bad = chance_of_none(w, TOO_BAD * w->chance);
-    for (int k = 0; k < PLAYERS; k++) {
-        w->share[k] = TACET__ZALLOC(double, r->trials);
-    }
-    w->evidence = TACET__ZALLOC(double, r->trials);
-    w->reached = TACET__ZALLOC(double, r->trials);
-    w->luck = TACET__ZALLOC(double, r->trials);
-    w->told = TACET__ZALLOC(bool, r->trials);
-    w->held = TACET__ZALLOC(bool, r->trials);
-    if (w->share[PRODUCT] == NULL || w->share[PLAIN] == NULL || w->share[BARE] == NULL || w->evidence == NULL ||
-        w->reached == NULL || w->luck == NULL || w->told == NULL || w->held == NULL) {
+    double **const arrays[] = {&w->share[PRODUCT], &w->share[PLAIN], &w->share[BARE],
+                               &w->evidence,       &w->reached,      &w->luck};
+    w->room = TACET__ZALLOC(double, sizeof arrays / sizeof *arrays * r->trials);
+    w->told = TACET__ZALLOC(bool, 2 * r->trials);
+    if (w->room == NULL || w->told == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", r->trials);
     }
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        *arrays[k] = w->room + k * r->trials;
+    }
+    w->held = w->told + r->trials;
     return lab_curator_open(&w->curator, w->X, w->d, w->n, w->low, w->high, w->unit, err);
 }
 
@@ -266,17 +265,13 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
  */
 
 static json_t *summary(const double *values, size_t count) {
-    double mean = 0;
-    double se = 0;
-    double most = -INFINITY;
     size_t above = 0;
-    lab_mean_se(&mean, &se, values, count);
+    json_t *made = lab_summary(values, count, "max values");
     for (size_t i = 0; i < count; i++) {
-        most = fmax(most, values[i]);
         above += values[i] > TOO_BAD ? 1 : 0;
     }
-    return json_pack("{so so so sI so}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(most), "above_1.2",
-                     (json_int_t)above, "values", cli_real_list(values, count));
+    cli_add(made, "above_1.2", J(above));
+    return made;
 }
 
 static size_t count_true(const bool *values, size_t count) {
@@ -287,56 +282,39 @@ static size_t count_true(const bool *values, size_t count) {
     return sum;
 }
 
-static void report(const work *w, double seconds) {
+static int report(const work *w, double seconds) {
     const lab_table_run *r = w->run;
     const double sign = r->table.minimize ? -1 : 1;
-    double evidence = 0;
-    double evidence_se = 0;
-    double reached = 0;
-    double reached_se = 0;
-    size_t told = 0;
-    size_t lucky = 0;
-    lab_mean_se(&reached, &reached_se, w->reached, r->trials);
-    lab_mean_se(&evidence, &evidence_se, w->evidence, r->trials);
+    double evidence = 0, reached = 0, unused = 0;
+    size_t told = 0, lucky = 0;
+    lab_mean_se(&reached, &unused, w->reached, r->trials);
+    lab_mean_se(&evidence, &unused, w->evidence, r->trials);
     for (size_t i = 0; i < r->trials; i++) {
         told += w->evidence[i] > 3 ? 1 : 0;
         lucky += w->luck[i] < 0.05 ? 1 : 0;
     }
-    if (!cli_json_wanted()) {
-        printf("%s: %s from %s, %zu records; %s, eps = %g, noise %.3g units (seeded: not private)\n", r->table.data,
-               r->table.target, r->table.inputs, w->n, w->words, r->eps, w->sigma);
-        printf("%zu queries, %zu trials%s; regret as a share of that of %zu random rows (%.5g on average):\n",
-               r->queries, r->trials, r->permute ? ", values permuted" : "", r->queries, w->chance);
-        for (int k = 0; k < PLAYERS; k++) {
-            static const char *const WORDS[PLAYERS] = {"tacet modeler run", "plain GP, rows clipped",
-                                                       "plain GP, the records"};
-            double mean = 0;
-            double se = 0;
-            double most = 0;
-            lab_mean_se(&mean, &se, w->share[k], r->trials);
-            for (size_t i = 0; i < r->trials; i++) {
-                most = fmax(most, w->share[k][i]);
-            }
-            printf("  %-24s %.3f +- %.3f, worst %.2f\n", WORDS[k], mean, se, most);
-        }
-        printf("random rows themselves end above %.1f in %.0f %% of runs\n", TOO_BAD, 100 * w->too_bad);
-        printf("the inputs were said to inform in %zu of %zu trials\n", told, r->trials);
-    }
-    json_t *result =
-        json_pack("{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so so} s{so sI} so sI s{sI sI} so sb}", "model",
-                  "outsourced", "table", r->table.data, "inputs", r->table.inputs, "target", r->table.target,
-                  "mechanism", w->words, "eps", cli_real(r->eps), "delta", cli_real(w->delta), "sigma",
-                  cli_real(w->sigma), "rows", (json_int_t)w->n, "queries", (json_int_t)r->queries, "trials",
-                  (json_int_t)r->trials, "seed", (json_int_t)r->seed, "permuted", (int)r->permute, "chance", "regret",
-                  cli_real(w->chance), "low", cli_real(sign * w->band.low), "median", cli_real(sign * w->band.median),
-                  "high", cli_real(sign * w->band.high), "above_1.2", cli_real(w->too_bad), "evidence", "mean",
-                  cli_real(evidence), "above_3", (json_int_t)told, "likely_reached", cli_real(reached),
-                  "luck_below_.05", (json_int_t)lucky, "intervals", "told", (json_int_t)count_true(w->told, r->trials),
-                  "held", (json_int_t)count_true(w->held, r->trials), "seconds", cli_real(seconds), "private", 0);
-    for (int k = 0; k < PLAYERS && result != NULL; k++) {
-        (void)json_object_set_new(result, NAMES[k], summary(w->share[k], r->trials));
-    }
-    cli_json_print(result);
+    json_t *chance = cli_object("regret low median high above_1.2", J(w->chance), J(sign * w->band.low),
+                                J(sign * w->band.median), J(sign * w->band.high), J(w->too_bad));
+    return cli_tell(
+        cli_object("model table inputs target mechanism eps delta sigma rows queries trials seed permuted chance "
+                   "evidence likely_reached luck_below_.05 intervals seconds private share plain nonprivate _bad _told "
+                   "_percent",
+                   J("outsourced"), J(r->table.data), J(r->table.inputs), J(r->table.target), J(w->words), J(r->eps),
+                   J(w->delta), J(w->sigma), J(w->n), J(r->queries), J(r->trials), J(r->seed), JB(r->permute),
+                   J(chance), J(cli_object("mean above_3", J(evidence), J(told))), J(reached), J(lucky),
+                   J(cli_object("told held", J(count_true(w->told, r->trials)), J(count_true(w->held, r->trials)))),
+                   J(seconds), JB(false), J(summary(w->share[PRODUCT], r->trials)),
+                   J(summary(w->share[PLAIN], r->trials)), J(summary(w->share[BARE], r->trials)), J(TOO_BAD), J(told),
+                   J(100 * w->too_bad)),
+        "{table}: {target} from {inputs}, {rows} records; {mechanism}, eps = {eps:.6g}, noise {sigma:.3g} units "
+        "(seeded: not private)\n"
+        "{queries} queries, {trials} trials{?permuted|, values permuted}; regret as a share of that of {queries} "
+        "random rows ({chance.regret:.5g} on average):\n"
+        "  tacet modeler run        {share.mean:.3f} +- {share.se:.3f}, worst {share.max:.2f}\n"
+        "  plain GP, rows clipped   {plain.mean:.3f} +- {plain.se:.3f}, worst {plain.max:.2f}\n"
+        "  plain GP, the records    {nonprivate.mean:.3f} +- {nonprivate.se:.3f}, worst {nonprivate.max:.2f}\n"
+        "random rows themselves end above {_bad:.1f} in {_percent:.0f} % of runs\n"
+        "the inputs were said to inform in {_told} of {trials} trials\n");
 }
 
 static tacet_status choose_mechanism(work *w, tacet_error *err) {
@@ -364,20 +342,14 @@ int lab_sim_table(const lab_table_run *run, const cli_command *self) {
     TACET_THEN(status, lab_trials_run(run->trials, 0, one_trial, &w, &err));
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
-        report(&w, cli_seconds() - start);
+        code = report(&w, cli_seconds() - start);
     } else {
         code = cli_refuse(self, &err);
     }
     lab_curator_close(&w.curator);
-    for (int k = 0; k < PLAYERS; k++) {
-        free(w.share[k]);
-    }
     free(w.X);
     free(w.y);
-    free(w.evidence);
-    free(w.reached);
-    free(w.luck);
+    free(w.room);
     free(w.told);
-    free(w.held);
     return code;
 }

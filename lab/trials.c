@@ -154,6 +154,34 @@ double lab_median(const double *values, size_t count) {
     return median;
 }
 
+json_t *lab_summary(const double *values, size_t count, const char *more) {
+    double mean = 0, se = 0;
+    size_t large = 0;
+    lab_mean_se(&mean, &se, values, count);
+    json_t *made = cli_object("mean se", J(mean), J(se));
+    if (strstr(more, "max") != NULL) {
+        cli_add(made, "max", J(lab_largest(values, count)));
+    }
+    if (strstr(more, "median") != NULL) {
+        cli_add(made, "median", J(lab_median(values, count)));
+    }
+    for (size_t i = 0; i < count; i++) {
+        large += values[i] > 0.1;
+    }
+    cli_add(made, "above_0.1? values?", J(strstr(more, "above") != NULL ? cli_whole(large) : NULL),
+            J(strstr(more, "values") != NULL ? JL(values, count) : NULL));
+    return made;
+}
+
+bool lab_choose(size_t *out, const char *const *names, size_t count, const char *name) {
+    for (*out = 0; *out < count; ++*out) {
+        if (strcmp(names[*out], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 double lab_largest(const double *values, size_t count) {
     double most = (double)-INFINITY;
     for (size_t i = 0; i < count; i++) {

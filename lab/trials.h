@@ -27,6 +27,10 @@ void lab_progress_end(void);
 
 /* Mean and its standard error (0 for fewer than two values). */
 void lab_mean_se(double *mean, double *se, const double *values, size_t count);
+/* The same of trials, as JSON: mean, se, and those of max, median, above_0.1 and values that `more` names. */
+json_t *lab_summary(const double *values, size_t count, const char *more);
+/* The place of a name in a list; false: it is not there. */
+bool lab_choose(size_t *out, const char *const *names, size_t count, const char *name);
 /* Middle value (of an even number: the mean of the two). NaN when count = 0 or out of memory. */
 double lab_median(const double *values, size_t count);
 double lab_largest(const double *values, size_t count); /* -inf: none */
