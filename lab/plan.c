@@ -475,10 +475,7 @@ static int plan_it(plan_state *p, const char *eps, double delta, const cli_space
         status = plan_page(p, report, &err);
     }
     if (status == TACET_OK) {
-        if (!cli_json_wanted()) {
-            plan_print(p);
-        }
-        cli_json_print(plan_json(p));
+        code = plan_tell(p);
     } else {
         code = cli_fail(self, &err);
     }

@@ -82,7 +82,7 @@ typedef struct plan_state {
 bool plan_tells_share(const plan_state *plan);
 /* Clearly better than random, or clearly not worth having. */
 bool plan_is_settled(const plan_point *at);
-void plan_print(const plan_state *plan);
+int plan_tell(const plan_state *plan); /* as text or JSON on stdout */
 json_t *plan_json(const plan_state *plan);
 /* One HTML page. */
 tacet_status plan_page(const plan_state *plan, const char *path, tacet_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_models.c - a stated problem as requests to the simulations. Ring: programs; made-up functions. */
 #include "plan.h"
+#include "trials.h"
 
 #include "core/fail.h"
 
@@ -102,13 +103,10 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
 }
 
 bool plan_model_parse(lab_model *out, const char *name) {
-    for (size_t i = 0; i < MODELS; i++) {
-        if (strcmp(NAMES[i], name) == 0) {
-            *out = (lab_model)i;
-            return true;
-        }
-    }
-    return false;
+    size_t i = 0;
+    const bool known = lab_choose(&i, NAMES, MODELS, name);
+    *out = (lab_model)i;
+    return known;
 }
 
 const char *plan_model_name(lab_model model) {

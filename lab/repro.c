@@ -320,36 +320,27 @@ static tacet_status make_plan(repro_plan **out, const repro_entry *entry, const 
 /* --- the command -------------------------------------------------------------------------------------------------- */
 
 static int list(void) {
-    json_t *all = json_array();
+    json_t *all = json_array(), *papers = json_array();
     for (size_t p = 0; p < PAPER_COUNT; p++) {
-        if (!cli_json_wanted()) {
-            printf("%s%s\n", p > 0 ? "\n" : "", PAPERS[p]->title);
-        }
+        json_t *own = json_array();
         for (size_t i = 0; i < PAPERS[p]->count; i++) {
             const repro_entry *e = &PAPERS[p]->entries[i];
-            if (!cli_json_wanted()) {
-                printf("  %-22s %s%s\n", e->name, e->title, e->needs_data ? " (needs --data)" : "");
-            }
-            (void)json_array_append_new(all, json_pack("{ss ss ss sb}", "name", e->name, "title", e->title, "paper",
-                                                       PAPERS[p]->title, "needs_data", e->needs_data));
+            json_t *one = cli_object("name title paper needs_data", J(e->name), J(e->title), J(PAPERS[p]->title),
+                                     JB(e->needs_data));
+            (void)json_array_append(all, one);
+            (void)json_array_append_new(own, one);
         }
+        (void)json_array_append_new(papers, cli_object("title entries", J(PAPERS[p]->title), J(own)));
     }
-    static const struct {
-        const char *name, *title;
-    } BESIDE[] = {{"bounds", "each theorem in numbers, beside what is measured (--trials N)"},
-                  {"items", "what of the papers is where, and what differs"}};
-    if (!cli_json_wanted()) {
-        printf("\nAll four papers\n");
-    }
+    static const char *const BESIDE[][2] = {{"bounds", "each theorem in numbers, beside what is measured (--trials N)"},
+                                            {"items", "what of the papers is where, and what differs"}};
     for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++) {
-        if (!cli_json_wanted()) {
-            printf("  %-22s %s\n", BESIDE[i].name, BESIDE[i].title);
-        }
-        (void)json_array_append_new(all, json_pack("{ss ss sn sb}", "name", BESIDE[i].name, "title", BESIDE[i].title,
-                                                   "paper", "needs_data", 0));
+        (void)json_array_append_new(all, cli_object("name title paper needs_data", J(BESIDE[i][0]), J(BESIDE[i][1]),
+                                                    J((json_t *)NULL), JB(false)));
     }
-    cli_json_print(json_pack("{so}", "list", all));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("list _papers _beside", J(all), J(papers), J(json_deep_copy(all))),
+                    "{*_papers:\n|{title}\n{*entries|  {name:-22} {title}{?needs_data| (needs --data)}\n}}"
+                    "\nAll four papers\n{*_beside|{!paper|  {name:-22} {title}\n}}");
 }
 
 static size_t wanted(const repro_entry **out, const char *name, const repro_options *o, const cli_command *self) {

@@ -140,17 +140,6 @@ static double largest_of(const double *f, size_t n) {
     return top;
 }
 
-static tacet_status mean_of(double *out, const lab_request *request, tacet_error *err) {
-    lab_outcome outcome = {0};
-    const tacet_status status = lab_run(&outcome, request, err);
-    *out = 0;
-    for (size_t i = 0; status == TACET_OK && i < outcome.trials; i++) {
-        *out += outcome.value[i] / (double)outcome.trials;
-    }
-    lab_outcome_clear(&outcome);
-    return status;
-}
-
 /* --- local: information gain, norm, lower bound, noise without a bound -------------------------------------------- */
 
 static void gain_rows(bounds *b, const char *name, size_t T, const process *design, const process *run, double norm,
@@ -201,9 +190,6 @@ static tacet_status gains(bounds *b, const char *name, size_t T, tacet_error *er
 
 /* Theorem 1 with B = 1, |y| <= 2: v = 4, alpha = 1, d = 1; nu = 5/2. */
 static tacet_status lower_bounds(bounds *b, double eps, size_t T, tacet_error *err) {
-    const double v = 4, zeta = expm1(eps), t = (double)T, nu = 2.5, power = 2 * nu + 1;
-    const double se = sqrt(v * t) / zeta * pow(fmax(log(t * zeta * zeta / v), 1), 0.25);
-    const double matern = pow(v, nu / power) * pow(t, (nu + 1) / power) * pow(zeta, -1 + 1 / power);
     const lab_request request = {.model = LAB_LOCAL,
                                  .trials = b->trials,
                                  .seed = 1,
@@ -223,12 +209,13 @@ static tacet_status lower_bounds(bounds *b, double eps, size_t T, tacet_error *e
                                               .eps = eps}};
     char setting[96];
     double mean = 0;
-    const tacet_status status = mean_of(&mean, &request, err);
+    const tacet_status status = lab_run_mean(&mean, &request, err);
     if (status == TACET_OK) {
         (void)snprintf(setting, sizeof setting, "eps = %g, T = %zu, d = 1, B = 1, v = 4", eps, T);
-        row(b, "local", "Theorem 1, se, order", setting, se, NAN, "a lower bound up to a constant");
-        row(b, "local", "Theorem 1, matern52, order / regret of ucb as shipped", setting, matern, mean,
+        row(b, "local", "Theorem 1, se, order", setting, lab_local_theorem_1(true, 1, 4, eps, (double)T), NAN,
             "a lower bound up to a constant");
+        row(b, "local", "Theorem 1, matern52, order / regret of ucb as shipped", setting,
+            lab_local_theorem_1(false, 1, 4, eps, (double)T), mean, "a lower bound up to a constant");
     }
     return status;
 }
@@ -276,7 +263,7 @@ static tacet_status central_regret(bounds *b, bool local, double eps, tacet_erro
     /* of the tree over the T - 1 sums before rounds 2 to T: nodes with one record at most, and nodes in one sum */
     const double nodes = ceil(log2(T));
     tacet_status status = tacet_calibrate_gaussian(&sigma, eps, 0.1, sqrt(4.5) * (local ? 1 : sqrt(nodes)), err);
-    TACET_THEN(status, mean_of(&measured, &request, err));
+    TACET_THEN(status, lab_run_mean(&measured, &request, err));
     if (status != TACET_OK) {
         return status;
     }

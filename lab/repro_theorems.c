@@ -483,12 +483,7 @@ static tacet_status lazy(repro_rows *b, tacet_error *err) {
                                                   .eps = 4,
                                                   .eager = eager == 1,
                                                   .relative = true}};
-        lab_outcome outcome = {0};
-        status = lab_run(&outcome, &request, err);
-        for (size_t i = 0; status == TACET_OK && i < outcome.trials; i++) {
-            mean[eager] += outcome.value[i] / (double)outcome.trials;
-        }
-        lab_outcome_clear(&outcome);
+        status = lab_run_mean(&mean[eager], &request, err);
     }
     repro_rows_add(b, "local", "Algorithm 1 rebuilt at every report, as printed / when det V grew by half",
                    "order-wise, laplace, eps = 4, 30 arms, T = 2000, 2 functions", mean[1], mean[0],

@@ -2,20 +2,18 @@
 /* reward_law.c - how rewards scatter about their mean in a simulation. Ring: programs; made-up data. */
 #include "reward_law.h"
 
+#include "trials.h"
+
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 static const char *const NAMES[] = {"normal", "skewed", "binary", "heavy"};
 
 bool lab_reward_law_parse(lab_reward_law *out, const char *name) {
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        if (strcmp(NAMES[i], name) == 0) {
-            *out = (lab_reward_law)i;
-            return true;
-        }
-    }
-    return false;
+    size_t i = 0;
+    const bool known = lab_choose(&i, NAMES, sizeof NAMES / sizeof *NAMES, name);
+    *out = (lab_reward_law)i;
+    return known;
 }
 
 const char *lab_reward_law_names(void) {

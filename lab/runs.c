@@ -43,6 +43,17 @@ tacet_status lab_run(lab_outcome *out, const lab_request *r, tacet_error *err) {
     return lab_contextual_run(out, r, err);
 }
 
+tacet_status lab_run_mean(double *out, const lab_request *request, tacet_error *err) {
+    lab_outcome outcome = {0};
+    const tacet_status status = lab_run(&outcome, request, err);
+    *out = 0;
+    for (size_t i = 0; status == TACET_OK && i < outcome.trials; i++) {
+        *out += outcome.value[i] / (double)outcome.trials;
+    }
+    lab_outcome_clear(&outcome);
+    return status;
+}
+
 /* 16 hexadecimal digits of a file's content. */
 static tacet_status file_print(char out[17], const char *path, tacet_error *err) {
     FILE *file = fopen(path, "rbe");

@@ -77,6 +77,8 @@ typedef struct lab_request {
 
 /* Runs on all processors; the outcome does not depend on their number. Errors as of the simulation. */
 tacet_status lab_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+/* The mean over its trials. */
+tacet_status lab_run_mean(double *out, const lab_request *request, tacet_error *err);
 /* Every setting in words: equal texts are equal requests. A table enters by name and content. */
 tacet_status lab_request_key(char *out, size_t size, const lab_request *request, tacet_error *err);
 
@@ -86,6 +88,8 @@ tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet
 tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 /* Theorem 1 of the local paper with its constant set to 1, over the regret of uniform play; mean over the functions. */
 tacet_status lab_local_lower(double *out, const lab_request *request, tacet_error *err);
+/* The theorem itself: alpha = 1, d = 1; else of se, nu = 5/2 of Matérn. */
+double lab_local_theorem_1(bool se, double B, double v, double eps, double T);
 tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 /* gamma_T of the kernel on the unit box at tau = 1, from which the published rate is made. */

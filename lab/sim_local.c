@@ -378,8 +378,7 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
     return status;
 }
 
-/* alpha = 1, d = 1; nu = 5/2 for Matérn. */
-static double theorem_1(bool se, double B, double v, double eps, double T) {
+double lab_local_theorem_1(bool se, double B, double v, double eps, double T) {
     const double zeta = expm1(eps), nu = 2.5, power = 2 * nu + 1;
     return se ? sqrt(v * T) / zeta * pow(fmax(log(B * B * T * zeta * zeta / v), 1), 0.25)
               : pow(v, nu / power) * pow(T, (nu + 1) / power) * pow(zeta, -1 + 1 / power) * pow(B, 1 / power);
@@ -398,7 +397,7 @@ tacet_status lab_local_lower(double *out, const lab_request *request, tacet_erro
         status = local_function_make(&f, &s.problem, r->support, request->seed, k * STREAMS, err);
         if (status == TACET_OK) {
             const double v = f.bound * f.bound + f.noise_var;
-            *out += theorem_1(strcmp(r->kernel, "se") == 0, f.norm, v, r->eps, T) / (T * (f.top - f.mean)) /
+            *out += lab_local_theorem_1(strcmp(r->kernel, "se") == 0, f.norm, v, r->eps, T) / (T * (f.top - f.mean)) /
                     (double)request->trials;
         }
         local_function_clear(&f);
