@@ -4,6 +4,8 @@
 
 #include "core/fail.h"
 
+#include <string.h>
+#include <tacet/core/blob.h>
 #include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/desk.h>
 
@@ -53,5 +55,66 @@ tacet_status tacet_desk_record(const tacet_manifest *manifest, const char *data,
     }
     tacet__persons_close(persons);
     tacet_csv_close(csv);
+    return status;
+}
+
+/* --- as text ------------------------------------------------------------------------------------------------------ */
+
+/* The two lines as they grow: the columns' names, and the record's cells. */
+typedef struct lines {
+    tacet_blob names, cells;
+    bool begun;
+    tacet_status status;
+    tacet_error *err;
+} lines;
+
+static void append(lines *to, tacet_blob *line, const char *text, size_t length) {
+    if (to->status == TACET_OK && length > 0) {
+        to->status = tacet_blob_append(line, text, length, to->err);
+    }
+}
+
+/* Quoted where it would be misread otherwise. */
+static void append_cell(lines *to, tacet_blob *line, const char *text, size_t length) {
+    bool quote = false;
+    for (size_t i = 0; i < length; i++) {
+        quote = quote || memchr("\",\n\r", text[i], 4) != NULL;
+    }
+    append(to, line, ",", to->begun ? 1 : 0);
+    append(to, line, "\"", quote ? 1 : 0);
+    for (size_t i = 0; i < length; i++) {
+        append(to, line, "\"\"", text[i] == '"' ? 2 : 0);
+        append(to, line, text + i, text[i] == '"' ? 0 : 1);
+    }
+    append(to, line, "\"", quote ? 1 : 0);
+}
+
+static void take_cell(void *user, const char *name, const char *text, size_t length) {
+    lines *to = user;
+    append_cell(to, &to->names, name, strlen(name));
+    append_cell(to, &to->cells, text, length);
+    to->begun = true;
+}
+
+tacet_status tacet__record_text(char **out, const tacet_manifest *manifest, const char *data, size_t row,
+                                tacet_error *err) {
+    lines l = {.err = err};
+    *out = NULL;
+    tacet_blob_init(&l.names);
+    tacet_blob_init(&l.cells);
+    tacet_status status = tacet_desk_record(manifest, data, NULL, row, take_cell, &l, err);
+    if (status == TACET_OK && !l.begun) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "%s: there is no record %zu", data, row);
+    }
+    append(&l, &l.names, "\n", 1);
+    append(&l, &l.names, (const char *)l.cells.data, l.cells.size);
+    append(&l, &l.names, "\n", 2); /* with the closing NUL */
+    TACET_THEN(status, l.status);
+    if (status == TACET_OK) {
+        *out = (char *)l.names.data;
+        tacet_blob_init(&l.names);
+    }
+    tacet_blob_clear(&l.names); /* wiped */
+    tacet_blob_clear(&l.cells);
     return status;
 }

@@ -17,68 +17,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
-#include <tacet/core/blob.h>
-#include <tacet/io/csv.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 enum { MOST_OUTPUT = 256, LOOK_MS = 20 };
-
-static tacet_status append_field(tacet_blob *text, const char *field, size_t length, bool last, tacet_error *err) {
-    const bool quote = memchr(field, '"', length) != NULL || memchr(field, ',', length) != NULL ||
-                       memchr(field, '\n', length) != NULL || memchr(field, '\r', length) != NULL;
-    tacet_status status = quote ? tacet_blob_append(text, "\"", 1, err) : TACET_OK;
-    for (size_t i = 0; i < length && status == TACET_OK; i++) {
-        status = field[i] == '"' ? tacet_blob_append(text, "\"\"", 2, err) : tacet_blob_append(text, field + i, 1, err);
-    }
-    if (status == TACET_OK && quote) {
-        status = tacet_blob_append(text, "\"", 1, err);
-    }
-    return status != TACET_OK ? status : tacet_blob_append(text, last ? "\n" : ",", 1, err);
-}
-
-tacet_status tacet__record_text(char **out, const tacet_manifest *manifest, const char *data, size_t row,
-                                tacet_error *err) {
-    tacet_csv *csv = NULL;
-    tacet__persons *persons = NULL;
-    size_t person = 0;
-    tacet_blob text;
-    bool found = true;
-    *out = NULL;
-    tacet_blob_init(&text);
-    tacet_status status = tacet_csv_open_file(&csv, data, NULL, err);
-    const size_t columns = status == TACET_OK ? tacet_csv_columns(csv) : 0;
-    TACET_THEN(status, tacet__release_persons(&persons, &person, csv, manifest, err));
-    for (size_t i = 0; i < columns && status == TACET_OK; i++) {
-        const char *name = tacet_csv_name(csv, i);
-        status = append_field(&text, name, strlen(name), i + 1 == columns, err);
-    }
-    for (size_t k = 0; k <= row && status == TACET_OK; k++) {
-        status = tacet__persons_next(persons, csv, person, &found, err);
-        if (status == TACET_OK && !found) {
-            status = tacet__fail(err, TACET_NOT_FOUND, "%s: there is no record %zu", data, row);
-        }
-    }
-    for (size_t i = 0; i < columns && status == TACET_OK; i++) {
-        size_t length = 0;
-        const char *field = tacet_csv_field(csv, i, &length);
-        status = append_field(&text, field, length, i + 1 == columns, err);
-    }
-    TACET_THEN(status, tacet_blob_append(&text, "", 1, err));
-    if (status == TACET_OK) {
-        *out = strdup((const char *)text.data);
-        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a record");
-    }
-    if (text.data != NULL) {
-        sodium_memzero(text.data, text.size);
-    }
-    tacet_blob_clear(&text);
-    tacet__persons_close(persons);
-    tacet_csv_close(csv);
-    return status;
-}
 
 static pid_t launch(const char *command, int in, int out) {
     pid_t pid = -1;
@@ -116,38 +60,18 @@ static bool ended(pid_t pid) {
     return (code == 0 && info.si_pid == pid) || (code != 0 && errno != EINTR);
 }
 
-static void feed(int *to, const char *input, size_t length, size_t *sent) {
-    const ssize_t n = write(*to, input + *sent, length - *sent);
-    /* A command that does not read its input is no error: the rest is not sent. */
-    *sent = n > 0 ? *sent + (size_t)n : n < 0 && errno != EAGAIN && errno != EINTR ? length : *sent;
-    if (*sent == length) {
-        (void)close(*to);
-        *to = -1; /* poll passes over it */
-    }
-}
-
-/* Feeds the input and collects the output until the command closes it, or has ended and left nothing to read (something
- * it started may hold the pipe for longer); false at the deadline. Output beyond the buffer is dropped: the text is
- * then no number. */
-static bool converse(pid_t pid, int *to, int from, const char *input, char output[MOST_OUTPUT + 1], size_t *got,
-                     double deadline) {
-    size_t sent = 0;
-    const size_t length = strlen(input);
+/* Collects the output until the command closes it, or has ended and left nothing to read (something it started may hold
+ * the pipe for longer); false at the deadline. Output beyond the buffer is dropped: the text is then no number. */
+static bool listen_to(pid_t pid, int from, char output[MOST_OUTPUT + 1], size_t *got, double deadline) {
     *got = 0;
-    for (;;) {
-        struct pollfd fds[2] = {{.fd = from, .events = POLLIN}, {.fd = *to, .events = POLLOUT}};
-        if (tacet__now() >= deadline) {
-            return false;
-        }
+    while (tacet__now() < deadline) {
+        struct pollfd fd = {.fd = from, .events = POLLIN};
         const bool last = ended(pid); /* before the look: what it wrote is then all there */
-        const int ready = poll(fds, 2, last ? 0 : LOOK_MS);
+        const int ready = poll(&fd, 1, last ? 0 : LOOK_MS);
         if (ready < 0 && errno != EINTR) {
             return false;
         }
-        if (ready > 0 && fds[1].revents != 0) {
-            feed(to, input, length, &sent);
-        }
-        if (ready > 0 && fds[0].revents != 0) {
+        if (ready > 0) {
             char piece[MOST_OUTPUT];
             const ssize_t n = read(from, piece, sizeof piece);
             if (n <= 0) {
@@ -156,10 +80,11 @@ static bool converse(pid_t pid, int *to, int from, const char *input, char outpu
             for (ssize_t i = 0; i < n && *got < MOST_OUTPUT; i++) {
                 output[(*got)++] = piece[i];
             }
-        } else if (last && ready >= 0) {
+        } else if (last && ready == 0) {
             return true;
         }
     }
+    return false;
 }
 
 static tacet_status number_from(double *out, char *text, size_t length, tacet_error *err) {
@@ -192,56 +117,41 @@ static bool reap(int *code, pid_t pid, double deadline, bool *in_time) {
     return got == pid;
 }
 
-/* A command that closes its input early must not kill us: the signal is held on this thread, and dropped afterwards. */
-static void hold_pipe_signal(sigset_t *previous) {
-    sigset_t pipe_signal;
-    (void)sigemptyset(&pipe_signal);
-    (void)sigaddset(&pipe_signal, SIGPIPE);
-    (void)pthread_sigmask(SIG_BLOCK, &pipe_signal, previous);
-}
-
-static void release_pipe_signal(const sigset_t *previous) {
-    sigset_t pipe_signal;
-    const struct timespec at_once = {0};
-    (void)sigemptyset(&pipe_signal);
-    (void)sigaddset(&pipe_signal, SIGPIPE);
-    if (!sigismember(previous, SIGPIPE)) {
-        (void)sigtimedwait(&pipe_signal, NULL, &at_once);
+/* The record in a file that is in memory alone and has no name: a command that does not read it, or not all of it,
+ * holds up nobody, and no signal comes of it. */
+static int input_of(const char *text) {
+    const size_t length = strlen(text);
+    const int fd = memfd_create("record", MFD_CLOEXEC);
+    size_t sent = 0;
+    while (fd >= 0 && sent < length) {
+        const ssize_t n = pwrite(fd, text + sent, length - sent, (off_t)sent); /* it is read from its beginning */
+        if (n <= 0 && errno != EINTR) {
+            (void)close(fd);
+            return -1;
+        }
+        sent += n > 0 ? (size_t)n : 0;
     }
-    (void)pthread_sigmask(SIG_SETMASK, previous, NULL);
+    return fd;
 }
 
 tacet_status tacet__evaluate(double *out, const char *command, const char *input, double seconds, tacet_error *err) {
-    int to[2];
     int from[2];
     char output[MOST_OUTPUT + 1];
     size_t got = 0;
-    if (pipe2(to, O_CLOEXEC) != 0) {
-        return tacet__fail(err, TACET_IO, "no pipe for the evaluator");
-    }
-    if (pipe2(from, O_CLOEXEC) != 0) {
-        (void)close(to[0]);
-        (void)close(to[1]);
+    const int to = input_of(input);
+    if (to < 0 || pipe2(from, O_CLOEXEC) != 0) {
+        (void)close(to);
         return tacet__fail(err, TACET_IO, "no pipe for the evaluator");
     }
     const double deadline = tacet__now() + seconds;
-    const pid_t pid = launch(command, to[0], from[1]);
-    (void)close(to[0]);
+    const pid_t pid = launch(command, to, from[1]);
+    (void)close(to);
     (void)close(from[1]);
+    bool in_time = pid >= 0 && listen_to(pid, from[0], output, &got, deadline);
+    (void)close(from[0]);
     if (pid < 0) {
-        (void)close(to[1]);
-        (void)close(from[0]);
         return tacet__fail(err, TACET_UNSUPPORTED, "the evaluator could not be started");
     }
-    (void)fcntl(to[1], F_SETFL, O_NONBLOCK);
-    sigset_t previous;
-    hold_pipe_signal(&previous);
-    bool in_time = converse(pid, &to[1], from[0], input, output, &got, deadline);
-    release_pipe_signal(&previous);
-    if (to[1] >= 0) {
-        (void)close(to[1]);
-    }
-    (void)close(from[0]);
     int code = 0;
     const bool known = reap(&code, pid, deadline, &in_time);
     if (!in_time) {
