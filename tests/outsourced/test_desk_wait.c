@@ -138,6 +138,39 @@ static void test_hush(void **state) {
     assert_int_equal(again.failed, 1);
 }
 
+/* Who watches the whole desk is told of a question, of an answer, of one that another process gave, and when time is
+ * up; and, once the desk is hushed, at once. */
+static void test_watching(void **state) {
+    fixture *f = *state;
+    ear e = {.lock = PTHREAD_MUTEX_INITIALIZER, .heard = PTHREAD_COND_INITIALIZER};
+    tacet_desk_reply r;
+    open_desk(f, &f->desk); /* a person answers */
+    const uint64_t none = tacet_desk_version(f->desk);
+    assert_ok(tacet_desk_watch(f->desk, none, 0.01, hear, &e, NULL));
+    hear_all(&e, 1);
+    assert_ok(tacet_desk_watch(f->desk, none, 1e6, hear, &e, NULL));
+    assert_int_equal(heard(&e), 1);
+    assert_ok(tacet_desk_ask(f->desk, &r, "a", 1, NULL));
+    hear_all(&e, 2);
+    const uint64_t asked = tacet_desk_version(f->desk);
+    assert_true(asked > none);
+    assert_ok(tacet_desk_watch(f->desk, asked, 1e6, hear, &e, NULL));
+    assert_ok(tacet_desk_answer(f->desk, "a", 1, NULL));
+    hear_all(&e, 3);
+    assert_ok(tacet_desk_ask(f->desk, &r, "b", 2, NULL));
+    assert_ok(tacet_desk_watch(f->desk, tacet_desk_version(f->desk), 1e6, hear, &e, NULL));
+    tacet_desk *other = NULL;
+    open_desk(f, &other);
+    assert_ok(tacet_desk_answer(other, "b", 2, NULL));
+    hear_all(&e, 4);
+    assert_ok(tacet_desk_look(f->desk, &r, "b", NULL));
+    assert_true(r.answered && r.value == 2);
+    tacet_desk_close(other);
+    tacet_desk_hush(f->desk);
+    assert_ok(tacet_desk_watch(f->desk, tacet_desk_version(f->desk), 1e6, hear, &e, NULL));
+    assert_int_equal(heard(&e), 5);
+}
+
 /* Nobody is told who could not be noted. */
 static void test_waiting_no_memory(void **state) {
     fixture *f = *state;
@@ -166,6 +199,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_waiting, setup, teardown),
         cmocka_unit_test_setup_teardown(test_patience_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hush, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_watching, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waiting_no_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

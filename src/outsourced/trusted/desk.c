@@ -367,12 +367,13 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
         status = load_values(desk, settings->values, err);
     }
     TACET_THEN(status, open_ledger(desk, settings, err));
-    if (status == TACET_OK && tacet__desk_works(desk)) {
-        desk->worker_started = pthread_create(&desk->worker, NULL, tacet__desk_work, desk) == 0;
+    if (status == TACET_OK) {
+        const bool works = tacet__desk_works(desk);
+        desk->worker_started = works && pthread_create(&desk->worker, NULL, tacet__desk_work, desk) == 0;
         desk->teller_started = pthread_create(&desk->teller, NULL, tacet__desk_tell, desk) == 0;
-        status = desk->worker_started && desk->teller_started
+        status = desk->worker_started == works && desk->teller_started
                      ? TACET_OK
-                     : tacet__fail(err, TACET_NO_MEMORY, "no thread for the evaluator");
+                     : tacet__fail(err, TACET_NO_MEMORY, "no thread for the desk");
     }
     if (status != TACET_OK) {
         tacet_desk_close(desk);
@@ -475,6 +476,7 @@ static tacet_status reserve(tacet_desk *desk, query **out, const char *ticket, s
             q->state = DONE;
         }
         *out = q;
+        (void)pthread_cond_broadcast(&desk->changed);
     }
     tacet_blob_clear(&memo);
     return status;

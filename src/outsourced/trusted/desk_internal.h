@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desk_internal.h - the inside of a desk, for its three files. Ring: trusted. */
+/* desk_internal.h - the inside of a desk, for its files. Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
 
@@ -22,9 +22,10 @@ typedef struct query {
     char reason[160]; /* FAILED; DONE: why a stand-in was randomised in place of a value, "" otherwise */
 } query;
 
-/* Somebody who is to be told what became of a query. */
+/* Somebody who is to be told what became of a query, or that anything changed. */
 typedef struct waiter {
-    const query *query;
+    const query *query; /* NULL: anything that makes the version another than: */
+    uint64_t seen;
     tacet_desk_told told;
     void *user;
     struct timespec until; /* monotonic */
@@ -53,8 +54,9 @@ struct tacet_desk {
     pthread_t teller; /* tells those who wait */
     waiter *waiters;
     size_t waiting, waiters_capacity;
-    bool telling; /* one is being told, without the lock */
-    bool hushed;  /* nobody waits any more */
+    double refreshed; /* when other processes' answers were looked for */
+    bool telling;     /* one is being told, without the lock */
+    bool hushed;      /* nobody waits any more */
 };
 
 /* A command is to run for it, or runs. */
@@ -88,6 +90,12 @@ tacet_status tacet_desk_ask_now(tacet_desk *desk, tacet_desk_reply *out, const c
  * asked. NO_MEMORY. On failure nobody is told. */
 TACET_MUST_CHECK tacet_status tacet_desk_wait(tacet_desk *desk, const char *ticket, tacet_desk_told told, void *user,
                                               tacet_error *err);
+/* Grows with every question and every answer. */
+uint64_t tacet_desk_version(tacet_desk *desk);
+/* The same as tacet_desk_wait for whoever has seen that version: `told`, with nothing in its reply, once there is
+ * another one, or so many seconds are over. What another process answers counts, a second late. NO_MEMORY. */
+TACET_MUST_CHECK tacet_status tacet_desk_watch(tacet_desk *desk, uint64_t seen, double seconds, tacet_desk_told told,
+                                               void *user, tacet_error *err);
 /* From now on nobody waits: whoever does has been told, that the query is pending at the worst, when this returns. */
 void tacet_desk_hush(tacet_desk *desk);
 /* Queries made so far. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desk_page.c - the requests of the desk's page, and the thread that tells it of new questions.
+/* desk_page.c - the requests of the desk's page.
  * Ring: trusted. Records and measured values are in the answers: whoever logs in here is who holds them. A long poll
- * costs a connection, no thread. Cost: one look at the desk in 200 ms while a page waits; a pass over the table for
- * each record that is shown. */
+ * costs a connection, no thread (desk_wait.c). Cost: a pass over the table for each record that is shown. */
 #include "outsourced/trusted/desk_page.h"
 
-#include "core/clock.h"
 #include "core/fail.h"
 #include "core/json_numbers.h"
 #include "core/memory.h"
@@ -13,6 +11,7 @@
 #include "io/http/pki.h"
 #include "io/http/problem.h"
 #include "outsourced/trusted/desk_internal.h"
+#include "outsourced/trusted/routes.h"
 #include "pages/assets.h"
 #include "report/known.h"
 
@@ -25,25 +24,11 @@
 #include <tacet/dp/open/receipt.h>
 #include <tacet/report/report.h>
 
-enum { WAIT_MOST = 60, LIST_MOST = 1000, MISSES_MOST = 50, TICK_MS = 200, REFRESH_SECONDS = 1, COOKIE_NAME = 32 };
-
-typedef struct page_waiter {
-    tacet__exchange *exchange;
-    uint64_t after;
-    double until;
-    struct page_waiter *next;
-} page_waiter;
+enum { WAIT_MOST = 60, LIST_MOST = 1000, MISSES_MOST = 50, COOKIE_NAME = 32, MINUTES_MOST = 1440 };
 
 struct tacet__desk_page {
     tacet__desk_page_settings s;
     tacet__sessions *sessions;
-    pthread_t bell;
-    bool started;
-    double refreshed;     /* the bell's own */
-    pthread_mutex_t lock; /* of all that follow */
-    pthread_cond_t wake;
-    page_waiter *waiting;
-    bool hushed;
 };
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
@@ -66,20 +51,6 @@ static json_t *text_json(const char *text, size_t length) {
 
 static json_t *real_or_null(double value) {
     return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* Grows with every question and every answer. `refresh`: also those that another process gave. */
-static uint64_t version_of(tacet_desk *desk, bool refresh) {
-    uint64_t version = 0;
-    (void)pthread_mutex_lock(&desk->lock);
-    for (size_t i = 0; i < desk->count; i++) {
-        if (refresh && desk->queries[i]->state == WAITING) {
-            (void)tacet__desk_refresh(desk, desk->queries[i], NULL);
-        }
-        version += desk->queries[i]->state == DONE || desk->queries[i]->state == FAILED ? 2 : 1;
-    }
-    (void)pthread_mutex_unlock(&desk->lock);
-    return version;
 }
 
 static json_t *with_reason(json_t *one, const query *q) {
@@ -127,7 +98,7 @@ static json_t *open_questions(tacet_desk *desk) {
 static void tell_overview(tacet__desk_page *page, tacet__response *response) {
     tacet_ledger_totals t;
     const tacet_manifest *m = tacet_desk_manifest(page->s.desk);
-    const uint64_t version = version_of(page->s.desk, false);
+    const uint64_t version = tacet_desk_version(page->s.desk);
     if (tacet_desk_total(page->s.desk, &t, NULL) != TACET_OK) {
         tacet__problem(response, 503, NULL, "the ledger cannot be read now");
         return;
@@ -148,62 +119,6 @@ static void tell_overview(tacet__desk_page *page, tacet__response *response) {
     free(claim);
 }
 
-/* --- waiting ------------------------------------------------------------------------------------------------------ */
-
-static void answer_waiter(tacet__desk_page *page, page_waiter *w) {
-    tacet__response response = {.file = -1};
-    tell_overview(page, &response);
-    w->exchange->answer(w->exchange, &response);
-    free(w);
-}
-
-/* Those whose news have come, or whose time is up; all of them when hushed. Under the lock; they are taken out. */
-static page_waiter *take_due(tacet__desk_page *page, uint64_t version) {
-    const double now = tacet__now();
-    page_waiter *due = NULL;
-    for (page_waiter **at = &page->waiting; *at != NULL;) {
-        page_waiter *w = *at;
-        if (page->hushed || w->after != version || now >= w->until) {
-            *at = w->next;
-            w->next = due;
-            due = w;
-        } else {
-            at = &w->next;
-        }
-    }
-    return due;
-}
-
-static void *ring_bell(void *user) {
-    tacet__desk_page *page = user;
-    (void)pthread_mutex_lock(&page->lock);
-    while (!page->hushed || page->waiting != NULL) {
-        if (page->waiting == NULL) {
-            (void)pthread_cond_wait(&page->wake, &page->lock);
-            continue;
-        }
-        (void)pthread_mutex_unlock(&page->lock);
-        const bool refresh = tacet__now() - page->refreshed >= REFRESH_SECONDS;
-        page->refreshed = refresh ? tacet__now() : page->refreshed;
-        const uint64_t version = version_of(page->s.desk, refresh);
-        (void)pthread_mutex_lock(&page->lock);
-        page_waiter *due = take_due(page, version);
-        (void)pthread_mutex_unlock(&page->lock);
-        while (due != NULL) {
-            page_waiter *next = due->next;
-            answer_waiter(page, due);
-            due = next;
-        }
-        (void)pthread_mutex_lock(&page->lock);
-        if (page->waiting != NULL && !page->hushed) {
-            const struct timespec until = tacet__until(TICK_MS / 1000.0);
-            (void)pthread_cond_timedwait(&page->wake, &page->lock, &until);
-        }
-    }
-    (void)pthread_mutex_unlock(&page->lock);
-    return NULL;
-}
-
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
 static double number_argument(const tacet__request *request, const char *name) {
@@ -213,31 +128,34 @@ static double number_argument(const tacet__request *request, const char *name) {
     return text != NULL && end != text && *end == '\0' && value >= 0 && value < 1e15 ? value : -1;
 }
 
+/* A page that waits for news: its connection is suspended, and no thread waits with it. */
+typedef struct waiting {
+    tacet__desk_page *page;
+    tacet__exchange *exchange;
+} waiting;
+
+static void told(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err) {
+    waiting *w = user;
+    tacet__response response = {.file = -1};
+    (void)status, (void)reply, (void)err;
+    tell_overview(w->page, &response);
+    w->exchange->answer(w->exchange, &response);
+    free(w);
+}
+
 static void overview(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
     const double after = number_argument(request, "after");
     const double wait = number_argument(request, "wait");
-    if (after < 0 || wait <= 0 || version_of(page->s.desk, false) != (uint64_t)after) {
-        tell_overview(page, response);
-        return;
-    }
-    page_waiter *w = TACET__ZALLOC(page_waiter, 1);
+    const bool news = after < 0 || wait <= 0 || tacet_desk_version(page->s.desk) != (uint64_t)after;
+    waiting *w = news ? NULL : malloc(sizeof *w);
     if (w == NULL) {
         tell_overview(page, response);
         return;
     }
-    *w = (page_waiter){request->exchange, (uint64_t)after, tacet__now() + (wait < WAIT_MOST ? wait : WAIT_MOST), NULL};
-    (void)pthread_mutex_lock(&page->lock);
-    const bool may_wait = !page->hushed;
-    if (may_wait) {
-        request->exchange->suspend(request->exchange); /* before the bell can answer it */
-        w->next = page->waiting;
-        page->waiting = w;
-        (void)pthread_cond_signal(&page->wake);
-    }
-    (void)pthread_mutex_unlock(&page->lock);
-    if (!may_wait) {
-        free(w);
-        tell_overview(page, response);
+    *w = (waiting){page, request->exchange};
+    request->exchange->suspend(request->exchange); /* before it can be told: that may be at once */
+    if (tacet_desk_watch(page->s.desk, (uint64_t)after, fmin(wait, WAIT_MOST), told, w, NULL) != TACET_OK) {
+        told(w, TACET_OK, NULL, NULL);
     }
 }
 
@@ -310,33 +228,28 @@ static void answer(tacet__desk_page *page, const tacet__request *request, tacet_
                                                       : 503,
                            status == TACET_CONFLICT ? "answered" : NULL, err.message);
         }
-        (void)pthread_cond_signal(&page->wake);
     }
     json_decref(body);
 }
 
-typedef struct listing {
-    json_t *list;
-} listing;
-
 static tacet_status list_entry(void *user, const tacet__ledger_row *row, tacet_error *err) {
-    listing *l = user;
+    json_t **list = user;
     (void)err;
     if (row->record->kind == TACET__RECORD_RESERVE) {
         const tacet_charge *c = &row->record->reserve.charge;
         (void)json_array_append_new(
-            l->list, json_pack("{sI sI ss ss ss ss so so sb sb}", "seq", (json_int_t)row->record->seq, "time",
-                               (json_int_t)row->record->time, "ticket", row->record->reserve.ticket, "what", c->what,
-                               "to_whom", c->to_whom, "mechanism", c->mechanism, "eps", real_or_null(c->eps), "delta",
-                               c->delta < 1 ? json_real(c->delta) : json_null(), "answered", (int)(row->answer != 0),
-                               "uncovered", (int)(c->claim == TACET_CLAIM_UNCOVERED)));
-        if (json_array_size(l->list) > 2 * LIST_MOST) { /* the newest are kept */
+            *list, json_pack("{sI sI ss ss ss ss so so sb sb}", "seq", (json_int_t)row->record->seq, "time",
+                             (json_int_t)row->record->time, "ticket", row->record->reserve.ticket, "what", c->what,
+                             "to_whom", c->to_whom, "mechanism", c->mechanism, "eps", real_or_null(c->eps), "delta",
+                             c->delta < 1 ? json_real(c->delta) : json_null(), "answered", (int)(row->answer != 0),
+                             "uncovered", (int)(c->claim == TACET_CLAIM_UNCOVERED)));
+        if (json_array_size(*list) > 2 * LIST_MOST) { /* the newest are kept */
             json_t *newest = json_array();
-            for (size_t i = LIST_MOST; i < json_array_size(l->list); i++) {
-                (void)json_array_append(newest, json_array_get(l->list, i));
+            for (size_t i = LIST_MOST; i < json_array_size(*list); i++) {
+                (void)json_array_append(newest, json_array_get(*list, i));
             }
-            json_decref(l->list);
-            l->list = newest;
+            json_decref(*list);
+            *list = newest;
         }
     }
     return TACET_OK;
@@ -347,15 +260,15 @@ static void ledger(tacet__desk_page *page, const tacet__request *request, tacet_
     tacet__ledger_view *view = NULL;
     tacet__ledger_report r;
     tacet_error err = {0};
-    listing l = {json_array()};
+    json_t *list = json_array();
     char head[2 * TACET_HASH_BYTES + 1];
     (void)request;
     tacet_status status = tacet__ledger_view_open(&view, page->s.ledger, &err);
     TACET_THEN(status, tacet__ledger_verify(view, &r, NULL, &err));
-    TACET_THEN(status, tacet__ledger_each(view, list_entry, &l, &err));
+    TACET_THEN(status, tacet__ledger_each(view, list_entry, &list, &err));
     tacet__ledger_view_close(view);
     if (status != TACET_OK) {
-        json_decref(l.list);
+        json_decref(list);
         tacet__problem(response, status == TACET_CORRUPT ? 500 : 503, NULL, err.message);
         return;
     }
@@ -364,7 +277,7 @@ static void ledger(tacet__desk_page *page, const tacet__request *request, tacet_
         json_pack("{ss sI sI sI sf sf so sf ss so}", "accounting", tacet_accounting_name(r.accounting), "entries",
                   (json_int_t)r.entries, "answered", (json_int_t)r.answered, "uncovered", (json_int_t)r.uncovered,
                   "budget_eps", r.budget_eps, "budget_delta", r.budget_delta, "eps", real_or_null(r.eps), "delta",
-                  r.delta, "head", head, "list", l.list));
+                  r.delta, "head", head, "list", list));
 }
 
 static void label(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
@@ -481,14 +394,6 @@ static const route ROUTES[] = {
     {"GET", "/v1/desk/receipt", true, receipt},
 };
 
-static bool path_matches(const char *pattern, const char *path) {
-    const size_t length = strlen(pattern);
-    if (pattern[length - 1] != '/') {
-        return strcmp(pattern, path) == 0;
-    }
-    return strncmp(pattern, path, length) == 0 && path[length] != '\0' && strchr(path + length, '/') == NULL;
-}
-
 /* True when the page may ask; otherwise the answer is made. */
 static bool let_in(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
     tacet__session session;
@@ -508,7 +413,7 @@ void tacet__desk_page_handle(void *user, const tacet__request *request, tacet__r
         return;
     }
     for (size_t i = 0; i < sizeof ROUTES / sizeof ROUTES[0]; i++) {
-        if (path_matches(ROUTES[i].path, request->path)) {
+        if (tacet__path_matches(ROUTES[i].path, request->path)) {
             exists = true;
             if (strcmp(ROUTES[i].method, request->method) == 0) {
                 if (!tacet__sessions_own_site(request)) {
@@ -525,9 +430,18 @@ void tacet__desk_page_handle(void *user, const tacet__request *request, tacet__r
 
 /* --- open and close ----------------------------------------------------------------------------------------------- */
 
-bool tacet__desk_page_local(const char *listen) {
-    return strncmp(listen, "127.", 4) == 0 || strncmp(listen, "localhost:", 10) == 0 ||
-           strncmp(listen, "[::1]:", 6) == 0;
+tacet_status tacet__desk_page_check(const tacet_curator_page *page, tacet_error *err) {
+    const char *listen = page->listen;
+    if (listen != NULL && strncmp(listen, "127.", 4) != 0 && strncmp(listen, "localhost:", 10) != 0 &&
+        strncmp(listen, "[::1]:", 6) != 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "the desk's page: '%.60s' is not an address of this machine alone, such as 127.0.0.1:8444: "
+                           "whoever sits elsewhere comes through a tunnel (ssh -L)",
+                           listen);
+    }
+    return page->session_minutes > 0 && page->session_minutes <= MINUTES_MOST
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID, "the minutes of a session are above 0, and at most a day");
 }
 
 tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_page_settings *settings,
@@ -544,13 +458,7 @@ tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_pag
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the desk's page");
     }
     page->s = *settings;
-    (void)pthread_mutex_init(&page->lock, NULL);
-    tacet__cond_init(&page->wake);
-    tacet_status status = tacet__sessions_create(&page->sessions, &sessions, err);
-    if (status == TACET_OK) {
-        page->started = pthread_create(&page->bell, NULL, ring_bell, page) == 0;
-        status = page->started ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no thread for the desk's page");
-    }
+    const tacet_status status = tacet__sessions_create(&page->sessions, &sessions, err);
     if (status != TACET_OK) {
         tacet__desk_page_close(page);
         return status;
@@ -559,23 +467,9 @@ tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_pag
     return TACET_OK;
 }
 
-void tacet__desk_page_hush(tacet__desk_page *page) {
-    if (page != NULL && page->started) {
-        (void)pthread_mutex_lock(&page->lock);
-        page->hushed = true;
-        (void)pthread_cond_signal(&page->wake);
-        (void)pthread_mutex_unlock(&page->lock);
-        (void)pthread_join(page->bell, NULL);
-        page->started = false;
-    }
-}
-
 void tacet__desk_page_close(tacet__desk_page *page) {
     if (page != NULL) {
-        tacet__desk_page_hush(page);
         tacet__sessions_free(page->sessions);
-        (void)pthread_cond_destroy(&page->wake);
-        (void)pthread_mutex_destroy(&page->lock);
         free(page);
     }
 }

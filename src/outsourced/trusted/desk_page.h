@@ -9,7 +9,7 @@
 #include "io/http/server.h"
 #include "pages/session.h"
 
-#include <tacet/outsourced/trusted/desk.h>
+#include <tacet/outsourced/trusted/serve.h>
 
 typedef struct tacet__desk_page_settings {
     tacet_desk *desk;
@@ -32,12 +32,10 @@ typedef struct tacet__desk_page tacet__desk_page;
 
 /* The settings' texts are borrowed. INVALID: session_minutes. NO_MEMORY. */
 tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_page_settings *settings, tacet_error *err);
-/* Whoever waits is answered, and nobody waits from then on. Before the wire is stopped. NULL is allowed. */
-void tacet__desk_page_hush(tacet__desk_page *page);
-void tacet__desk_page_close(tacet__desk_page *page); /* hushes; NULL is allowed */
+void tacet__desk_page_close(tacet__desk_page *page); /* the desk is hushed; NULL is allowed */
 /* A tacet__handler; user is a tacet__desk_page. */
 void tacet__desk_page_handle(void *user, const tacet__request *request, tacet__response *response);
-/* Whether "host:port" is an address of this machine alone. */
-bool tacet__desk_page_local(const char *listen);
+/* INVALID: the address is not of this machine alone, or session_minutes. */
+tacet_status tacet__desk_page_check(const tacet_curator_page *page, tacet_error *err);
 
 #endif

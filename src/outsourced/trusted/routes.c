@@ -5,6 +5,7 @@
 #include "outsourced/trusted/desk_internal.h"
 #include "outsourced/trusted/routes.h"
 
+#include "dp/open/entry.h"
 #include "io/db/db.h"
 #include "io/http/pki.h"
 #include "io/http/problem.h"
@@ -182,12 +183,7 @@ static void ledger(tacet__curator_service *s, const tacet__request *request, tac
         refuse(response, 503, "the ledger cannot be read");
         return;
     }
-    for (size_t i = 0; i < TACET_HASH_BYTES; i++) {
-        static const char HEX[] = "0123456789abcdef";
-        head[2 * i] = HEX[t.head[i] >> 4];
-        head[2 * i + 1] = HEX[t.head[i] & 15];
-    }
-    head[sizeof head - 1] = '\0';
+    tacet__hash_hex(head, t.head);
     const size_t made = tacet_desk_made(s->desk);
     const size_t allowed = tacet_desk_manifest(s->desk)->queries;
     say(response, 200,
@@ -225,7 +221,7 @@ static void ready(tacet__curator_service *s, tacet__response *response) {
 
 typedef struct route {
     const char *method;
-    const char *path; /* a closing slash takes one more word */
+    const char *path; /* as tacet__path_matches takes it */
     void (*handle)(tacet__curator_service *, const tacet__request *, tacet__response *);
 } route;
 
@@ -234,7 +230,7 @@ static const route ROUTES[] = {
     {"GET", "/v1/queries/", look},     {"GET", "/v1/ledger", ledger},
 };
 
-static bool matches(const char *pattern, const char *path) {
+bool tacet__path_matches(const char *pattern, const char *path) {
     const size_t length = strlen(pattern);
     if (pattern[length - 1] != '/') {
         return strcmp(pattern, path) == 0;
@@ -259,7 +255,7 @@ void tacet__curator_handle(void *user, const tacet__request *request, tacet__res
     }
     bool path_exists = false;
     for (size_t i = 0; i < sizeof ROUTES / sizeof ROUTES[0]; i++) {
-        if (matches(ROUTES[i].path, request->path)) {
+        if (tacet__path_matches(ROUTES[i].path, request->path)) {
             path_exists = true;
             if (strcmp(ROUTES[i].method, request->method) == 0) {
                 ROUTES[i].handle(s, request, response);

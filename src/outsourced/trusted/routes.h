@@ -24,6 +24,8 @@ typedef struct tacet__curator_service {
     bool ready;
 } tacet__curator_service;
 
+/* Whether a path is that of a route; one whose closing slash takes one more word. */
+bool tacet__path_matches(const char *pattern, const char *path);
 /* A tacet__handler; user is a tacet__curator_service. */
 void tacet__curator_handle(void *user, const tacet__request *request, tacet__response *response);
 

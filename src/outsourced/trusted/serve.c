@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serve.c - a desk, its request table and the wire, started and stopped together.
+/* serve.c - a desk, its request table, its page and their wires, started and stopped together.
  * Ring: trusted. The order of stopping: no new connections; nobody waits for a measurement any more; the wire ends; the
  * desk closes. */
 #include "outsourced/trusted/desk_internal.h"
@@ -9,11 +9,13 @@
 #include "core/memory.h"
 #include "io/file/folder.h"
 #include "io/http/keyfile.h"
-#include "outsourced/trusted/desk_side.h"
+#include "outsourced/trusted/desk_page.h"
 #include "outsourced/trusted/routes.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20, THREADS = 4, SESSION_MINUTES = 60 };
@@ -25,7 +27,11 @@ struct tacet_curator {
     char *authority, *token_hash, *manifest;
     char release[TACET__PATH], ledger[TACET__PATH], keys[TACET__PATH];
     tacet_log *log;
-    tacet__desk_side *side; /* the page; NULL: none */
+    /* The desk's page, on an address and with a token of its own; NULL: there is none. */
+    tacet__desk_page *page;
+    tacet__server *page_server;
+    char desk_token[TACET__TOKEN_HASH];
+    char *receipt_key, *id;
 };
 
 void tacet_curator_defaults(tacet_curator_settings *settings) {
@@ -88,6 +94,74 @@ static tacet_status start_wire(tacet_curator *c, const tacet_curator_settings *s
     return tacet__server_start(&c->server, &wire, err);
 }
 
+/* KEYS/desk.token, made where it is missing. */
+static tacet_status token_of(char hash[TACET__TOKEN_HASH], const char *keys, tacet_error *err) {
+    char path[TACET__PATH];
+    char made[TACET__TOKEN_TEXT];
+    char *text = NULL;
+    size_t length = 0;
+    tacet_status status = tacet__path(path, keys, "desk.token", err);
+    if (status == TACET_OK && access(path, F_OK) != 0) {
+        tacet__token_make(made);
+        status = tacet__file_write(path, keys, made, S_IRUSR | S_IWUSR, err);
+        sodium_memzero(made, sizeof made);
+    }
+    TACET_THEN(status, tacet__file_read(&text, &length, path, PEM_BYTES, err));
+    if (status == TACET_OK) {
+        text[strcspn(text, "\r\n")] = '\0';
+        tacet__token_hash(hash, text);
+        sodium_memzero(text, length);
+    }
+    free(text);
+    return status;
+}
+
+static tacet_status open_page(tacet_curator *c, const tacet_curator_settings *s, tacet_error *err) {
+    tacet_desk *desk = c->service.desk;
+    const tacet_manifest *m = tacet_desk_manifest(desk);
+    const char *colon = strrchr(s->page.listen, ':');
+    const bool stated = !s->page.ranged && m->outputs_private;
+    const tacet__desk_page_settings page = {
+        .desk = desk,
+        .source = s->desk.values != NULL     ? "column"
+                  : s->desk.evaluate != NULL ? "command"
+                                             : "person",
+        .data = desk->data,
+        .id = c->id,
+        .ranged = s->page.ranged || stated,
+        .lo = stated ? m->outputs.lo : s->page.lo,
+        .hi = stated ? m->outputs.hi : s->page.hi,
+        .ledger = c->ledger,
+        .manifest = c->manifest,
+        .manifest_size = strlen(c->manifest),
+        .release = c->release,
+        .receipt_key = c->receipt_key,
+        .token_hash = c->desk_token,
+        .session_minutes = s->page.session_minutes,
+        .port = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0,
+    };
+    return tacet__desk_page_open(&c->page, &page, err);
+}
+
+static tacet_status start_page(tacet_curator *c, const tacet_curator_settings *s, tacet_error *err) {
+    tacet__server_settings wire;
+    if (s->page.id != NULL && (c->id = strdup(s->page.id)) == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the desk's page");
+    }
+    tacet_status status = token_of(c->desk_token, s->keys, err);
+    if (status == TACET_OK) {
+        (void)get(&c->receipt_key, s->keys, "receipt.key", PEM_BYTES, NULL); /* older folders have none */
+    }
+    TACET_THEN(status, open_page(c, s, err));
+    tacet__server_defaults(&wire);
+    wire.listen = s->page.listen;
+    wire.certificate = c->pem.certificate;
+    wire.key = c->pem.key;
+    wire.handler = tacet__desk_page_handle;
+    wire.user = c->page;
+    return status != TACET_OK ? status : tacet__server_start(&c->page_server, &wire, err);
+}
+
 /* The modeler sees nothing of it; the curator must. */
 static void say_missed(void *user, size_t row, const char *why) {
     const tacet_curator *c = user;
@@ -102,7 +176,7 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
     if (settings->keys == NULL || settings->listen == NULL || settings->desk.folder == NULL) {
         return tacet__fail(err, TACET_INVALID, "a curator needs a release, keys and an address to listen at");
     }
-    tacet_status status = tacet__desk_side_check(&settings->page, err);
+    tacet_status status = tacet__desk_page_check(&settings->page, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -121,7 +195,7 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
     TACET_THEN(status, tacet_desk_open(&c->service.desk, &desk, err));
     TACET_THEN(status, start_wire(c, settings, err));
     if (status == TACET_OK && settings->page.listen != NULL) {
-        status = tacet__desk_side_start(&c->side, settings, c->service.desk, c->ledger, c->manifest, c->release, err);
+        status = start_page(c, settings, err);
     }
     if (status != TACET_OK) {
         tacet_curator_stop(c);
@@ -140,7 +214,7 @@ tacet_status tacet_curator_reload(tacet_curator *curator, tacet_error *err) {
 }
 
 unsigned tacet_curator_page_port(const tacet_curator *curator) {
-    return curator->side != NULL ? tacet__desk_side_port(curator->side) : 0;
+    return curator->page_server != NULL ? tacet__server_port(curator->page_server) : 0;
 }
 
 unsigned tacet_curator_port(const tacet_curator *curator) {
@@ -155,17 +229,24 @@ void tacet_curator_stop(tacet_curator *c) {
     if (c == NULL) {
         return;
     }
-    tacet__desk_side_stop(c->side);
+    tacet__server_quiesce(c->page_server);
     tacet__server_quiesce(c->server);
     if (c->service.desk != NULL) {
         tacet_desk_hush(c->service.desk); /* no connection is suspended any more, nor will be */
     }
+    tacet__server_stop(c->page_server);
     tacet__server_stop(c->server);
+    tacet__desk_page_close(c->page);
     tacet_desk_close(c->service.desk);
     tacet__pem_free(&c->pem);
     free(c->authority);
     free(c->token_hash);
     free(c->manifest);
+    free(c->id);
+    if (c->receipt_key != NULL) {
+        sodium_memzero(c->receipt_key, strlen(c->receipt_key));
+    }
+    free(c->receipt_key);
     (void)pthread_mutex_destroy(&c->service.lock);
     free(c);
 }

@@ -65,7 +65,7 @@ TACET_API const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk);
  * Others: the ledger cannot be written; nothing left. */
 TACET_API tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
                                       tacet_error *err);
-/* Status, reply and error as tacet_desk_ask would have given them; they are gone after the call. It must not call the
+/* Status, reply and error as tacet_desk_ask would have given them; they are gone after the call. It must not close the
  * desk. */
 typedef void (*tacet_desk_told)(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err);
 /* NOT_FOUND: never asked. UNSUPPORTED: as above. */
