@@ -279,32 +279,6 @@ static void test_recovery(void **state) {
     free(after);
 }
 
-/* Whichever allocation fails: no release, no memory kept, and the same command then succeeds. */
-static void test_no_memory(void **state) {
-    fixture *f = *state;
-    write_table(f, 3, false, false);
-    bool more = true;
-    for (long n = 1; more; n += test_slow() ? 8 : 1) {
-        tacet_error err = {0};
-        tacet_manifest m;
-        fail_alloc_after(n);
-        const tacet_status status = tacet_curate_run(&m, &f->settings, &err);
-        more = fail_alloc_hit() != 0;
-        fail_alloc_after(0);
-        assert_int_equal(status == TACET_OK, m.columns != NULL);
-        if (status != TACET_OK) {
-            assert_int_equal(status, TACET_NO_MEMORY);
-            assert_false(exists(f->release));
-            if (n % 8 == 1) { /* now and then: each run syncs its ledger several times */
-                assert_ok(run(f, &err));
-                free(released(f, D));
-            }
-        }
-        tacet_manifest_clear(&m);
-        test_rmdir(f->out);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_law, setup_laplace, teardown),

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_session.c - the modeler's session: whatever ends it, what is known is told; a state goes on where it was, with
  * more queries, too; rows that cannot be measured are put aside. */
-#include "support/test.h"
+#include "outsourced/session_fixture.h"
 
-#include <stdio.h>
-#include <tacet/core/simrng.h>
-#include "outsourced/shared/coordinates.h"
-#include "support/space.h"
-#include <tacet/outsourced/open/session.h>
-
-enum { ROWS = 200, D = 2 };
+enum { ROWS = 200 };
 
 typedef struct world {
     double rows[D * ROWS], values[ROWS];
@@ -24,27 +18,10 @@ typedef struct world {
 } world;
 
 static void fill(world *w) {
-    tacet_simrng rng;
     tacet_manifest_clear(&w->manifest); /* of the world before */
     memset(w, 0, sizeof *w);
-    tacet_simrng_init(&rng, 5, 0);
-    for (size_t i = 0; i < ROWS; i++) {
-        const double x = 10 * tacet_simrng_uniform(&rng);
-        const double y = 10 * tacet_simrng_uniform(&rng);
-        w->rows[2 * i] = x - 5 + 0.1 * tacet_simrng_normal(&rng);
-        w->rows[2 * i + 1] = y - 5 + 0.1 * tacet_simrng_normal(&rng);
-        w->values[i] = 100 + (x - 7) * (x - 7) + (y - 2) * (y - 2);
-    }
-    tacet_space_column columns[D] = {TEST_REAL("x", 0, 10, 1), TEST_REAL("y", 0, 10, 1)};
-    const tacet_space space = {columns, D};
-    tacet_manifest_init(&w->manifest);
-    (void)snprintf(w->manifest.mechanism, sizeof w->manifest.mechanism, "gaussian");
-    assert_ok(tacet_manifest_describe(&w->manifest, &space, NULL));
-    w->manifest.is_private = true;
-    w->manifest.eps = 1;
-    w->manifest.delta = 1e-5;
-    w->manifest.sigma = 0.1;
-    w->manifest.rows = ROWS;
+    fill_table(w->rows, w->values, ROWS, 100);
+    fill_manifest(&w->manifest, ROWS);
     w->end_after = SIZE_MAX;
 }
 
@@ -70,14 +47,6 @@ static tacet_status run(world *w, tacet_session_result *out, const tacet_session
     const tacet_session_asker asker = {.ask = answer, .user = w};
     const tacet_session_holder holder = {&w->manifest, "{the manifest}", w->rows};
     return tacet_session_run(out, s, &asker, &holder, 1, err);
-}
-
-static tacet_session_settings usual(void) {
-    tacet_session_settings s;
-    tacet_session_defaults(&s);
-    s.minimize = true;
-    s.queries = 24;
-    return s;
 }
 
 static void needs_nothing_but_a_release(void **state) {

@@ -2,17 +2,10 @@
 /* test_session_holders.c - one search over the rows of several holders: the same as over one table where they are
  * alike, in each holder's own units where they are not; whoever is away costs its own rows, is tried again, and is
  * asked its open question once. */
-#include "support/test.h"
-
 #include "outsourced/open/averaging_state.h"
+#include "outsourced/session_fixture.h"
 
-#include <stdio.h>
-#include <tacet/core/simrng.h>
-#include "outsourced/shared/coordinates.h"
-#include "support/space.h"
-#include <tacet/outsourced/open/session.h>
-
-enum { ROWS = 180, D = 2, HOLDERS = 3, EACH = ROWS / HOLDERS, MOST = 400 };
+enum { ROWS = 180, HOLDERS = 3, EACH = ROWS / HOLDERS, MOST = 400 };
 
 typedef struct world {
     double rows[D * ROWS], values[ROWS];
@@ -25,38 +18,15 @@ typedef struct world {
     tacet_status gone;         /* … but this */
 } world;
 
-static void describe(tacet_manifest *m, const char *second, double high, double unit) {
-    tacet_space_column columns[D] = {TEST_REAL("x0", 0, high, unit), TEST_REAL("", 0, high, unit)};
-    const tacet_space space = {columns, D};
-    (void)snprintf(columns[1].name, sizeof columns[1].name, "%s", second);
-    assert_ok(tacet_manifest_describe(m, &space, NULL));
-}
-
 static void fill(world *w) {
-    tacet_simrng rng;
     for (size_t h = 0; h < HOLDERS; h++) {
         tacet_manifest_clear(&w->manifests[h]); /* of the world before */
     }
     memset(w, 0, sizeof *w);
-    tacet_simrng_init(&rng, 5, 0);
-    for (size_t i = 0; i < ROWS; i++) {
-        const double x = 10 * tacet_simrng_uniform(&rng);
-        const double y = 10 * tacet_simrng_uniform(&rng);
-        w->rows[2 * i] = x - 5 + 0.1 * tacet_simrng_normal(&rng);
-        w->rows[2 * i + 1] = y - 5 + 0.1 * tacet_simrng_normal(&rng);
-        w->values[i] = (x - 7) * (x - 7) + (y - 2) * (y - 2);
-    }
+    fill_table(w->rows, w->values, ROWS, 0);
     for (size_t h = 0; h < HOLDERS; h++) {
-        tacet_manifest *m = &w->manifests[h];
-        tacet_manifest_init(m);
-        (void)snprintf(m->mechanism, sizeof m->mechanism, "gaussian");
-        describe(m, "x1", 10, 1);
-        m->is_private = true;
-        m->eps = 1;
-        m->delta = 1e-5;
-        m->sigma = 0.1;
-        m->rows = EACH;
-        w->holders[h] = (tacet_session_holder){m, "{a manifest}", w->rows + h * EACH * D};
+        fill_manifest(&w->manifests[h], EACH);
+        w->holders[h] = (tacet_session_holder){&w->manifests[h], "{a manifest}", w->rows + h * EACH * D};
     }
 }
 
@@ -81,14 +51,6 @@ static tacet_status run(world *w, tacet_session_result *out, const tacet_session
                         tacet_error *err) {
     const tacet_session_asker asker = {.ask = answer, .user = w};
     return tacet_session_run(out, s, &asker, w->holders, holders, err);
-}
-
-static tacet_session_settings usual(void) {
-    tacet_session_settings s;
-    tacet_session_defaults(&s);
-    s.minimize = true;
-    s.queries = 24;
-    return s;
 }
 
 /* Of holder 1's rows: answered in all; each at most once. */

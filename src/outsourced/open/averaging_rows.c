@@ -238,7 +238,9 @@ void tacet__averaging_sweep(tacet__averaging *l, double best) {
     }
 }
 
-/* Mean and variance of the function at one row, by one draw. */
+/* Mean and variance of the function at one row, by one draw: with u = L^-1 k they are mean + u'L^-1 (y - mean) and
+ * s2 (1 - u'u + (1 - 1'K^-1 k)^2 / 1'K^-1 1). The last term is what it costs that the constant mean is estimated from
+ * the same values (universal kriging): without it rows far from all others would look surer than they are. */
 static void predict(const tacet__averaging *l, const tacet__draw *r, size_t row, double *mean, double *variance) {
     double *u = l->work;
     double squares = 0;
@@ -350,6 +352,7 @@ void tacet__averaging_interval(const tacet__averaging *l, size_t row, double sha
             count++;
         }
     }
+    /* Even odds before the first value: the probability of a relation is the Bayes factor over itself plus one. */
     const double related = 1 / (1 + exp(-l->evidence));
     for (size_t i = 0; i < count; i++) {
         parts[i].weight *= related / sum;

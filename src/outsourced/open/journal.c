@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "io/file/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, MOST_BYTES = 1 << 28 };
+enum { MOST_BYTES = 1 << 28 };
 
 static const char *const HOW[] = {"random", "model"};
 
@@ -167,22 +168,13 @@ static tacet_status begin(tacet__journal *j, const json_t *settings, tacet_error
     return append(j, json_pack("{s{ss sO}}", "start", "run", j->run, "settings", settings), err);
 }
 
-/* The file's name must survive a crash as its lines do. */
-static tacet_status sync_folder(const char *folder, tacet_error *err) {
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return ok ? TACET_OK : tacet__fail(err, TACET_IO, "%s cannot be synced", folder);
-}
-
 tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const json_t *settings, tacet_error *err) {
-    char path[PATH_BYTES];
+    char path[TACET__PATH];
     size_t lines = 0;
     *out = (tacet__journal){.fd = -1};
-    if (snprintf(path, sizeof path, "%s/journal.jsonl", folder) >= (int)sizeof path) {
-        return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
+    tacet_status status = tacet__path(path, folder, "journal.jsonl", err);
+    if (status != TACET_OK) {
+        return status;
     }
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         return tacet__fail(err, TACET_IO, "%s cannot be made: %s", folder, strerror(errno));
@@ -191,13 +183,13 @@ tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const 
     if (out->fd < 0) {
         return tacet__fail(err, TACET_IO, "%s cannot be opened: %s", path, strerror(errno));
     }
-    tacet_status status = flock(out->fd, LOCK_EX | LOCK_NB) == 0
-                              ? TACET_OK
-                              : tacet__fail(err, TACET_BUSY, "another run uses the state folder %s", folder);
+    status = flock(out->fd, LOCK_EX | LOCK_NB) == 0
+                 ? TACET_OK
+                 : tacet__fail(err, TACET_BUSY, "another run uses the state folder %s", folder);
     TACET_THEN(status, replay(out, settings, &lines, err));
     if (status == TACET_OK && lines == 0) {
         status = begin(out, settings, err);
-        TACET_THEN(status, sync_folder(folder, err));
+        TACET_THEN(status, tacet__folder_sync(folder, err)); /* the name must survive a crash as the lines do */
     }
     if (status != TACET_OK) {
         tacet__journal_close(out);

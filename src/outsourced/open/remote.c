@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "io/file/folder.h"
 #include "io/http/client.h"
 
 #include <jansson.h>
@@ -18,7 +19,7 @@
 #include <tacet/io/file.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, EVALUATION_TRIES = 2, MANIFEST_BYTES = 1 << 24 };
+enum { EVALUATION_TRIES = 2, MANIFEST_BYTES = 1 << 24 };
 
 struct tacet_remote {
     tacet__client *client;
@@ -31,23 +32,23 @@ void tacet_remote_defaults(tacet_remote_settings *settings) {
 }
 
 static tacet_status connect_to(tacet__client **out, const tacet_remote_settings *s, tacet_error *err) {
-    char authority[PATH_BYTES];
-    char certificate[PATH_BYTES];
-    char key[PATH_BYTES];
-    char token_file[PATH_BYTES];
+    char authority[TACET__PATH];
+    char certificate[TACET__PATH];
+    char key[TACET__PATH];
+    char token_file[TACET__PATH];
     char token[TACET__TOKEN_BYTES] = "";
     tacet__client_settings settings;
     tacet__client_defaults(&settings);
-    if (snprintf(authority, sizeof authority, "%s/ca.pem", s->keys) >= (int)sizeof authority) {
-        return tacet__fail(err, TACET_INVALID, "the path of the keys is too long");
+    tacet_status status = tacet__path(authority, s->keys, "ca.pem", err);
+    TACET_THEN(status, tacet__path(certificate, s->keys, "client.pem", err));
+    TACET_THEN(status, tacet__path(key, s->keys, "client.key", err));
+    TACET_THEN(status, tacet__path(token_file, s->keys, "token", err));
+    if (status == TACET_OK && access(authority, R_OK) != 0) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", authority);
     }
-    (void)snprintf(certificate, sizeof certificate, "%s/client.pem", s->keys);
-    (void)snprintf(key, sizeof key, "%s/client.key", s->keys);
-    (void)snprintf(token_file, sizeof token_file, "%s/token", s->keys);
-    if (access(authority, R_OK) != 0) {
-        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", authority);
+    if (!s->use_certificate) {
+        TACET_THEN(status, tacet__client_token(token, token_file, err));
     }
-    tacet_status status = s->use_certificate ? TACET_OK : tacet__client_token(token, token_file, err);
     settings.url = s->url;
     settings.authority = authority;
     if (s->use_certificate) {
@@ -218,19 +219,20 @@ static tacet_status fetch_anew(tacet_remote *r, tacet_manifest *out, char **text
 
 tacet_status tacet_remote_fetch(tacet_remote *r, tacet_manifest *out, char **text, double **rows, const char *folder,
                                 tacet_error *err) {
-    char manifest_path[PATH_BYTES];
-    char release_path[PATH_BYTES];
+    char manifest_path[TACET__PATH];
+    char release_path[TACET__PATH];
     tacet_error why = {0};
     *text = NULL;
     *rows = NULL;
     if (mkdir(folder, 0700) != 0 && access(folder, W_OK) != 0) {
         return tacet__fail(err, TACET_IO, "%s cannot be made", folder);
     }
-    if (snprintf(manifest_path, sizeof manifest_path, "%s/manifest.json", folder) >= (int)sizeof manifest_path ||
-        snprintf(release_path, sizeof release_path, "%s/release.csv", folder) >= (int)sizeof release_path) {
-        return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
+    tacet_status status = tacet__path(manifest_path, folder, "manifest.json", err);
+    TACET_THEN(status, tacet__path(release_path, folder, "release.csv", err));
+    if (status != TACET_OK) {
+        return status;
     }
-    const tacet_status status = fetch_anew(r, out, text, rows, manifest_path, release_path, &why);
+    status = fetch_anew(r, out, text, rows, manifest_path, release_path, &why);
     if ((status == TACET_IO || status == TACET_TIMEOUT) &&
         load_kept(out, text, rows, manifest_path, release_path) == TACET_OK) {
         return TACET_OK;

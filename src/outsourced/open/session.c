@@ -122,7 +122,7 @@ static void leave_out(tacet__session *r, size_t holder, const tacet_error *why) 
     }
     a->why = *why;
     a->wait = a->next;
-    a->next *= 2; /* to ask may cost a timeout */
+    a->next *= 2; /* to ask may cost a timeout, so the share of questions that are lost to one holder goes to 0 */
 }
 
 /* Asks a question of the journal. *open: its holder does not answer; the question stays. */
@@ -388,6 +388,7 @@ static size_t initial_of(const tacet__session *r) {
     if (r->s->initial != TACET_SESSION_OWN) {
         return r->s->initial;
     }
+    /* The model needs a few values to tell draws apart; random rows are also what chance is told from (chance.c). */
     const size_t quarter = (r->s->queries + 3) / 4;
     return quarter < FIRST_ROWS ? quarter : FIRST_ROWS;
 }

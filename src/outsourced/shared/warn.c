@@ -77,6 +77,8 @@ void tacet_manifest_warn(const tacet_manifest *m, const char *lengthscales, void
     if (m->eps > 10) {
         say(&to, "eps = %g is above 10: a change at distance 1 is hardly hidden", m->eps);
     }
+    /* An (eps, delta) guarantee permits to hand out each record as it is with probability delta: below 1/(10 n) that is
+     * less than a tenth of a record to be expected in all. */
     if (m->delta > 0 && m->delta > 0.1 / (double)m->rows) {
         say(&to, "delta = %g is above 1/(10 n) = %.2g for %zu records: it may cover some records not at all", m->delta,
             0.1 / (double)m->rows, m->rows);

@@ -289,16 +289,22 @@ tacet_status tacet__curate_prepare(tacet__curate *job, tacet_manifest *m, tacet_
     return status != TACET_OK ? status : try_manifest(job, m, err);
 }
 
+/* All that comes before anything is written or spent; `own` is what `asked` stands for. */
+static tacet_status begin(tacet__curate *job, tacet_manifest *m, tacet_curate_settings *own,
+                          const tacet_curate_settings *asked, tacet_error *err) {
+    tacet_manifest_init(m);
+    tacet_status status = tacet_curate_resolve(own, err);
+    TACET_THEN(status, tacet__curate_prepare(job, m, err));
+    tacet__curate_others(m, asked);
+    return status == TACET_OK && asked->before != NULL && !asked->before(m, asked->user)
+               ? tacet__fail(err, TACET_DENIED, "nothing was released or charged")
+               : status;
+}
+
 tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
-    tacet_curate_settings settings = *asked;
-    tacet__curate job = {.settings = &settings, .place.held = -1, .source = {.spool = -1}};
-    tacet_manifest_init(manifest);
-    tacet_status status = tacet_curate_resolve(&settings, err);
-    TACET_THEN(status, tacet__curate_prepare(&job, manifest, err));
-    tacet__curate_others(manifest, asked);
-    if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
-        status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
-    }
+    tacet_curate_settings own = *asked;
+    tacet__curate job = {.settings = &own, .place.held = -1, .source = {.spool = -1}};
+    const tacet_status status = begin(&job, manifest, &own, asked, err);
     tacet__curate_drop(&job);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);
@@ -308,28 +314,21 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
 
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
     tacet_curate_settings own = *asked;
-    const tacet_curate_settings *settings = &own;
-    tacet__curate job = {.settings = settings, .place.held = -1, .drawing = true, .source = {.spool = -1}};
+    tacet__curate job = {.settings = &own, .place.held = -1, .drawing = true, .source = {.spool = -1}};
     tacet_receipt receipt = {0};
-    tacet_manifest_init(manifest);
-    tacet_status status = tacet_curate_resolve(&own, err);
-    TACET_THEN(status, tacet__curate_prepare(&job, manifest, err));
-    tacet__curate_others(manifest, asked);
-    if (status == TACET_OK && asked->before != NULL && !asked->before(manifest, asked->user)) {
-        status = tacet__fail(err, TACET_DENIED, "nothing was released or charged");
-    }
-    TACET_THEN(status, tacet__folder_make(&job.place.made, settings->folder, err));
+    tacet_status status = begin(&job, manifest, &own, asked, err);
+    TACET_THEN(status, tacet__folder_make(&job.place.made, own.folder, err));
     TACET_THEN(status, open_ledger(&job, err));
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
     TACET_THEN(status, tacet__curate_hold(&job.place, err));
     if (status == TACET_OK) {
-        status = form_of(settings)->law == NULL ? tacet__curate_published(&job, &receipt, err)
-                                                : tacet__curate_draw(&job, &receipt, err);
+        status = form_of(&own)->law == NULL ? tacet__curate_published(&job, &receipt, err)
+                                            : tacet__curate_draw(&job, &receipt, err);
     }
     TACET_THEN(status, publish(&job, manifest, &receipt, err));
     tacet__curate_drop(&job);
     if (status != TACET_OK) {
-        tacet__curate_leave(&job.place, settings->folder);
+        tacet__curate_leave(&job.place, own.folder);
         tacet_manifest_clear(manifest);
     }
     return status;

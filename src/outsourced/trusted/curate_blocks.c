@@ -324,7 +324,10 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
     const tacet__curate *job = w->shared->job;
     tacet_status status = make_room(w, err);
     double *out = status != TACET_OK ? NULL : w->records != NULL ? w->records : w->raw->values;
-    TACET_THEN(status, tacet__source_read(&job->source, out, w->first, w->count, err));
+    if (status == TACET_OK) {
+        const size_t d = job->shape.d;
+        memcpy(out, job->source.records + w->first * d, w->count * d * sizeof *out);
+    }
     TACET_THEN(status, tacet__curate_settle(&job->shape, out, w->first, w->count, err));
     if (status == TACET_OK && job->keyed) {
         tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->shape.d * sizeof *out);
@@ -360,7 +363,7 @@ static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err
     return status != TACET_OK ? status
            : job->found.persons != NULL && !drawing
                ? tacet__curate_person_rows(&job->found, &job->shape, w->block, columns, out, &w->people,
-                                           &w->people_room, records, 0, err)
+                                           &w->people_room, records, err)
                : tacet__curate_text_rows(&job->shape, w->block, columns, out, records, drawing ? w->room : 0, err);
 }
 

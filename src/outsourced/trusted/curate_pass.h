@@ -27,11 +27,11 @@ static inline size_t tacet__curate_block_rows(const tacet__curate_pass *pass, si
     return starts[k + 1] - starts[k];
 }
 
-/* Up to `most` further records of a block, and whose they are (in *people, which grows); most = 0: one place will do
- * for all, and they are only counted. */
+/* Checks and counts the further records of a block, in one place for all, and notes whose they are (in *people, which
+ * grows). */
 tacet_status tacet__curate_person_rows(const tacet__curate_pass *pass, const tacet__curate_shape *shape,
-                                       tacet_csv *block, const size_t *columns, double *records, uint64_t **people,
-                                       size_t *room, size_t *got, size_t most, tacet_error *err);
+                                       tacet_csv *block, const size_t *columns, double *record, uint64_t **people,
+                                       size_t *room, size_t *got, tacet_error *err);
 /* Which records of the table are released, once all blocks were read: the first of each person. */
 tacet_status tacet__curate_choose_rows(tacet__curate_pass *pass, tacet_error *err);
 /* Of the records of block k, of d numbers each, those that are released, moved together; how many there are. */

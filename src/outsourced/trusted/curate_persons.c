@@ -14,19 +14,16 @@
 #include <string.h>
 
 tacet_status tacet__curate_person_rows(const tacet__curate_pass *pass, const tacet__curate_shape *shape,
-                                       tacet_csv *block, const size_t *columns, double *records, uint64_t **people,
-                                       size_t *room, size_t *got, size_t most, tacet_error *err) {
+                                       tacet_csv *block, const size_t *columns, double *record, uint64_t **people,
+                                       size_t *room, size_t *got, tacet_error *err) {
     bool found = false;
     tacet_status status = TACET_OK;
     *got = 0;
     while ((status = tacet_csv_next(block, &found, err)) == TACET_OK && found) {
-        if (most > 0 && *got == most) {
-            return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet_csv_input(block));
-        }
         if (!tacet__grow((void **)people, room, *got + 1, sizeof **people)) {
             return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", *got);
         }
-        status = tacet__curate_cells(shape, block, columns, records + (most > 0 ? *got * shape->d : 0), err);
+        status = tacet__curate_cells(shape, block, columns, record, err);
         TACET_THEN(status, tacet__persons_cell(pass->persons, &(*people)[*got], block, columns[shape->d], err));
         if (status != TACET_OK) {
             return status;

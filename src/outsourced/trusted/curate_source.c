@@ -71,13 +71,6 @@ void tacet__source_close(tacet__source *s) {
     s->spool = -1;
 }
 
-tacet_status tacet__source_read(const void *source, double *out, size_t first, size_t count, tacet_error *err) {
-    const tacet__source *s = source;
-    (void)err;
-    memcpy(out, s->records + first * s->width, count * s->width * sizeof *out);
-    return TACET_OK;
-}
-
 tacet_status tacet__source_csv(tacet_csv **out, const void *source, size_t file, tacet_error *err) {
     const tacet__source *s = source;
     return s->spool >= 0 ? tacet__spool_open(out, s, err) : tacet_csv_open_file(out, s->files[file], NULL, err);

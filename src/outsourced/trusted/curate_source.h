@@ -36,8 +36,6 @@ tacet_status tacet__source_database(tacet__source *source, const tacet_curate_se
 tacet_status tacet__spool_open(tacet_csv **out, const tacet__source *source, tacet_error *err);
 /* Closes, and wipes. */
 void tacet__source_close(tacet__source *source);
-/* Records first … first + count - 1, at most a block and beginning where one does. */
-tacet_status tacet__source_read(const void *source, double *out, size_t first, size_t count, tacet_error *err);
 /* One of its files of text, from its beginning. */
 tacet_status tacet__source_csv(tacet_csv **out, const void *source, size_t file, tacet_error *err);
 
