@@ -10,6 +10,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 #include <tacet/core/simrng.h>
+#include <tacet/dp/ledger.h>
 #include <tacet/io/csv.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <unistd.h>
@@ -148,6 +149,18 @@ static inline tacet_status run(fixture *f, tacet_error *err) {
 
 static inline void path_in(char out[PATH_BYTES], const fixture *f, const char *name) {
     (void)snprintf(out, PATH_BYTES, "%s/%s", f->folder, name);
+}
+
+/* What the ledger has spent. */
+static inline void totals_of(tacet_ledger_totals *out, const fixture *f) {
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings settings;
+    tacet_ledger_settings_defaults(&settings);
+    settings.use_stored = true;
+    settings.create = false;
+    assert_ok(tacet_ledger_open(&ledger, f->ledger, &settings, NULL));
+    assert_ok(tacet_ledger_total(ledger, out, NULL));
+    tacet_ledger_close(ledger);
 }
 
 /* A test of every suite that has this fixture: whichever allocation fails, no release, no memory kept, and the same

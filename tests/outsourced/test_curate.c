@@ -81,8 +81,6 @@ static void test_manifest_and_ledger(void **state) {
     fixture *f = *state;
     tacet_manifest m;
     tacet_manifest stored;
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings settings;
     tacet_ledger_totals totals;
     struct stat st;
     f->settings.seeded = false; /* the operating system's entropy: really private */
@@ -100,16 +98,11 @@ static void test_manifest_and_ledger(void **state) {
     assert_int_equal(stat(f->release, &st), 0);
     assert_int_equal(st.st_mode & 077, 0);
     assert_false(exists(f->unfinished));
-    tacet_ledger_settings_defaults(&settings);
-    settings.use_stored = true;
-    settings.create = false;
-    assert_ok(tacet_ledger_open(&ledger, f->ledger, &settings, NULL));
-    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    totals_of(&totals, f);
     assert_int_equal(totals.entries, 1);
     assert_int_equal(totals.answered, 1);
     assert_int_equal(totals.seeded, 0);
     assert_close(totals.eps, 2, 1e-6);
-    tacet_ledger_close(ledger);
     free(text);
     tacet_manifest_clear(&stored);
     tacet_manifest_clear(&m);
@@ -224,16 +217,8 @@ static void test_published(void **state) {
     free(Z);
     tacet_manifest_clear(&m);
     assert_status(run(f, &err), TACET_CONFLICT);
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings stored;
     tacet_ledger_totals totals;
-    char path[4096];
-    assert_ok(tacet_curate_ledger(path, sizeof path, &f->settings, NULL));
-    tacet_ledger_settings_defaults(&stored);
-    stored.use_stored = true;
-    assert_ok(tacet_ledger_open(&ledger, path, &stored, NULL));
-    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
-    tacet_ledger_close(ledger);
+    totals_of(&totals, f);
     assert_int_equal(totals.uncovered, 1);
 }
 

@@ -1,78 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_draft.c - rows between drawing and commit: killed runs, two runs at once, two file systems. */
-#include "support/space.h"
-#include "support/test.h"
+#include "outsourced/curate_fixture.h"
 
 #include <dirent.h>
-#include <sodium.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <tacet/outsourced/trusted/curate.h>
-#include <unistd.h>
 
-enum { PATH_BYTES = 512, ROWS = 50 };
-
-typedef struct fixture {
-    char folder[PATH_BYTES / 2]; /* temporary */
-    char data[PATH_BYTES], out[PATH_BYTES], ledger[PATH_BYTES];
-    tacet_space_column column;
-    tacet_space space;
-    tacet_curate_settings settings;
-} fixture;
-
-static int setup(void **state) {
-    static fixture f;
-    memset(&f, 0, sizeof f);
-    (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
-    (void)snprintf(f.data, sizeof f.data, "%s/data.csv", f.folder);
-    (void)snprintf(f.out, sizeof f.out, "%s/out", f.folder);
-    (void)snprintf(f.ledger, sizeof f.ledger, "%s/the.ledger", f.folder);
-    f.column = (tacet_space_column)TEST_REAL("age", 0, 100, 5);
-    f.space = (tacet_space){&f.column, 1};
-    tacet_curate_defaults(&f.settings);
-    f.settings.data = f.data;
-    f.settings.folder = f.out;
-    f.settings.ledger = f.ledger;
-    f.settings.space = &f.space;
-    f.settings.eps = 2;
-    FILE *file = fopen(f.data, "w");
-    assert_non_null(file);
-    (void)fputs("age\n", file);
-    for (int i = 0; i < ROWS; i++) {
-        (void)fprintf(file, "%d\n", 20 + i);
-    }
-    assert_int_equal(fclose(file), 0);
-    *state = &f;
+/* Really private, and charged to a ledger that was named, neither beside the table nor in the folder. */
+static int setup_named(void **state) {
+    (void)setup(state);
+    fixture *f = *state;
+    assert_true(snprintf(f->ledger, sizeof f->ledger, "%s/the.ledger", f->folder) < PATH_BYTES);
+    f->settings.seeded = false;
     return 0;
-}
-
-static int teardown(void **state) {
-    test_rmdir(((fixture *)*state)->folder);
-    return 0;
-}
-
-static tacet_status run(const fixture *f, tacet_error *err) {
-    tacet_manifest m;
-    tacet_error_clear(err);
-    const tacet_status status = tacet_curate_run(&m, &f->settings, err);
-    if (status == TACET_OK) {
-        tacet_manifest_clear(&m);
-    }
-    return status;
-}
-
-static bool exists(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0;
-}
-
-/* Beside the ledger, one place a ticket. */
-static void unfinished_of(char out[PATH_BYTES], const char *ledger, const char *ticket) {
-    unsigned char hash[16];
-    char name[33];
-    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
-    (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
-    assert_true(snprintf(out, PATH_BYTES, "%s.%s.unfinished", ledger, name) < PATH_BYTES);
 }
 
 static size_t files_in(const char *folder) {
@@ -99,7 +38,7 @@ static void test_killed_drawing(void **state) {
     fixture *f = *state;
     tacet_error err = {0};
     char elsewhere[PATH_BYTES], draft[PATH_BYTES];
-    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", f->folder);
+    path_in(elsewhere, f, "elsewhere");
     unfinished_of(draft, f->ledger, "release");
     f->settings.progress = die;
     const pid_t child = fork();
@@ -175,8 +114,8 @@ static void test_named_ledger(void **state) {
     tacet_error err = {0};
     char elsewhere[PATH_BYTES], beside[PATH_BYTES];
     struct stat a, b;
-    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", f->folder);
-    (void)snprintf(beside, sizeof beside, "%s/data.csv.ledger.db", f->folder);
+    path_in(elsewhere, f, "elsewhere");
+    path_in(beside, f, "data.csv.ledger.db");
     assert_int_equal(run(f, &err), TACET_OK);
     f->settings.ledger = NULL;
     f->settings.folder = elsewhere;
@@ -200,10 +139,10 @@ static void test_named_ledger(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_killed_drawing, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_two_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_disk, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_named_ledger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_killed_drawing, setup_named, teardown),
+        cmocka_unit_test_setup_teardown(test_two_at_once, setup_named, teardown),
+        cmocka_unit_test_setup_teardown(test_other_disk, setup_named, teardown),
+        cmocka_unit_test_setup_teardown(test_named_ledger, setup_named, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

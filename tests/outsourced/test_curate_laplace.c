@@ -4,7 +4,6 @@
 #include "outsourced/curate_fixture.h"
 
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/ledger.h>
 
 static const double ALARM = 1e-6;
 
@@ -108,17 +107,6 @@ static void test_scale(void **state) {
     run_ok(f, &m);
     assert_true(m.scale >= (strtod("1000000000000000.063", NULL) - strtod("1000000000000000.062", NULL)) / 0.001);
     tacet_manifest_clear(&m);
-}
-
-static void totals_of(tacet_ledger_totals *out, const fixture *f) {
-    tacet_ledger *ledger = NULL;
-    tacet_ledger_settings settings;
-    tacet_ledger_settings_defaults(&settings);
-    settings.use_stored = true;
-    settings.create = false;
-    assert_ok(tacet_ledger_open(&ledger, f->ledger, &settings, NULL));
-    assert_ok(tacet_ledger_total(ledger, out, NULL));
-    tacet_ledger_close(ledger);
 }
 
 /* Really private: the manifest and the ledger say eps, and no delta; measured values add their eps. */
@@ -259,26 +247,6 @@ static void test_threads(void **state) {
     free(first);
 }
 
-/* Killed between the ledger's commit and the renaming: found again, not drawn again. */
-static void test_recovery(void **state) {
-    fixture *f = *state;
-    tacet_error err = {0};
-    assert_ok(run(f, &err));
-    char *before = slurp(f->release);
-    assert_int_equal(rename(f->release, f->unfinished), 0);
-    assert_int_equal(unlink(f->manifest), 0);
-    f->settings.noise_seed = 5;
-    assert_ok(run(f, &err));
-    char *after = slurp(f->release);
-    assert_string_equal(before, after);
-    assert_status(run(f, &err), TACET_CONFLICT);
-    f->settings.mechanism = TACET_CURATE_GAUSSIAN; /* the ticket stands for a release by laplace */
-    f->settings.delta = 1e-5;
-    assert_status(run(f, &err), TACET_CONFLICT);
-    free(before);
-    free(after);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_law, setup_laplace, teardown),
@@ -287,7 +255,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_budget, setup_laplace, teardown),
         cmocka_unit_test_setup_teardown(test_bad_settings, setup_laplace, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_recovery, setup_laplace, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup_laplace, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
