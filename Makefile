@@ -97,13 +97,13 @@ space-tables: build
 	@/usr/bin/python3 bench/space_tables.py --data $(DATA)
 
 peers: build
-	@bench/peers/run --markdown docs/benchmarks.md
+	@bench/peers/run --commit $$(git rev-parse --short=10 HEAD) --markdown docs/benchmarks.md
 
 reproduction: build
 	@build/bin/tacet-lab repro all --quick --data $(DATA) --out build/reproduction --commit $$(git rev-parse --short=10 HEAD) --markdown docs/reproduction.md
 
 robustness: build
-	@tools/robustness --out build/robustness --markdown docs/robustness.md
+	@tools/robustness --out build/robustness --commit $$(git rev-parse --short=10 HEAD) --markdown docs/robustness.md
 
 coverage: setup-dev
 	@cmake --preset coverage >/dev/null

@@ -17,6 +17,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
@@ -213,7 +214,7 @@ def noise(tacet, count):
 
 def document(args, found, drawn):
     lines = ["# Beside what others use", "",
-             "Made by `make peers` (`bench/peers/peers.py`), which runs everything below in one run on one machine. Ratios are of processor time with",
+             "Made by `make peers` (`bench/peers/peers.py`) at commit %s, which runs everything below in one run on one machine. Ratios are of processor time with" % args.commit,
              "single-threaded linear algebra; they differ by a tenth or so from run to run, and more between machines. The benchmarks of this project alone are",
              "`make bench`.", "",
              "Versions: Python %s, numpy %s, scikit-learn %s, Optuna %s." %
@@ -231,13 +232,27 @@ def document(args, found, drawn):
     lines += ["",
               "The GP-UCB of scikit-learn and of numpy is the same algorithm, so the rows must be the same (where two points score within rounding of each other, they need not be).",
               "", "## Noise", "",
-              "%d draws. tacet's lie exactly on a public grid and are decided by key stream and whole-numbered arithmetic (privacy/noise.md); the others are" % args.draws,
+              "%d draws. tacet's lie exactly on a public grid and are decided by key stream and whole-numbered arithmetic ([exact noise](../src/dp/noise/README.md)); the others are" % args.draws,
               "floating-point noise, which is not safe to release, numpy's from a generator that is not cryptographic. tacet's time includes writing them out; starting the program is",
               "taken off.", "", "| noise | peer | its time over tacet's |", "| --- | --- | --- |"]
     for kind, (seconds, peers) in drawn.items():
         for name, other in peers.items():
             lines.append("| %s | %s | %.2f |" % (kind, name, other / seconds))
-    return "\n".join(lines) + "\n"
+    return "\n".join(wrapped(lines)) + "\n"
+
+
+def wrapped(lines):
+    """Paragraphs at 100 columns; headings, tables and empty lines as they are."""
+    out, paragraph = [], []
+    for line in lines + [""]:
+        if line and line[0] not in "#|":
+            paragraph.append(line)
+            continue
+        if paragraph:
+            out += textwrap.wrap(" ".join(paragraph), 100, break_long_words=False, break_on_hyphens=False)
+            paragraph = []
+        out.append(line)
+    return out[:-1]
 
 
 def main():
@@ -249,6 +264,7 @@ def main():
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--draws", type=int, default=5000000)
     parser.add_argument("--markdown", metavar="FILE", help="write the document to FILE as well")
+    parser.add_argument("--commit", default="(not told)", metavar="ID", help="what the document says it was made from")
     args = parser.parse_args()
     for name, module in (("numpy", numpy), ("scikit-learn", sklearn), ("Optuna", optuna)):
         if module is None:
