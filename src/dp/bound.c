@@ -89,6 +89,7 @@ tacet_status tacet_bound_norm(tacet_bound **out, size_t count, double radius, ta
         b->diameter = 2.0 * radius;
         b->diameter_1 = up(up(2.0 * radius * up(sqrt((double)count))));
         b->diameter_max = 2.0 * radius;
+        /* Each of two vectors is off its exact projection by up to 2 r (n + 16) 2^-52 (bounding.md, section 2). */
         b->slop = 4.0 * radius * relative_error(count);
     }
     return s;
@@ -128,6 +129,7 @@ tacet_status tacet_bound_box(tacet_bound **out, const double *lower, const doubl
         s = tacet__fail(err, TACET_INVALID, "a box that is a single point");
         goto failed;
     }
+    /* The sums above are rounded to nearest, term by term. */
     const double more = 1.0 + relative_error(count);
     b->radius = sqrt(radius) * more;
     b->diameter = sqrt(diameter) * more;
@@ -173,6 +175,7 @@ static tacet_status narrowed(tacet_bound **out, const tacet_bound *bound, double
     if (!(diameter >= LEAST && diameter < now)) {
         return tacet__fail(err, TACET_INVALID, "a narrowed bound must be > 0 and less than what clipping proves");
     }
+    /* It is written into the charge's JSON as it is. */
     if (proof == NULL || proof[0] == '\0' || strlen(proof) > 200 || strpbrk(proof, "\"\\") != NULL) {
         return tacet__fail(err, TACET_INVALID, "a narrowed bound must name its proof, in up to 200 plain characters");
     }
@@ -259,7 +262,7 @@ tacet_status tacet_bounded_create(tacet_bounded **out, const tacet_bound *bound,
     b->bound = bound;
     if (bound->kind == TACET__BOUND_BOX) {
         for (size_t i = 0; i < bound->count; i++) {
-            b->values[i] = fmin(fmax(0.0, bound->lower[i]), bound->upper[i]);
+            b->values[i] = fmin(fmax(0.0, bound->lower[i]), bound->upper[i]); /* in the box before anything is set */
         }
     }
     *out = b;
@@ -284,6 +287,7 @@ static void clip_norm(double *out, const double *x, size_t count, double radius)
         }
         largest = fmax(largest, size);
     }
+    /* What has no direction, or is no number, is a point of the ball too: clipping has an answer to every record. */
     if (!(largest > 0.0 && largest < INFINITY)) {
         memset(out, 0, count * sizeof *out);
         return;

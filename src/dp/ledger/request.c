@@ -66,6 +66,7 @@ static tacet_status fetch_mint(tacet__books *books, tacet__request *r, tacet_err
     if (!sealed.found) {
         return tacet__fail(err, TACET_CONFLICT, "the key of this ticket's noise is gone: it is spent, ask another");
     }
+    /* Another version makes other noise of the same key: a second draw. */
     if (sealed.sampler != TACET__SAMPLER_VERSION) {
         return tacet__fail(err, TACET_CONFLICT,
                            "this ticket was begun by another version of the samplers: it is spent, ask another");
@@ -164,7 +165,7 @@ static tacet_status do_commit(tacet__books *books, tacet__request *r, tacet_erro
         return status;
     }
     const uint64_t answered = books->state.answers[seq];
-    if (answered != 0) {
+    if (answered != 0) { /* by an earlier try of this caller, or by another who was faster: the first one counts */
         unsigned char offered[TACET_HASH_BYTES];
         tacet__answer_hash(offered, r->answer, r->size);
         status = tacet__store_read(books->store, &record, hash, answered, err);
@@ -196,6 +197,7 @@ static tacet_status do_bind(tacet__books *books, tacet__request *r, tacet_error 
     if (status != TACET_OK) {
         return status;
     }
+    /* Durable before the caller may draw: a later run with other data is refused by what lies here. */
     const bool bound = tacet__mint_is_bound(r->mint);
     status = tacet__mint_bind(r->mint, r->data, err);
     return status == TACET_OK && !bound ? tacet__store_bind_mint(books->store, r->entry->seq, r->mint->digest, err)

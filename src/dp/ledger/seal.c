@@ -85,6 +85,7 @@ static tacet_status make_key(const tacet__seal *seal, tacet_error *err) {
 
 static tacet_status read_key(tacet__seal *seal, int fd, tacet_error *err) {
     char text[FILE_BYTES + 1] = {0};
+    /* The mode of what was opened, not of what the name means by now. */
     struct stat st = {.st_mode = S_IRWXO}; /* what is not known is refused */
     (void)fstat(fd, &st);
     if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -125,6 +126,7 @@ void tacet__seal_clear(tacet__seal *seal) {
 
 void tacet__seal_close_key(const tacet__seal *seal, unsigned char out[TACET__SEALED_BYTES],
                            const unsigned char key[TACET_MINT_BYTES], const unsigned char entry[TACET_HASH_BYTES]) {
+    /* The entry is sealed with the key: moved to another entry, it would be noise that is used twice. */
     unsigned char plain[TACET_MINT_BYTES + TACET_HASH_BYTES];
     memcpy(plain, key, TACET_MINT_BYTES);
     memcpy(plain + TACET_MINT_BYTES, entry, TACET_HASH_BYTES);

@@ -28,7 +28,7 @@ void tacet__state_clear(tacet__state *state) {
 static tacet__slot *probe(const tacet__map *map, const unsigned char key[TACET_HASH_BYTES]) {
     size_t at = 0;
     memcpy(&at, key, sizeof at);
-    for (;; at++) {
+    for (;; at++) { /* ends: a quarter of the slots is free (make_room) */
         tacet__slot *slot = &map->slots[at & (map->capacity - 1)];
         if (!slot->used || memcmp(slot->key, key, TACET_HASH_BYTES) == 0) {
             return slot;
@@ -121,6 +121,7 @@ static tacet__cost growth(const tacet__state *state, const tacet_charge *charge,
     const tacet__slot *group = find(&state->groups, key);
     key_of(key, charge->group, charge->part);
     const tacet__slot *part = find(&state->groups, key);
+    /* A record is in one part: nobody pays for more than the dearest, so only what rises above it costs. */
     const tacet__cost dearest = group != NULL ? group->cost : (tacet__cost){0, 0};
     const tacet__cost before = part != NULL ? part->cost : (tacet__cost){0, 0};
     return (tacet__cost){fmax(before.main + cost.main - dearest.main, 0),
@@ -182,7 +183,7 @@ static void count_charge(tacet__state *state, const tacet_charge *charge) {
         state->uncovered++;
         return;
     }
-    (void)cost_of(&cost, charge, state->budget.budget.accounting);
+    (void)cost_of(&cost, charge, state->budget.budget.accounting); /* claims it: tacet__state_fits has asked */
     const tacet__cost grows = growth(state, charge, cost);
     sum_add(&state->spent, grows.main);
     sum_add(&state->spent_delta, grows.delta);

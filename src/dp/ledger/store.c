@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - the ledger's file, or its schema in a shared store.
- * Ring: gate. Tables: open/ledger_tables.c. What differs between the two is how a ledger comes into being, and nothing else.
- * Cost: O(records) to open, O(new records) to begin, O(1) to append. */
+ * Ring: gate. Tables: open/ledger_tables.c. What differs between the two is how a ledger comes into being, and nothing
+ * else. Cost: O(records) to open, O(new records) to begin, O(1) to append. */
 #include "dp/ledger/store.h"
 
 #include "core/fail.h"
@@ -113,6 +113,7 @@ static tacet_status check_head(tacet__store *store, const tacet__state *state, t
     return status;
 }
 
+/* After every look, not only after a write: whoever shortens the file between two transactions is noticed. */
 static void remember(tacet__store *store, const tacet__state *state) {
     store->seen_records = state->records;
     memcpy(store->seen_head, state->head, TACET_HASH_BYTES);
@@ -271,6 +272,7 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
         tacet__store_abandon(store, state);
         return status;
     }
+    /* From here on it is durable: an anchor that cannot follow is an error, and the entry is there all the same. */
     const bool grew = store->appended > 0;
     store->appended = 0;
     store->taking = false;
@@ -286,6 +288,7 @@ void tacet__store_abandon(tacet__store *store, tacet__state *state) {
         store->fence = NO_FENCE;
         store->taking = false;
     }
+    /* Records were applied to the state before they were durable, and are not taken out of it one by one. */
     if (store->appended > 0) {
         tacet__state_clear(state);
         store->appended = 0;
@@ -510,7 +513,7 @@ static tacet_status create_shared(tacet__store *store, const tacet_ledger_settin
     if (status == TACET_OK && tacet__db_creating(store->db)) {
         status = fill(store, settings, cap, err);
     }
-    tacet__db_rollback(store->db);
+    tacet__db_rollback(store->db); /* of a schema that was there: nothing, but the lock */
     return status;
 }
 

@@ -49,7 +49,7 @@ static tacet_status new_mint(tacet_mint *mint, const tacet_ask *ask, const unsig
     tacet_status s = TACET_OK;
     if (ask->mint != NULL) {
         memcpy(mint->key, ask->mint->key, sizeof mint->key);
-        memset(mint->digest, 0, sizeof mint->digest);
+        memset(mint->digest, 0, sizeof mint->digest); /* bound below, to this question's data */
     } else {
         s = tacet__mint_fresh(mint, err);
     }
@@ -60,6 +60,7 @@ tacet_status tacet__gate_reserve(const tacet_ask *ask, tacet_charge *charge, tac
                                  const unsigned char data[TACET_MINT_BYTES], unsigned char key[TACET_MINT_BYTES],
                                  tacet_release **answered, tacet_error *err) {
     tacet_mint mint = {{0}, {0}};
+    /* The order: is the question one; a key, bound to the data; the entry, durable with both; only then noise. */
     memset(entry, 0, sizeof *entry);
     *answered = NULL;
     receipt->is_private = tacet_ask_is_private(ask);

@@ -64,6 +64,7 @@ static void exp_bounds(uint64_t *low, uint64_t *high, size_t f, uint64_t a, uint
     uint64_t term[FRACTION_LIMBS + EXTRA_LIMBS + 1] = {0};
     static const uint64_t zero[FRACTION_LIMBS + EXTRA_LIMBS + 1];
     uint64_t slack[SLACK_BITS / WORD_BITS + 1] = {0};
+    /* Every term is rounded down; 2^SLACK_BITS units of the last place cover what all of them lack (README.md). */
     slack[SLACK_BITS / WORD_BITS] = UINT64_C(1) << (SLACK_BITS % WORD_BITS);
     term[f] = 1;
     memset(low, 0, (f + 1) * sizeof *low);

@@ -80,6 +80,7 @@ double tacet__lazy_round(tacet_noise *noise, lazy *x, const lazy_scale *scale) {
     const u128 room = (((u128)q + 1) << scale->shift) - low; /* to the next multiple's half-open cell */
     if (room < scale->m) {
         /* The cell ends inside the known interval, at the fraction room/m of it; are the digits to come below that? */
+        /* As in tacet__bernoulli: p/m of the interval is left, compared digit by digit until one tells. */
         uint64_t p = (uint64_t)room;
         for (unsigned i = 0;; i++) {
             const uint64_t digit = i < x->have ? x->more[i] : tacet__noise_next(noise);

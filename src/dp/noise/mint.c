@@ -15,7 +15,7 @@ static const unsigned char ZERO[TACET_MINT_BYTES];
 void tacet__mint_derive(unsigned char out[TACET_MINT_BYTES], const unsigned char key[TACET_MINT_BYTES],
                         const char name[8], const void *bytes, size_t size) {
     unsigned char input[8 + TACET_MINT_BYTES];
-    memcpy(input, name, 8);
+    memcpy(input, name, 8); /* of one length: no name with its bytes is another name with others */
     memcpy(input + 8, bytes, size);
     (void)crypto_generichash(out, TACET_MINT_BYTES, input, 8 + size, key, TACET_MINT_BYTES);
     sodium_memzero(input, sizeof input);
@@ -62,6 +62,7 @@ void tacet__mint_noise(const tacet_mint *mint, unsigned char out[TACET_MINT_BYTE
 
 void tacet__noise_at(tacet_noise *noise, const unsigned char key[TACET_MINT_BYTES], uint64_t part, uint64_t place,
                      size_t words) {
+    /* A key for each place: rows may be drawn in any order, by anybody who has the key, and are the same. */
     const uint64_t numbers[2] = {htole64(part), htole64(place)};
     noise->source = TACET__NOISE_MINTED;
     noise->next = NOISE_WORDS;

@@ -18,7 +18,8 @@ static const char *text_of(const tacet_charge *c, size_t i) {
 }
 
 tacet_status tacet__ticket_check(const char *ticket, tacet_error *err) {
-    /* A ticket obeys the rules of a required text; borrowing the check keeps one reader of UTF-8. */
+    /* Longer texts are allowed elsewhere: the length is asked here. A ticket obeys the rules of a required text;
+     * borrowing the check keeps one reader of UTF-8. */
     tacet_charge probe;
     tacet_charge_init(&probe);
     probe.what = ticket;
@@ -81,6 +82,7 @@ tacet_status tacet__record_encode(tacet_blob *out, const tacet__record *record, 
     return TACET_OK;
 }
 
+/* The closing zero is the only one: a text that C reads shorter than it was hashed would be two texts. */
 static const char *read_text(tacet__reader *r) {
     const unsigned char *bytes = NULL;
     const size_t size = tacet__read_bytes(r, &bytes);
@@ -179,12 +181,14 @@ tacet_status tacet__record_decode(tacet__record *record, const unsigned char *by
     default:
         return tacet__fail(err, TACET_CORRUPT, "ledger record of an unknown kind");
     }
+    /* Bytes left over would be hashed and never read: a second encoding of the same record. */
     if (status == TACET_OK && (r.failed || r.at != r.end)) {
         status = tacet__record_corrupt(record->seq, "has a wrong length or an impossible value", err);
     }
     return status;
 }
 
+/* The record before goes in first: a record is right at one place of one chain. */
 void tacet__record_hash(unsigned char out[TACET_HASH_BYTES], const unsigned char previous[TACET_HASH_BYTES],
                         const unsigned char *body, size_t size) {
     crypto_generichash_state state;
@@ -210,6 +214,7 @@ void tacet__answer_hash(unsigned char out[TACET_HASH_BYTES], const void *answer,
     (void)crypto_generichash(out, TACET_HASH_BYTES, answer, size, NULL, 0);
 }
 
+/* As they are written: 0 and -0 are two charges, and a NaN would be equal to itself. */
 static bool same_bits(double a, double b) {
     return memcmp(&a, &b, sizeof a) == 0;
 }

@@ -120,6 +120,7 @@ json_t *tacet__ledger_row_json(const tacet__ledger_row *row) {
     }
     (void)json_object_set_new(object, "previous", hash_json(row->previous));
     (void)json_object_set_new(object, "hash", hash_json(row->hash));
+    /* Setters fail one by one where memory runs out: counted once, a row is whole or is not shown. */
     if (json_object_size(object) != FIELDS[row->record->kind]) {
         json_decref(object);
         object = NULL;

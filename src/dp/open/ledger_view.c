@@ -31,6 +31,7 @@ tacet_status tacet__ledger_view_open(tacet__ledger_view **out, const char *path,
     if (view == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the ledger");
     }
+    /* One transaction for all that is read: writers go on, and are not seen. */
     tacet_status status = tacet__db_open(&view->db, path, &settings, err);
     TACET_THEN(status, tacet__db_begin(view->db, false, err));
     TACET_THEN(status, tacet__ledger_check_tables(view->db, path, err));
@@ -311,6 +312,7 @@ static tacet_status check_tickets(const collection *c, tacet_error *err) {
 static void add_up(const collection *c, long double *main, long double *delta) {
     *main = 0;
     *delta = 0;
+    /* By group, and within it by part: what belongs together are neighbours. */
     if (c->charges_count > 0) {
         qsort(c->charges, c->charges_count, sizeof *c->charges, by_group);
     }
@@ -399,6 +401,7 @@ static tacet_status check_rest(const collection *c, tacet_error *err) {
     const tacet__ledger_report *r = c->report;
     tacet__query *query = NULL;
     bool row = false;
+    /* A chain that was cut is a chain: that it ends here is said outside of it. */
     tacet_status status = expect_number(c->view, "SELECT records FROM head", r->records,
                                         "the ledger's head names another number of records: cut off", err);
     TACET_THEN(status, tacet__db_prepare(c->view->db, &query, "SELECT hash FROM head", err));

@@ -39,7 +39,7 @@ static tacet_status as_text(char **out, json_t *object, tacet_error *err) {
 static tacet_status parse(json_t **out, const char *text, size_t length, const char *format, tacet_error *err) {
     length -= length > 0 && text[length - 1] == '\n' ? 1 : 0;
     *out = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    char *again = canonical(*out);
+    char *again = canonical(*out); /* one form only: a text that means the same and reads otherwise was changed */
     const char *is = json_string_value(json_object_get(*out, "format"));
     const bool same = again != NULL && strlen(again) == length && memcmp(again, text, length) == 0;
     free(again);
@@ -218,7 +218,7 @@ tacet_status tacet_receipt_revoke(char **public_text, const char *ring_text, con
     if (status != TACET_OK) {
         return status;
     }
-    json_t *entry = find_key(ring, key);
+    json_t *entry = find_key(ring, key); /* of a whole ring: a broken one has no keys */
     if (entry == NULL) {
         json_decref(ring);
         return tacet__fail(err, TACET_NOT_FOUND, "the ring has no such key");
@@ -240,6 +240,7 @@ typedef struct tree {
     size_t body_size;
 } tree;
 
+/* From the secret key: whoever signs can prove a record later, and keeps no list of salts. */
 static void salt_of(merkle_hash out, const tree *t, uint64_t seq) {
     unsigned char message[TACET__LEDGER_ID_BYTES + 8];
     memcpy(message, t->id, TACET__LEDGER_ID_BYTES);

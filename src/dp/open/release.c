@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char NAME[] = "release";
-enum { VERSION = 1, GRID_BIAS = 1 << 20 };
+enum { VERSION = 1, GRID_BIAS = 1 << 20 /* makes an exponent a whole number above 0 */ };
 
 struct tacet_release {
     tacet_receipt receipt;
@@ -107,6 +107,7 @@ tacet_status tacet_release_decode(tacet_release **out, const void *bytes, size_t
     tacet__read_u64s(&reader, whole, sizeof whole / sizeof *whole);
     good = good && take(&reader, r.entry_hash, sizeof r.entry_hash, sizeof r.entry_hash, &length);
     good = good && take(&reader, r.content_hash, sizeof r.content_hash, sizeof r.content_hash, &length);
+    /* At most what the bytes can hold: nobody's number decides how much is allocated. */
     const size_t count = tacet__read_size(&reader, size / sizeof(double));
     if (!good || reader.failed || flags > 3 || whole[0] > 2 * (uint64_t)GRID_BIAS) {
         return tacet__fail(err, TACET_CORRUPT, "the receipt of a release is damaged");
