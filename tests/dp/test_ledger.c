@@ -130,23 +130,12 @@ static void test_conflicts(void **state) {
     reopen(f);
     assert_ok(reserve(f, "t1", pure(0.25)));
     const tacet_entry first = f->entry;
-    /* Every field belongs to the question. */
-    tacet_charge c = pure(0.25);
-#define DIFFERS(field, value)                                                                                          \
-    c = pure(0.25);                                                                                                    \
-    c.field = (value);                                                                                                 \
-    assert_status(reserve(f, "t1", c), TACET_CONFLICT)
-    DIFFERS(what, "another");
-    DIFFERS(to_whom, "another");
-    DIFFERS(mechanism, "another");
-    DIFFERS(parameters, "{}");
-    DIFFERS(covered_fields, "weight");
-    DIFFERS(uncovered_fields, "weight");
-    DIFFERS(covered_records, "some");
-    DIFFERS(rho, 3);
-    DIFFERS(mu, 3);
-    DIFFERS(eps, 0.26);
-    DIFFERS(seeded, true);
+    tacet_charge c = pure(0.25); /* every field belongs to the question: test_entry.c */
+    c.parameters = "{}";
+    assert_status(reserve(f, "t1", c), TACET_CONFLICT);
+    c = pure(0.25);
+    c.seeded = true;
+    assert_status(reserve(f, "t1", c), TACET_CONFLICT);
     c = pure(0.25);
     c.group = "g";
     c.part = "p";

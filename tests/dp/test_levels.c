@@ -58,8 +58,6 @@ static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
 /* Numbers of all rows first, then levels of all rows; the levels do not touch the noise of the numbers. */
 static void rows_have_numbers_and_then_levels(void **state) {
     enum { ROWS = 500 };
-    const double lower[2] = {-1, -1};
-    const double upper[2] = {1, 1};
     const size_t levels[2] = {3, 5};
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     OWN_BOUND tacet_bound *bound = NULL;
@@ -67,7 +65,7 @@ static void rows_have_numbers_and_then_levels(void **state) {
     tacet_release *answered = NULL;
     OWN_RAW tacet_raw *raw = NULL;
     double out[ROWS * 4];
-    assert_ok(tacet_bound_box(&bound, lower, upper, 2, NULL));
+    bound = test_range(2, -1, 1);
     OWN_MECHANISM tacet_mechanism *m = test_mechanism(TACET_MECHANISM_KNORM, bound, &move, 3, 0);
     assert_ok(tacet_mechanism_add_levels(m, levels, 2, NULL));
     assert_int_equal(tacet_mechanism_add_levels(m, levels, 2, NULL), TACET_INVALID);
@@ -101,8 +99,6 @@ static void rows_have_numbers_and_then_levels(void **state) {
 }
 
 static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
-    const double lower[1] = {-1};
-    const double upper[1] = {1};
     const size_t levels[1] = {4};
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     char parameters[TACET__PARAMETERS_BYTES];
@@ -110,7 +106,7 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
     OWN_BOUND tacet_bound *bound = NULL;
     tacet_charge_init(&pure);
     tacet_charge_pure(&pure, 1);
-    assert_ok(tacet_bound_box(&bound, lower, upper, 1, NULL));
+    bound = test_range(1, -1, 1);
     tacet_mechanism *m = test_mechanism(TACET_MECHANISM_GAUSSIAN, bound, &move, 1, 1e-5);
     tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
     assert_true(charge.mu < 0.3);
@@ -129,8 +125,6 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
 static void what_has_no_proof_is_refused(void **state) {
     const size_t one[1] = {1};
     const size_t two[1] = {2};
-    const double lower[1] = {0};
-    const double upper[1] = {1};
     const tacet_neighbours replace = {TACET_RELATION_REPLACE, 0};
     OWN_BOUND tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
@@ -161,7 +155,7 @@ static void what_has_no_proof_is_refused(void **state) {
     assert_true(drawn == 0 && noise->next == before); /* nothing drawn */
     tacet_noise_close(noise);
     assert_null(m);
-    assert_ok(tacet_bound_box(&bound, lower, upper, 1, NULL));
+    bound = test_range(1, 0, 1);
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &replace, 1, 1e-5, NULL));
     assert_int_equal(tacet_mechanism_add_levels(m, two, 1, NULL), TACET_INVALID);
     tacet_mechanism_free(m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_release_table.c - the noise of a table: a function of key and place. Order, calls and threads do not matter; no
  * two places share noise; no row is drawn twice. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/mechanisms/table.h"
@@ -27,22 +28,17 @@ typedef struct world {
 static void begin(world *w, tacet_mechanism_kind kind, size_t count) {
     char path[512];
     tacet_ledger_settings s;
-    double lower[WIDEST], upper[WIDEST];
     memset(w, 0, sizeof *w);
     w->folder = test_mkdir();
     w->count = count;
-    for (size_t i = 0; i < count; i++) {
-        lower[i] = -1;
-        upper[i] = 1;
-    }
     (void)snprintf(path, sizeof path, "%s/l.db", w->folder);
     tacet_ledger_settings_defaults(&s);
     s.eps = 1e6;
     s.delta = 0.5;
     s.accounting = TACET_ACCOUNTING_BASIC;
     assert_ok(tacet_ledger_open(&w->ledger, path, &s, NULL));
-    assert_ok(tacet_bound_box(&w->bound, lower, upper, count, NULL));
-    assert_ok(tacet_mechanism_create(&w->m, kind, w->bound, &MOVE, 1, 1e-5, NULL));
+    w->bound = test_range(count, -1, 1);
+    w->m = test_mechanism(kind, w->bound, &MOVE, 1, 1e-5);
     assert_ok(tacet_raw_create(&w->raw, ROWS * count, NULL)); /* zeros: what is released is the noise */
     w->ask = (tacet_ask){.ledger = w->ledger, .data = w->data, .ticket = "t", .what = "w", .to_whom = "x"};
 }
