@@ -131,6 +131,7 @@ static void boxes(void **state) {
 static void sensitivities(void **state) {
     double l2 = 0, l1 = 0;
     tacet_bound *bound = test_norm(4, 3);
+    assert_true(bound->radius == 3); /* whether its numbers fit the grid follows from it */
     tacet_neighbours n = {TACET_RELATION_REPLACE, 0};
     assert_ok(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL));
     assert_close(l2, 6, 1e-15);
