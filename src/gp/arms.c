@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arms.c - GP posterior over arms, from a weight and a weighted sum per arm.
  * Ring: pure. Source: the weight-space identities P = K - K (K + W^-1)^-1 K = (K^-1 + W)^-1 and
- * mean = m0 + P (b - W m0), W the diagonal of sum 1/noise and b of sum y/noise (Rasmussen and Williams 2006, section
+ * mean = P b, W the diagonal of sum 1/noise and b of sum y/noise (Rasmussen and Williams 2006, section
  * 2.2, grouped by arm). Differs: P moves by a rank-one update per observation and is rebuilt from W and b after every
  * max(n, 64) of them, which keeps the rounding of 10^5 rounds at that of one and costs O(n^2) per round on average.
  * Cost: O(n^2) an update, 5 n^2 doubles, no allocation after create; with a tolerance see arms_reduced.c. */
@@ -93,19 +93,14 @@ static tacet_status reduce(tacet_arms *arms, double tolerance, tacet_error *err)
     return room ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", n);
 }
 
-tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance,
-                               tacet_error *err) {
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double tolerance, tacet_error *err) {
     *out = NULL;
-    if (!isfinite(mean)) {
-        return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
-    }
     const size_t n = tacet_cov_size(cov);
     size_t square = 0;
     tacet_status status = TACET_OK;
     tacet_arms *arms = TACET__ZALLOC(tacet_arms, 1);
     if (arms != NULL) {
         arms->n = arms->order = n;
-        arms->prior_mean = mean;
         arms->K = tacet__size_mul(&square, n, n) ? TACET__ALIGNED(double, square) : NULL;
     }
     if (arms == NULL || arms->K == NULL) {
@@ -144,7 +139,7 @@ static void reset_posterior(tacet_arms *arms) {
 void tacet_arms_reset(tacet_arms *arms) {
     reset_posterior(arms);
     for (size_t i = 0; i < arms->n; i++) {
-        arms->mean[i] = arms->prior_mean;
+        arms->mean[i] = 0;
         arms->var[i] = arms->rank == 0 ? arms->K[i * arms->n + i]
                                        : tacet__dot(arms->F + i * arms->rank, arms->F + i * arms->rank, arms->rank);
         arms->weights[i] = 0;
@@ -179,7 +174,7 @@ static tacet_status rebuild(tacet_arms *arms, tacet_error *err) {
             arms->A[b * m + a] = arms->K[i * n + arms->seen[a]];
         }
         arms->A[b * m + b] += 1 / arms->weights[i];
-        arms->vector[b] = arms->sums[i] / arms->weights[i] - arms->prior_mean;
+        arms->vector[b] = arms->sums[i] / arms->weights[i];
     }
     tacet__chol_report report = {0};
     const tacet_status status = tacet__cholesky(arms->A, m, m, arms->retry, &report, err);
@@ -200,10 +195,7 @@ static tacet_status rebuild(tacet_arms *arms, tacet_error *err) {
     memcpy(arms->P, arms->K, n * n * sizeof *arms->P);
     tacet__syrk(true, n, m, -1, arms->B, m, 1, arms->P, n);
     tacet__symmetrize(arms->P, n, n);
-    for (size_t i = 0; i < n; i++) {
-        arms->mean[i] = arms->prior_mean;
-    }
-    tacet__gemv(true, m, n, 1, arms->B, m, arms->vector, 1, arms->mean);
+    tacet__gemv(true, m, n, 1, arms->B, m, arms->vector, 0, arms->mean);
     refresh_var(arms);
     arms->jitter = fmax(arms->jitter, report.jitter);
     arms->since = 0;

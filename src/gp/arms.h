@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arms.h - Gaussian process posterior over n arms observed many times, kept as sufficient statistics per arm.
  *
- * f ~ N(mean, K) over the arms, y = f(arm) + N(0, noise_var), the noise variance free to differ from observation to
+ * f ~ N(0, K) over the arms, y = f(arm) + N(0, noise_var), the noise variance free to differ from observation to
  * observation. What is kept is, per arm, the total weight sum 1/noise_var and the weighted sum of values; the posterior
  * covariance of all arms follows by rank-one updates and is rebuilt from the statistics every so often, so rounding
  * does not pile up and neither time nor memory depend on the number of rounds.
@@ -18,8 +18,8 @@ typedef struct tacet_arms tacet_arms;
 
 /* The covariance is read once, not kept. Where that saves anything it is replaced by one of low rank that is nowhere
  * further from it than `tolerance` times its largest variance: an update then costs O(n rank). tolerance 0: exact.
- * INVALID: mean not finite. NUMERIC: a covariance that is not finite. NO_MEMORY, OVERFLOW. */
-tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, double tolerance, tacet_error *err);
+ * NUMERIC: a covariance that is not finite. NO_MEMORY, OVERFLOW. */
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double tolerance, tacet_error *err);
 void tacet_arms_free(tacet_arms *arms); /* NULL is allowed */
 void tacet_arms_reset(tacet_arms *arms);
 

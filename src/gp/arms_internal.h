@@ -10,12 +10,11 @@
 
 struct tacet_arms {
     size_t n;
-    size_t rank;  /* 0: exact. Otherwise f = mean + F'u with u ~ N(0, I) of so many numbers (arms_reduced.c) */
+    size_t rank;  /* 0: exact. Otherwise f = F'u with u ~ N(0, I) of so many numbers (arms_reduced.c) */
     size_t order; /* of P: n, or the rank */
-    double prior_mean;
-    double *K; /* n x n prior covariance; NULL when reduced */
-    double *F; /* rank x n; NULL when exact */
-    double *P; /* order x order posterior covariance, of f or of u; both triangles */
+    double *K;    /* n x n prior covariance; NULL when reduced */
+    double *F;    /* rank x n; NULL when exact */
+    double *P;    /* order x order posterior covariance, of f or of u; both triangles */
     double *mean;
     double *var;
     double *weights;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arms_reduced.c - GP posterior over many arms of which few are needed to tell the others.
  * Ring: pure. Source: Fine and Scheinberg 2001 (pivoted Cholesky to a tolerance); the posterior is that of arms.c in
- * weight space: f = mean + F'u, u ~ N(0, I), P = (I + F W F')^-1 the covariance of u (Rasmussen and Williams 2006,
+ * weight space: f = F'u, u ~ N(0, I), P = (I + F W F')^-1 the covariance of u (Rasmussen and Williams 2006,
  * section 2.1). What the factor leaves of a variance is at most the tolerance, and is dropped. A smooth function over
  * 400 arms has hardly more rank than over 100, so that a round costs four times as much, not sixteen.
  * Cost: O(n rank + rank^2) an update; creating O(n rank^2); no allocation after create. */
@@ -87,15 +87,12 @@ tacet_status tacet__arms_rebuild_reduced(tacet_arms *arms, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    for (size_t i = 0; i < n; i++) {
-        arms->vector[i] = arms->sums[i] - arms->weights[i] * arms->prior_mean;
-    }
-    tacet__gemv(false, m, n, 1, arms->F, m, arms->vector, 0, arms->short_);
+    tacet__gemv(false, m, n, 1, arms->F, m, arms->sums, 0, arms->short_);
     tacet__trsv(false, m, A, m, arms->short_);
     memcpy(B, arms->F, n * m * sizeof *B);
     tacet__trsm(false, m, n, A, m, B, m);
     for (size_t i = 0; i < n; i++) {
-        arms->mean[i] = arms->prior_mean + tacet__dot(B + i * m, arms->short_, m);
+        arms->mean[i] = tacet__dot(B + i * m, arms->short_, m);
         arms->var[i] = tacet__dot(B + i * m, B + i * m, m);
     }
     memset(arms->retry, 0, m * m * sizeof *arms->retry);

@@ -151,7 +151,6 @@ tacet_status tacet__cholesky(double *A, size_t lda, size_t n, double *work, tace
             }
             if (report != NULL) {
                 report->jitter = jitter;
-                report->attempts = step + 1;
             }
             return TACET_OK;
         }

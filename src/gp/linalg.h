@@ -32,8 +32,7 @@ void tacet__symmetrize(double *A, size_t lda, size_t n);
 /* The jitter schedule: 0, then scale * 1e-12 * 10^k, k = 0 … 8, scale = mean diagonal. */
 enum { TACET__JITTER_STEPS = 10 };
 typedef struct tacet__chol_report {
-    double jitter;     /* what was added to the diagonal; 0 when nothing was needed */
-    unsigned attempts; /* factorisations tried */
+    double jitter; /* what was added to the diagonal; 0 when nothing was needed */
 } tacet__chol_report;
 
 /* In place: lower triangle of A becomes L with L L' = A + jitter I; the strict upper triangle is set to zero.

@@ -52,7 +52,7 @@ static void check(const tacet_arms *arms, const fixture *f, const double *values
     double mean[N];
     double var[N];
     double cov[N * N];
-    dense_gp(mean, var, cov, f->K, N, 0.5, f->at, values, f->noise, t);
+    dense_gp(mean, var, cov, f->K, N, 0, f->at, values, f->noise, t);
     for (size_t j = 0; j < N; j++) {
         assert_close(tacet_arms_mean(arms)[j], mean[j], 1e-10);
         assert_close(tacet_arms_var(arms)[j], var[j], 1e-11);
@@ -68,7 +68,7 @@ static void matches_dense(void **state) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
-    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, 0, NULL));
+    assert_ok(tacet_arms_create(&arms, f.cov, 0, NULL));
     check(arms, &f, f.values, 0);
     for (size_t s = 0; s < T; s++) {
         assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
@@ -102,8 +102,8 @@ static void many_at_once_are_many(void **state) {
     fixture_init(&f);
     tacet_arms *single = NULL;
     tacet_arms *grouped = NULL;
-    assert_ok(tacet_arms_create(&single, f.cov, 0.5, 0, NULL));
-    assert_ok(tacet_arms_create(&grouped, f.cov, 0.5, 0, NULL));
+    assert_ok(tacet_arms_create(&single, f.cov, 0, NULL));
+    assert_ok(tacet_arms_create(&grouped, f.cov, 0, NULL));
     for (size_t g = 0; g < 40; g++) {
         double sum = 0;
         for (size_t k = 0; k < 5; k++) {
@@ -129,8 +129,8 @@ static void does_not_drift(void **state) {
     fixture_init(&f);
     tacet_arms *arms = NULL;
     tacet_arms *fresh = NULL;
-    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, 0, NULL));
-    assert_ok(tacet_arms_create(&fresh, f.cov, 0.5, 0, NULL));
+    assert_ok(tacet_arms_create(&arms, f.cov, 0, NULL));
+    assert_ok(tacet_arms_create(&fresh, f.cov, 0, NULL));
     for (size_t s = 0; s < 20000; s++) {
         assert_ok(tacet_arms_observe(arms, f.at[s % T], 1, f.values[s % T], 0.1, NULL));
     }
@@ -157,7 +157,7 @@ static void saved_state_continues_bit_for_bit(void **state) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
-    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, 0, NULL));
+    assert_ok(tacet_arms_create(&arms, f.cov, 0, NULL));
     for (size_t cut = 0; cut < 150; cut += 31) {
         tacet_arms_reset(arms);
         for (size_t s = 0; s < cut; s++) {
@@ -167,7 +167,7 @@ static void saved_state_continues_bit_for_bit(void **state) {
         tacet_blob_init(&blob);
         assert_ok(tacet__state_save(&blob, "arms", visit_arms, arms, NULL));
         tacet_arms *other = NULL;
-        assert_ok(tacet_arms_create(&other, f.cov, 0.5, 0, NULL));
+        assert_ok(tacet_arms_create(&other, f.cov, 0, NULL));
         assert_ok(tacet__state_load(blob.data, blob.size, "arms", visit_arms, other, NULL));
         for (size_t s = cut; s < cut + 100; s++) {
             assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
@@ -205,10 +205,10 @@ static void low_rank_is_the_same_posterior(void **state) {
     tacet_kernel *kernel = test_kernel("se", 1, 0.2);
     tacet_cov *cov = many_arms(kernel, X, MANY);
     tacet_arms *exact = NULL, *reduced = NULL, *rough = NULL, *again = NULL;
-    assert_ok(tacet_arms_create(&exact, cov, 0.5, 0, NULL));
-    assert_ok(tacet_arms_create(&reduced, cov, 0.5, 1e-13, NULL));
-    assert_ok(tacet_arms_create(&rough, cov, 0.5, 1e-4, NULL));
-    assert_ok(tacet_arms_create(&again, cov, 0.5, 1e-4, NULL));
+    assert_ok(tacet_arms_create(&exact, cov, 0, NULL));
+    assert_ok(tacet_arms_create(&reduced, cov, 1e-13, NULL));
+    assert_ok(tacet_arms_create(&rough, cov, 1e-4, NULL));
+    assert_ok(tacet_arms_create(&again, cov, 1e-4, NULL));
     assert_true(reduced->rank > 0); /* it is reduced, or this test says nothing */
     assert_true(rough->rank < 20 && rough->rank > 4);
     for (size_t s = 0; s < ROUNDS; s++) {
@@ -255,7 +255,7 @@ static void four_times_the_arms_is_no_sixteen_times_the_work(void **state) {
             const size_t n = k == 0 ? 100 : 400;
             tacet_arms *arms = NULL;
             tacet_cov *cov = many_arms(kernel, X, n);
-            assert_ok(tacet_arms_create(&arms, cov, 0, 1e-4, NULL));
+            assert_ok(tacet_arms_create(&arms, cov, 1e-4, NULL));
             const double m = (double)arms->order;
             work[k] += arms->rank > 0 ? (double)n * m + 2 * m * m : (double)n * (double)n;
             tacet_arms_free(arms);
@@ -271,9 +271,7 @@ static void bad_input_changes_nothing(void **state) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
-    assert_status(tacet_arms_create(&arms, f.cov, NAN, 0, NULL), TACET_INVALID);
-    assert_null(arms);
-    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, 0, NULL));
+    assert_ok(tacet_arms_create(&arms, f.cov, 0, NULL));
     assert_ok(tacet_arms_observe(arms, 1, 1, 2, 0.1, NULL));
     double mean[N];
     memcpy(mean, tacet_arms_mean(arms), sizeof mean);
@@ -294,9 +292,9 @@ static void survives_lack_of_memory(void **state) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
-    assert_each_alloc_fails(tacet_arms_create(&arms, f.cov, 0, 1e-4, NULL), arms == NULL);
+    assert_each_alloc_fails(tacet_arms_create(&arms, f.cov, 1e-4, NULL), arms == NULL);
     tacet_arms_free(arms);
-    assert_each_alloc_fails(tacet_arms_create(&arms, f.cov, 0, 0, NULL), arms == NULL);
+    assert_each_alloc_fails(tacet_arms_create(&arms, f.cov, 0, NULL), arms == NULL);
     assert_true(fail_alloc_last() > 13);
     fail_alloc_after(1);
     for (size_t s = 0; s < 200; s++) {

@@ -40,6 +40,46 @@ static inline tacet_tune_settings world_settings(const tacet_space *space, size_
     return s;
 }
 
+/* A run over the world with seeded noise. Settings and `ask` may be changed before it is opened. */
+typedef struct tuning {
+    tacet_space space;
+    tacet_tune_settings s;
+    tacet_tune_ask ask;
+    tacet_tune *tune;
+} tuning;
+
+static inline void world_begin(tuning *w, size_t n, uint64_t seed, uint64_t stream) {
+    *w = (tuning){.ask = {.noise = test_noise(seed, stream)}};
+    world_space(&w->space);
+    w->s = world_settings(&w->space, n);
+}
+
+static inline void world_open(tuning *w) {
+    assert_ok(tacet_tune_open(&w->tune, &w->s, &w->ask, NULL));
+}
+
+static inline void world_end(tuning *w) {
+    tacet_tune_close(w->tune);
+    tacet_noise_close(w->ask.noise);
+    tacet_space_clear(&w->space);
+}
+
+/* The next setting and its number; false: nothing is left. */
+static inline bool world_next(const tuning *w, size_t *number, double *record) {
+    assert_ok(tacet_tune_next(w->tune, number, record, NULL));
+    return *number != TACET_TUNE_NONE;
+}
+
+/* Tells one value for all records of a setting. */
+static inline void world_tell(const tuning *w, size_t number, double value) {
+    double *values = calloc(w->s.records, sizeof *values);
+    for (size_t i = 0; i < w->s.records; i++) {
+        values[i] = value;
+    }
+    assert_ok(tacet_tune_tell(w->tune, number, values, w->s.records, NULL));
+    free(values);
+}
+
 /* Evaluates until nothing is left, or until `most` more settings were told; true: the run is done. */
 static inline bool world_run(tacet_tune *tune, size_t n, size_t most, size_t *told) {
     double *values = calloc(n, sizeof *values);

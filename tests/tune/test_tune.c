@@ -122,31 +122,26 @@ static void settings_that_make_no_sense_are_refused(void **state) {
  * while this was written .06. */
 static void it_finds_a_good_setting(void **state) {
     enum { N = 2000 };
-    tacet_space space;
-    world_space(&space);
     double gap = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        tacet_tune_settings s = world_settings(&space, N);
-        tacet_tune_ask ask = {.noise = test_noise(seed, 7)};
-        tacet_tune *tune = NULL;
+        tuning w;
         size_t told = 0;
         double record[WORLD_COLUMNS];
         tacet_tune_score score;
-        s.evaluations = 60;
-        s.seed = seed;
-        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-        assert_true(world_run(tune, N, SIZE_MAX, &told));
+        world_begin(&w, N, seed, 7);
+        w.s.evaluations = 60;
+        w.s.seed = seed;
+        world_open(&w);
+        assert_true(world_run(w.tune, N, SIZE_MAX, &told));
         assert_int_equal(told, 60);
-        assert_ok(tacet_tune_winner(tune, tacet_tune_winners(tune) - 1, record, NULL, NULL));
+        assert_ok(tacet_tune_winner(w.tune, tacet_tune_winners(w.tune) - 1, record, NULL, NULL));
         gap += (0.9 - world_mean(record)) / 20;
-        assert_ok(tacet_tune_score_get(tune, &score, NULL));
+        assert_ok(tacet_tune_score_get(w.tune, &score, NULL));
         assert_true(score.lower <= world_mean(record) && world_mean(record) <= score.upper);
         assert_int_equal(score.records, 400);
-        tacet_tune_close(tune);
-        tacet_noise_close(ask.noise);
+        world_end(&w);
     }
     assert_true(gap < 0.05);
-    tacet_space_clear(&space);
 }
 
 typedef struct outcome {
@@ -300,7 +295,6 @@ static void a_state_belongs_to_its_settings(void **state) {
 
 /* An entry that no run writes: of a setting that there is not, too short, of one that was told. */
 static void a_forged_state_is_refused(void **state) {
-    enum { N = 100 };
     static const int64_t SUMS[2] = {1, 1};
     static const struct {
         uint64_t number;
@@ -308,93 +302,73 @@ static void a_forged_state_is_refused(void **state) {
     } forged[] = {{1000000, sizeof SUMS}, {1, sizeof SUMS[0]}, {0, sizeof SUMS}, {1, sizeof SUMS}};
     for (size_t i = 0; i < 4; i++) {
         char folder[256], path[512];
+        tuning w;
+        size_t told = 0;
         (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
         (void)snprintf(path, sizeof path, "%s/state", folder);
-        tacet_space space;
-        world_space(&space);
-        const tacet_tune_settings s = world_settings(&space, N);
-        tacet_tune *tune = NULL;
-        size_t told = 0;
-        const tacet_tune_ask ask = {.noise = test_noise(1, 1), .state = path};
-        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-        assert_false(world_run(tune, N, 1, &told));
-        tacet_tune_close(tune);
+        world_begin(&w, 100, 1, 1);
+        w.ask.state = path;
+        world_open(&w);
+        assert_false(world_run(w.tune, 100, 1, &told));
+        tacet_tune_close(w.tune);
         forge_entry(path, forged[i].number, SUMS, forged[i].size);
-        assert_status(tacet_tune_open(&tune, &s, &ask, NULL), i < 3 ? TACET_CORRUPT : TACET_OK);
-        tacet_tune_close(tune);
-        tacet_noise_close(ask.noise);
-        tacet_space_clear(&space);
+        assert_status(tacet_tune_open(&w.tune, &w.s, &w.ask, NULL), i < 3 ? TACET_CORRUPT : TACET_OK);
+        world_end(&w);
         test_rmdir(folder);
     }
 }
 
 static void what_is_told_is_checked(void **state) {
     enum { N = 50 };
-    tacet_space space;
-    world_space(&space);
-    const tacet_tune_settings s = world_settings(&space, N);
     double values[N] = {0}, record[WORLD_COLUMNS];
-    size_t number = 0;
-    tacet_tune *tune = NULL;
+    size_t number = 0, again = 0;
+    tuning w;
     tacet_error err = {0};
-    tacet_tune_ask ask = {.noise = test_noise(1, 2)};
-    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-    assert_status(tacet_tune_tell(tune, 0, values, N, NULL), TACET_STATE);
-    assert_ok(tacet_tune_next(tune, &number, record, NULL));
-    assert_status(tacet_tune_tell(tune, number, values, 1, &err), TACET_INVALID);
-    assert_non_null(strstr(err.message, "never their mean"));
-    assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
-    assert_status(tacet_tune_tell(tune, number, values, N, NULL), TACET_STATE);
-    assert_status(tacet_tune_fail(tune, number, NULL), TACET_STATE);
-    size_t again = 0;
-    assert_ok(tacet_tune_next(tune, &number, record, NULL));
-    assert_ok(tacet_tune_give_back(tune, number, NULL));
-    assert_ok(tacet_tune_next(tune, &again, record, NULL));
-    assert_int_equal(number, again);
     tacet_tune_score score;
-    assert_status(tacet_tune_score_get(tune, &score, NULL), TACET_STATE);
-    assert_status(tacet_tune_winner(tune, 0, record, NULL, NULL), TACET_NOT_FOUND);
-    tacet_tune_close(tune);
-    tacet_noise_close(ask.noise);
-    tacet_space_clear(&space);
+    world_begin(&w, N, 1, 2);
+    world_open(&w);
+    assert_status(tacet_tune_tell(w.tune, 0, values, N, NULL), TACET_STATE);
+    assert_true(world_next(&w, &number, record));
+    assert_status(tacet_tune_tell(w.tune, number, values, 1, &err), TACET_INVALID);
+    assert_non_null(strstr(err.message, "never their mean"));
+    assert_ok(tacet_tune_tell(w.tune, number, values, N, NULL));
+    assert_status(tacet_tune_tell(w.tune, number, values, N, NULL), TACET_STATE);
+    assert_status(tacet_tune_fail(w.tune, number, NULL), TACET_STATE);
+    assert_true(world_next(&w, &number, record));
+    assert_ok(tacet_tune_give_back(w.tune, number, NULL));
+    assert_true(world_next(&w, &again, record));
+    assert_int_equal(number, again);
+    assert_status(tacet_tune_score_get(w.tune, &score, NULL), TACET_STATE);
+    assert_status(tacet_tune_winner(w.tune, 0, record, NULL, NULL), TACET_NOT_FOUND);
+    world_end(&w);
 }
 
 /* A setting that fails is the worst of all: with eps 50 it wins with probability below e^-100. */
 static void a_failed_setting_does_not_win(void **state) {
     enum { N = 100 };
-    tacet_space space;
-    world_space(&space);
-    tacet_tune_settings s = world_settings(&space, N);
     double values[N], record[WORLD_COLUMNS], good[WORLD_COLUMNS] = {0};
-    tacet_tune *tune = NULL;
-    tacet_tune_ask ask = {.noise = test_noise(1, 3)};
-    s.eps = 50;
-    s.flat = true;
-    s.minimize = true; /* losses: the worst is the highest */
-    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-    for (;;) {
-        size_t number = 0;
-        assert_ok(tacet_tune_next(tune, &number, record, NULL));
-        if (number == TACET_TUNE_NONE) {
-            break;
-        }
+    tuning w;
+    tacet_tune_score score;
+    world_begin(&w, N, 1, 3);
+    w.s.eps = 50;
+    w.s.flat = true;
+    w.s.minimize = true; /* losses: the worst is the highest */
+    world_open(&w);
+    for (size_t number = 0; world_next(&w, &number, record);) {
         for (size_t i = 0; i < N; i++) {
             values[i] = number == 7 ? 0.1 : number == 8 ? (i % 2 == 0 ? NAN : 0.05) : 0.4;
         }
         if (number == 7) {
             memcpy(good, record, sizeof good);
         }
-        assert_ok(number % 3 == 0 ? tacet_tune_fail(tune, number, NULL)
-                                  : tacet_tune_tell(tune, number, values, N, NULL));
+        assert_ok(number % 3 == 0 ? tacet_tune_fail(w.tune, number, NULL)
+                                  : tacet_tune_tell(w.tune, number, values, N, NULL));
     }
-    assert_ok(tacet_tune_winner(tune, 0, record, NULL, NULL));
+    assert_ok(tacet_tune_winner(w.tune, 0, record, NULL, NULL));
     assert_memory_equal(record, good, sizeof good);
-    tacet_tune_score score;
-    assert_ok(tacet_tune_score_get(tune, &score, NULL));
+    assert_ok(tacet_tune_score_get(w.tune, &score, NULL));
     assert_true(score.lower <= 0.1 && 0.1 <= score.upper && score.upper < 0.5);
-    tacet_tune_close(tune);
-    tacet_noise_close(ask.noise);
-    tacet_space_clear(&space);
+    world_end(&w);
 }
 
 /* Which settings come next, and which records are kept, follow from winners and public numbers: two runs on other data
@@ -441,38 +415,25 @@ static void candidates_depend_on_winners_alone(void **state) {
 
 /* A space with twelve settings: each is evaluated once, and the run ends. */
 static void a_small_space_is_tried_whole(void **state) {
-    enum { N = 1000 };
     const tacet_space_options options = {.integer = "depth=1:4", .levels = "kind=a|b|c"};
-    tacet_space space;
-    assert_ok(tacet_space_short(&space, &options, NULL));
-    tacet_tune_settings s = world_settings(&space, N);
-    double values[N], record[WORLD_COLUMNS];
+    double record[WORLD_COLUMNS];
     bool seen[12] = {false};
     size_t told = 0;
-    tacet_tune *tune = NULL;
-    tacet_tune_ask ask = {.noise = test_noise(1, 4)};
-    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-    for (;;) {
-        size_t number = 0;
-        assert_ok(tacet_tune_next(tune, &number, record, NULL));
-        if (number == TACET_TUNE_NONE) {
-            break;
-        }
+    tuning w;
+    world_begin(&w, 1000, 1, 4);
+    tacet_space_clear(&w.space);
+    assert_ok(tacet_space_short(&w.space, &options, NULL));
+    world_open(&w);
+    for (size_t number = 0; world_next(&w, &number, record); told++) {
         const size_t at = (size_t)(record[0] - 1) * 3 + (size_t)record[1];
         assert_false(seen[at]);
         seen[at] = true;
-        for (size_t i = 0; i < N; i++) {
-            values[i] = at == 5 ? 0.9 : 0.5;
-        }
-        assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
-        told++;
+        world_tell(&w, number, at == 5 ? 0.9 : 0.5);
     }
-    assert_true(tacet_tune_done(tune) && told <= 12 && told >= 11);
-    assert_ok(tacet_tune_winner(tune, 2, record, NULL, NULL));
+    assert_true(tacet_tune_done(w.tune) && told <= 12 && told >= 11);
+    assert_ok(tacet_tune_winner(w.tune, 2, record, NULL, NULL));
     assert_true(!seen[5] || (record[0] == 2 && record[1] == 2));
-    tacet_tune_close(tune);
-    tacet_noise_close(ask.noise);
-    tacet_space_clear(&space);
+    world_end(&w);
 }
 
 static double divergence(double p, double q) {
@@ -515,30 +476,18 @@ static void the_interval_covers(void **state) {
 
 /* A run whose values are all `value`; its score. */
 static tacet_tune_score score_of(double value, double eps, uint64_t seed) {
-    enum { N = 50 };
-    tacet_space space;
-    world_space(&space);
-    tacet_tune_settings s = world_settings(&space, N);
-    tacet_tune_ask ask = {.noise = test_noise(seed, 4)};
-    tacet_tune *tune = NULL;
+    double record[WORLD_COLUMNS];
+    tuning w;
     tacet_tune_score score;
-    double values[N], record[WORLD_COLUMNS];
-    s.evaluations = 2;
-    s.eps = eps;
-    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-    for (size_t number = 0; number != TACET_TUNE_NONE;) {
-        assert_ok(tacet_tune_next(tune, &number, record, NULL));
-        for (size_t i = 0; i < N; i++) {
-            values[i] = value;
-        }
-        if (number != TACET_TUNE_NONE) {
-            assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
-        }
+    world_begin(&w, 50, seed, 4);
+    w.s.evaluations = 2;
+    w.s.eps = eps;
+    world_open(&w);
+    for (size_t number = 0; world_next(&w, &number, record);) {
+        world_tell(&w, number, value);
     }
-    assert_ok(tacet_tune_score_get(tune, &score, NULL));
-    tacet_tune_close(tune);
-    tacet_noise_close(ask.noise);
-    tacet_space_clear(&space);
+    assert_ok(tacet_tune_score_get(w.tune, &score, NULL));
+    world_end(&w);
     return score;
 }
 
@@ -563,35 +512,21 @@ static void the_score_says_what_its_noise_allows(void **state) {
 
 /* With hardly any noise the score is the last winner's, which is not the first one's. */
 static void the_score_is_of_the_last_winner(void **state) {
-    enum { N = 1000 };
-    double values[N], first[WORLD_COLUMNS], last[WORLD_COLUMNS], record[WORLD_COLUMNS];
-    size_t number = 0;
-    tacet_space space;
-    world_space(&space);
-    tacet_tune_settings s = world_settings(&space, N);
-    s.eps = 1e5;
-    const tacet_tune_ask ask = {.noise = test_noise(2, 1)};
-    tacet_tune *tune = NULL;
+    double first[WORLD_COLUMNS], last[WORLD_COLUMNS], record[WORLD_COLUMNS];
+    tuning w;
     tacet_tune_score score;
-    assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-    for (;;) {
-        assert_ok(tacet_tune_next(tune, &number, record, NULL));
-        if (number == TACET_TUNE_NONE) {
-            break;
-        }
-        for (size_t i = 0; i < N; i++) {
-            values[i] = world_mean(record);
-        }
-        assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
+    world_begin(&w, 1000, 2, 1);
+    w.s.eps = 1e5;
+    world_open(&w);
+    for (size_t number = 0; world_next(&w, &number, record);) {
+        world_tell(&w, number, world_mean(record));
     }
-    assert_ok(tacet_tune_winner(tune, 0, first, NULL, NULL));
-    assert_ok(tacet_tune_winner(tune, tacet_tune_winners(tune) - 1, last, NULL, NULL));
-    assert_ok(tacet_tune_score_get(tune, &score, NULL));
+    assert_ok(tacet_tune_winner(w.tune, 0, first, NULL, NULL));
+    assert_ok(tacet_tune_winner(w.tune, tacet_tune_winners(w.tune) - 1, last, NULL, NULL));
+    assert_ok(tacet_tune_score_get(w.tune, &score, NULL));
     assert_close(score.value, world_mean(last), 1e-5);
     assert_true(world_mean(last) > world_mean(first) + 1e-3);
-    tacet_tune_close(tune);
-    tacet_noise_close(ask.noise);
-    tacet_space_clear(&space);
+    world_end(&w);
 }
 
 /* 100 runs at n = 1,000, eps 1, a fifth kept, records drawn from a population with mean .95: the interval must hold in
@@ -599,39 +534,31 @@ static void the_score_is_of_the_last_winner(void **state) {
  * most. */
 static void the_score_holds_as_often_as_it_says(void **state) {
     enum { N = 1000 };
-    tacet_space space;
-    world_space(&space);
     size_t held = 0;
     double width = 0;
     tacet_simrng rng = test_rng(21, 0);
     for (uint64_t run = 0; run < 100; run++) {
-        tacet_tune_settings s = world_settings(&space, N);
-        tacet_tune_ask ask = {.noise = test_noise(run, 9)};
-        tacet_tune *tune = NULL;
-        tacet_tune_score score;
         double values[N], record[WORLD_COLUMNS];
-        s.evaluations = 2;
-        s.seed = run;
-        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-        for (size_t number = 0; number != TACET_TUNE_NONE;) {
-            assert_ok(tacet_tune_next(tune, &number, record, NULL));
+        tuning w;
+        tacet_tune_score score;
+        world_begin(&w, N, run, 9);
+        w.s.evaluations = 2;
+        w.s.seed = run;
+        world_open(&w);
+        for (size_t number = 0; world_next(&w, &number, record);) {
             for (size_t i = 0; i < N; i++) {
                 values[i] = tacet_simrng_uniform(&rng) < .95;
             }
-            if (number != TACET_TUNE_NONE) {
-                assert_ok(tacet_tune_tell(tune, number, values, N, NULL));
-            }
+            assert_ok(tacet_tune_tell(w.tune, number, values, N, NULL));
         }
-        assert_ok(tacet_tune_score_get(tune, &score, NULL));
+        assert_ok(tacet_tune_score_get(w.tune, &score, NULL));
         held += score.lower <= .95 && .95 <= score.upper;
         width += (score.upper - score.lower) / 100;
-        tacet_tune_close(tune);
-        tacet_noise_close(ask.noise);
+        world_end(&w);
     }
     assert_true(held >= 95);
     assert_true(width < .15 && width > .05);
     print_message("held %zu of 100, mean width %.3f\n", held, width);
-    tacet_space_clear(&space);
 }
 
 int main(void) {

@@ -321,9 +321,9 @@ tacet_status tacet__local_arms(void **out, const tacet__local_engine **ops, cons
     /* Widths that are proven are proven for the kernel itself. */
     const double tolerance = p->s.algorithm == TACET_LOCAL_UCB && p->s.parameters == TACET_LOCAL_TUNED ? TOLERANCE : 0;
     for (size_t k = 0; status == TACET_OK && k < rungs; k++) {
-        status = tacet_arms_create(&e->known[k], covs[k], 0, tolerance, err);
+        status = tacet_arms_create(&e->known[k], covs[k], tolerance, err);
         if (status == TACET_OK && e->played != NULL) {
-            status = tacet_arms_create(&e->played[k], covs[k], 0, tolerance, err);
+            status = tacet_arms_create(&e->played[k], covs[k], tolerance, err);
         }
     }
     if (status != TACET_OK) {
