@@ -454,7 +454,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     double radius = 25;
     double lengthscale = (double)NAN;
     double noise_var = (double)NAN;
-    double believed = 1;
     lab_table_run real = {.eps = NAN, .delta = NAN, .units = 20};
     size_t queries = 0;
     size_t trials = 0;
@@ -484,8 +483,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
             "lengthscale", &lengthscale, "L",
             "Lengthscale as a share of the radius. Default: the authors' for the scenario (0.25 for grid and csv)."),
         CLI_OPT("noise-var", &noise_var, "V", "Variance of a measurement's noise. Default: the authors'."),
-        CLI_OPT("believed", &believed, "F",
-                "The modeler's lengthscale is F times the true one: a wrong model. Default 1."),
         CLI_HEADING("Release"),
         CLI_OPT("mechanism", &mechanism_name, "NAME",
                 "gaussian, laplace (Euclidean, pure eps), l2 (Euclidean, with a delta), published (not private), "
@@ -501,7 +498,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
                 "known (knows the objective but not which row is which record: the floor). Default eiv."),
         {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; --table: 40.", false},
         CLI_MORE,
-        CLI_OPT("initial", &s.initial, "N", "Of these, random ones at the start. Default 0."),
         CLI_OPT("beta-scale", &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1."),
         CLI_HEADING("Experiment"),
         {"trials", CLI_COUNT, &trials, "N", "Default 100; --table: 12.", false},
@@ -535,9 +531,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     if (!lab_choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
         return cli_usage(self, "--modeler is averaging, eiv, plain or known");
     }
-    if (!(believed > 0)) {
-        return cli_usage(self, "--believed must be positive");
-    }
     s.mechanism = (mechanism)mechanism_number;
     if (s.modeler == KNOWN && s.mechanism != GAUSSIAN && !is_euclidean(&s)) {
         return cli_usage(self, "--modeler known needs --mechanism gaussian, laplace or l2");
@@ -548,7 +541,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     tacet_status status =
         lab_problem_init(&s.problem, scenario, &table, radius, lengthscale, NAN, noise_var, NAN, &err);
     if (status == TACET_OK) {
-        s.lengthscale = s.problem.lengthscale * believed;
+        s.lengthscale = s.problem.lengthscale;
         s.noise_var = s.problem.noise_var;
         status = simulate(&s, &err);
     }

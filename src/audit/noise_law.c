@@ -39,15 +39,20 @@ static void complain(tacet__law_report *out, const char *what, double value, dou
     }
 }
 
+static double square_length(const double *row, size_t columns) {
+    double sum = 0;
+    for (size_t c = 0; c < columns; c++) {
+        sum += row[c] * row[c];
+    }
+    return sum;
+}
+
 /* Variance of |row|^2 / its mean^2, as the rows have it. */
 static double measured_spread(const double *noise, size_t rows, size_t columns) {
     double mean = 0;
     double square = 0;
     for (size_t i = 0; i < rows; i++) {
-        double length = 0;
-        for (size_t c = 0; c < columns; c++) {
-            length += noise[i * columns + c] * noise[i * columns + c];
-        }
+        const double length = square_length(noise + i * columns, columns);
         mean += length / (double)rows;
         square += length * length / (double)rows;
     }
@@ -116,10 +121,7 @@ static tacet_status test_lengths(tacet__law_report *out, const double *noise, si
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows);
     }
     for (size_t i = 0; i < rows; i++) {
-        for (size_t c = 0; c < columns; c++) {
-            length[i] += noise[i * columns + c] * noise[i * columns + c];
-        }
-        length[i] = sqrt(length[i]);
+        length[i] = sqrt(square_length(noise + i * columns, columns));
         mean += length[i] / (double)rows;
     }
     for (size_t i = 0; i < rows; i++) {

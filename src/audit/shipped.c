@@ -130,10 +130,21 @@ void tacet_audit_shipped_defaults(tacet_audit_shipped_settings *settings) {
         (tacet_audit_shipped_settings){.way = CURATE, .eps = 1, .delta = 1e-5, .columns = 1, .confidence = 0.98};
 }
 
-static void tell(const shipping *s, double fraction) {
-    if (s->settings->progress != NULL) {
-        s->settings->progress(fraction, s->settings->user);
+void tacet__shipped_tell(const tacet_audit_shipped_settings *settings, double fraction) {
+    if (settings->progress != NULL) {
+        settings->progress(fraction, settings->user);
     }
+}
+
+unsigned char *tacet__shipped_coins(size_t count) {
+    unsigned char *worlds = TACET__ZALLOC(unsigned char, count);
+    if (worlds != NULL) {
+        randombytes_buf(worlds, count);
+    }
+    for (size_t i = 0; worlds != NULL && i < count; i++) {
+        worlds[i] &= 1;
+    }
+    return worlds;
 }
 
 static bool is_euclidean(tacet_curate_mechanism mechanism) {
@@ -406,7 +417,7 @@ static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet
         status =
             release(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2", s->settings->interrupted, err);
         TACET_THEN(status, read_release(s, noise + k * numbers, rows, LAW_COLUMNS, err));
-        tell(s, 0.5 + 0.2 * (double)(k + 1));
+        tacet__shipped_tell(s->settings, 0.5 + 0.2 * (double)(k + 1));
     }
     if (status == TACET_OK) {
         tacet__law_report law;
@@ -456,17 +467,13 @@ tacet_status tacet__shipped_judge(const tacet_audit_shipped_settings *settings, 
 static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, tacet_error *err) {
     const size_t rows = s->settings->rows;
     const size_t d = s->settings->columns;
-    unsigned char *worlds = TACET__ZALLOC(unsigned char, rows);
+    unsigned char *worlds = tacet__shipped_coins(rows);
     double *values = TACET__ALIGNED(double, rows *d);
     double *statistics = TACET__ALIGNED(double, rows);
     tacet_status status = TACET_OK;
     if (worlds == NULL || values == NULL || statistics == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows);
         goto done;
-    }
-    randombytes_buf(worlds, rows);
-    for (size_t i = 0; i < rows; i++) {
-        worlds[i] &= 1;
     }
     status = write_table(s, worlds, rows, d, 0, err);
     TACET_THEN(status, release(s, d, "bound", "bound", false, err));
@@ -494,14 +501,13 @@ done:
  * the outside sees. */
 static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, tacet_error *err) {
     const size_t runs = s->settings->runs;
-    unsigned char *worlds = TACET__ZALLOC(unsigned char, runs);
+    unsigned char *worlds = tacet__shipped_coins(runs);
     double *values = TACET__ALIGNED(double, runs);
     tacet_status status = worlds == NULL || values == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu runs", runs)
                               : TACET_OK;
     for (size_t i = 0; i < runs && status == TACET_OK; i++) {
-        worlds[i] = (unsigned char)randombytes_uniform(2);
-        tell(s, 0.5 * (double)i / (double)runs);
+        tacet__shipped_tell(s->settings, 0.5 * (double)i / (double)runs);
         status = tacet__scratch_empty(s->folder, err);
         TACET_THEN(status, write_table(s, &worlds[i], 1, 1, NEAR, err));
         /* the first one comes through, and tells what a row looks like: units are 1 about 0 */
@@ -540,7 +546,7 @@ static tacet_status audit_curate(tacet_audit_shipped_result *out, tacet_audit_sh
             tacet__shipped_complain(out, "a release that was interrupted and asked for again was another one");
         }
     }
-    tell(s, 1);
+    tacet__shipped_tell(settings, 1);
     tacet_manifest_clear(&s->made);
     tacet__scratch_remove(s->folder);
     free(s);

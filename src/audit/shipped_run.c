@@ -11,7 +11,6 @@
 #include "core/memory.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/ledger.h>
@@ -21,12 +20,6 @@ enum {
     FEW_SIDE_BY_SIDE = 8,
     COMMITS_MOST = 64 /* of one question; there are four or five */
 };
-
-static void tell(const tacet__shipment *s, double fraction) {
-    if (s->settings->progress != NULL) {
-        s->settings->progress(fraction, s->settings->user);
-    }
-}
 
 static bool redraws(const tacet__shipment *s) {
     return s->settings->control != NULL && strcmp(s->settings->control, "redraws") == 0;
@@ -165,7 +158,7 @@ static tacet_status answer_all(tacet__shipment *s, tally *t, double *values, con
             status = find_commit(s, &t->commit, err);
         }
         TACET_THEN(status, answer(s, t, err));
-        tell(s, from + (to - from) * (double)at / (double)count);
+        tacet__shipped_tell(s->settings, from + (to - from) * (double)at / (double)count);
     }
     return status;
 }
@@ -245,16 +238,12 @@ static tacet_status bound(tacet__shipment *s, tacet_audit_shipped_result *out, t
     const bool interrupted = s->settings->interrupted;
     const size_t count = interrupted ? s->settings->runs : s->settings->rows;
     tally t = {0};
-    unsigned char *worlds = TACET__ZALLOC(unsigned char, count);
+    unsigned char *worlds = tacet__shipped_coins(count);
     double *values = TACET__ALIGNED(double, count);
     tacet_status status = worlds == NULL || values == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu answers", count)
                               : TACET_OK;
     if (status == TACET_OK) {
-        randombytes_buf(worlds, count);
-        for (size_t i = 0; i < count; i++) {
-            worlds[i] &= 1;
-        }
         s->numbers = 1;
         status = answer_all(s, &t, values, worlds, count, interrupted ? 1 : s->way->most, 0, 0.5, err);
     }

@@ -57,6 +57,9 @@ tacet_status tacet__shipment_stored(tacet__shipment *s, const char *ticket, tace
 tacet_status tacet__way_audit(tacet__shipment *s, tacet_audit_shipped_result *out, tacet_error *err);
 
 /* Shared with shipped.c. */
+void tacet__shipped_tell(const tacet_audit_shipped_settings *settings, double fraction);
+/* A world for each question, by fair coins of the operating system. From malloc; NULL: no memory. */
+unsigned char *tacet__shipped_coins(size_t count);
 void tacet__shipped_spoil(const tacet_audit_shipped_settings *settings, double *noise, size_t rows, size_t columns);
 void tacet__shipped_complain(tacet_audit_shipped_result *out, const char *reason);
 tacet_status tacet__shipped_judge(const tacet_audit_shipped_settings *settings, tacet_audit_shipped_result *out,

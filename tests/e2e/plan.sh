@@ -5,9 +5,6 @@
 number() { # name of a number at the top of the object in a file
     sed -n "s/.*\"$1\":{[^}]*\"mean\":\([-0-9.e+]*\).*/\1/p" "$2"
 }
-below() {
-    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a < b) }' || fail "$3: $1 is not below $2"
-}
 "$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
     --report "$work/plan.html" >"$work/out" 2>/dev/null
 below "$(number nonprivate "$work/out")" "$(number random "$work/out")" "non-private against random"
