@@ -66,7 +66,8 @@ static const report *post(const simulation *s, report *queue, size_t t, report n
     return t >= s->outstanding ? &queue[(t - s->outstanding) % places] : NULL;
 }
 
-/* Rounds `first` to `end`; the regret so far goes on. */
+/* Rounds `first` to `end`; the regret so far goes on. It counts means, not rewards, whose scatter says nothing of a
+ * choice. */
 static tacet_status run_policy(simulation *s, size_t k, central_env *env, tacet_policy *policy, double *arms,
                                size_t first, size_t end, tacet_error *err) {
     double regret = s->regret[k];

@@ -85,7 +85,8 @@ static tacet_status take_table(work *w, tacet_error *err) {
     return TACET_OK;
 }
 
-/* Of `queries` random rows none has a regret of at most this. */
+/* Rows are drawn without repeats: the hypergeometric probability of no success. Of `queries` random rows none has a
+ * regret of at most this. */
 static double chance_of_none(const work *w, double regret) {
     size_t good = 0;
     double none = 1;

@@ -71,7 +71,7 @@ static void *work(void *arg) {
         tacet_error_clear(&err);
         const tacet_status status = p->fn(p->user, k, &err);
         (void)pthread_mutex_lock(&p->lock);
-        if (status != TACET_OK && k < p->failed) {
+        if (status != TACET_OK && k < p->failed) { /* the first of those that ran */
             p->failed = k;
             p->status = status;
             p->err = err;
@@ -113,6 +113,7 @@ tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void
     return p.status;
 }
 
+/* By Welford's updates: a sum of squares would lose the spread of values that are large and alike. */
 static void strided_mean_se(double *mean, double *se, const double *values, size_t stride, size_t count) {
     double m = 0;
     double q = 0;

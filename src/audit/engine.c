@@ -186,6 +186,7 @@ static tacet_status run_all(job *j, size_t first, size_t end, size_t threads, ta
 static double bound(size_t correct, size_t wrong, size_t n, double delta, double confidence) {
     /* Half of the error probability to each of the two frequencies. */
     const double each = 1 - (1 - confidence) / 2;
+    /* The delta is taken off once: P(correct) <= e^eps P(wrong) + delta is an average over both worlds. */
     const double low = tacet_audit_lower(correct, n, each) - delta;
     const double high = tacet_audit_upper(wrong, n, each);
     return low > high ? log(low / high) : 0;
@@ -228,7 +229,7 @@ static void collect(candidates *c, const sample *sorted, size_t n, bool upper) {
             c->count[c->n][0] = count[0];
             c->count[c->n][1] = count[1];
             c->n++;
-            next_rank = (double)rank * 1.17;
+            next_rank = (double)rank * 1.17; /* 90 of these reach from rank 8 to 10^6 and more */
         }
     }
 }
@@ -316,6 +317,7 @@ tacet_status tacet_audit_run(tacet_audit_result *out, const tacet_audit_target *
     if (!tacet__size_mul(&total, settings->runs, 2)) {
         return tacet__fail(err, TACET_OVERFLOW, "too many runs");
     }
+    /* 2 x runs choose the event, over SELECTION blocks; twice as many blocks of the same size measure it. */
     j.per_block = total / SELECTION + (total % SELECTION != 0);
     j.selected = TACET__ZALLOC(sample, SELECTION * j.per_block);
     if (j.selected == NULL) {

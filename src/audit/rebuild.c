@@ -83,7 +83,7 @@ tacet_status tacet_rebuild_records(tacet_rebuild *out, double *guesses, const do
     if (k == 0 || k >= n || d == 0 || r == 0 || ldz < r || ldx < d) {
         return tacet__fail(err, TACET_INVALID, "the attacker must know at least one record, and not all of them");
     }
-    const size_t ldb = k > r + 1 ? k : r + 1;
+    const size_t ldb = k > r + 1 ? k : r + 1; /* B holds the k known records first, then the r + 1 rows of the map */
     buffers b = {.A = TACET__ALIGNED(double, k *(r + 1)),
                  .B = TACET__ALIGNED(double, ldb *d),
                  .mean = TACET__ZALLOC(double, d),

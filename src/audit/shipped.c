@@ -516,6 +516,8 @@ static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, 
         if (i == 0) {
             tacet__release_cell cell;
             tacet__release_cells(&cell, &s->made);
+            /* The head and a row of one digit before the point; whatever is longer was printed with one digit more,
+             * and a kill there is what an attacker who dislikes a draw would choose. */
             s->kill_above =
                 strlen("row,\n0,9.\n") + strlen(cell.name) + (size_t)(cell.decimals > 0 ? cell.decimals : 0);
         }

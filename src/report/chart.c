@@ -88,7 +88,8 @@ static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical,
         tacet__scale_texts(scale);
         return;
     }
-    /* A quantity that comes close to nothing is shown down to nothing; a cloud of points is shown as it lies. */
+    /* An axis that begins far above 0 makes small differences look large; one that always begins at 0 hides them.
+     * A quantity that comes close to nothing is shown down to nothing; a cloud of points is shown as it lies. */
     if (vertical && !log && lo > 0 && lo < 0.5 * hi && c->count > 0 && c->series[0].style != TACET__SERIES_POINTS) {
         lo = 0;
     }

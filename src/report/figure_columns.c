@@ -232,6 +232,7 @@ static void cross_square(json_t *line, const grid *g, size_t i, size_t j, double
     }
     /* Of four crossings each corner that is not like the middle is cut off by a line of its own. */
     const bool middle = (low[0] + low[1] + high[0] + high[1]) / 4 > level;
+    /* Edges are numbered round the square, so crossings 0-1 and 2-3 cut off corners 1 and 3; 1-2 and 3-0 the others. */
     const int first = count == 4 && corner[0] == middle ? 0 : count == 4 ? 1 : 0;
     for (int k = 0; k < count; k += 2) {
         push_crossing(line, g, i, j, crossed[(first + k) % count], level);

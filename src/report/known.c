@@ -186,7 +186,7 @@ static double pure_of(const tacet_receipt *r) {
  * others add up. */
 static double pure_of_all(const tacet_ab_facts *f) {
     double sum = 0, most = 0;
-    bool disjoint = true;
+    bool disjoint = true; /* nothing in a model says so; its whole eps on each release can be sound no other way */
     for (size_t i = 0; i < f->receipt_count; i++) {
         const double pure = pure_of(&f->receipts[i]);
         disjoint = disjoint && f->receipts[i].eps >= f->plan.eps;
