@@ -11,8 +11,7 @@ enum { MANY = 5000 };
 
 static char *run_and_read(fixture *f) {
     tacet_manifest m;
-    tacet_error err = {0};
-    test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    run_ok(f, &m);
     assert_int_equal(m.rows, f->n);
     tacet_manifest_clear(&m);
     char *text = slurp(f->release);
@@ -148,8 +147,7 @@ static void a_stopped_run_goes_on_without_another_charge(void **state) {
     assert_false(exists(f->release));
     stop_flag = false;
     f->settings.progress = NULL;
-    tacet_error_clear(&err);
-    test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    run_ok(f, &m);
     tacet_manifest_clear(&m);
     assert_true(exists(f->release));
 }
@@ -182,8 +180,7 @@ static void records_that_change_while_they_are_read_are_not_released(void **stat
     tacet_error_clear(&err);
     assert_int_equal(tacet_curate_run(&m, &f->settings, &err), TACET_CONFLICT); /* the ticket is of other records */
     *last = before;
-    tacet_error_clear(&err);
-    test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    run_ok(f, &m);
     tacet_manifest_clear(&m);
     assert_true(exists(f->release));
 }
@@ -207,7 +204,6 @@ static void a_persons_price_is_what_the_ledger_has(void **state) {
         tacet_ledger_settings stored;
         tacet_charge charge;
         tacet_blob texts;
-        tacet_error err = {0};
         assert_ok(tacet_space_decode(&space, SPACES[i % 3], strlen(SPACES[i % 3]), NULL));
         use_memory(f);
         f->settings.space = &space;
@@ -220,7 +216,7 @@ static void a_persons_price_is_what_the_ledger_has(void **state) {
         f->settings.eps = 1;
         f->settings.budget_eps = 50;
         f->settings.budget_delta = 1e-3;
-        test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+        run_ok(f, &m);
         tacet_ledger_settings_defaults(&stored);
         stored.use_stored = true;
         assert_ok(tacet_ledger_open(&ledger, f->ledger, &stored, NULL));

@@ -63,13 +63,6 @@ size_t tacet__session_left(const tacet__session *r) {
     return left;
 }
 
-static void learn(tacet__session *r, size_t row, double value) {
-    r->order[r->known] = row;
-    r->raw[r->known] = value;
-    take(r, row);
-    r->known++;
-}
-
 /* --- one question ---------------------------------------------------------------------------------------------------
  */
 
@@ -84,20 +77,18 @@ static tacet_status put_aside(tacet__session *r, size_t row, tacet_error *err) {
 }
 
 static void answered(tacet__session *r, const tacet__journal_query *q) {
-    if (q->how == TACET__ASKED_RANDOM) {
-        r->random[r->random_count++] = q->value;
-    }
-    if (q->how == TACET__ASKED_MODEL) {
-        r->base = r->base == SIZE_MAX ? r->known : r->base;
-        r->chosen[r->chosen_count++] = q->value;
-    }
-    learn(r, q->row, q->value);
-    r->asked++;
+    r->random_count += q->how == TACET__ASKED_RANDOM ? 1 : 0;
+    r->base = q->how == TACET__ASKED_MODEL && r->base == SIZE_MAX ? r->known : r->base;
+    r->order[r->known] = q->row;
+    r->raw[r->known] = q->value;
+    r->how[r->known] = q->how;
+    r->known++;
+    take(r, q->row);
     if (r->s->progress != NULL) {
         size_t best = 0;
         double best_value = 0;
         best_of(r, &best, &best_value);
-        r->s->progress(r->asked, r->s->queries, best, best_value, r->s->user);
+        r->s->progress(r->known, r->s->queries, best, best_value, r->s->user);
     }
 }
 
@@ -234,8 +225,15 @@ static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, ui
 /* --- what is known ------------------------------------------------------------------------------------------------ */
 
 static void tell_chance(tacet_session_result *out, const tacet__session *r) {
-    out->compared = tacet_chance_tell(&out->chance, r->random, r->random_count, r->chosen, r->chosen_count, r->asked,
-                                      r->s->minimize, NULL) == TACET_OK;
+    double *values = TACET__ZALLOC(double, r->known); /* of random rows from the front, of chosen ones from the back */
+    size_t random = 0;
+    size_t rest = r->known;
+    for (size_t i = 0; i < r->known && values != NULL; i++) {
+        values[r->how[i] == TACET__ASKED_RANDOM ? random++ : --rest] = r->raw[i]; /* it goes by ranks alone */
+    }
+    out->compared = values != NULL && tacet_chance_tell(&out->chance, values, random, values + rest, r->known - rest,
+                                                        r->known, r->s->minimize, NULL) == TACET_OK;
+    free(values);
 }
 
 static void tell_model(tacet_session_result *out, tacet__session *r) {
@@ -265,7 +263,7 @@ static void tell_model(tacet_session_result *out, tacet__session *r) {
 
 /* Only a model that is there is asked, and only the averaging modeler, which draws nothing at random when it is. */
 static void show(tacet__session *r) {
-    tacet_session_result so_far = {.count = r->asked, .failed = r->failed, .failed_count = r->failed_count};
+    tacet_session_result so_far = {.count = r->known, .failed = r->failed, .failed_count = r->failed_count};
     if (r->s->looked == NULL || r->known == 0) {
         return;
     }
@@ -301,7 +299,9 @@ static tacet_status step(tacet__session *r, bool *failed, tacet_error *err) {
 }
 
 static tacet_session_end end_of(tacet_status status) {
-    return status == TACET_STATE                           ? TACET_SESSION_STOPPED
+    return status == TACET_OK                              ? TACET_SESSION_DONE
+           : status == TACET_UNSUPPORTED                   ? TACET_SESSION_UNMEASURABLE
+           : status == TACET_STATE                         ? TACET_SESSION_STOPPED
            : status == TACET_BUDGET                        ? TACET_SESSION_BUDGET
            : status == TACET_IO || status == TACET_TIMEOUT ? TACET_SESSION_AWAY
                                                            : TACET_SESSION_REFUSED;
@@ -314,7 +314,7 @@ static tacet_status search(tacet__session *r, tacet_error *err) {
     for (size_t i = 0; status == TACET_OK; i++) {
         bool failed = false;
         bool open = false;
-        if (i >= r->book.count && (r->asked >= r->s->queries || tacet__session_left(r) == 0)) {
+        if (i >= r->book.count && (r->known >= r->s->queries || tacet__session_left(r) == 0)) {
             break;
         }
         if (r->s->stop != NULL && r->s->stop(r->s->user)) {
@@ -326,7 +326,7 @@ static tacet_status search(tacet__session *r, tacet_error *err) {
             return tacet__fail(err, TACET_UNSUPPORTED, "%zu rows one after the other could not be measured", failures);
         }
     }
-    for (size_t h = 0; h < r->holder_count && status == TACET_OK && r->asked < r->s->queries; h++) {
+    for (size_t h = 0; h < r->holder_count && status == TACET_OK && r->known < r->s->queries; h++) {
         const tacet_error *why = &r->absent[h].why;
         status = why->status != TACET_OK ? tacet__fail(err, why->status, "%s", why->message) : TACET_OK;
     }
@@ -362,8 +362,7 @@ static json_t *settings_json(const tacet__session *r) {
 static tacet_status reserve(tacet__session *r, size_t values, tacet_error *err) {
     const bool good = tacet__grow((void **)&r->order, &r->capacity[0], values, sizeof *r->order) &&
                       tacet__grow((void **)&r->raw, &r->capacity[1], values, sizeof *r->raw) &&
-                      tacet__grow((void **)&r->random, &r->capacity[2], values, sizeof *r->random) &&
-                      tacet__grow((void **)&r->chosen, &r->capacity[3], values, sizeof *r->chosen);
+                      tacet__grow((void **)&r->how, &r->capacity[2], values, sizeof *r->how);
     return good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu values", values);
 }
 
@@ -428,7 +427,7 @@ static void conclude(tacet_session_result *out, tacet__session *r) {
     best_of(r, &out->best_row, &out->best_value);
     tell_model(out, r);
     tell_chance(out, r);
-    out->count = r->asked;
+    out->count = r->known;
     out->rows = r->order;
     out->values = r->raw;
     out->failed = r->failed;
@@ -458,8 +457,7 @@ static void clear(tacet__session *r) {
     free(r->order);
     free(r->raw);
     free(r->failed);
-    free(r->random);
-    free(r->chosen);
+    free(r->how);
     free(r->low);
     free(r->high);
     free(r->map);
@@ -474,19 +472,7 @@ static void clear(tacet__session *r) {
 
 /* Whether a search that ended so has something to tell, rather than only why it failed. */
 static bool may_conclude(tacet_status status) {
-    switch (status) {
-    case TACET_OK:
-    case TACET_STATE:
-    case TACET_BUDGET:
-    case TACET_IO:
-    case TACET_TIMEOUT:
-    case TACET_DENIED:
-    case TACET_NOT_FOUND:
-    case TACET_UNSUPPORTED:
-        return true;
-    default:
-        return false;
-    }
+    return status == TACET_OK || status == TACET_STATE || status == TACET_UNSUPPORTED || is_absence(status);
 }
 
 tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_settings *settings,
@@ -511,9 +497,7 @@ tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_se
         r.initial = initial_of(&r);
         status = search(&r, &why);
         if (may_conclude(status) && r.known > 0) {
-            out->end = status == TACET_OK            ? TACET_SESSION_DONE
-                       : status == TACET_UNSUPPORTED ? TACET_SESSION_UNMEASURABLE
-                                                     : end_of(status);
+            out->end = end_of(status);
             out->why = why;
             status = TACET_OK;
             conclude(out, &r);

@@ -27,21 +27,18 @@ typedef struct tacet__session {
     bool trying;                    /* an absent holder is being tried */
     const tacet_session_asker *asker;
     tacet__journal book;
-    bool *taken;    /* rows that were asked or are known */
-    size_t *order;  /* rows in the order the model learns them: random, chosen */
-    double *raw;    /* their values as measured */
-    size_t known;   /* how many */
-    size_t asked;   /* of them, answered by the asker */
-    size_t answers; /* the same, and what the journal has and the model was not told yet */
-    size_t base;    /* of them, known before the model chose for the first time; SIZE_MAX: it has not yet */
+    bool *taken;       /* rows that were asked or are known */
+    size_t *order;     /* rows in the order the model learns them: random, chosen */
+    double *raw;       /* their values as measured */
+    tacet__asked *how; /* and why each was asked */
+    size_t known;      /* how many */
+    size_t answers;    /* the same, and what the journal has and the model was not told yet */
+    size_t base;       /* of them, known before the model chose for the first time; SIZE_MAX: it has not yet */
     size_t *failed;
     size_t failed_count, failed_capacity;
-    double *random; /* values of the rows asked at random */
-    size_t random_count;
-    double *chosen; /* … and of those the model chose */
-    size_t chosen_count;
-    size_t capacity[4]; /* of order, raw, random and chosen */
-    size_t initial;     /* random first rows */
+    size_t random_count; /* of the values, those of rows asked at random */
+    size_t capacity[3];  /* of order, raw and how */
+    size_t initial;      /* random first rows */
     bool averaging;
     double shift, scale; /* model value = sign (g(y) - shift) / scale */
     double lengthscale;

@@ -161,7 +161,7 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     for (size_t i = 0; status == TACET_OK && i < initial_count; i++) {
         initial[i] = number_of(r, r->order[i]);
     }
-    const size_t left = r->s->queries > r->asked ? r->s->queries - r->asked : 0;
+    const size_t left = r->s->queries > r->known ? r->s->queries - r->known : 0;
     settings.rows = r->kept != NULL ? r->kept : r->rows;
     settings.ld = r->d;
     settings.d = r->d;

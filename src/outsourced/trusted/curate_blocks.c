@@ -9,7 +9,7 @@
  * Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table. Cost: a pass over the text; with noise,
  * d exact draws and d numbers of text a record. */
 #include "io/csv/internal.h"
-#include "outsourced/trusted/curate_blocks.h"
+#include "outsourced/trusted/curate_job.h"
 
 #include "io/csv/block.h"
 #include "core/decimal.h"

@@ -34,6 +34,10 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
 /* A table in parts elsewhere: the first pass, and the second. */
 tacet_status tacet__curate_parts_check(tacet__curate *job, tacet_error *err);
 tacet_status tacet__curate_parts_draw(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err);
+/* curate_blocks.c, a table through several threads, its order kept. Without `table`: reads and checks the whole table
+ * and counts its records (job->found). With it, then: draws every record's release and writes it to `file`, bytes that
+ * it gives to the table as well. A bad record is the first one of the table, whatever the number of threads. */
+tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err);
 /* Opens one of the files of text and finds the columns of the inputs, and of the person. `columns` has room for d + 1
  * places. */
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, size_t file,

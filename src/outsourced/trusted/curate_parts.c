@@ -8,7 +8,6 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "outsourced/trusted/curate_blocks.h"
 
 #include <sodium.h>
 #include <stdio.h>

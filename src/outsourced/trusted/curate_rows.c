@@ -6,7 +6,6 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "outsourced/trusted/curate_blocks.h"
 
 #include <sodium.h>
 #include <stdlib.h>
