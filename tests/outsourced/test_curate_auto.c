@@ -72,8 +72,10 @@ static void leaves_what_was_named(void **state) {
     double spread = 0;
     assert_status(tacet__curate_spread(&spread, TACET_CURATE_PUBLISHED, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
     assert_status(tacet__curate_spread(&spread, TACET_CURATE_GAUSSIAN, 3, 1, 0, NULL), TACET_UNSUPPORTED);
+    tacet_error err = {0};
     s = settings_for(3, NAN, 0);
-    assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
+    assert_status(tacet_curate_resolve(&s, &err), TACET_INVALID);
+    assert_string_equal(err.message, "eps must be above 0"); /* the setting, not what calibration makes of it */
     s = settings_for(3, 1, 1);
     assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
     s = settings_for(3, 1e-320, 0); /* nothing has so much noise */
