@@ -343,9 +343,7 @@ static tacet_status load(tacet_csv_table *table, const char *text, const tacet_c
     const tacet_csv_source source = source_of(&p, text, strlen(text), 3, 4);
     tacet_csv *csv = NULL;
     tacet_status status = tacet_csv_open(&csv, &source, NULL, err);
-    if (status == TACET_OK) {
-        status = tacet_csv_load(table, csv, wanted, err);
-    }
+    TACET_THEN(status, tacet_csv_load(table, csv, wanted, err));
     tacet_csv_close(csv);
     assert_int_equal(p.closed, 1);
     return status;

@@ -260,9 +260,7 @@ static void test_no_memory(void **state) {
         (void)unlink(path);
         fail_alloc_after(n);
         tacet_status status = tacet__db_open(&db, path, &s, NULL);
-        if (status == TACET_OK) {
-            status = tacet__db_prepare(db, &q, "SELECT 1", NULL);
-        }
+        TACET_THEN(status, tacet__db_prepare(db, &q, "SELECT 1", NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         assert_int_equal(status, hit ? TACET_NO_MEMORY : TACET_OK);

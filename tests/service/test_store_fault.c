@@ -163,12 +163,8 @@ static void test_allocations(void **state) {
     for (long n = 1;; n++) {
         fail_alloc_after(n);
         tacet_status status = tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL);
-        if (status == TACET_OK) {
-            status = tacet__studies_get(s, &study, "a", NULL);
-        }
-        if (status == TACET_OK) {
-            status = tacet__studies_ledger(s, &path, "a", NULL);
-        }
+        TACET_THEN(status, tacet__studies_get(s, &study, "a", NULL));
+        TACET_THEN(status, tacet__studies_ledger(s, &path, "a", NULL));
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         if (hit == 0) {

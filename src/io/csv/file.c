@@ -66,9 +66,7 @@ tacet_status tacet_csv_load_file(tacet_csv_table *out, const char *path, const t
     *out = (tacet_csv_table){0};
     tacet_csv *csv = NULL;
     tacet_status status = tacet_csv_open_file(&csv, path, NULL, err);
-    if (status == TACET_OK) {
-        status = tacet_csv_load(out, csv, wanted, err);
-    }
+    TACET_THEN(status, tacet_csv_load(out, csv, wanted, err));
     tacet_csv_close(csv);
     return status;
 }

@@ -106,9 +106,7 @@ tacet_status tacet_csv_load(tacet_csv_table *out, tacet_csv *csv, const tacet_cs
         return tacet__fail(err, TACET_NO_MEMORY, "%s: out of memory reading a table", tacet_csv_input(csv));
     }
     tacet_status status = find_all(columns, csv, wanted, err);
-    if (status == TACET_OK) {
-        status = read_all(&table, &held, csv, columns, wanted, err);
-    }
+    TACET_THEN(status, read_all(&table, &held, csv, columns, wanted, err));
     const size_t least = wanted->least_records > 0 ? wanted->least_records : 1;
     if (status == TACET_OK && table.n < least) {
         status = tacet__fail(err, TACET_PARSE, "%s: %zu records after the header, at least %zu needed",

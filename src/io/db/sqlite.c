@@ -232,12 +232,8 @@ static tacet_status make_durable(store *db, const char *path, const tacet__db_se
         status =
             tacet__db_exec(&db->base, "PRAGMA cache_size=-16384; PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__db_prepare(&db->base, &query, "PRAGMA journal_mode=WAL", err);
-    }
-    if (status == TACET_OK) {
-        status = step_patiently(db, query, &row, err);
-    }
+    TACET_THEN(status, tacet__db_prepare(&db->base, &query, "PRAGMA journal_mode=WAL", err));
+    TACET_THEN(status, step_patiently(db, query, &row, err));
     if (status == TACET_OK) {
         size_t size = 0;
         const unsigned char *mode = tacet__query_bytes(query, 0, &size);

@@ -37,9 +37,7 @@ static void close_store(tacet__db *base) {
 static tacet_status exec(tacet__db *base, const char *sql, tacet_error *err) {
     tacet__pg_store *db = (tacet__pg_store *)base;
     tacet_status status = db->in_transaction ? tacet__pg_empty_queue(db, err) : tacet__pg_revive(db, err);
-    if (status == TACET_OK) {
-        status = tacet__pg_run(db, sql, "statement", err);
-    }
+    TACET_THEN(status, tacet__pg_run(db, sql, "statement", err));
     return status;
 }
 
@@ -117,9 +115,7 @@ static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
         /* The connection had died unnoticed; nothing has happened yet, so once more is safe. */
         tacet_error_clear(&first);
         status = tacet__pg_open(db, &first);
-        if (status == TACET_OK) {
-            status = run_begin(db, how, &first);
-        }
+        TACET_THEN(status, run_begin(db, how, &first));
     }
     db->in_transaction = true;
     if (status != TACET_OK) {
@@ -312,18 +308,14 @@ static tacet_status first_step(tacet__pg_store *db, tacet__pg_statement *query, 
     }
     tacet_error first = {TACET_OK, ""};
     tacet_status status = tacet__pg_revive(db, &first);
-    if (status == TACET_OK) {
-        status = ask(db, query, &first);
-    }
+    TACET_THEN(status, ask(db, query, &first));
     if (status == TACET_IO && PQstatus(db->connection) != CONNECTION_OK && strncmp(query->sql, "SELECT", 6) == 0) {
         /* The connection had died unnoticed; asking again changes nothing. */
         tacet_error_clear(&first);
         PQclear(query->result);
         query->result = NULL;
         status = tacet__pg_open(db, &first);
-        if (status == TACET_OK) {
-            status = ask(db, query, &first);
-        }
+        TACET_THEN(status, ask(db, query, &first));
     }
     return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", first.message);
 }
@@ -496,9 +488,7 @@ tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet_
     db->busy_ms = settings->busy_ms;
     db->read_only = settings->read_only;
     tacet_status status = take_url(db, url, err);
-    if (status == TACET_OK) {
-        status = tacet__pg_open(db, err);
-    }
+    TACET_THEN(status, tacet__pg_open(db, err));
     if (status == TACET_OK) {
         bool there = false;
         status = find_schema(db, &there, err);

@@ -76,15 +76,11 @@ static tacet_status make_map(bandit *j, const tacet__definition *def, const void
         .kind = TACET_DOMAIN_BOX, .d = def->d, .lower = j->bounds, .upper = j->bounds + def->d, .levels = def->levels};
     tacet__definition_range(def, &lo, &hi);
     tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
-    if (status == TACET_OK) {
-        status = snapshot == NULL ? tacet__central_features(&j->features, kernel, &j->domain, def->features, err)
-                                  : tacet_central_state_features(&j->features, kernel, snapshot, size, err);
-    }
+    TACET_THEN(status, snapshot == NULL ? tacet__central_features(&j->features, kernel, &j->domain, def->features, err)
+                                        : tacet_central_state_features(&j->features, kernel, snapshot, size, err));
     tacet_kernel_free(kernel);
-    if (status == TACET_OK) {
-        status =
-            tacet_central_map_create(&j->map, j->features, &j->domain, tacet_features_dim(j->features), lo, hi, err);
-    }
+    TACET_THEN(status, tacet_central_map_create(&j->map, j->features, &j->domain, tacet_features_dim(j->features), lo,
+                                                hi, err));
     return status;
 }
 

@@ -83,9 +83,7 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
     tacet_status status = tacet__central_open(c, def, ledger, snapshot == NULL, err);
-    if (status == TACET_OK) {
-        status = make_policy(&out->policy, c, def, snapshot, size, err);
-    }
+    TACET_THEN(status, make_policy(&out->policy, c, def, snapshot, size, err));
     if (status != TACET_OK) {
         tacet_policy_free(out->policy);
         out->policy = NULL;
@@ -135,9 +133,8 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
         return status;
     }
     status = tacet__definition_kernel(&kernel, def, def->d, err);
-    if (status == TACET_OK) {
-        status = tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err);
-    }
+    TACET_THEN(status,
+               tacet_central_direct_model(&model, learner->policy, kernel, &about, def->points, def->count, err));
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {
         tacet_error_clear(err);

@@ -192,10 +192,8 @@ tacet_status tacet_store_token(char text[TACET_TOKEN_TEXT], const tacet_store_pl
     if (status == TACET_OK && r->study != NULL) {
         status = tacet__studies_get(store, &study, r->study, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__place_audit(store, err, "study token --role %s --study %.48s", r->role,
-                                    r->study != NULL ? r->study : "(all)");
-    }
+    TACET_THEN(status, tacet__place_audit(store, err, "study token --role %s --study %.48s", r->role,
+                                          r->study != NULL ? r->study : "(all)"));
     TACET_THEN(status, tacet__studies_add_token(store, text, role, r->study, r->label != NULL ? r->label : "", end,
                                                 r->open_most, r->rounds_most, err));
     tacet__study_clear(&study);
@@ -214,9 +212,7 @@ tacet_status tacet_store_token_renew(char text[TACET_TOKEN_TEXT], const tacet_st
     }
     tacet_status status = end_of(&end, days, err);
     TACET_THEN(status, tacet__place_open(&store, place, err));
-    if (status == TACET_OK) {
-        status = tacet__place_audit(store, err, "study token --renew %llu", (unsigned long long)number);
-    }
+    TACET_THEN(status, tacet__place_audit(store, err, "study token --renew %llu", (unsigned long long)number));
     TACET_THEN(status, tacet__studies_renew_token(store, text, number, end, old, err));
     tacet__studies_close(store);
     return status;
@@ -225,9 +221,7 @@ tacet_status tacet_store_token_renew(char text[TACET_TOKEN_TEXT], const tacet_st
 tacet_status tacet_store_token_drop(const tacet_store_place *place, uint64_t number, tacet_error *err) {
     tacet__studies *store = NULL;
     tacet_status status = tacet__place_open(&store, place, err);
-    if (status == TACET_OK) {
-        status = tacet__place_audit(store, err, "study token --drop %llu", (unsigned long long)number);
-    }
+    TACET_THEN(status, tacet__place_audit(store, err, "study token --drop %llu", (unsigned long long)number));
     TACET_THEN(status, tacet__studies_drop_token(store, number, err));
     tacet__studies_close(store);
     return status;

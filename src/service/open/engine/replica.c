@@ -68,10 +68,8 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob_init(&ledger);
     tacet_status status = find_study(r, err);
     note_alive(r, status);
-    if (status == TACET_OK) {
-        status =
-            tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
-    }
+    TACET_THEN(status, tacet__definition_decode(&r->def, (const char *)r->study.definition.data,
+                                                r->study.definition.size, err));
     if (status == TACET_OK && r->study.rounds > r->def.rounds) {
         r->def.rounds = r->study.rounds;
     }

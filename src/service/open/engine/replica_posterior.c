@@ -278,11 +278,9 @@ static tacet_status from_release(const tacet__replica *r, tacet__job *job) {
         status =
             tacet__fail(&job->err, TACET_STATE, "this study releases its best point alone, and no model of the others");
     }
-    if (status == TACET_OK) {
-        status = tacet_ab_model_is(text, strlen(text))
-                     ? tacet_ab_model_decode(&model.table, text, strlen(text), &job->err)
-                     : tacet_contextual_model_decode(&model.function, text, strlen(text), &job->err);
-    }
+    TACET_THEN(status, tacet_ab_model_is(text, strlen(text))
+                           ? tacet_ab_model_decode(&model.table, text, strlen(text), &job->err)
+                           : tacet_contextual_model_decode(&model.function, text, strlen(text), &job->err));
     if (job->figure != NULL && strcmp(job->figure, "variants") == 0) { /* drawn of the model itself */
         TACET_THEN(status, model.table != NULL ? TACET_OK : tacet__fail(&job->err, TACET_STATE, "it has no contexts"));
         job->body = status == TACET_OK ? json_incref((json_t *)(size_t)inner) : NULL; /* counted, not changed */

@@ -60,12 +60,8 @@ static tacet_status check_ledger(tacet__studies *studies, tacet__study_report *o
     tacet_blob path;
     tacet_blob_init(&path);
     tacet_status status = tacet__studies_ledger(studies, &path, study->name, &detail);
-    if (status == TACET_OK) {
-        status = tacet__ledger_view_open(&view, (const char *)path.data, &detail);
-    }
-    if (status == TACET_OK) {
-        status = tacet__ledger_verify(view, &report, NULL, &detail);
-    }
+    TACET_THEN(status, tacet__ledger_view_open(&view, (const char *)path.data, &detail));
+    TACET_THEN(status, tacet__ledger_verify(view, &report, NULL, &detail));
     tacet__ledger_view_close(view);
     tacet_blob_clear(&path);
     if (status == TACET_OK) {
@@ -93,9 +89,7 @@ tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *
         tacet__studies_rollback(studies);
     }
     recount count = {0};
-    if (status == TACET_OK) {
-        status = tacet__studies_read(studies, &study, 1, count_event, &count, err);
-    }
+    TACET_THEN(status, tacet__studies_read(studies, &study, 1, count_event, &count, err));
     if (status == TACET_OK && count.events == study.head) { /* otherwise a server has gone on meanwhile */
         status = check_counts(tacet__log_half(studies, &study), &study, &count, err);
     }
@@ -104,9 +98,7 @@ tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *
     if (status == TACET_OK && study.model == TACET__STUDY_CENTRAL) {
         status = tacet__read_head(&studies->open, &shown, study.open_number, false, err);
         out->shown = status == TACET_OK ? tacet__shown_seq(&study, &shown) : 0;
-        if (status == TACET_OK) {
-            status = check_ledger(studies, out, &study, err);
-        }
+        TACET_THEN(status, check_ledger(studies, out, &study, err));
     }
     tacet__study_clear(&study);
     return status;
@@ -131,9 +123,7 @@ static tacet_status copy_file(const char *from, const char *to, const char *name
     tacet__db *db = NULL;
     const tacet__db_settings settings = {.busy_ms = BUSY_MS};
     tacet_status status = tacet__path(source, from, name, err);
-    if (status == TACET_OK) {
-        status = tacet__path(target, to, name, err);
-    }
+    TACET_THEN(status, tacet__path(target, to, name, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -145,9 +135,7 @@ static tacet_status copy_file(const char *from, const char *to, const char *name
     }
     memcpy(sql + used, "'", 2);
     status = tacet__db_open(&db, source, &settings, err);
-    if (status == TACET_OK) {
-        status = tacet__db_exec(db, sql, err);
-    }
+    TACET_THEN(status, tacet__db_exec(db, sql, err));
     tacet__db_close(db);
     if (status == TACET_OK && chmod(target, S_IRUSR | S_IWUSR) != 0) {
         status = tacet__fail(err, tacet__db_errno(errno), "cannot protect %s: %s", target, strerror(errno));
@@ -219,18 +207,10 @@ static tacet_status copy_trusted(const char *store, const char *folder, tacet_er
     tacet__db *lock = NULL;
     const tacet__db_settings settings = {.busy_ms = BUSY_MS};
     tacet_status status = tacet__path(path, store, "trusted.db", err);
-    if (status == TACET_OK) {
-        status = tacet__db_open(&lock, path, &settings, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__db_begin(lock, true, err);
-    }
-    if (status == TACET_OK) {
-        status = copy_file(store, folder, "trusted.db", err);
-    }
-    if (status == TACET_OK) {
-        status = copy_ledgers(store, folder, err);
-    }
+    TACET_THEN(status, tacet__db_open(&lock, path, &settings, err));
+    TACET_THEN(status, tacet__db_begin(lock, true, err));
+    TACET_THEN(status, copy_file(store, folder, "trusted.db", err));
+    TACET_THEN(status, copy_ledgers(store, folder, err));
     if (lock != NULL) {
         tacet__db_rollback(lock);
     }
@@ -247,8 +227,6 @@ tacet_status tacet__studies_backup(const char *store, const char *folder, tacet_
                            folder, strerror(errno));
     }
     tacet_status status = copy_file(store, folder, "open.db", err);
-    if (status == TACET_OK) {
-        status = copy_trusted(store, folder, err);
-    }
+    TACET_THEN(status, copy_trusted(store, folder, err));
     return status == TACET_OK ? sync_path(folder, O_RDONLY | O_DIRECTORY, err) : status;
 }

@@ -230,12 +230,8 @@ tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t fro
         for (; status == TACET_OK && row; seq++) {
             tacet__event event;
             status = take_event(query, &event, seq, hash, err);
-            if (status == TACET_OK) {
-                status = fn(&event, user, err);
-            }
-            if (status == TACET_OK) {
-                status = tacet__query_step(query, &row, err);
-            }
+            TACET_THEN(status, fn(&event, user, err));
+            TACET_THEN(status, tacet__query_step(query, &row, err));
         }
         tacet__query_reset(query);
         if (status == TACET_OK && seq == first) {
@@ -291,12 +287,8 @@ tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *st
         return tacet__fail(err, TACET_CORRUPT, "the log ends at event %llu, before %llu: it was cut off",
                            (unsigned long long)head.head, (unsigned long long)from);
     }
-    if (status == TACET_OK) {
-        status = hash_at(half, study, from - 1, hash, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__read_events(half, study->number, from, head.head, hash, fn, user, err);
-    }
+    TACET_THEN(status, hash_at(half, study, from - 1, hash, err));
+    TACET_THEN(status, tacet__read_events(half, study->number, from, head.head, hash, fn, user, err));
     if (status == TACET_OK && memcmp(hash, head.hash, sizeof hash) != 0) {
         status = tacet__fail(err, TACET_CORRUPT, "the log does not end in the event its study names");
     }

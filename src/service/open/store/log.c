@@ -316,9 +316,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     tacet__chain(event->hash, event);
     status = insert_event(studies, event, err);
     TACET_THEN(status, insert_finders(studies, event, key, err));
-    if (status == TACET_OK) {
-        status = tacet__count_held(studies, event, err);
-    }
+    TACET_THEN(status, tacet__count_held(studies, event, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -397,9 +395,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
         status = write_study(studies, study, err);
         TACET_THEN(status, tacet__write_held(studies, err));
     }
-    if (status == TACET_OK) {
-        status = tacet__part_commit(studies, half, err);
-    }
+    TACET_THEN(status, tacet__part_commit(studies, half, err));
     if (status == TACET_OK) {
         forget_transaction(studies);
     } else {

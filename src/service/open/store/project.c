@@ -193,9 +193,7 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
             tacet__db_rollback(open->db); /* reports alone: that they came is not written */
             return TACET_OK;
         }
-        if (status == TACET_OK) {
-            status = tacet__write_head(open, &shown, study->open_number, err);
-        }
+        TACET_THEN(status, tacet__write_head(open, &shown, study->open_number, err));
         if (status == TACET_OK) {
             return tacet__db_commit(open->db, err);
         }
@@ -221,20 +219,14 @@ tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study
         /* The open store is read first: what it has seen then was in the log before the log is read. */
         tacet__head shown = {0};
         status = tacet__read_head(&studies->open, &shown, study->open_number, false, err);
-        if (status == TACET_OK) {
-            status = tacet__read_head(&studies->trusted, &head, study->number, false, err);
-        }
+        TACET_THEN(status, tacet__read_head(&studies->trusted, &head, study->number, false, err));
         if (status == TACET_OK && tacet__shown_seq(study, &shown) > head.head) {
             status = put_back(study, tacet__shown_seq(study, &shown), head.head, err);
         }
         study->checked = status == TACET_OK;
     }
-    if (status == TACET_OK) {
-        status = tacet__read_head(&studies->trusted, &head, study->number, false, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__half_relax(&studies->open, true, err);
-    }
+    TACET_THEN(status, tacet__read_head(&studies->trusted, &head, study->number, false, err));
+    TACET_THEN(status, tacet__half_relax(&studies->open, true, err));
     while (status == TACET_OK && more) {
         status = project_some(studies, study, &head, &more, err);
     }

@@ -138,9 +138,7 @@ static tacet_status read_number(tacet__db *db, int64_t *out, const char *sql, ta
     bool row = false;
     *out = 0;
     tacet_status status = tacet__db_prepare(db, &query, sql, err);
-    if (status == TACET_OK) {
-        status = tacet__query_step(query, &row, err);
-    }
+    TACET_THEN(status, tacet__query_step(query, &row, err));
     if (status == TACET_OK && row) {
         *out = tacet__query_int(query, 0);
     }
@@ -161,9 +159,7 @@ static tacet_status read_version(tacet__db *db, tacet__side side, int64_t *versi
         return status;
     }
     status = read_number(db, version, "SELECT version FROM store_version", err);
-    if (status == TACET_OK) {
-        status = read_number(db, &stored_side, "SELECT side FROM store_version", err);
-    }
+    TACET_THEN(status, read_number(db, &stored_side, "SELECT side FROM store_version", err));
     if (status == TACET_OK && stored_side != (int64_t)side) {
         status = tacet__fail(err, TACET_CORRUPT, "the store is not the %s one",
                              side == TACET__SIDE_TRUSTED ? "trusted" : "open");
@@ -227,12 +223,8 @@ tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *p
                                             .serves = true,
                                             .vfs = settings->vfs};
     tacet_status status = tacet__db_open(&half->db, path, &db_settings, err);
-    if (status == TACET_OK) {
-        status = check_version(half->db, side, settings->create, err);
-    }
-    if (status == TACET_OK) {
-        status = prepare(half, side, err);
-    }
+    TACET_THEN(status, check_version(half->db, side, settings->create, err));
+    TACET_THEN(status, prepare(half, side, err));
     if (status != TACET_OK) {
         tacet__half_close(half);
     }
@@ -294,12 +286,8 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
                                "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
     const bool open = side == TACET__SIDE_OPEN;
     tacet_status status = tacet__db_begin(half->db, true, err);
-    if (status == TACET_OK) {
-        status = open ? TACET_OK : tacet__db_exec(half->db, ROLES, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__db_exec(half->db, open ? OPEN : TRUSTED, err);
-    }
+    TACET_THEN(status, open ? TACET_OK : tacet__db_exec(half->db, ROLES, err));
+    TACET_THEN(status, tacet__db_exec(half->db, open ? OPEN : TRUSTED, err));
     if (status == TACET_OK) {
         return tacet__db_commit(half->db, err);
     }

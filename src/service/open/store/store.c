@@ -250,9 +250,7 @@ tacet_status tacet__find_study(tacet__half *half, tacet__study *out, const char 
     bool row = false;
     tacet__query_bind_text(query, 1, name, strlen(name));
     tacet_status status = tacet__query_step(query, &row, err);
-    if (status == TACET_OK) {
-        status = row ? take_study(query, out, err) : TACET_NOT_FOUND;
-    }
+    TACET_THEN(status, row ? take_study(query, out, err) : TACET_NOT_FOUND);
     tacet__query_reset(query);
     return status;
 }
@@ -268,12 +266,8 @@ static tacet_status list_in(tacet__half *half, tacet__study_model first, tacet__
     tacet_status status = tacet__query_step(query, &row, err);
     while (status == TACET_OK && row) {
         status = take_study(query, &study, err);
-        if (status == TACET_OK) {
-            status = fn(&study, user, err);
-        }
-        if (status == TACET_OK) {
-            status = tacet__query_step(query, &row, err);
-        }
+        TACET_THEN(status, fn(&study, user, err));
+        TACET_THEN(status, tacet__query_step(query, &row, err));
     }
     tacet__query_reset(query);
     tacet__study_clear(&study);
@@ -364,9 +358,7 @@ tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secre
     tacet__study there;
     tacet__study_init(&there);
     tacet_status status = tacet__half_relax(half, false, err);
-    if (status == TACET_OK) {
-        status = tacet__db_begin(half->db, true, err);
-    }
+    TACET_THEN(status, tacet__db_begin(half->db, true, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -468,9 +460,7 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
     study.created = (uint64_t)time(NULL);
     randombytes_buf(study.secret, sizeof study.secret);
     tacet_status status = tacet_blob_append(&study.definition, definition, size, err);
-    if (status == TACET_OK) {
-        status = tacet__add_study(&studies->open, &study, model == TACET__STUDY_LOCAL, err);
-    }
+    TACET_THEN(status, tacet__add_study(&studies->open, &study, model == TACET__STUDY_LOCAL, err));
     study.open_number = study.number;
     if (status == TACET_OK && model == TACET__STUDY_CENTRAL) {
         const uint64_t open_number = study.number;
@@ -494,9 +484,7 @@ static tacet_status change_in(tacet__half *half, uint64_t number, int which, int
     tacet__head head;
     tacet__query *query = half->queries[which];
     tacet_status status = tacet__half_relax(half, false, err);
-    if (status == TACET_OK) {
-        status = tacet__db_begin_rows(half->db, err);
-    }
+    TACET_THEN(status, tacet__db_begin_rows(half->db, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -525,9 +513,7 @@ static tacet_status change(tacet__studies *studies, const char *name, int which,
     if (status == TACET_OK && half == NULL) {
         status = tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
-    if (status == TACET_OK) {
-        status = change_in(half, study.number, which, value, err);
-    }
+    TACET_THEN(status, change_in(half, study.number, which, value, err));
     if (status == TACET_OK && half != &studies->open) {
         status = change_in(&studies->open, study.open_number, which, value, err);
     }

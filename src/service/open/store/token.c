@@ -167,12 +167,8 @@ tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn
     tacet_status status = tacet__query_step(query, &row, err);
     while (status == TACET_OK && row) {
         status = take_token(query, &token, err);
-        if (status == TACET_OK) {
-            status = fn(&token, user, err);
-        }
-        if (status == TACET_OK) {
-            status = tacet__query_step(query, &row, err);
-        }
+        TACET_THEN(status, fn(&token, user, err));
+        TACET_THEN(status, tacet__query_step(query, &row, err));
     }
     tacet__query_reset(query);
     return status;
