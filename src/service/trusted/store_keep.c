@@ -136,38 +136,19 @@ tacet_status tacet_store_snapshot(char **out, const tacet_store_place *place, co
 
 /* --- tickets ------------------------------------------------------------------------------------------------------ */
 
-typedef struct wanted_token {
-    uint64_t id;
-    bool found;
-    unsigned char hash[TACET__STUDIES_TOKEN_HASH];
-} wanted_token;
-
-static tacet_status look_for_token(const tacet__token *t, void *user, tacet_error *err) {
-    wanted_token *w = user;
-    (void)err;
-    if (t->id == w->id) {
-        w->found = true;
-        memcpy(w->hash, t->hash, sizeof w->hash);
-    }
-    return TACET_OK;
-}
-
 tacet_status tacet_store_expire(uint64_t *expired, const tacet_store_place *place, const char *study, uint64_t seconds,
                                 uint64_t token, tacet_error *err) {
     tacet__metrics metrics = {0};
     tacet__studies *store = NULL;
-    wanted_token w = {.id = token};
+    tacet__token holder = {0};
     const tacet__engine_settings engine = {
         .store = tacet__place_settings(place), .kinds = tacet__service_kinds, .metrics = &metrics};
     tacet_status status = TACET_OK;
     *expired = 0;
     if (token != 0) {
         status = tacet__place_open(&store, place, err);
-        TACET_THEN(status, tacet__studies_list_tokens(store, look_for_token, &w, err));
+        TACET_THEN(status, tacet__studies_token(store, &holder, token, err));
         tacet__studies_close(store);
-        if (status == TACET_OK && !w.found) {
-            status = tacet__fail(err, TACET_NOT_FOUND, "there is no token of this number");
-        }
     }
     tacet__job *job = status == TACET_OK ? tacet__job_create(TACET__JOB_EXPIRE) : NULL;
     if (status == TACET_OK && job == NULL) {
@@ -176,7 +157,7 @@ tacet_status tacet_store_expire(uint64_t *expired, const tacet_store_place *plac
     if (status == TACET_OK) {
         job->x = seconds;
         job->owned = token != 0;
-        memcpy(job->owner, w.hash, sizeof job->owner);
+        memcpy(job->owner, holder.hash, sizeof job->owner);
         status = tacet__engine_once(&engine, study, job, err);
         *expired = job->number;
     }

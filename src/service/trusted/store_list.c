@@ -12,9 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const ROLES[] = {
-    [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
-
 _Static_assert((int)TACET_TOKEN_TEXT == (int)TACET__STUDIES_TOKEN_TEXT, "room for a token");
 
 tacet__studies_settings tacet__place_settings(const tacet_store_place *place) {
@@ -180,10 +177,7 @@ tacet_status tacet_store_token(char text[TACET_TOKEN_TEXT], const tacet_store_pl
     tacet__token_role role = TACET__TOKEN_DEVICE;
     uint64_t end = 0;
     text[0] = '\0';
-    while (role <= TACET__TOKEN_OWNER && strcmp(r->role, ROLES[role]) != 0) {
-        role++;
-    }
-    if (role > TACET__TOKEN_OWNER) {
+    if (!tacet__token_role_read(&role, r->role)) {
         return tacet__fail(err, TACET_INVALID, "a token's role is device, analyst or owner");
     }
     tacet__study_init(&study);
@@ -228,7 +222,7 @@ tacet_status tacet_store_token_drop(const tacet_store_place *place, uint64_t num
 }
 
 static tacet_status add_token(const tacet__token *t, void *user, tacet_error *err) {
-    const char *role = t->role >= TACET__TOKEN_DEVICE && t->role <= TACET__TOKEN_OWNER ? ROLES[t->role] : "?";
+    const char *role = tacet__token_role_text(t->role);
     return json_array_append_new(
                user, json_pack("{sI ss ss ss sI sI sI sI}", "id", (json_int_t)t->id, "role", role, "study", t->study,
                                "label", t->label, "created", (json_int_t)t->created, "expires", (json_int_t)t->expires,

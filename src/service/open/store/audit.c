@@ -73,19 +73,14 @@ tacet_status tacet__studies_audit(tacet__studies *studies, uint64_t *number, con
     }
     (void)snprintf(line.who, sizeof line.who, "%s", who);
     (void)snprintf(line.what, sizeof line.what, "%s", what);
-    tacet_status status = tacet__half_relax(open, false, err);
-    TACET_THEN(status, tacet__db_begin(open->db, true, err));
+    tacet_status status = tacet__half_begin(open, false, err);
     if (status != TACET_OK) {
         return status;
     }
-    status = append_line(open, &line, err);
-    if (status == TACET_OK) {
-        if (number != NULL) {
-            *number = line.number;
-        }
-        return tacet__db_commit(open->db, err);
+    status = tacet__half_end(open, append_line(open, &line, err), err);
+    if (status == TACET_OK && number != NULL) {
+        *number = line.number;
     }
-    tacet__db_rollback(open->db);
     return status;
 }
 

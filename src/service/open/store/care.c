@@ -80,7 +80,7 @@ static tacet_status check_ledger(tacet__studies *studies, tacet__study_report *o
 tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *out, const char *name,
                                   tacet_error *err) {
     tacet__study study;
-    tacet__head shown;
+    tacet__study shown;
     memset(out, 0, sizeof *out);
     tacet__study_init(&study);
     tacet_status status = tacet__studies_get(studies, &study, name, err);

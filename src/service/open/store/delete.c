@@ -23,10 +23,9 @@ static tacet_status bury(tacet__half *half, uint64_t number, const char *name, u
     static const char *const BY_PLACE[] = {"event", "observed", "client_key", "snapshot", "release", "shown"};
     char sql[512];
     char grave[TACET__GRAVE];
-    tacet__head there;
+    tacet__study there;
     name_of_grave(grave, name, open_number);
-    tacet_status status = tacet__half_relax(half, false, err);
-    TACET_THEN(status, tacet__db_begin_rows(half->db, err));
+    tacet_status status = tacet__half_begin(half, true, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -50,10 +49,7 @@ static tacet_status bury(tacet__half *half, uint64_t number, const char *name, u
                    (int)TACET__STUDY_DELETED, tacet__db_shared(half->db) ? "''::bytea" : "x''",
                    (unsigned long long)number);
     TACET_THEN(status, tacet__db_exec(half->db, sql, err));
-    TACET_THEN(status, tacet__db_commit(half->db, err));
-    if (status != TACET_OK) {
-        tacet__db_rollback(half->db);
-    }
+    status = tacet__half_end(half, status, err);
     return status == TACET_CONFLICT || status == TACET_STATE ? TACET_IO : status; /* no fault of the client's */
 }
 

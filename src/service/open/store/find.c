@@ -268,7 +268,7 @@ tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *st
                                  void *user, tacet_error *err) {
     tacet__half *half = tacet__log_half(studies, study);
     unsigned char hash[TACET__EVENT_HASH_BYTES];
-    tacet__head head;
+    tacet__study head = {.head = study->head}; /* in a transaction of it, with what was just appended */
     if (from == 0) {
         return tacet__fail(err, TACET_INVALID, "the first event is 1");
     }
@@ -276,11 +276,8 @@ tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *st
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
     tacet_status status = TACET_OK;
-    if (studies->writing == half &&
-        studies->study == study) { /* what was just appended is not in the study's row yet */
-        head.head = study->head;
-        memcpy(head.hash, studies->head_hash, sizeof head.hash);
-    } else {
+    memcpy(head.hash, study->hash, sizeof head.hash);
+    if (studies->writing != half || studies->study != study) {
         status = tacet__read_head(half, &head, study->number, false, err);
     }
     if (status == TACET_OK && from > head.head + 1) {

@@ -15,18 +15,13 @@ static bool is_part(const tacet__studies *studies, const tacet__half *half) {
     return studies->gathering && half == &studies->open;
 }
 
-static tacet_status begin_rows(tacet__half *half, tacet_error *err) {
-    const tacet_status status = tacet__half_relax(half, false, err);
-    return status != TACET_OK ? status : tacet__db_begin_rows(half->db, err);
-}
-
 tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet_error *err) {
     studies->touched = false;
     if (is_part(studies, half)) {
         return studies->gathered_lost ? tacet__fail(err, TACET_IO, "the transaction of several studies was lost")
                                       : TACET_OK;
     }
-    return begin_rows(half, err);
+    return tacet__half_begin(half, true, err);
 }
 
 tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err) {
@@ -53,7 +48,7 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err) {
     if (tacet__db_shared(half->db)) {
         return tacet__fail(err, TACET_DENIED, "studies in PostgreSQL have a lock each");
     }
-    const tacet_status status = begin_rows(half, err);
+    const tacet_status status = tacet__half_begin(half, true, err);
     studies->touched = false;
     studies->gathering = status == TACET_OK;
     studies->gathered_changes = studies->gathered_lost = false;

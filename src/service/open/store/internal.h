@@ -102,9 +102,8 @@ struct tacet__studies {
     tacet__half *writing; /* NULL: none */
     uint64_t number;      /* its study */
     bool changed;
-    bool touched; /* something was written, perhaps in part */
-    unsigned char head_hash[TACET__EVENT_HASH_BYTES];
-    tacet__study *study; /* borrowed from begin to commit */
+    bool touched;        /* something was written, perhaps in part */
+    tacet__study *study; /* borrowed from begin to commit; its head and hash are those of what was appended */
     tacet__looked looked[TACET__LOOKED_MOST];
     size_t looked_count;
     tacet__held_row held[TACET__HELD_MOST];
@@ -123,6 +122,10 @@ tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *p
 void tacet__half_close(tacet__half *half);
 /* Whether its transactions must be on the disk when they return. */
 tacet_status tacet__half_relax(tacet__half *half, bool relaxed, tacet_error *err);
+/* A synced transaction of this side by itself: of the whole store, or (`rows`) of rows that the caller locks. */
+tacet_status tacet__half_begin(tacet__half *half, bool rows, tacet_error *err);
+/* Its end, given how it went so far: committed, or rolled back. */
+tacet_status tacet__half_end(tacet__half *half, tacet_status status, tacet_error *err);
 /* Roles and rights, on PostgreSQL. */
 tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error *err);
 
@@ -172,26 +175,20 @@ tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet
 tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err);
 void tacet__part_rollback(tacet__studies *studies, tacet__half *half);
 
-/* What TACET__Q_STUDY_LOCK and _LOOK give. */
-typedef struct tacet__head {
-    tacet__study_state state;
-    uint64_t head, snapshot, suggested, observed, released, rounds, fence;
-    unsigned char hash[TACET__EVENT_HASH_BYTES];
-} tacet__head;
-
 /* A text column into an array; what does not fit is cut off. */
 void tacet__take_text(char *out, size_t size, tacet__query *query, int column);
-tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err);
-tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint64_t number, tacet_error *err);
+/* What changes of a study with its log, and nothing else of it: state, counts, fence, the hash of the newest event.
+ * `number` is the study's on this side; `lock`: nobody else writes to it before the end of the transaction. */
+tacet_status tacet__read_head(tacet__half *half, tacet__study *out, uint64_t number, bool lock, tacet_error *err);
+tacet_status tacet__write_head(tacet__half *half, const tacet__study *study, uint64_t number, tacet_error *err);
 /* Events from … to of a study, chained to `hash`, the one before; it ends as that of the last one. */
 tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t from, uint64_t to,
                                 unsigned char hash[TACET__EVENT_HASH_BYTES], tacet__event_fn *fn, void *user,
                                 tacet_error *err);
 /* The place in the log of the last event that the open store was told of; 0: of none. */
-uint64_t tacet__shown_seq(const tacet__study *study, const tacet__head *shown);
-/* CORRUPT when the open store is ahead of, or beside, the log whose head is given. */
-tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
-                                tacet_error *err);
+uint64_t tacet__shown_seq(const tacet__study *study, const tacet__study *shown);
+/* CORRUPT when the open store is ahead of, or beside, the log of the study, whose head was just read. */
+tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, tacet_error *err);
 
 /* delete.c: whether a study that is shown was deleted where its log was, and a crash left the rest, which is done then.
  */

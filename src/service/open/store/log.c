@@ -88,7 +88,7 @@ void tacet__take_text(char *out, size_t size, tacet__query *query, int column) {
     out[length] = '\0';
 }
 
-tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err) {
+tacet_status tacet__read_head(tacet__half *half, tacet__study *out, uint64_t number, bool lock, tacet_error *err) {
     tacet__query *query = half->queries[lock ? TACET__Q_STUDY_LOCK : TACET__Q_STUDY_LOOK];
     bool row = false;
     size_t size = 0;
@@ -119,36 +119,22 @@ tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t numb
     return status;
 }
 
-tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint64_t number, tacet_error *err) {
+tacet_status tacet__write_head(tacet__half *half, const tacet__study *study, uint64_t number, tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_STUDY_SET];
     tacet__query_bind_int(query, 1, (int64_t)number);
-    tacet__query_bind_int(query, 2, head->state);
-    tacet__query_bind_int(query, 3, (int64_t)head->head);
-    tacet__query_bind_bytes(query, 4, head->hash, sizeof head->hash);
-    tacet__query_bind_int(query, 5, (int64_t)head->snapshot);
-    tacet__query_bind_int(query, 6, (int64_t)head->suggested);
-    tacet__query_bind_int(query, 7, (int64_t)head->observed);
-    tacet__query_bind_int(query, 8, (int64_t)head->released);
-    tacet__query_bind_int(query, 9, (int64_t)head->fence);
+    tacet__query_bind_int(query, 2, study->state);
+    tacet__query_bind_int(query, 3, (int64_t)study->head);
+    tacet__query_bind_bytes(query, 4, study->hash, sizeof study->hash);
+    tacet__query_bind_int(query, 5, (int64_t)study->snapshot);
+    tacet__query_bind_int(query, 6, (int64_t)study->suggested);
+    tacet__query_bind_int(query, 7, (int64_t)study->observed);
+    tacet__query_bind_int(query, 8, (int64_t)study->released);
+    tacet__query_bind_int(query, 9, (int64_t)study->fence);
     return tacet__query_send(query, err);
-}
-
-static void take_head(tacet__study *study, const tacet__head *head) {
-    study->checked = true;
-    study->state = head->state;
-    study->head = head->head;
-    study->snapshot = head->snapshot;
-    study->suggested = head->suggested;
-    study->observed = head->observed;
-    study->released = head->released;
-    study->rounds = head->rounds;
-    study->fence = head->fence;
-    memcpy(study->hash, head->hash, sizeof study->hash);
 }
 
 tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, tacet_error *err) {
     tacet__half *half = tacet__log_half(studies, study);
-    tacet__head head;
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open already");
     }
@@ -162,17 +148,16 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     tacet__query_bind_int(half->queries[TACET__Q_STUDY_LOCK], 1, (int64_t)study->number);
     status = studies->wish_count > 0 ? tacet__query_ahead(half->queries[TACET__Q_STUDY_LOCK], err) : TACET_OK;
     TACET_THEN(status, tacet__ask_wishes(studies, half, study->number, err));
-    TACET_THEN(status, tacet__read_head(half, &head, study->number, true, err));
+    TACET_THEN(status, tacet__read_head(half, study, study->number, true, err));
     if (status == TACET_OK && !study->checked) {
-        status = tacet__check_shown(studies, study, &head, err);
+        status = tacet__check_shown(studies, study, err);
     }
     if (status != TACET_OK) {
         tacet__part_rollback(studies, half);
         studies->wish_count = 0;
         return status;
     }
-    take_head(study, &head);
-    memcpy(studies->head_hash, study->hash, sizeof study->hash);
+    study->checked = true;
     studies->writing = half;
     studies->number = study->number;
     studies->study = study;
@@ -312,7 +297,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
         event->number = study->released + 1;
     }
     studies->touched = true;
-    memcpy(event->hash, studies->head_hash, sizeof event->hash);
+    memcpy(event->hash, study->hash, sizeof event->hash);
     tacet__chain(event->hash, event);
     status = insert_event(studies, event, err);
     TACET_THEN(status, insert_finders(studies, event, key, err));
@@ -320,7 +305,6 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     if (status != TACET_OK) {
         return status;
     }
-    memcpy(studies->head_hash, event->hash, sizeof event->hash);
     studies->changed = true;
     study->head = event->seq;
     memcpy(study->hash, event->hash, sizeof study->hash);
@@ -370,29 +354,15 @@ static void forget_transaction(tacet__studies *studies) {
     studies->held_count = 0;
 }
 
-/* What a batch changed of the study's own row. */
-static tacet_status write_study(tacet__studies *studies, const tacet__study *study, tacet_error *err) {
-    tacet__head head = {.state = study->state,
-                        .head = study->head,
-                        .snapshot = study->snapshot,
-                        .suggested = study->suggested,
-                        .observed = study->observed,
-                        .released = study->released,
-                        .fence = study->fence};
-    memcpy(head.hash, studies->head_hash, sizeof head.hash);
-    return tacet__write_head(studies->writing, &head, studies->number, err);
-}
-
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     tacet__half *half = studies->writing;
     if (half == NULL) {
         return tacet__fail(err, TACET_STATE, "no transaction is open");
     }
-    tacet__study *study = studies->study;
     tacet_status status = TACET_OK;
-    if (studies->changed) {
+    if (studies->changed) { /* the study's own row, once a batch */
         studies->touched = true;
-        status = write_study(studies, study, err);
+        status = tacet__write_head(half, studies->study, studies->number, err);
         TACET_THEN(status, tacet__write_held(studies, err));
     }
     TACET_THEN(status, tacet__part_commit(studies, half, err));

@@ -62,7 +62,7 @@ static void mark(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study 
     }
 }
 
-uint64_t tacet__shown_seq(const tacet__study *study, const tacet__head *shown) {
+uint64_t tacet__shown_seq(const tacet__study *study, const tacet__study *shown) {
     uint64_t covered = 0;
     if (!study->reports_private || shown->head == 0) {
         return shown->head;
@@ -73,7 +73,7 @@ uint64_t tacet__shown_seq(const tacet__study *study, const tacet__head *shown) {
 
 /* That the log has the last event the open store was told of; hash is then that event's in the log. Before the first
  * it is made of the study's name and definition, which are public, and not sealed. */
-static tacet_status compare_hash(tacet__half *log, const tacet__study *study, const tacet__head *shown, uint64_t head,
+static tacet_status compare_hash(tacet__half *log, const tacet__study *study, const tacet__study *shown, uint64_t head,
                                  unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
     unsigned char sealed[TACET__EVENT_HASH_BYTES];
     tacet__query *query = log->queries[TACET__Q_EVENT_HASH];
@@ -103,9 +103,8 @@ static tacet_status compare_hash(tacet__half *log, const tacet__study *study, co
     return status;
 }
 
-tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
-                                tacet_error *err) {
-    tacet__head shown;
+tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, tacet_error *err) {
+    tacet__study shown;
     unsigned char hash[TACET__EVENT_HASH_BYTES];
     if (study->model == TACET__STUDY_LOCAL) {
         return TACET_OK;
@@ -114,13 +113,13 @@ tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *stu
     if (status != TACET_OK) {
         return status;
     }
-    return compare_hash(&studies->trusted, study, &shown, head->head, hash, err);
+    return compare_hash(&studies->trusted, study, &shown, study->head, hash, err);
 }
 
 typedef struct walk {
     tacet__studies *studies;
     const tacet__study *study;
-    tacet__head *shown;
+    tacet__study *shown;
 } walk;
 
 static tacet_status show(const tacet__event *event, void *user, tacet_error *err) {
@@ -163,10 +162,10 @@ static tacet_status show(const tacet__event *event, void *user, tacet_error *err
 }
 
 /* One transaction of the open store; *more when the log goes on behind it. */
-static tacet_status project_some(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
+static tacet_status project_some(tacet__studies *studies, const tacet__study *study, const tacet__study *head,
                                  bool *more, tacet_error *err) {
     tacet__half *open = &studies->open;
-    tacet__head shown;
+    tacet__study shown;
     unsigned char hash[TACET__EVENT_HASH_BYTES];
     *more = false;
     tacet_status status = tacet__db_begin_rows(open->db, err);
@@ -203,7 +202,7 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
 }
 
 tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study, tacet_error *err) {
-    tacet__head head = {0};
+    tacet__study head = {0};
     bool more = true;
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open");
@@ -217,7 +216,7 @@ tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study
     tacet_status status = TACET_OK;
     if (!study->checked) {
         /* The open store is read first: what it has seen then was in the log before the log is read. */
-        tacet__head shown = {0};
+        tacet__study shown = {0};
         status = tacet__read_head(&studies->open, &shown, study->open_number, false, err);
         TACET_THEN(status, tacet__read_head(&studies->trusted, &head, study->number, false, err));
         if (status == TACET_OK && tacet__shown_seq(study, &shown) > head.head) {

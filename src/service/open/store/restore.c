@@ -22,20 +22,14 @@ static tacet_status salt_in(tacet__half *half, tacet__study *study, uint64_t num
         memcpy(bytes + size, study->salts[i].bytes, TACET__SALT_BYTES);
         size += TACET__SALT_BYTES;
     }
-    tacet_status status = tacet__half_relax(half, false, err);
-    TACET_THEN(status, tacet__db_begin_rows(half->db, err));
+    const tacet_status status = tacet__half_begin(half, true, err);
     if (status != TACET_OK) {
         return status;
     }
     tacet__query_bind_int(query, 1, (int64_t)number);
     tacet__query_bind_bytes(query, 2, bytes, size);
     tacet__query_bind_int(query, 3, state);
-    status = tacet__query_run(query, err);
-    if (status == TACET_OK) {
-        return tacet__db_commit(half->db, err);
-    }
-    tacet__db_rollback(half->db);
-    return status;
+    return tacet__half_end(half, tacet__query_run(query, err), err);
 }
 
 /* As if the open store had seen nothing of the study yet. */
@@ -44,7 +38,7 @@ static tacet_status unshow(tacet__studies *studies, const tacet__study *study, t
     tacet__query *drop = studies->open.queries[TACET__Q_SHOWN_DROP];
     tacet__query *set = studies->open.queries[TACET__Q_STUDY_UNSHOW];
     tacet__chain_start(start, study);
-    tacet_status status = tacet__db_begin_rows(studies->open.db, err);
+    tacet_status status = tacet__half_begin(&studies->open, true, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -56,11 +50,7 @@ static tacet_status unshow(tacet__studies *studies, const tacet__study *study, t
         tacet__query_bind_bytes(set, 2, start, sizeof start);
         status = tacet__query_run(set, err);
     }
-    if (status == TACET_OK) {
-        return tacet__db_commit(studies->open.db, err);
-    }
-    tacet__db_rollback(studies->open.db);
-    return status;
+    return tacet__half_end(&studies->open, status, err);
 }
 
 tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, bool whole, tacet__study_state *state,

@@ -168,9 +168,10 @@ static tacet_status read_version(tacet__db *db, tacet__side side, int64_t *versi
 }
 
 /* The version is read again under the lock: another process may have been faster. */
-static tacet_status make_tables(tacet__db *db, tacet__side side, tacet_error *err) {
+static tacet_status make_tables(tacet__half *half, tacet__side side, tacet_error *err) {
     int64_t version = 0;
-    tacet_status status = tacet__db_begin(db, true, err);
+    tacet__db *db = half->db;
+    tacet_status status = tacet__half_begin(half, false, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -178,17 +179,13 @@ static tacet_status make_tables(tacet__db *db, tacet__side side, tacet_error *er
     if (status == TACET_OK && version == 0) {
         status = tacet__db_exec(db, TABLES[side == TACET__SIDE_OPEN][tacet__db_shared(db)], err);
     }
-    if (status == TACET_OK) {
-        return tacet__db_commit(db, err);
-    }
-    tacet__db_rollback(db);
-    return status;
+    return tacet__half_end(half, status, err);
 }
 
-static tacet_status check_version(tacet__db *db, tacet__side side, bool create, tacet_error *err) {
+static tacet_status check_version(tacet__half *half, tacet__side side, bool create, tacet_error *err) {
     const char *name = side == TACET__SIDE_OPEN ? "open" : "trusted";
     int64_t version = 0;
-    const tacet_status status = read_version(db, side, &version, err);
+    const tacet_status status = read_version(half->db, side, &version, err);
     if (status != TACET_OK || version == VERSION) {
         return status;
     }
@@ -198,7 +195,7 @@ static tacet_status check_version(tacet__db *db, tacet__side side, bool create, 
                            "made it, or begin a new store",
                            name, (long long)version, VERSION);
     }
-    return create ? make_tables(db, side, err) : tacet__fail(err, TACET_NOT_FOUND, "there is no %s store", name);
+    return create ? make_tables(half, side, err) : tacet__fail(err, TACET_NOT_FOUND, "there is no %s store", name);
 }
 
 static tacet_status prepare(tacet__half *half, tacet__side side, tacet_error *err) {
@@ -223,7 +220,7 @@ tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *p
                                             .serves = true,
                                             .vfs = settings->vfs};
     tacet_status status = tacet__db_open(&half->db, path, &db_settings, err);
-    TACET_THEN(status, check_version(half->db, side, settings->create, err));
+    TACET_THEN(status, check_version(half, side, settings->create, err));
     TACET_THEN(status, prepare(half, side, err));
     if (status != TACET_OK) {
         tacet__half_close(half);
@@ -251,6 +248,21 @@ tacet_status tacet__half_relax(tacet__half *half, bool relaxed, tacet_error *err
     if (status == TACET_OK) {
         half->relaxed = relaxed;
     }
+    return status;
+}
+
+tacet_status tacet__half_begin(tacet__half *half, bool rows, tacet_error *err) {
+    const tacet_status status = tacet__half_relax(half, false, err);
+    return status != TACET_OK ? status
+           : rows             ? tacet__db_begin_rows(half->db, err)
+                              : tacet__db_begin(half->db, true, err);
+}
+
+tacet_status tacet__half_end(tacet__half *half, tacet_status status, tacet_error *err) {
+    if (status == TACET_OK) {
+        return tacet__db_commit(half->db, err);
+    }
+    tacet__db_rollback(half->db);
     return status;
 }
 
@@ -285,12 +297,11 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
                                "GRANT UPDATE ON study, snapshot, holder, shown TO tacet_open, tacet_trusted;"
                                "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
     const bool open = side == TACET__SIDE_OPEN;
-    tacet_status status = tacet__db_begin(half->db, true, err);
-    TACET_THEN(status, open ? TACET_OK : tacet__db_exec(half->db, ROLES, err));
-    TACET_THEN(status, tacet__db_exec(half->db, open ? OPEN : TRUSTED, err));
-    if (status == TACET_OK) {
-        return tacet__db_commit(half->db, err);
+    tacet_status status = tacet__half_begin(half, false, err);
+    if (status != TACET_OK) {
+        return status;
     }
-    tacet__db_rollback(half->db);
-    return status;
+    status = open ? TACET_OK : tacet__db_exec(half->db, ROLES, err);
+    TACET_THEN(status, tacet__db_exec(half->db, open ? OPEN : TRUSTED, err));
+    return tacet__half_end(half, status, err);
 }

@@ -295,17 +295,12 @@ tacet_status tacet__studies_key_mark(tacet__studies *studies, const char *mark, 
         return tacet__fail(err, TACET_CONFLICT,
                            "the store was served with another key file (ledger.key): give every server the same one");
     }
-    status = tacet__db_begin(half->db, true, err);
+    status = tacet__half_begin(half, false, err);
     if (status != TACET_OK) {
         return status;
     }
     tacet__query_bind_text(set, 1, mark, strlen(mark));
-    status = tacet__query_run(set, err);
-    if (status == TACET_OK) {
-        return tacet__db_commit(half->db, err);
-    }
-    tacet__db_rollback(half->db);
-    return status;
+    return tacet__half_end(half, tacet__query_run(set, err), err);
 }
 
 tacet_status tacet__studies_list(tacet__studies *studies, tacet__study_fn *fn, void *user, tacet_error *err) {
@@ -357,8 +352,7 @@ static tacet_status insert_study(tacet__half *half, tacet__study *study, bool se
 tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secret, tacet_error *err) {
     tacet__study there;
     tacet__study_init(&there);
-    tacet_status status = tacet__half_relax(half, false, err);
-    TACET_THEN(status, tacet__db_begin(half->db, true, err));
+    tacet_status status = tacet__half_begin(half, false, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -376,11 +370,7 @@ tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secre
             there = swap;
         }
     }
-    if (status == TACET_OK) {
-        status = tacet__db_commit(half->db, err);
-    } else {
-        tacet__db_rollback(half->db);
-    }
+    status = tacet__half_end(half, status, err);
     tacet__study_clear(&there);
     return status;
 }
@@ -481,10 +471,9 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
 
 /* Under the study's own lock, so that no batch is in between. */
 static tacet_status change_in(tacet__half *half, uint64_t number, int which, int64_t value, tacet_error *err) {
-    tacet__head head;
+    tacet__study head;
     tacet__query *query = half->queries[which];
-    tacet_status status = tacet__half_relax(half, false, err);
-    TACET_THEN(status, tacet__db_begin_rows(half->db, err));
+    tacet_status status = tacet__half_begin(half, true, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -494,11 +483,7 @@ static tacet_status change_in(tacet__half *half, uint64_t number, int which, int
         tacet__query_bind_int(query, 2, value);
         status = tacet__query_run(query, err);
     }
-    if (status == TACET_OK) {
-        return tacet__db_commit(half->db, err);
-    }
-    tacet__db_rollback(half->db);
-    return status;
+    return tacet__half_end(half, status, err);
 }
 
 /* One number of a study, where its log is and where it is shown. */

@@ -305,6 +305,11 @@ tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET
 /* NOT_FOUND: no such token, or it has expired. Found by its hash, compared in constant time. */
 tacet_status tacet__studies_check_token(tacet__studies *studies, tacet__token *out, const char *text, tacet_error *err);
 tacet_status tacet__studies_drop_token(tacet__studies *studies, uint64_t id, tacet_error *err); /* NOT_FOUND */
+/* Token `id`, whether it has expired or not. NOT_FOUND. */
+tacet_status tacet__studies_token(tacet__studies *studies, tacet__token *out, uint64_t id, tacet_error *err);
+/* "device", "analyst", "owner"; false: text (which may be NULL) is none of them. */
+const char *tacet__token_role_text(tacet__token_role role);
+bool tacet__token_role_read(tacet__token_role *out, const char *text);
 /* All of them, also those that have expired. */
 typedef tacet_status tacet__token_fn(const tacet__token *token, void *user, tacet_error *err);
 tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn *fn, void *user, tacet_error *err);

@@ -12,6 +12,21 @@
 
 enum { RANDOM_BYTES = 30 };
 static const char HEAD[] = "tacet_";
+static const char *const ROLES[] = {
+    [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
+
+const char *tacet__token_role_text(tacet__token_role role) {
+    return role >= TACET__TOKEN_DEVICE && role <= TACET__TOKEN_OWNER ? ROLES[role] : "?";
+}
+
+bool tacet__token_role_read(tacet__token_role *out, const char *text) {
+    for (*out = TACET__TOKEN_DEVICE; text != NULL && *out <= TACET__TOKEN_OWNER; (*out)++) {
+        if (strcmp(text, ROLES[*out]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void tacet__studies_token_hash(unsigned char out[TACET__STUDIES_TOKEN_HASH], const char *text, size_t size) {
     (void)crypto_generichash(out, TACET__STUDIES_TOKEN_HASH, (const unsigned char *)text, size, NULL, 0);
@@ -68,17 +83,7 @@ static tacet_status begin(tacet__studies *studies, tacet_error *err) {
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open");
     }
-    const tacet_status status = tacet__half_relax(&studies->open, false, err);
-    return status == TACET_OK ? tacet__db_begin(studies->open.db, true, err) : status;
-}
-
-/* Commits what went well, and rolls back the rest. */
-static tacet_status end(tacet__studies *studies, tacet_status status, tacet_error *err) {
-    if (status == TACET_OK) {
-        return tacet__db_commit(studies->open.db, err);
-    }
-    tacet__db_rollback(studies->open.db);
-    return status;
+    return tacet__half_begin(&studies->open, false, err);
 }
 
 tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
@@ -101,21 +106,11 @@ tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__
         return status;
     }
     draw(text, &token);
-    status = end(studies, insert(&studies->open, &token, err), err);
+    status = tacet__half_end(&studies->open, insert(&studies->open, &token, err), err);
     if (status != TACET_OK) {
         sodium_memzero(text, TACET__STUDIES_TOKEN_TEXT);
     }
     return status;
-}
-
-static tacet_status take_text(char *out, size_t most, tacet__query *query, int column, tacet_error *err) {
-    size_t size = 0;
-    const unsigned char *bytes = tacet__query_bytes(query, column, &size);
-    if (size > most) {
-        return tacet__fail(err, TACET_CORRUPT, "a token in the store is damaged");
-    }
-    memcpy(out, bytes, size);
-    return TACET_OK;
 }
 
 static tacet_status take_token(tacet__query *query, tacet__token *out, tacet_error *err) {
@@ -132,8 +127,9 @@ static tacet_status take_token(tacet__query *query, tacet__token *out, tacet_err
         return tacet__fail(err, TACET_CORRUPT, "a token in the store is damaged");
     }
     memcpy(out->hash, hash, size);
-    const tacet_status status = take_text(out->study, TACET__STUDY_NAME_MOST, query, 3, err);
-    return status == TACET_OK ? take_text(out->label, TACET__TOKEN_LABEL_MOST, query, 5, err) : status;
+    tacet__take_text(out->study, sizeof out->study, query, 3);
+    tacet__take_text(out->label, sizeof out->label, query, 5);
+    return TACET_OK;
 }
 
 static bool expired(const tacet__token *token) {
@@ -174,40 +170,37 @@ tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn
     return status;
 }
 
-typedef struct wanted {
-    uint64_t id;
-    tacet__token token; /* id 0: not found */
-} wanted;
-
-static tacet_status look_for(const tacet__token *token, void *user, tacet_error *err) {
-    wanted *w = user;
+/* `wanted` becomes the token of its number. */
+static tacet_status look_for(const tacet__token *token, void *wanted, tacet_error *err) {
+    tacet__token *w = wanted;
     (void)err;
-    if (token->id == w->id) {
-        w->token = *token;
-    }
+    *w = token->id == w->id ? *token : *w;
     return TACET_OK;
+}
+
+tacet_status tacet__studies_token(tacet__studies *studies, tacet__token *out, uint64_t id, tacet_error *err) {
+    *out = (tacet__token){.id = id};
+    const tacet_status status = tacet__studies_list_tokens(studies, look_for, out, err);
+    return status == TACET_OK && (id == 0 || out->role == 0)
+               ? tacet__fail(err, TACET_NOT_FOUND, "there is no token of this number")
+               : status;
 }
 
 /* The token of a number, and its row gone; in a transaction. */
 static tacet_status take_out(tacet__studies *studies, tacet__token *out, uint64_t id, tacet_error *err) {
     tacet__query *drop = studies->open.queries[TACET__Q_TOKEN_DROP];
-    wanted w = {.id = id};
-    tacet_status status = tacet__studies_list_tokens(studies, look_for, &w, err);
-    if (status == TACET_OK && (w.token.id == 0 || id == 0)) {
-        status = tacet__fail(err, TACET_NOT_FOUND, "there is no token of this number");
+    const tacet_status status = tacet__studies_token(studies, out, id, err);
+    if (status != TACET_OK) {
+        return status;
     }
-    if (status == TACET_OK) {
-        tacet__query_bind_int(drop, 1, (int64_t)id);
-        status = tacet__query_run(drop, err);
-    }
-    *out = w.token;
-    return status;
+    tacet__query_bind_int(drop, 1, (int64_t)id);
+    return tacet__query_run(drop, err);
 }
 
 tacet_status tacet__studies_drop_token(tacet__studies *studies, uint64_t id, tacet_error *err) {
     tacet__token token;
     const tacet_status status = begin(studies, err);
-    return status == TACET_OK ? end(studies, take_out(studies, &token, id, err), err) : status;
+    return status == TACET_OK ? tacet__half_end(&studies->open, take_out(studies, &token, id, err), err) : status;
 }
 
 tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT], uint64_t id,
@@ -233,7 +226,7 @@ tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET
         draw(text, &fresh);
         status = insert(&studies->open, &fresh, err);
     }
-    status = end(studies, status, err);
+    status = tacet__half_end(&studies->open, status, err);
     if (status != TACET_OK) {
         sodium_memzero(text, TACET__STUDIES_TOKEN_TEXT);
     }

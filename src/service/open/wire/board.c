@@ -17,13 +17,6 @@
 
 enum { FRESH_SECONDS = 300, DAYS_MOST = 36500 };
 
-static const char *const ROLES[] = {
-    [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
-
-static const char *role_name(const tacet__token *t) {
-    return t->role >= TACET__TOKEN_DEVICE && t->role <= TACET__TOKEN_OWNER ? ROLES[t->role] : "?";
-}
-
 /* --- studies ------------------------------------------------------------------------------------------------------ */
 
 /* False, and the answer is made, where it is given and no whole number up to `most`. */
@@ -258,11 +251,11 @@ static tacet_status list_token(const tacet__token *t, void *user, tacet_error *e
     const token_list *l = user;
     (void)err;
     if (within_reach(l->call, t)) {
-        (void)json_array_append_new(l->array,
-                                    json_pack("{sI ss ss ss sI sI sI sI}", "number", (json_int_t)t->id, "role",
-                                              role_name(t), "study", t->study, "label", t->label, "created",
-                                              (json_int_t)t->created, "expires", (json_int_t)t->expires, "open_most",
-                                              (json_int_t)t->open_most, "rounds_most", (json_int_t)t->rounds_most));
+        (void)json_array_append_new(l->array, json_pack("{sI ss ss ss sI sI sI sI}", "number", (json_int_t)t->id,
+                                                        "role", tacet__token_role_text(t->role), "study", t->study,
+                                                        "label", t->label, "created", (json_int_t)t->created, "expires",
+                                                        (json_int_t)t->expires, "open_most", (json_int_t)t->open_most,
+                                                        "rounds_most", (json_int_t)t->rounds_most));
     }
     return TACET_OK;
 }
@@ -292,16 +285,8 @@ typedef struct token_errand {
     char study[TACET__STUDY_NAME_MOST + 1];
     char label[TACET__TOKEN_LABEL_MOST + 1];
     uint64_t expires, grace, open_most, rounds_most;
-    bool found;
     char text[TACET__STUDIES_TOKEN_TEXT];
 } token_errand;
-
-static tacet_status look_for(const tacet__token *t, void *user, tacet_error *err) {
-    token_errand *e = user;
-    (void)err;
-    e->found = e->found || (t->id == e->number && within_reach(e->call, t));
-    return TACET_OK;
-}
 
 static tacet_status change_tokens(tacet__studies *store, void *user, tacet_error *err) {
     token_errand *e = user;
@@ -315,8 +300,9 @@ static tacet_status change_tokens(tacet__studies *store, void *user, tacet_error
                                   : tacet__studies_add_token(store, e->text, e->role, e->study, e->label, e->expires,
                                                              e->open_most, e->rounds_most, err);
     }
-    status = tacet__studies_list_tokens(store, look_for, e, err);
-    if (status == TACET_OK && !e->found) {
+    tacet__token there;
+    status = tacet__studies_token(store, &there, e->number, err);
+    if (status == TACET_OK && !within_reach(e->call, &there)) { /* in the same words as where there is none */
         return tacet_error_set(err, TACET_NOT_FOUND, "there is no token of this number");
     }
     if (status == TACET_OK && e->renew) {
@@ -374,13 +360,8 @@ void tacet__board_make_token(tacet__call *c, tacet__response *response) {
     if (body == NULL) {
         return;
     }
-    const char *role = json_string_value(json_object_get(body, "role"));
     const char *broken = NULL;
-    e.role = TACET__TOKEN_DEVICE;
-    while (role != NULL && e.role <= TACET__TOKEN_OWNER && strcmp(role, ROLES[e.role]) != 0) {
-        e.role++;
-    }
-    if (role == NULL || e.role > TACET__TOKEN_OWNER) {
+    if (!tacet__token_role_read(&e.role, json_string_value(json_object_get(body, "role")))) {
         broken = "'role' must be device, analyst or owner";
     } else if (!take_text(body, "study", e.study, TACET__STUDY_NAME_MOST) ||
                !take_text(body, "label", e.label, TACET__TOKEN_LABEL_MOST)) {
@@ -446,8 +427,8 @@ void tacet__board_drop_token(tacet__call *c, tacet__response *response) {
 /* --- sessions ----------------------------------------------------------------------------------------------------- */
 
 static json_t *session_json(const tacet__call *c, const tacet__session *s) {
-    return json_pack("{ss ss ss sI ss sI}", "role", role_name(&c->token), "study", c->token.study, "label",
-                     c->token.label, "expires", (json_int_t)c->token.expires, "guard", s->guard, "left",
+    return json_pack("{ss ss ss sI ss sI}", "role", tacet__token_role_text(c->token.role), "study", c->token.study,
+                     "label", c->token.label, "expires", (json_int_t)c->token.expires, "guard", s->guard, "left",
                      (json_int_t)s->left);
 }
 
