@@ -104,13 +104,10 @@ static inline tacet_status toy_create(tacet__learner *out, const tacet__definiti
                                           .drop = toy_drop};
     (void)def;
     (void)ledger;
-    *out = (tacet__learner){0};
+    (void)snapshot;
+    (void)size;
     toy *t = calloc(1, sizeof *t);
-    tacet_status status = t != NULL ? tacet__policy_wrap(&out->policy, &OPS, t, err) : TACET_NO_MEMORY;
-    if (status == TACET_OK && snapshot != NULL) {
-        status = tacet_policy_load(out->policy, snapshot, size, err);
-    }
-    return status;
+    return t != NULL ? tacet__policy_wrap(&out->policy, &OPS, t, err) : TACET_NO_MEMORY;
 }
 
 static inline tacet_status toy_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,

@@ -6,6 +6,7 @@
 #include "dp/ledger/seal.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
+#include "core/memory.h"
 #include "io/db/db.h"
 
 #include <sodium.h>
@@ -52,6 +53,20 @@ void tacet__central_close(central *c) {
     tacet_noise_close(c->noise);
     tacet_ledger_close(c->ledger);
     *c = (central){0};
+}
+
+tacet_status tacet__central_start(tacet__learner *out, const tacet__definition *def, const char *path, bool create,
+                                  tacet_error *err) {
+    out->self = TACET__ZALLOC(central, 1);
+    return out->self != NULL ? tacet__central_open(out->self, def, path, create, err)
+                             : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+}
+
+void tacet__central_free(void *self) {
+    if (self != NULL) {
+        tacet__central_close(self);
+        free(self);
+    }
 }
 
 tacet_ask tacet__central_ask(const central *c, const char *what, const char *covered_fields) {

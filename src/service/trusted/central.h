@@ -17,11 +17,14 @@ typedef struct central {
     tacet_ledger *ledger;
 } central;
 
-/* The study's ledger, with the definition's budget: Gaussian accounting, or basic where delta is 0. path NULL: a trial,
- * without a ledger (tacet__policy_kind). */
+/* The study's ledger, with the definition's budget. path NULL: a trial, without a ledger (tacet__policy_kind). */
 tacet_status tacet__central_open(central *c, const tacet__definition *def, const char *path, bool create,
                                  tacet_error *err);
 void tacet__central_close(central *c);
+/* The same for a kind whose `self` is a `central` and no more; freed by tacet__central_free. */
+tacet_status tacet__central_start(tacet__learner *out, const tacet__definition *def, const char *path, bool create,
+                                  tacet_error *err);
+void tacet__central_free(void *self);
 /* Of a store in PostgreSQL: the key file of its ledgers is there, or could be made (tacet__policy_kind). In a folder
  * each ledger has its key beside it. */
 tacet_status tacet__central_able(unsigned char mark[TACET__KEY_MARK], const char *store, tacet_error *err);

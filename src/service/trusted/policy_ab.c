@@ -58,38 +58,17 @@ static tacet_status ab_check(const tacet__definition *def, tacet_error *err) {
     return TACET_OK;
 }
 
-static void ab_free(void *self) {
-    if (self != NULL) {
-        tacet__central_close(self);
-        free(self);
-    }
-}
-
 static tacet_status ab_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                               const void *snapshot, size_t size, tacet_error *err) {
     tacet_ab_study_settings s;
-    *out = (tacet__learner){0};
-    central *c = TACET__ZALLOC(central, 1);
-    if (c == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
-    }
+    (void)size;
     describe(&s, def);
-    tacet_status status = tacet__central_open(c, def, ledger, snapshot == NULL, err);
-    if (status == TACET_OK) {
-        const tacet_ask ask = tacet__central_ask(c, "sums of rewards of an A/B study", "reward,whether reported");
-        status = tacet_ab_study_create(&out->policy, &s, &ask, err);
-    }
-    if (status == TACET_OK && snapshot != NULL) {
-        status = tacet_policy_load(out->policy, snapshot, size, err);
-    }
+    const tacet_status status = tacet__central_start(out, def, ledger, snapshot == NULL, err);
     if (status != TACET_OK) {
-        tacet_policy_free(out->policy);
-        out->policy = NULL;
-        ab_free(c);
         return status;
     }
-    out->self = c;
-    return TACET_OK;
+    const tacet_ask ask = tacet__central_ask(out->self, "sums of rewards of an A/B study", "reward,whether reported");
+    return tacet_ab_study_create(&out->policy, &s, &ask, err);
 }
 
 /* --- what it says ------------------------------------------------------------------------------------------------- */
@@ -199,6 +178,6 @@ const tacet__policy_kind tacet__kind_ab = {.name = "ab",
                                            .failed_is_worst = true,
                                            .check = ab_check,
                                            .create = ab_create,
-                                           .free = ab_free,
+                                           .free = tacet__central_free,
                                            .release = ab_release,
                                            .tell = ab_tell};

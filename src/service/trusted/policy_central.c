@@ -98,11 +98,11 @@ static tacet_status bandit_check(const tacet__definition *def, tacet_error *err)
 static tacet_status bandit_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                                   const void *snapshot, size_t size, tacet_error *err) {
     tacet_central_settings s;
-    *out = (tacet__learner){0};
     bandit *j = TACET__ZALLOC(bandit, 1);
     if (j == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
+    out->self = j;
     settings_of(&s, def);
     tacet_status status = make_map(j, def, snapshot, size, err);
     TACET_THEN(status, tacet__central_open(&j->c, def, ledger, snapshot == NULL, err));
@@ -111,12 +111,7 @@ static tacet_status bandit_create(tacet__learner *out, const tacet__definition *
         status = snapshot == NULL ? tacet_central_create(&out->policy, j->map, &s, &ask, err)
                                   : tacet_central_restore(&out->policy, j->map, &s, &ask, snapshot, size, err);
     }
-    if (status != TACET_OK) {
-        bandit_free(j);
-        return status;
-    }
-    out->self = j;
-    return TACET_OK;
+    return status;
 }
 
 /* The model that `tacet predict` reads. */
@@ -159,6 +154,7 @@ static bool bandit_ahead(const tacet__definition *def, size_t piece) {
 const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 TACET__KIND_WITH_LEDGER,
                                                 .sets = true,
+                                                .restores = true,      /* with the features it was summed in */
                                                 .index_public = false, /* it depends on the client's decision set */
                                                 .check = bandit_check,
                                                 .create = bandit_create,

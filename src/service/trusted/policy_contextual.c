@@ -88,40 +88,19 @@ static tacet_status contextual_check(const tacet__definition *def, tacet_error *
     return status == TACET_UNSUPPORTED ? TACET_INVALID : status;
 }
 
-static void contextual_free(void *self) {
-    if (self != NULL) {
-        tacet__central_close(self);
-        free(self);
-    }
-}
-
 static tacet_status contextual_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                                       const void *snapshot, size_t size, tacet_error *err) {
     tacet_ab_earning_settings s;
     tacet_space space;
-    *out = (tacet__learner){0};
-    central *c = TACET__ZALLOC(central, 1);
-    if (c == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
-    }
+    (void)size;
     tacet_status status = describe(&s, &space, def, err);
-    TACET_THEN(status, tacet__central_open(c, def, ledger, snapshot == NULL, err));
+    TACET_THEN(status, tacet__central_start(out, def, ledger, snapshot == NULL, err));
     if (status == TACET_OK) {
-        const tacet_ask ask = tacet__central_ask(c, "table of rewards of a contextual study", "context,reward");
+        const tacet_ask ask = tacet__central_ask(out->self, "table of rewards of a contextual study", "context,reward");
         status = tacet_ab_earning_create(&out->policy, &s, &ask, err);
     }
     tacet_space_clear(&space);
-    if (status == TACET_OK && snapshot != NULL) {
-        status = tacet_policy_load(out->policy, snapshot, size, err);
-    }
-    if (status != TACET_OK) {
-        tacet_policy_free(out->policy);
-        out->policy = NULL;
-        contextual_free(c);
-        return status;
-    }
-    out->self = c;
-    return TACET_OK;
+    return status;
 }
 
 /* The model that `tacet predict` reads. */
@@ -156,6 +135,6 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .reports_private = true, /* a round without one adds nothing */
                                                    .check = contextual_check,
                                                    .create = contextual_create,
-                                                   .free = contextual_free,
+                                                   .free = tacet__central_free,
                                                    .release = contextual_release,
                                                    .choose = contextual_choose};

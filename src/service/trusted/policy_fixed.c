@@ -28,15 +28,6 @@ static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) 
     return status;
 }
 
-static void fixed_free(void *self) {
-    if (self != NULL) {
-        tacet__central_close(self);
-        free(self);
-    }
-}
-
-static const char WHAT[] = "rewards of a central study", COVERED[] = "reward";
-
 /* Earlier values by the names of their arms, in the rewards' direction. NULL: none, or no memory. */
 static tacet_central_earlier *earlier_of(const tacet__definition *def, const tacet_central_arms *arms) {
     tacet_central_earlier *known =
@@ -52,9 +43,10 @@ static tacet_central_earlier *earlier_of(const tacet__definition *def, const tac
     return known;
 }
 
-static tacet_status make_policy(tacet_policy **out, const central *c, const tacet__definition *def,
-                                const void *snapshot, size_t size, tacet_error *err) {
+static tacet_status fixed_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                 const void *snapshot, size_t size, tacet_error *err) {
     tacet_central_direct_settings s;
+    (void)size;
     const tacet_central_arms arms = tacet__definition_arms(def);
     tacet_central_earlier *known = earlier_of(def, &arms);
     if (known == NULL && def->earlier_count > 0) {
@@ -69,29 +61,13 @@ static tacet_status make_policy(tacet_policy **out, const central *c, const tace
     s.earlier = known;
     s.earlier_count = def->earlier_count;
     tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
-    const tacet_ask ask = tacet__central_ask(c, WHAT, COVERED);
-    const tacet_status status = tacet_central_direct_policy(out, &arms, &s, &ask, err);
+    tacet_status status = tacet__central_start(out, def, ledger, snapshot == NULL, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = tacet__central_ask(out->self, "rewards of a central study", "reward");
+        status = tacet_central_direct_policy(&out->policy, &arms, &s, &ask, err);
+    }
     free(known);
-    return status == TACET_OK && snapshot != NULL ? tacet_policy_load(*out, snapshot, size, err) : status;
-}
-
-static tacet_status fixed_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
-                                 const void *snapshot, size_t size, tacet_error *err) {
-    *out = (tacet__learner){0};
-    central *c = TACET__ZALLOC(central, 1);
-    if (c == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
-    }
-    tacet_status status = tacet__central_open(c, def, ledger, snapshot == NULL, err);
-    TACET_THEN(status, make_policy(&out->policy, c, def, snapshot, size, err));
-    if (status != TACET_OK) {
-        tacet_policy_free(out->policy);
-        out->policy = NULL;
-        fixed_free(c);
-        return status;
-    }
-    out->self = c;
-    return TACET_OK;
+    return status;
 }
 
 /* The box the points lie in: of the space, or of the list. False: a coordinate that does not vary. */
@@ -188,7 +164,7 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .index_public = true,
                                               .check = fixed_check,
                                               .create = fixed_create,
-                                              .free = fixed_free,
+                                              .free = tacet__central_free,
                                               .release = fixed_release,
                                               .best = tacet__best_point,
                                               .tell = fixed_tell,

@@ -74,11 +74,24 @@ void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner
     *learner = (tacet__learner){0};
 }
 
+static tacet_status make(const tacet__policy_kind *kind, tacet__learner *out, const tacet__definition *def,
+                         const char *ledger, const void *snapshot, size_t size, tacet_error *err) {
+    *out = (tacet__learner){0};
+    tacet_status status = kind->create(out, def, ledger, snapshot, size, err);
+    if (status == TACET_OK && snapshot != NULL && !kind->restores) {
+        status = tacet_policy_load(out->policy, snapshot, size, err);
+    }
+    if (status != TACET_OK) {
+        tacet__learner_free(kind, out);
+    }
+    return status;
+}
+
 tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__definition *def, tacet_error *err) {
     tacet__learner learner = {0};
     tacet_blob bytes;
     tacet_blob_init(&bytes);
-    tacet_status status = kind->create(&learner, def, NULL, NULL, 0, err);
+    tacet_status status = make(kind, &learner, def, NULL, NULL, 0, err);
     TACET_THEN(status, tacet_policy_save(learner.policy, &bytes, err));
     if (status == TACET_OK && def->ticket_seconds > 0 &&
         tacet_policy_drop(learner.policy, 0, NULL) == TACET_UNSUPPORTED) {
@@ -92,11 +105,11 @@ tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__defi
 tacet_status tacet__policy_create(const tacet__policy_kind *kind, tacet__learner *out, const tacet__definition *def,
                                   const char *ledger, const void *snapshot, size_t size, tacet_error *err) {
     const bool central = def->trust == TACET_TRUST_CENTRAL;
-    *out = (tacet__learner){0};
     if (central && ledger == NULL) {
+        *out = (tacet__learner){0};
         return tacet__fail(err, TACET_CORRUPT, "a central study without a ledger is a trial, and not served");
     }
-    const tacet_status status = kind->create(out, def, ledger, snapshot, size, err);
+    const tacet_status status = make(kind, out, def, ledger, snapshot, size, err);
     tacet_guarantee g = {.proven = true};
     if (status == TACET_OK && central) {
         tacet_policy_guarantee(out->policy, &g);
@@ -183,7 +196,8 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     tacet_ldp ldp;
     tacet_kernel *kernel = NULL;
     (void)ledger; /* the devices keep theirs */
-    *out = (tacet__learner){0};
+    (void)snapshot;
+    (void)size;
     tacet_status status = local_settings(&s, &ldp, def, err);
     TACET_THEN(status, tacet__definition_kernel(&kernel, def, def->d, err));
     tacet_local_earlier *known = local_earlier(def);
@@ -206,14 +220,7 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     }
     free(numbers);
     free(known);
-    if (status == TACET_OK && snapshot != NULL) {
-        status = tacet_policy_load(out->policy, snapshot, size, err);
-    }
     tacet_kernel_free(kernel);
-    if (status != TACET_OK) {
-        tacet_policy_free(out->policy);
-        out->policy = NULL;
-    }
     return status;
 }
 

@@ -26,6 +26,7 @@ typedef struct tacet__policy_kind {
     tacet_trust trust;
     bool sets;            /* each round brings its decision set; otherwise the domain is a list of points */
     bool own_sets;        /* each device has its decision set and keeps it; the domain is the box they lie in */
+    bool restores;        /* `create` makes more than an empty policy of a snapshot */
     bool stored_first;    /* local: its first state is stored when the study is created, as a central one's is */
     bool contextual;      /* each round brings a context */
     bool extends;         /* more rounds than were defined cost nothing, and leave what was done right */
@@ -34,10 +35,11 @@ typedef struct tacet__policy_kind {
     bool reports_private; /* whether somebody reported is as private as what: shown to nobody (replica_view.c) */
     /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
     tacet_status (*check)(const tacet__definition *def, tacet_error *err);
-    /* snapshot NULL: the beginning of a study, which charges the ledger (central). Otherwise the state it was saved in;
-     * nothing is charged. `ledger` is what tacet_ledger_open takes; NULL for local studies, and for a trial of a
-     * central one: all that creating it may refuse is refused, nothing is charged, and the learner is good for nothing
-     * else. */
+    /* snapshot NULL: the beginning of a study, which charges the ledger (central). Otherwise the state it was saved in,
+     * and nothing is charged: the caller loads it into what was made, unless the kind `restores` it by itself. `ledger`
+     * is what tacet_ledger_open takes; NULL for local studies, and for a trial of a central one: all that creating it
+     * may refuse is refused, nothing is charged, and the learner is good for nothing else. What is in *out after a
+     * failure the caller frees. */
     tacet_status (*create)(tacet__learner *out, const tacet__definition *def, const char *ledger, const void *snapshot,
                            size_t size, tacet_error *err);
     void (*free)(void *self); /* may be NULL */

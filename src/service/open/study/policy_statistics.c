@@ -44,19 +44,12 @@ static tacet_status statistics_create(tacet__learner *out, const tacet__definiti
                                       const void *snapshot, size_t size, tacet_error *err) {
     tacet_statistics_model *model = NULL;
     (void)ledger; /* the devices keep theirs */
-    *out = (tacet__learner){0};
+    (void)snapshot;
+    (void)size;
     tacet_status status = make_model(&model, def, err);
     TACET_THEN(status, tacet_statistics_policy_create(&out->policy, model, def->rounds, err));
-    if (status == TACET_OK && snapshot != NULL) {
-        status = tacet_policy_load(out->policy, snapshot, size, err);
-    }
-    if (status != TACET_OK) {
-        tacet_policy_free(out->policy);
-        out->policy = NULL;
-        return status;
-    }
     out->self = model; /* the policy's */
-    return TACET_OK;
+    return status;
 }
 
 static tacet_status statistics_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
