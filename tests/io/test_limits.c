@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_limits.c - what strangers can take from an HTTPS server: places, seconds, requests; and what is refused as
  * ambiguous. */
-#include "io/http/client.h"
-#include "io/http/pki.h"
-#include "io/http/server.h"
-#include "support/test.h"
+#include "http_fixture.h"
 
 #include <dlfcn.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-typedef struct fixture {
-    tacet__pem authority, server_pem, renewed;
-    tacet__server *server;
-    char folder[256];
-    char url[64];
-    atomic_int handled;
-} fixture;
 
 static double now(void) {
     struct timespec t;
@@ -47,68 +32,12 @@ static void handler(void *user, const tacet__request *request, tacet__response *
     response->body_size = size;
 }
 
-static void start(fixture *f, tacet__server_settings *settings) {
-    settings->certificate = f->server_pem.certificate;
-    settings->key = f->server_pem.key;
-    settings->handler = handler;
-    settings->user = f;
-    assert_ok(tacet__server_start(&f->server, settings, NULL));
-    (void)snprintf(f->url, sizeof f->url, "https://127.0.0.1:%u", tacet__server_port(f->server));
-}
-
-static int setup(void **state) {
-    static fixture f;
-    const char *hosts[] = {"localhost", "127.0.0.1"};
-    memset(&f, 0, sizeof f);
-    assert_ok(tacet__pki_authority(&f.authority, "study", 30, NULL));
-    assert_ok(tacet__pki_issue(&f.server_pem, &f.authority, "first", TACET__PKI_SERVER, hosts, 2, 30, NULL));
-    assert_ok(tacet__pki_issue(&f.renewed, &f.authority, "second", TACET__PKI_SERVER, hosts, 2, 30, NULL));
-    (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    fixture *f = *state;
-    tacet__server_stop(f->server);
-    tacet__pem_free(&f->authority);
-    tacet__pem_free(&f->server_pem);
-    tacet__pem_free(&f->renewed);
-    test_rmdir(f->folder);
-    return 0;
-}
-
-static tacet__client *connect_to(const fixture *f, const char *token) {
-    char path[512];
-    tacet__client_settings settings;
-    tacet__client *client = NULL;
-    (void)snprintf(path, sizeof path, "%s/ca.pem", f->folder);
-    test_write(path, f->authority.certificate);
-    tacet__client_defaults(&settings);
-    settings.url = f->url;
-    settings.token = token;
-    settings.authority = path;
-    settings.seconds = 5;
-    assert_ok(tacet__client_open(&client, &settings, NULL));
-    return client;
-}
-
 static long get(const fixture *f, const char *token, const char *path) {
     tacet__answer answer = {0};
     tacet__client *client = connect_to(f, token);
     const tacet_status status = tacet__client_request(client, &answer, "GET", path, NULL, NULL);
     tacet__client_close(client);
     return status == TACET_OK ? answer.status : -1;
-}
-
-static int plain_socket(const fixture *f) {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons((uint16_t)tacet__server_port(f->server)),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
-    return fd;
 }
 
 /* --- TLS by hand, to send what no client would -------------------------------------------------------------------- */
@@ -136,6 +65,19 @@ static bool wire_shake(const wire *w) {
         code = gnutls_handshake(w->session);
     } while (code == GNUTLS_E_INTERRUPTED);
     return code == 0;
+}
+
+static void wire_begin(wire *w, const fixture *f) {
+    wire_open(w, f, NULL);
+    assert_true(wire_shake(w));
+}
+
+static void wire_send(const wire *w, const char *bytes, size_t size) {
+    for (size_t sent = 0; sent < size;) {
+        const ssize_t more = gnutls_record_send(w->session, bytes + sent, size - sent);
+        assert_true(more > 0);
+        sent += (size_t)more;
+    }
 }
 
 static void wire_close(wire *w) {
@@ -168,30 +110,14 @@ static size_t wire_read(const wire *w, char *out, size_t size) {
 static void answered(const fixture *f, const char *request, size_t size, const char *with) {
     char answer[4096] = "";
     wire w;
-    wire_open(&w, f, NULL);
-    assert_true(wire_shake(&w));
-    assert_true(gnutls_record_send(w.session, request, size) > 0);
+    wire_begin(&w, f);
+    wire_send(&w, request, size);
     (void)wire_read(&w, answer, sizeof answer);
     if (strncmp(answer, with, strlen(with)) != 0) {
         print_message("request:\n%s\nanswer:\n%s\n", request, answer);
     }
     assert_int_equal(strncmp(answer, with, strlen(with)), 0);
     wire_close(&w);
-}
-
-static void refused(const fixture *f, const char *request) {
-    answered(f, request, strlen(request), "HTTP/1.1 400");
-}
-
-/* '@' stands for a NUL. */
-static void refused_with_nul(const fixture *f, const char *request) {
-    char bytes[256];
-    const size_t size = strlen(request);
-    assert_true(size <= sizeof bytes);
-    for (size_t i = 0; i < size; i++) {
-        bytes[i] = request[i] == '@' ? '\0' : request[i];
-    }
-    answered(f, bytes, size, "HTTP/1.1 400");
 }
 
 /* As problem+json, once: MHD's own answer to a missing Host has its header twice. */
@@ -203,19 +129,16 @@ static void test_long_requests_and_a_missing_host_are_problems(void **state) {
         unsigned status;
         size_t path, header;
     } LONG[] = {{400, 0, 0}, {414, 5000, 1}, {431, 1, 14000}};
-    tacet__server_settings settings;
-    tacet__server_defaults(&settings);
-    start(f, &settings);
+    start(f);
     for (size_t i = 0; i < sizeof LONG / sizeof LONG[0]; i++) {
         char begin[32];
         wire w;
         (void)snprintf(begin, sizeof begin, "HTTP/1.1 %u ", LONG[i].status);
         (void)snprintf(request, sizeof request, "GET /%0*d HTTP/1.1\r\nHost: a\r\nX: %0*d\r\n\r\n", (int)LONG[i].path,
                        0, (int)LONG[i].header, 0);
-        wire_open(&w, f, NULL);
-        assert_true(wire_shake(&w));
+        wire_begin(&w, f);
         const char *text = LONG[i].path == 0 ? HOSTLESS : request;
-        assert_true(gnutls_record_send(w.session, text, strlen(text)) > 0);
+        wire_send(&w, text, strlen(text));
         (void)wire_read(&w, answer, sizeof answer);
         assert_int_equal(strncmp(answer, begin, strlen(begin)), 0);
         assert_non_null(strstr(answer, "application/problem+json"));
@@ -229,20 +152,13 @@ static void test_what_is_no_request_is_refused_and_closed(void **state) {
     fixture *f = *state;
     static char request[50000], answer[4096];
     const char *const BEGINS[] = {"HTTP/1.1 505 ", "HTTP/1.1 431 "};
-    tacet__server_settings settings;
-    tacet__server_defaults(&settings);
-    start(f, &settings);
+    start(f);
     for (size_t i = 0; i < 2; i++) {
         wire w;
         (void)snprintf(request, sizeof request,
                        i == 0 ? "GET /x HTTP/2.7\r\nHost: a\r\n\r\n" : "GET /x HTTP/1.1\r\nX: %0*d", 48000, 0);
-        wire_open(&w, f, NULL);
-        assert_true(wire_shake(&w));
-        for (size_t sent = 0; sent < strlen(request);) {
-            const ssize_t more = gnutls_record_send(w.session, request + sent, strlen(request) - sent);
-            assert_true(more > 0);
-            sent += (size_t)more;
-        }
+        wire_begin(&w, f);
+        wire_send(&w, request, strlen(request));
         (void)wire_read(&w, answer, sizeof answer);
         assert_int_equal(strncmp(answer, BEGINS[i], strlen(BEGINS[i])), 0);
         while (wire_read(&w, answer, sizeof answer) > 0) {
@@ -261,11 +177,9 @@ static void more_memory(int signal) {
 static void test_a_handshake_waits_for_memory(void **state) {
     enum { LARGE = 64 << 20 };
     fixture *f = *state;
-    tacet__server_settings settings;
     void *(*allocate)(size_t) = NULL;
     int ended = 0;
-    tacet__server_defaults(&settings);
-    start(f, &settings);
+    start(f);
     void *found = dlsym(RTLD_DEFAULT, "__gmp_get_memory_functions");
     void (*functions_of)(void *(**)(size_t), void *, void *) = NULL;
     memcpy(&functions_of, &found, sizeof functions_of);
@@ -284,38 +198,45 @@ static void test_a_handshake_waits_for_memory(void **state) {
     assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
 }
 
-/* Two readers could take each of these for different requests. */
+/* Two readers could take each of these for different requests. '@' stands for a NUL. */
 static void test_ambiguous_requests_are_refused(void **state) {
+    static const char *const WRONG[] = {
+        "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x",
+        "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}",
+        "GET /x HTTP/1.1\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET /x%00y HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /x%0ay HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /x\r\nHost: a\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\rX: b\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a \rX: b\r\n\r\n",
+        "GET /x HTTP/1.1\nHost: a\n\n",
+        "POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "GET /x@y HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /x@ HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /x?a=b@c HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET@/x /x HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /x HTTP/1.1@x\r\nHost: a\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked@x\r\n\r\n0\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost@: a\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a@b\r\nX: b\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\r\nX:@b\r\n\r\n",
+    };
     fixture *f = *state;
-    tacet__server_settings settings;
-    tacet__server_defaults(&settings);
-    start(f, &settings);
-    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x");
-    refused(
-        f,
-        "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
-    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
-    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n");
-    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}");
-    refused(f, "GET /x HTTP/1.1\r\n\r\n");
-    refused(f, "GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
-    refused(f, "GET /x%00y HTTP/1.1\r\nHost: a\r\n\r\n");
-    refused(f, "GET /x%0ay HTTP/1.1\r\nHost: a\r\n\r\n");
-    refused(f, "GET /x\r\nHost: a\r\n\r\n");
-    refused(f, "GET /x HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n");
-    refused(f, "GET /x HTTP/1.1\r\nHost: a\rX: b\r\n\r\n");
-    refused(f, "GET /x HTTP/1.1\r\nHost: a \rX: b\r\n\r\n");
-    refused(f, "GET /x HTTP/1.1\nHost: a\n\n");
-    refused(f, "POST /x HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-    refused_with_nul(f, "GET /x@y HTTP/1.1\r\nHost: a\r\n\r\n");
-    refused_with_nul(f, "GET /x@ HTTP/1.1\r\nHost: a\r\n\r\n");
-    refused_with_nul(f, "GET /x?a=b@c HTTP/1.1\r\nHost: a\r\n\r\n");
-    refused_with_nul(f, "GET@/x /x HTTP/1.1\r\nHost: a\r\n\r\n");
-    refused_with_nul(f, "GET /x HTTP/1.1@x\r\nHost: a\r\n\r\n");
-    refused_with_nul(f, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked@x\r\n\r\n0\r\n\r\n");
-    refused_with_nul(f, "GET /x HTTP/1.1\r\nHost@: a\r\n\r\n");
-    refused_with_nul(f, "GET /x HTTP/1.1\r\nHost: a@b\r\nX: b\r\n\r\n");
-    refused_with_nul(f, "GET /x HTTP/1.1\r\nHost: a\r\nX:@b\r\n\r\n");
+    start(f);
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        char bytes[256];
+        const size_t size = strlen(WRONG[i]);
+        assert_true(size <= sizeof bytes);
+        for (size_t c = 0; c < size; c++) {
+            bytes[c] = WRONG[i][c] == '@' ? '\0' : WRONG[i][c];
+        }
+        answered(f, bytes, size, "HTTP/1.1 400");
+    }
     assert_int_equal(atomic_load(&f->handled), 0);
     tacet__server_counts counts;
     tacet__server_count(f->server, &counts);
@@ -331,12 +252,10 @@ static void test_silent_connections_lock_nobody_out(void **state) {
     enum { SILENT = 4100, KEPT = 600 };
     static int fds[KEPT];
     fixture *f = *state;
-    tacet__server_settings settings;
     tacet__server_counts counts;
-    tacet__server_defaults(&settings);
-    settings.most_connections = 300;
-    settings.most_of_address = 200;
-    start(f, &settings);
+    f->settings.most_connections = 300;
+    f->settings.most_of_address = 200;
+    start(f);
     tacet__client *old = connect_to(f, "good");
     tacet__answer answer;
     assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL));
@@ -376,14 +295,11 @@ static void test_trickling_ends_at_the_deadline(void **state) {
         "GET /x HTTP/1.1\r\nHost: a\r\nX: ", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n",
         "GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\nGET /"};
     fixture *f = *state;
-    tacet__server_settings settings;
-    tacet__server_defaults(&settings);
-    settings.handshake_seconds = settings.body_seconds = settings.idle_seconds = 1;
-    start(f, &settings);
+    f->settings.handshake_seconds = f->settings.body_seconds = f->settings.idle_seconds = 1;
+    start(f);
     for (size_t i = 0; i < sizeof BEGINNINGS / sizeof BEGINNINGS[0]; i++) {
         wire w;
-        wire_open(&w, f, NULL);
-        assert_true(wire_shake(&w));
+        wire_begin(&w, f);
         const double begin = now();
         ssize_t sent = gnutls_record_send(w.session, BEGINNINGS[i], strlen(BEGINNINGS[i]));
         while (sent > 0 && now() - begin < 8) {
@@ -398,13 +314,11 @@ static void test_trickling_ends_at_the_deadline(void **state) {
 /* A stranger's flood costs a known token nothing: it pays from its own bucket. */
 static void test_strangers_drain_no_bucket_but_their_own(void **state) {
     fixture *f = *state;
-    tacet__server_settings settings;
     tacet__server_counts counts;
     tacet__answer answer;
-    tacet__server_defaults(&settings);
-    settings.address_rate = 1e-6;
-    settings.address_burst = 20;
-    start(f, &settings);
+    f->settings.address_rate = 1e-6;
+    f->settings.address_burst = 20;
+    start(f);
     assert_int_equal(get(f, "good", "/x"), 200); /* known from now on */
     for (int i = 0; i < 15; i++) {
         char token[32];
@@ -434,13 +348,11 @@ static void test_strangers_drain_no_bucket_but_their_own(void **state) {
 static void test_tokens_that_nobody_knows_win_no_rate(void **state) {
     enum { BURST = 20 };
     fixture *f = *state;
-    tacet__server_settings settings;
     tacet__answer answer = {0};
     int answered_well = 0;
-    tacet__server_defaults(&settings);
-    settings.address_rate = 1e-6;
-    settings.address_burst = BURST;
-    start(f, &settings);
+    f->settings.address_rate = 1e-6;
+    f->settings.address_burst = BURST;
+    start(f);
     tacet__client *stranger = connect_to(f, "bad");
     while (answered_well < 2 * BURST &&
            tacet__client_request(stranger, &answer, "GET", "/open", NULL, NULL) == TACET_OK && answer.status == 200) {
@@ -456,16 +368,13 @@ static void test_who_does_not_read_locks_nobody_out(void **state) {
     enum { PLACES = 20 };
     static const char REQUEST[] = "GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\n";
     fixture *f = *state;
-    tacet__server_settings settings;
     tacet__server_counts counts = {0};
     wire w[PLACES];
-    tacet__server_defaults(&settings);
-    settings.most_connections = settings.most_of_address = PLACES;
-    start(f, &settings);
+    f->settings.most_connections = f->settings.most_of_address = PLACES;
+    start(f);
     for (size_t i = 0; i < PLACES; i++) {
-        wire_open(&w[i], f, NULL);
-        assert_true(wire_shake(&w[i]));
-        assert_true(gnutls_record_send(w[i].session, REQUEST, sizeof REQUEST - 1) > 0);
+        wire_begin(&w[i], f);
+        wire_send(&w[i], REQUEST, sizeof REQUEST - 1);
     }
     while (atomic_load(&f->handled) < PLACES) {
         (void)usleep(10000);
@@ -501,23 +410,16 @@ static void test_bodies_without_end_lock_nobody_out(void **state) {
     static const char HEAD[] = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 65000\r\n\r\n";
     static char part[LARGE];
     fixture *f = *state;
-    tacet__server_settings settings;
     wire w[STALLED];
-    tacet__server_defaults(&settings);
-    settings.most_held = (size_t)256 << 10;
-    start(f, &settings);
+    f->settings.most_held = (size_t)256 << 10;
+    start(f);
     tacet__client *known = connect_to(f, "good");
     tacet__client *stranger = connect_to(f, NULL);
     assert_int_equal(post(known, 10), 200);
     for (size_t i = 0; i < STALLED; i++) {
-        wire_open(&w[i], f, NULL);
-        assert_true(wire_shake(&w[i]));
-        assert_true(gnutls_record_send(w[i].session, HEAD, sizeof HEAD - 1) > 0);
-        for (size_t sent = 0; sent < LARGE;) {
-            const ssize_t more = gnutls_record_send(w[i].session, part + sent, LARGE - sent);
-            assert_true(more > 0);
-            sent += (size_t)more;
-        }
+        wire_begin(&w[i], f);
+        wire_send(&w[i], HEAD, sizeof HEAD - 1);
+        wire_send(&w[i], part, LARGE);
     }
     (void)usleep(200000);
     assert_int_equal(post(stranger, LARGE), 503);
@@ -532,15 +434,13 @@ static void test_bodies_without_end_lock_nobody_out(void **state) {
 
 static void test_a_second_server_on_the_port_is_refused(void **state) {
     fixture *f = *state;
-    tacet__server_settings settings;
     tacet__server *second = NULL;
     tacet_error err = {0};
     char listen[64];
-    tacet__server_defaults(&settings);
-    start(f, &settings);
+    start(f);
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", tacet__server_port(f->server));
-    settings.listen = listen;
-    assert_status(tacet__server_start(&second, &settings, &err), TACET_CONFLICT);
+    f->settings.listen = listen;
+    assert_status(tacet__server_start(&second, &f->settings, &err), TACET_CONFLICT);
     assert_null(second);
     assert_non_null(strstr(err.message, listen));
     assert_int_equal(get(f, "good", "/x"), 200);
@@ -553,10 +453,8 @@ static void test_weak_tls_is_refused(void **state) {
         "+SIGN-ALL:+GROUP-ALL:+COMP-NULL"};
     static const char *const GOOD[] = {"NORMAL:-VERS-ALL:+VERS-TLS1.2", "NORMAL:-VERS-ALL:+VERS-TLS1.3"};
     fixture *f = *state;
-    tacet__server_settings settings;
     wire w;
-    tacet__server_defaults(&settings);
-    start(f, &settings);
+    start(f);
     for (size_t i = 0; i < 2; i++) {
         wire_open(&w, f, WEAK[i]);
         assert_false(wire_shake(&w));
@@ -571,8 +469,7 @@ static void common_name(const fixture *f, char *out, size_t size) {
     wire w;
     unsigned count = 0;
     gnutls_x509_crt_t certificate = NULL;
-    wire_open(&w, f, NULL);
-    assert_true(wire_shake(&w));
+    wire_begin(&w, f);
     const gnutls_datum_t *chain = gnutls_certificate_get_peers(w.session, &count);
     assert_non_null(chain);
     assert_int_equal(gnutls_x509_crt_init(&certificate), 0);
@@ -584,17 +481,15 @@ static void common_name(const fixture *f, char *out, size_t size) {
 
 static void test_a_certificate_is_renewed_without_a_stop(void **state) {
     fixture *f = *state;
-    tacet__server_settings settings;
     tacet__answer answer;
     char name[64];
-    tacet__server_defaults(&settings);
-    start(f, &settings);
+    start(f);
     tacet__client *old = connect_to(f, "good");
     assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL));
-    assert_status(tacet__server_renew(f->server, f->renewed.certificate, f->server_pem.key, NULL), TACET_INVALID);
+    assert_status(tacet__server_renew(f->server, f->second.certificate, f->first.key, NULL), TACET_INVALID);
     common_name(f, name, sizeof name);
     assert_string_equal(name, "first");
-    assert_ok(tacet__server_renew(f->server, f->renewed.certificate, f->renewed.key, NULL));
+    assert_ok(tacet__server_renew(f->server, f->second.certificate, f->second.key, NULL));
     common_name(f, name, sizeof name);
     assert_string_equal(name, "second");
     assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL)); /* as it was */
@@ -602,7 +497,7 @@ static void test_a_certificate_is_renewed_without_a_stop(void **state) {
     for (int i = 0; i < 20; i++) { /* more often than there are generations: old ones go with their connections */
         tacet_status status = TACET_BUSY;
         for (int tries = 0; status == TACET_BUSY && tries < 100; tries++) {
-            status = tacet__server_renew(f->server, f->renewed.certificate, f->renewed.key, NULL);
+            status = tacet__server_renew(f->server, f->second.certificate, f->second.key, NULL);
             (void)usleep(20000);
         }
         assert_ok(status);
@@ -612,19 +507,19 @@ static void test_a_certificate_is_renewed_without_a_stop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_long_requests_and_a_missing_host_are_problems, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_no_request_is_refused_and_closed, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_handshake_waits_for_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ambiguous_requests_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_silent_connections_lock_nobody_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_trickling_ends_at_the_deadline, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_strangers_drain_no_bucket_but_their_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tokens_that_nobody_knows_win_no_rate, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_who_does_not_read_locks_nobody_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bodies_without_end_lock_nobody_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_second_server_on_the_port_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_weak_tls_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_certificate_is_renewed_without_a_stop, setup, teardown),
+        TEST(test_long_requests_and_a_missing_host_are_problems),
+        TEST(test_what_is_no_request_is_refused_and_closed),
+        TEST(test_a_handshake_waits_for_memory),
+        TEST(test_ambiguous_requests_are_refused),
+        TEST(test_silent_connections_lock_nobody_out),
+        TEST(test_trickling_ends_at_the_deadline),
+        TEST(test_strangers_drain_no_bucket_but_their_own),
+        TEST(test_tokens_that_nobody_knows_win_no_rate),
+        TEST(test_who_does_not_read_locks_nobody_out),
+        TEST(test_bodies_without_end_lock_nobody_out),
+        TEST(test_a_second_server_on_the_port_is_refused),
+        TEST(test_weak_tls_is_refused),
+        TEST(test_a_certificate_is_renewed_without_a_stop),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
