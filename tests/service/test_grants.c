@@ -3,7 +3,7 @@
  * and whoever replays the log comes to the same. The clock is the test's. */
 #include "engine_fixture.h"
 
-#include "service/open/study/grant.h"
+#include "service/open/study/ticket.h"
 
 #include "local/shared/ldp.h"
 #include <time.h>

@@ -8,7 +8,6 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "service/open/study/grant.h"
 
 #include <sodium.h>
 #include <stdio.h>

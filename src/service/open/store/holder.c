@@ -6,19 +6,15 @@
 #include "service/open/store/internal.h"
 
 #include "core/fail.h"
+#include "service/open/study/ticket.h"
 
-#include <sodium.h>
 #include <string.h>
 
 void tacet__holder_hash(unsigned char out[TACET__HOLDER_BYTES], const tacet__study *study, tacet__holder_kind kind,
                         const void *name, size_t size) {
-    static const char *const PURPOSES[] = {
-        [TACET__HOLDER_TOKEN] = "tacet holder token", [TACET__HOLDER_PERSON] = "tacet holder person"};
-    crypto_generichash_state state;
-    (void)crypto_generichash_init(&state, study->secret, sizeof study->secret, TACET__HOLDER_BYTES);
-    (void)crypto_generichash_update(&state, (const unsigned char *)PURPOSES[kind], strlen(PURPOSES[kind]) + 1);
-    (void)crypto_generichash_update(&state, name, size);
-    (void)crypto_generichash_final(&state, out, TACET__HOLDER_BYTES);
+    tacet__purpose_hash(out, TACET__HOLDER_BYTES,
+                        kind == TACET__HOLDER_TOKEN ? "tacet holder token" : "tacet holder person", name, size,
+                        study->secret);
 }
 
 tacet__query *tacet__bind_holder(tacet__half *half, const unsigned char *hash) {

@@ -10,8 +10,8 @@
 #include "service/open/store/internal.h"
 
 #include "core/fail.h"
+#include "service/open/study/ticket.h"
 
-#include <sodium.h>
 #include <string.h>
 
 enum {
@@ -31,22 +31,14 @@ static tacet_status put_back(const tacet__study *study, uint64_t shown, uint64_t
  * values. So what the open store gets of it is keyed by the study's secret, which only the trusted store has. */
 static void seal(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study,
                  const unsigned char hash[TACET__EVENT_HASH_BYTES]) {
-    static const unsigned char PURPOSE[] = "tacet shown 1";
-    unsigned char text[sizeof PURPOSE + TACET__EVENT_HASH_BYTES];
-    memcpy(text, PURPOSE, sizeof PURPOSE);
-    memcpy(text + sizeof PURPOSE, hash, TACET__EVENT_HASH_BYTES);
-    (void)crypto_generichash(out, TACET__EVENT_HASH_BYTES, text, sizeof text, study->secret, sizeof study->secret);
+    tacet__purpose_hash(out, TACET__EVENT_HASH_BYTES, "tacet shown 1", hash, TACET__EVENT_HASH_BYTES, study->secret);
 }
 
 /* The place of an event in the log, under a pad made of its seal: hides it, and shows it again. */
 static uint64_t cover(uint64_t seq, const unsigned char sealed[TACET__EVENT_HASH_BYTES], const tacet__study *study) {
-    static const unsigned char PURPOSE[] = "tacet shown place 1";
-    unsigned char text[sizeof PURPOSE + SEALED];
     unsigned char pad[16];
     uint64_t number = 0;
-    memcpy(text, PURPOSE, sizeof PURPOSE);
-    memcpy(text + sizeof PURPOSE, sealed, SEALED);
-    (void)crypto_generichash(pad, sizeof pad, text, sizeof text, study->secret, sizeof study->secret);
+    tacet__purpose_hash(pad, sizeof pad, "tacet shown place 1", sealed, SEALED, study->secret);
     memcpy(&number, pad, sizeof number);
     return seq ^ number;
 }
