@@ -42,6 +42,16 @@ void tacet__replica_leave(tacet__replica *r);
 tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err);
 /* What these jobs will look for, told to the store before begin. */
 void tacet__replica_foresee(tacet__replica *r, const tacet__job *jobs);
+/* What each kind of job does. */
+typedef struct tacet__job_traits {
+    /* One of the two. Before it writes, the study is this replica's (tacet__replica_keep). */
+    tacet_status (*reads)(tacet__replica *r, tacet__job *job);
+    tacet_status (*writes)(tacet__replica *r, tacet__batch *b, tacet__job *job);
+    unsigned pass; /* of TACET__JOB_PASSES: in this one of a batch */
+    bool is_long;  /* it lists or draws something, and takes as long as dozens of others */
+} tacet__job_traits;
+enum { TACET__JOB_PASSES = 3 };
+extern const tacet__job_traits tacet__job_kinds[]; /* by tacet__job_kind */
 /* One job, inside begin and commit or rollback. */
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job);
 /* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none

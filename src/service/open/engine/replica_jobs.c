@@ -173,7 +173,7 @@ static json_t *numbers_to(uint64_t newest) {
 
 /* What the store will then be told. A stream of a central study has one charge for its rounds, so that it can have no
  * more of them; another study can, and may begin with what this one released. */
-static tacet_status extend(const tacet__replica *r, tacet__job *job) {
+static tacet_status extend(tacet__replica *r, tacet__job *job) {
     tacet__definition more = r->def;
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
@@ -196,9 +196,15 @@ static tacet_status extend(const tacet__replica *r, tacet__job *job) {
     return status != TACET_OK ? status : tacet__policy_try(r->kind, &more, &job->err);
 }
 
+static tacet_status may_archive(tacet__replica *r, tacet__job *job) {
+    (void)r;
+    (void)job;
+    return TACET_OK;
+}
+
 /* What was released was charged to somebody, and the account of it stays. In a local study each report was a release of
  * its device. */
-static tacet_status may_delete(const tacet__replica *r, tacet__job *job) {
+static tacet_status may_delete(tacet__replica *r, tacet__job *job) {
     json_t *account = NULL;
     const bool local = r->def.trust == TACET_TRUST_LOCAL;
     const tacet_status status = local ? TACET_OK : r->kind->spent(&r->learner, &r->def, &account, &job->err);
@@ -209,61 +215,66 @@ static tacet_status may_delete(const tacet__replica *r, tacet__job *job) {
     }
     return r->study.released > 0 || charged || (local && r->study.observed > 0)
                ? tacet__fail(&job->err, TACET_STATE, "the study has released something, and stays: archive it")
-               : TACET_OK; /* and the store is told after the transaction */
+               : TACET_OK;
 }
 
+static tacet_status made(tacet__job *job) {
+    return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
+}
+
+static tacet_status releases(tacet__replica *r, tacet__job *job) {
+    job->body =
+        json_pack("{sI so}", "released", (json_int_t)r->study.released, "numbers", numbers_to(r->study.released));
+    return made(job);
+}
+
+static tacet_status ledger(tacet__replica *r, tacet__job *job) {
+    return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
+}
+
+static tacet_status best(tacet__replica *r, tacet__job *job) {
+    return tacet__study_best(r->kind, &r->learner, &r->def, &job->body, &job->err);
+}
+
+static tacet_status model(tacet__replica *r, tacet__job *job) {
+    return r->kind->model != NULL ? r->kind->model(&r->learner, &job->body, &job->err)
+                                  : tacet__fail(&job->err, TACET_NOT_FOUND, "devices of this study need no model");
+}
+
+/* The jobs of a batch came from clients that waited at the same time, so any order is right, and this one is needed:
+ * suggestions and releases first, so that all they rest on was committed before, in an earlier transaction (a release
+ * of a central study enters its step in the ledger at once, and must not be of an observation that is then rolled
+ * back); looks last, so that none waits for an observation of its own batch. */
+enum { FIRST, REPORTS, LOOKS };
+const tacet__job_traits tacet__job_kinds[] = {
+    [TACET__JOB_SUGGEST] = {.pass = FIRST, .writes = tacet__replica_suggest},
+    [TACET__JOB_RELEASE] = {.pass = FIRST, .writes = release},
+    [TACET__JOB_GET_RELEASE] = {.pass = FIRST, .reads = get_release},
+    [TACET__JOB_RELEASES] = {.pass = FIRST, .reads = releases},
+    [TACET__JOB_LEDGER] = {.pass = FIRST, .reads = ledger},
+    [TACET__JOB_EXTEND] = {.pass = FIRST, .reads = extend}, /* the store is told of these two after the transaction, */
+    [TACET__JOB_ARCHIVE] = {.pass = FIRST, .reads = may_archive},
+    [TACET__JOB_OBSERVE] = {.pass = REPORTS, .writes = observe},
+    [TACET__JOB_EXPIRE] = {.pass = REPORTS, .writes = tacet__replica_expire_asked},
+    [TACET__JOB_REPORT] = {.pass = REPORTS, .writes = tacet__replica_report},
+    [TACET__JOB_DELETE] = {.pass = LOOKS, .reads = may_delete}, /* and of this one */
+    [TACET__JOB_LOOK] = {.pass = LOOKS, .reads = look},
+    [TACET__JOB_STATUS] = {.pass = LOOKS, .reads = tell},
+    [TACET__JOB_BEST] = {.pass = LOOKS, .reads = best},
+    [TACET__JOB_GRANTS] = {.pass = LOOKS, .reads = tacet__replica_grants},
+    [TACET__JOB_MODEL] = {.pass = LOOKS, .reads = model, .is_long = true},
+    [TACET__JOB_EVENTS] = {.pass = LOOKS, .reads = tacet__replica_view, .is_long = true},
+    [TACET__JOB_TICKETS] = {.pass = LOOKS, .reads = tacet__replica_view, .is_long = true},
+    [TACET__JOB_POSTERIOR] = {.pass = LOOKS, .reads = tacet__replica_posterior, .is_long = true},
+    [TACET__JOB_TRIED] = {.pass = LOOKS, .reads = tacet__replica_posterior, .is_long = true},
+    [TACET__JOB_WEIGHTS] = {.pass = LOOKS, .reads = tacet__replica_weights, .is_long = true},
+};
+
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
-    const bool writes = job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE ||
-                        job->kind == TACET__JOB_RELEASE || job->kind == TACET__JOB_EXPIRE ||
-                        job->kind == TACET__JOB_REPORT;
-    const tacet_status kept = writes ? tacet__replica_keep(r, b) : TACET_OK;
-    if (kept != TACET_OK) {
-        return tacet__fail(&job->err, kept, "%s", b->err.message);
+    const tacet__job_traits *kind = &tacet__job_kinds[job->kind];
+    if (kind->writes == NULL) {
+        return kind->reads(r, job);
     }
-    switch (job->kind) {
-    case TACET__JOB_SUGGEST:
-        return tacet__replica_suggest(r, b, job);
-    case TACET__JOB_OBSERVE:
-        return observe(r, b, job);
-    case TACET__JOB_LOOK:
-        return look(r, job);
-    case TACET__JOB_STATUS:
-        return tell(r, job);
-    case TACET__JOB_RELEASE:
-        return release(r, b, job);
-    case TACET__JOB_GET_RELEASE:
-        return get_release(r, job);
-    case TACET__JOB_RELEASES:
-        job->body =
-            json_pack("{sI so}", "released", (json_int_t)r->study.released, "numbers", numbers_to(r->study.released));
-        return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
-    case TACET__JOB_LEDGER:
-        return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
-    case TACET__JOB_BEST:
-        return tacet__study_best(r->kind, &r->learner, &r->def, &job->body, &job->err);
-    case TACET__JOB_MODEL:
-        return r->kind->model != NULL ? r->kind->model(&r->learner, &job->body, &job->err)
-                                      : tacet__fail(&job->err, TACET_NOT_FOUND, "devices of this study need no model");
-    case TACET__JOB_EXTEND:
-        return extend(r, job); /* and the store is told after the transaction */
-    case TACET__JOB_ARCHIVE:
-        return TACET_OK; /* after the transaction */
-    case TACET__JOB_DELETE:
-        return may_delete(r, job);
-    case TACET__JOB_EXPIRE:
-        return tacet__replica_expire_asked(r, b, job);
-    case TACET__JOB_EVENTS:
-    case TACET__JOB_TICKETS:
-        return tacet__replica_view(r, job);
-    case TACET__JOB_POSTERIOR:
-    case TACET__JOB_TRIED:
-        return tacet__replica_posterior(r, job);
-    case TACET__JOB_WEIGHTS:
-        return tacet__replica_weights(r, job);
-    case TACET__JOB_GRANTS:
-        return tacet__replica_grants(r, job);
-    case TACET__JOB_REPORT:
-        return tacet__replica_report(r, b, job);
-    }
-    return tacet__fail(&job->err, TACET_INVALID, "no such job");
+    const tacet_status kept = tacet__replica_keep(r, b);
+    return kept == TACET_OK ? kind->writes(r, b, job) : tacet__fail(&job->err, kept, "%s", b->err.message);
 }

@@ -48,10 +48,7 @@ static size_t bytes_of(const tacet__job *job) {
 /* How much of a batch a job takes. Those that list or draw something take as long as dozens of others, and the other
  * studies of the thread wait meanwhile: a reader of one study must not slow them all. */
 static size_t share_of(const tacet__job *job, size_t most) {
-    const bool long_one = job->kind == TACET__JOB_EVENTS || job->kind == TACET__JOB_TICKETS ||
-                          job->kind == TACET__JOB_POSTERIOR || job->kind == TACET__JOB_TRIED ||
-                          job->kind == TACET__JOB_MODEL || job->kind == TACET__JOB_WEIGHTS;
-    return long_one ? (most + LONG_MOST - 1) / LONG_MOST : 1;
+    return tacet__job_kinds[job->kind].is_long ? (most + LONG_MOST - 1) / LONG_MOST : 1;
 }
 
 /* Up to a batch of jobs of a study, in the order they came. */

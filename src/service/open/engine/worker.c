@@ -194,34 +194,6 @@ void tacet__worker_fail(tacet__worker *w, tacet__job *jobs, const tacet_error *e
     }
 }
 
-/* The jobs of a batch came from clients that waited at the same time, so any order is right, and this one is needed:
- * suggestions and releases first, so that all they rest on was committed before, in an earlier transaction (a release
- * of a central study enters its step in the ledger at once, and must not be of an observation that is then rolled
- * back); looks last, so that none waits for an observation of its own batch. */
-enum { PASSES = 3 };
-static unsigned pass_of(const tacet__job *job) {
-    switch (job->kind) {
-    case TACET__JOB_OBSERVE:
-    case TACET__JOB_EXPIRE:
-    case TACET__JOB_REPORT:
-        return 1;
-    case TACET__JOB_DELETE:
-    case TACET__JOB_LOOK:
-    case TACET__JOB_STATUS:
-    case TACET__JOB_BEST:
-    case TACET__JOB_MODEL:
-    case TACET__JOB_EVENTS:
-    case TACET__JOB_TICKETS:
-    case TACET__JOB_POSTERIOR:
-    case TACET__JOB_TRIED:
-    case TACET__JOB_WEIGHTS:
-    case TACET__JOB_GRANTS:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* Whose client was told to try again: not done, so that what nobody waits for does not pile up behind a store that was
  * away. */
 tacet__job *tacet__worker_leave_out_late(tacet__job *jobs) {
@@ -291,9 +263,9 @@ static bool act(tacet__turn *t) {
         t->jobs = NULL;
         return false;
     }
-    for (unsigned pass = 0; pass < PASSES; pass++) {
+    for (unsigned pass = 0; pass < TACET__JOB_PASSES; pass++) {
         for (tacet__job *job = t->jobs; job != NULL && !b->broken; job = job->next) {
-            if (pass_of(job) == pass) {
+            if (tacet__job_kinds[job->kind].pass == pass) {
                 job->status = tacet__replica_act(&w->r, b, job);
                 t->done += job->status == TACET_OK;
                 if (!b->broken) { /* that is said once, for all of them */
