@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/json_numbers.h"
 #include "core/memory.h"
+#include "core/number.h"
 #include "core/numbers.h"
 #include "service/open/engine/engine.h"
 #include "service/open/study/space_domain.h"
@@ -13,11 +14,13 @@
 #include "service/trusted/place.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/io/file.h>
 
-enum { SAVE_EVENTS = 64 };
+enum { SAVE_EVENTS = 64, SET_BYTES = 1 << 22 };
 
 _Static_assert((int)TACET_STUDY_TICKET == (int)TACET__TICKET_TEXT, "room for a ticket");
 _Static_assert((int)TACET_STUDY_DIMS == (int)TACET__DEFINITION_DIMS, "room for an action");
@@ -322,4 +325,53 @@ tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_k
 
 tacet_status tacet_study_events(tacet_study *study, char **out, uint64_t after, tacet_error *err) {
     return ask_text(study, out, NULL, TACET__JOB_EVENTS, after, err);
+}
+
+/* What was read is private, and wiped. */
+tacet_status tacet_study_set_read(double **points, tacet_study_round *round, const char *path, tacet_error *err) {
+    char *text = NULL;
+    size_t size = 0, field = 0, line = 1;
+    round->points = NULL;
+    round->d = round->count = 0;
+    tacet_status status = tacet_file_read(&text, &size, path, SET_BYTES, err);
+    *points = status == TACET_OK ? TACET__ZALLOC(double, size / 2 + 1) : NULL; /* a digit and a separator each */
+    if (status == TACET_OK && *points == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a decision set");
+    }
+    for (const char *at = text; status == TACET_OK && at[strspn(at, "\r\n")] != '\0';) {
+        const size_t length = strcspn(at, ",\r\n");
+        const char *end = at + length + (at[length] == '\r');
+        const char after = *end;
+        if (tacet__number_parse(&(*points)[round->count * round->d + field++], at, length) != TACET__NUMBER_OK) {
+            status = tacet__fail(err, TACET_INVALID, "%s: line %zu: field %zu is not a number (no header is taken)",
+                                 path, line, field);
+        } else if (after != ',') { /* the end of a line */
+            round->d = round->count == 0 ? field : round->d;
+            if (field != round->d) {
+                status = tacet__fail(err, TACET_INVALID,
+                                     "%s: line %zu: needs as many numbers as the first, with commas", path, line);
+            }
+            round->count++;
+            field = 0;
+            line++;
+        }
+        at = end + (after != '\0');
+    }
+    if (status == TACET_OK && round->count == 0) {
+        status = tacet__fail(err, TACET_INVALID, "%s: no arms", path);
+    }
+    if (text != NULL) {
+        sodium_memzero(text, size);
+        free(text);
+    }
+    round->points = *points;
+    return status;
+}
+
+void tacet_study_set_free(double *points, tacet_study_round *round) {
+    if (points != NULL) {
+        sodium_memzero(points, round->d * round->count * sizeof *points);
+        free(points);
+    }
+    round->points = NULL;
 }
