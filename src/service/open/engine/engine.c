@@ -56,6 +56,7 @@ tacet__job *tacet__job_create(tacet__job_kind kind) {
     if (job != NULL) {
         job->kind = kind;
         job->index = TACET__NO_INDEX;
+        job->y = UINT64_MAX;
     }
     return job;
 }

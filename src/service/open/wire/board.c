@@ -7,6 +7,7 @@
 
 #include "report/figure.h"
 #include "report/known.h"
+#include "service/open/wire/studies.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -19,79 +20,63 @@ enum { FRESH_SECONDS = 300, DAYS_MOST = 36500 };
 
 /* --- studies ------------------------------------------------------------------------------------------------------ */
 
-/* False, and the answer is made, where it is given and no whole number up to `most`. */
-static bool whole_argument(const tacet__call *c, tacet__response *response, const char *name, uint64_t most,
-                           uint64_t *out) {
-    const char *text = tacet__call_argument(c, name);
-    const size_t length = text != NULL ? strlen(text) : 0;
-    if (text == NULL) {
-        return true;
-    }
+/* Of an argument. */
+static const char *whole_argument(const json_t *value, uint64_t most, uint64_t *out) {
+    const char *text = json_string_value(value);
+    const size_t length = strlen(text);
     *out = strtoull(text, NULL, 10);
-    if (length == 0 || length > 18 || strspn(text, "0123456789") != length || *out > most) {
-        tacet__refuse(response, 400, "invalid", "an argument must be a whole number that is not too large");
-        return false;
-    }
-    return true;
+    return length > 0 && length <= 18 && strspn(text, "0123456789") == length && *out <= most
+               ? NULL
+               : "an argument must be a whole number that is not too large";
 }
 
-void tacet__board_events(tacet__call *c, tacet__response *response) {
-    uint64_t after = 0;
-    double wait = 0;
-    if (whole_argument(c, response, "after", INT64_MAX, &after) && tacet__call_wait(c, response, &wait)) {
-        tacet__job *job = tacet__job_create(TACET__JOB_EVENTS);
-        if (job != NULL) {
-            job->number = after;
-            job->wait = wait;
-            memcpy(job->owner, c->token.hash, sizeof job->owner);
-        }
-        tacet__call_job(c, response, job);
-    }
-}
-
-/* A whole number of the body up to `most`; false: another thing. Left out: 0. */
-static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
-    const json_t *value = json_object_get(body, name);
-    if (value == NULL) {
-        return true; /* it stays as it was */
-    }
+/* Of a body; false: another thing, or above `most`. */
+static bool whole(const json_t *value, uint64_t most, uint64_t *out) {
     *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : UINT64_MAX;
     return *out <= most;
 }
 
-/* One round by its number, or every open ticket that is so old: one of the two must be said, so that nothing is ended
- * by leaving a word out. */
-void tacet__board_expire(tacet__call *c, tacet__response *response) {
-    uint64_t number = 0;
-    uint64_t older = 0;
-    json_t *body = tacet__call_body(c, response);
-    if (body == NULL) {
-        return;
-    }
-    const bool one = json_object_get(body, "number") != NULL;
-    const bool good = one != (json_object_get(body, "older") != NULL) &&
-                      take_whole(body, "number", INT64_MAX, &number) && take_whole(body, "older", INT64_MAX, &older) &&
-                      (!one || number > 0);
-    json_decref(body);
-    if (!good) {
-        tacet__refuse(response, 400, "invalid",
-                      "either 'number' is that of a round, or 'older' how many seconds old tickets are at least");
-        return;
-    }
-    tacet__job *job = tacet__job_create(TACET__JOB_EXPIRE);
-    if (job != NULL) {
-        job->number = number;
-        job->x = older;
-    }
-    tacet__call_job(c, response, job);
+/* Where it is left out it stays as it was. */
+static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
+    const json_t *value = json_object_get(body, name);
+    return value == NULL || whole(value, most, out);
 }
 
-/* "0.2,3" into the job. NULL, or the rule that is broken. */
-static const char *read_at(tacet__job *job, const char *text) {
+static const char *read_after(tacet__job *job, json_t *value) {
+    return whole_argument(value, INT64_MAX, &job->number);
+}
+
+const tacet__field tacet__events_takes[] = {{"after", read_after, false}, {"wait", tacet__read_wait, false}, {0}};
+
+/* One round by its number, or every open ticket that is so old: one of the two must be said, so that nothing is ended
+ * by leaving a word out. */
+static const char EITHER[] = "either 'number' is that of a round, or 'older' how many seconds old tickets are at least";
+
+static const char *read_round(tacet__job *job, json_t *value) {
+    return whole(value, INT64_MAX, &job->number) && job->number > 0 ? NULL : EITHER;
+}
+
+static const char *read_older(tacet__job *job, json_t *value) {
+    return job->number > 0 ? (value == NULL ? NULL : EITHER) : whole(value, INT64_MAX, &job->x) ? NULL : EITHER;
+}
+
+const tacet__field tacet__expire_takes[] = {{"number", read_round, false}, {"older", read_older, true}, {0}};
+
+static const char *read_x(tacet__job *job, json_t *value) {
+    return whole_argument(value, 2 * TACET__DEFINITION_DIMS, &job->x);
+}
+
+static const char *read_y(tacet__job *job, json_t *value) {
+    return whole_argument(value, 2 * TACET__DEFINITION_DIMS, &job->y);
+}
+
+/* "0.2,3". */
+static const char *read_at(tacet__job *job, json_t *value) {
     static const char RULE[] = "'at' must be numbers between commas, one for each coordinate";
+    const char *text = json_string_value(value);
     double *at = calloc(2 * TACET__DEFINITION_DIMS, sizeof *at);
     if (at == NULL) {
-        return "out of memory";
+        return "";
     }
     job->context = at;
     for (job->context_dim = 0; job->context_dim < 2 * TACET__DEFINITION_DIMS;) {
@@ -109,34 +94,24 @@ static const char *read_at(tacet__job *job, const char *text) {
     return RULE;
 }
 
-/* The columns of a view and where the others are. NULL: the answer is made. */
-static tacet__job *view_job(const tacet__call *c, tacet__response *response, tacet__job_kind kind) {
-    uint64_t x = 0;
-    uint64_t y = UINT64_MAX;
-    const char *at = tacet__call_argument(c, "at");
-    if (!whole_argument(c, response, "x", 2 * TACET__DEFINITION_DIMS, &x) ||
-        !whole_argument(c, response, "y", 2 * TACET__DEFINITION_DIMS, &y)) {
-        return NULL;
-    }
-    tacet__job *job = tacet__job_create(kind);
-    const bool made = job != NULL;
-    const char *broken = !made ? "out of memory" : at != NULL ? read_at(job, at) : NULL;
-    if (broken != NULL) {
-        tacet__job_free(job);
-        tacet__refuse(response, made ? 400 : 503, made ? "invalid" : "busy", broken);
-        return NULL;
-    }
-    job->x = x;
-    job->y = y;
-    return job;
+static const char *read_width(tacet__job *job, json_t *value) {
+    enum { NARROWEST = 200, WIDEST = 2000 };
+    uint64_t width = 0;
+    const char *broken = whole_argument(value, WIDEST, &width);
+    job->width = (unsigned)(width > 0 && width < NARROWEST ? NARROWEST : width);
+    return broken;
 }
 
-void tacet__board_posterior(tacet__call *c, tacet__response *response) {
-    tacet__job *job = view_job(c, response, TACET__JOB_POSTERIOR);
-    if (job != NULL) {
-        tacet__call_job(c, response, job);
-    }
+static const char *read_file(tacet__job *job, json_t *value) {
+    (void)value;
+    job->as_file = true;
+    return NULL;
 }
+
+/* The columns of a view and where the others are; then how it is drawn. */
+const tacet__field tacet__view_takes[] = {{"x", read_x, false},       {"y", read_y, false},
+                                          {"at", read_at, false},     {"width", read_width, false},
+                                          {"file", read_file, false}, {0}};
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
@@ -147,8 +122,7 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
     } FIGURES[] = {{"posterior", TACET__JOB_POSTERIOR}, {"uncertainty", TACET__JOB_POSTERIOR},
                    {"tried", TACET__JOB_TRIED},         {"variants", TACET__JOB_POSTERIOR},
                    {"arms", TACET__JOB_STATUS},         {"comparison", TACET__JOB_STATUS}};
-    enum { NARROWEST = 200, WIDEST = 2000, COUNT = sizeof FIGURES / sizeof *FIGURES };
-    uint64_t width = 0;
+    enum { COUNT = sizeof FIGURES / sizeof *FIGURES };
     size_t k = 0;
     while (k < COUNT && (c->last == NULL || strcmp(c->last, FIGURES[k].name) != 0)) {
         k++;
@@ -158,27 +132,24 @@ void tacet__board_figure(tacet__call *c, tacet__response *response) {
                       "there is no such figure: posterior, uncertainty, variants, tried, arms, comparison");
         return;
     }
-    if (!whole_argument(c, response, "width", WIDEST, &width)) {
-        return;
-    }
-    tacet__job *job = view_job(c, response, FIGURES[k].kind);
+    tacet__job *job = tacet__call_read(c, response, FIGURES[k].kind);
     if (job != NULL) {
         job->figure = FIGURES[k].name;
-        job->width = (unsigned)(width > 0 && width < NARROWEST ? NARROWEST : width);
-        job->as_file = tacet__call_argument(c, "file") != NULL;
         tacet__call_job(c, response, job);
     }
 }
 
 static const char LABEL[] = "label";
 
+const tacet__field tacet__label_takes[] = {{"part", read_file, false}, {0}};
+
 void tacet__board_label(tacet__call *c, tacet__response *response) {
-    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
+    tacet__job *job = tacet__call_read(c, response, TACET__JOB_STATUS);
     if (job != NULL) {
         job->figure = LABEL;
-        job->as_file = tacet__call_argument(c, "part") == NULL;
+        job->as_file = !job->as_file; /* a part of a page, or a file of its own */
+        tacet__call_job(c, response, job);
     }
-    tacet__call_job(c, response, job);
 }
 
 /* The same page that 'tacet disclose --study' writes, of the same status. */

@@ -6,10 +6,10 @@
 
 #include "service/open/wire/call.h"
 
+/* What the routes take. */
+extern const tacet__field tacet__events_takes[], tacet__expire_takes[], tacet__view_takes[], tacet__label_takes[];
+
 /* Each a tacet__call_fn of the table of routes. */
-void tacet__board_events(tacet__call *c, tacet__response *response);
-void tacet__board_expire(tacet__call *c, tacet__response *response);
-void tacet__board_posterior(tacet__call *c, tacet__response *response);
 void tacet__board_figure(tacet__call *c, tacet__response *response);
 void tacet__board_label(tacet__call *c, tacet__response *response);
 void tacet__board_tokens(tacet__call *c, tacet__response *response);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_SECONDS = 1, WAIT_MOST = 60 };
+enum { RETRY_SECONDS = 1 };
 static const double ANSWER_SECONDS = 1.6; /* and a tenth for the watchdog: within two, whatever the store does */
 static const double STILL_SECONDS = 1;    /* a store that did nothing for so long hangs */
 static const double AGAIN_SECONDS = 0.5;  /* until it is looked again whether it does */
@@ -73,19 +73,11 @@ void tacet__call_fill(tacet__response *response, unsigned status, json_t *body) 
     json_decref(body);
 }
 
-/* Takes the next word of a list between blanks; 0: there are no more. */
-static size_t next_word(const char **at) {
-    *at += strspn(*at, " ");
-    return strcspn(*at, " ");
-}
-
-static bool is_listed(const char *list, const char *word) {
-    size_t length = next_word(&list);
-    while (length > 0 && (strlen(word) != length || strncmp(list, word, length) != 0)) {
-        list += length;
-        length = next_word(&list);
+static bool is_field(const tacet__field *fields, const char *name) {
+    while (fields->name != NULL && strcmp(fields->name, name) != 0) {
+        fields++;
     }
-    return length > 0;
+    return fields->name != NULL;
 }
 
 json_t *tacet__call_body(const tacet__call *c, tacet__response *response) {
@@ -104,7 +96,7 @@ json_t *tacet__call_body(const tacet__call *c, tacet__response *response) {
         return NULL;
     }
     json_object_foreach(body, key, value) {
-        if (!is_listed(c->takes, key)) {
+        if (!is_field(c->takes, key)) {
             (void)snprintf(reason, sizeof reason, "field '%.40s' is not known here", key);
             tacet__refuse(response, 400, "invalid", reason);
             json_decref(body);
@@ -118,24 +110,44 @@ const char *tacet__call_argument(const tacet__call *c, const char *name) {
     return c->request.argument != NULL ? c->request.argument(c->request.peer, name) : NULL;
 }
 
-bool tacet__call_wait(const tacet__call *c, tacet__response *response, double *seconds) {
-    const char *wait = tacet__call_argument(c, "wait");
-    char *end = NULL;
-    *seconds = wait != NULL ? strtod(wait, &end) : 0;
-    if (wait != NULL && (end == wait || *end != '\0' || !(*seconds >= 0 && *seconds <= WAIT_MOST))) {
-        tacet__refuse(response, 400, "invalid", "'wait' must be a number of seconds, 0 to 60");
-        return false;
+tacet__job *tacet__call_read(tacet__call *c, tacet__response *response, tacet__job_kind kind) {
+    const bool get = strcmp(c->request.method, "GET") == 0;
+    const bool has_body = !get && (c->takes->name != NULL || c->request.body_size > 0);
+    json_t *body = has_body ? tacet__call_body(c, response) : NULL;
+    if (has_body && body == NULL) {
+        return NULL;
     }
-    return true;
+    tacet__job *job = tacet__job_create(kind);
+    const char *broken = job != NULL ? NULL : "";
+    for (const tacet__field *f = c->takes; broken == NULL && f->name != NULL; f++) {
+        const char *text = f->name[0] == '{' ? c->last : get ? tacet__call_argument(c, f->name) : NULL;
+        json_t *value = text != NULL ? json_stringn_nocheck(text, strlen(text)) /* of any bytes */
+                                     : json_incref(json_object_get(body, f->name));
+        broken = value != NULL || f->required ? f->read(job, value) : NULL;
+        json_decref(value);
+    }
+    json_decref(body);
+    if (broken == NULL) {
+        return job;
+    }
+    tacet__job_free(job);
+    if (broken[0] == '\0') {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+    } else {
+        tacet__refuse(response, 400, "invalid", broken);
+    }
+    return NULL;
 }
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */
+
+static const tacet__field NOTHING = {0};
 
 tacet__call *tacet__call_create(tacet__service *service, const tacet__request *request) {
     tacet__call *c = TACET__ZALLOC(tacet__call, 1);
     if (c != NULL) {
         c->service = service;
-        c->takes = "";
+        c->takes = &NOTHING;
         c->since = tacet__service_now();
         c->request = *request;
         c->token_status = TACET_NOT_FOUND;
@@ -264,16 +276,13 @@ static const char *copied_argument(const void *peer, const char *name) {
 
 /* Copies the arguments that the route knows to `to`, unless that is NULL; how many bytes they take. */
 static size_t copy_arguments(const tacet__call *c, char *to) {
-    const char *list = c->takes;
     size_t size = 1;
-    for (size_t length = next_word(&list); length > 0; list += length, length = next_word(&list)) {
-        char name[16];
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, list);
-        const char *value = tacet__call_argument(c, name);
+    for (const tacet__field *f = c->takes; f->name != NULL; f++) {
+        const char *value = tacet__call_argument(c, f->name);
         if (value != NULL && to != NULL) {
-            (void)sprintf(to + size - 1, "%s=%s", name, value);
+            (void)sprintf(to + size - 1, "%s=%s", f->name, value);
         }
-        size += value != NULL ? length + strlen(value) + 2 : 0;
+        size += value != NULL ? strlen(f->name) + strlen(value) + 2 : 0;
     }
     if (to != NULL) {
         to[size - 1] = '\0';

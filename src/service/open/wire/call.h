@@ -16,13 +16,21 @@ typedef struct tacet__call tacet__call;
 /* Fills the response; or leaves its status 0, and has handed the call on: it must not be touched any more. */
 typedef void (*tacet__call_fn)(tacet__call *call, tacet__response *response);
 
+/* Something that a request says: a field of its body, an argument behind the path of a GET, or, called {…}, the last
+ * word of the path. `read` puts it into the job: NULL, or the rule that it breaks ("": out of memory). */
+typedef struct tacet__field {
+    const char *name;                                    /* NULL ends a list of them */
+    const char *(*read)(tacet__job *job, json_t *value); /* NULL: the route's handler reads it */
+    bool required;                                       /* where it is left out `read` is asked, too, with NULL */
+} tacet__field;
+
 struct tacet__call {
     tacet__errand errand; /* first */
     tacet__watch watch;
     tacet__service *service;
-    unsigned route;    /* in the metrics */
-    const char *takes; /* fields or arguments of the route, between blanks */
-    bool uncounted;    /* no metric may tell of it */
+    unsigned route; /* in the metrics */
+    const tacet__field *takes;
+    bool uncounted; /* no metric may tell of it */
     double since;
     tacet__request request;
     bool suspended;
@@ -53,6 +61,9 @@ bool tacet__call_to(tacet__call *call, tacet__desk desk, tacet__call_fn handle, 
 /* Hands a job to the study; `done` of the job gets the call as its user. NULL: out of memory. */
 void tacet__call_submit(tacet__call *call, tacet__response *response, tacet__job *job, void (*done)(tacet__job *job));
 
+/* A job of what the request says, read by the fields of its route; NULL: the answer is made. A route without any takes
+ * an empty body, too. */
+tacet__job *tacet__call_read(tacet__call *call, tacet__response *response, tacet__job_kind kind);
 /* The same for a job whose answer is its body (studies.c). */
 void tacet__call_job(tacet__call *call, tacet__response *response, tacet__job *job);
 
@@ -62,9 +73,6 @@ void tacet__call_fill(tacet__response *response, unsigned status, json_t *body);
 json_t *tacet__call_body(const tacet__call *call, tacet__response *response);
 /* An argument behind the path; NULL: it was not given. A call that waits keeps those that its route has. */
 const char *tacet__call_argument(const tacet__call *call, const char *name);
-/* The argument 'wait': for how many seconds the client would wait; 0 where it is left out. False: the answer is made.
- */
-bool tacet__call_wait(const tacet__call *call, tacet__response *response, double *seconds);
 void tacet__refuse(tacet__response *response, unsigned status, const char *word, const char *detail);
 void tacet__refuse_failure(tacet__response *response, tacet_status status, const char *message);
 

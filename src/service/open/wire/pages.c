@@ -118,10 +118,6 @@ bool tacet__page_enter(tacet__call *c, tacet__response *response) {
     return true;
 }
 
-void tacet__device_weights(tacet__call *c, tacet__response *response) {
-    tacet__call_job(c, response, tacet__job_create(TACET__JOB_WEIGHTS));
-}
-
 /* As many tokens as grants: an address gets so many a second, whichever way it asks. */
 static bool within_rate(tacet__page_sites *sites, uint64_t address, size_t many) {
     const double now = tacet__now();
@@ -135,24 +131,21 @@ static bool within_rate(tacet__page_sites *sites, uint64_t address, size_t many)
     return good;
 }
 
+static const char *read_count(tacet__job *job, json_t *value) {
+    const json_int_t many = value != NULL ? json_integer_value(value) : 1;
+    job->many = many >= 1 && many <= GRANTS_MOST ? (size_t)many : 0;
+    return job->many > 0 ? NULL : "'count' must be a whole number, 1 to 16";
+}
+
+const tacet__field tacet__page_grants_takes[] = {{"count", read_count, true}, {0}};
+
 void tacet__page_grants(tacet__call *c, tacet__response *response) {
-    json_t *body = tacet__call_body(c, response);
-    if (body == NULL) {
-        return;
-    }
-    const json_t *count = json_object_get(body, "count");
-    const json_int_t many = count != NULL ? json_integer_value(count) : 1;
-    json_decref(body);
-    if (many < 1 || many > GRANTS_MOST) {
-        tacet__refuse(response, 400, "invalid", "'count' must be a whole number, 1 to 16");
-    } else if (!within_rate(c->service->sites, c->request.address, (size_t)many)) {
+    tacet__job *job = tacet__call_read(c, response, TACET__JOB_GRANTS);
+    if (job != NULL && !within_rate(c->service->sites, c->request.address, job->many)) {
+        tacet__job_free(job);
         tacet__refuse(response, 429, NULL, "this address has asked for too many grants");
         response->retry_after = 1;
-    } else {
-        tacet__job *job = tacet__job_create(TACET__JOB_GRANTS);
-        if (job != NULL) {
-            job->many = (size_t)many;
-        }
+    } else if (job != NULL) {
         tacet__call_job(c, response, job);
     }
 }
@@ -184,54 +177,33 @@ static const char *check_reports(const json_t *reports, const char *word) {
 }
 
 /* A grant for somebody whom the site's own server has let in: the same for the same login, whichever browser asks. */
-void tacet__device_grants(tacet__call *c, tacet__response *response) {
-    json_t *body = tacet__call_body(c, response);
-    if (body == NULL) {
-        return;
-    }
-    const char *login = json_string_value(json_object_get(body, "login"));
-    if (!good_key(login)) {
-        tacet__refuse(response, 400, "invalid",
-                      "'login' must be 1 to 64 letters, digits or ._:- (a hash of the login)");
-    } else {
-        tacet__job *job = tacet__job_create(TACET__JOB_GRANTS);
-        if (job != NULL) {
-            job->many = 1;
-            (void)snprintf(job->key, sizeof job->key, "%s", login);
-        }
-        tacet__call_job(c, response, job);
-    }
-    json_decref(body);
+static const char *read_login(tacet__job *job, json_t *value) {
+    const char *login = json_string_value(value);
+    job->many = 1;
+    (void)snprintf(job->key, sizeof job->key, "%s", login != NULL ? login : "");
+    return good_key(login) ? NULL : "'login' must be 1 to 64 letters, digits or ._:- (a hash of the login)";
 }
 
-static void take_reports(tacet__call *c, tacet__response *response, const char *word, const char *owner) {
-    json_t *body = tacet__call_body(c, response);
-    if (body == NULL) {
-        return;
-    }
-    json_t *reports = json_object_get(body, "reports");
-    const char *broken = check_reports(reports, word);
-    if (broken != NULL) {
-        tacet__refuse(response, 400, "invalid", broken);
-    } else {
-        tacet__job *job = tacet__job_create(TACET__JOB_REPORT);
-        if (job != NULL) {
-            job->reports = json_incref(reports);
-            (void)snprintf(job->key, sizeof job->key, "%s", owner);
-        }
-        tacet__call_job(c, response, job);
-    }
-    json_decref(body);
+static const char *read_granted(tacet__job *job, json_t *value) {
+    job->reports = json_incref(value);
+    return check_reports(value, "grant");
 }
 
-void tacet__page_reports(tacet__call *c, tacet__response *response) {
-    take_reports(c, response, "grant", "");
+static const char *read_keyed(tacet__job *job, json_t *value) {
+    job->reports = json_incref(value);
+    return check_reports(value, "key");
 }
+
+const tacet__field tacet__login_takes[] = {{"login", read_login, true}, {0}};
+const tacet__field tacet__page_reports_takes[] = {{"reports", read_granted, true}, {0}};
+const tacet__field tacet__device_reports_takes[] = {{"reports", read_keyed, true}, {0}};
 
 void tacet__device_reports(tacet__call *c, tacet__response *response) {
-    char owner[2 * OWNER_BYTES + sizeof "report//"];
-    char hash[2 * OWNER_BYTES + 1];
-    (void)sodium_bin2hex(hash, sizeof hash, c->token.hash, OWNER_BYTES); /* a key is of the token it came with */
-    (void)snprintf(owner, sizeof owner, "report/%s/", hash);
-    take_reports(c, response, "key", owner);
+    tacet__job *job = tacet__call_read(c, response, TACET__JOB_REPORT);
+    if (job != NULL) { /* a key is of the token it came with */
+        char hash[2 * OWNER_BYTES + 1];
+        (void)sodium_bin2hex(hash, sizeof hash, c->token.hash, OWNER_BYTES);
+        (void)snprintf(job->key, sizeof job->key, "report/%s/", hash);
+        tacet__call_job(c, response, job);
+    }
 }

@@ -22,12 +22,11 @@ bool tacet__page_path(const char *path);
  * of a browser that asks beforehand (OPTIONS), or a refusal. */
 bool tacet__page_enter(tacet__call *call, tacet__response *response);
 
+/* What the routes take: with a grant, or, of a fleet that chooses by itself and has a token, with a key; and a login,
+ * whose grant a site's own server asks for. */
+extern const tacet__field tacet__page_grants_takes[], tacet__page_reports_takes[], tacet__device_reports_takes[],
+    tacet__login_takes[];
 void tacet__page_grants(tacet__call *call, tacet__response *response);
-void tacet__page_reports(tacet__call *call, tacet__response *response);
-/* With a token: a grant of a login, for a site's own server; and, with keys instead of grants, what a fleet that
- * chooses by itself asks and sends, the first of them for pages, too. */
-void tacet__device_grants(tacet__call *call, tacet__response *response);
-void tacet__device_weights(tacet__call *call, tacet__response *response);
 void tacet__device_reports(tacet__call *call, tacet__response *response);
 
 #endif

@@ -63,63 +63,73 @@ typedef struct route {
     unsigned roles;   /* who may ask; NOBODY: no token is needed */
     place where;      /* DESK: where the store may be asked. AUDITED: and in the audit trail before it is done */
     tacet__call_fn handle;
-    const char *takes;   /* fields of the body, or arguments behind the path, between blanks */
-    tacet__job_kind job; /* of `plain`, which submits it */
+    const tacet__field *takes;
+    tacet__job_kind job; /* of `plain`, which submits what was read */
 } route;
 
 #define STUDY "/v1/studies/{study}"
-#define PLAIN(kind) plain, "", TACET__JOB_##kind
+#define PLAIN(kind, takes) plain, takes, TACET__JOB_##kind
+static const tacet__field NONE[] = {{0}};
+/* What handlers read by themselves. */
+#define NAMED(name)                                                                                                    \
+    { name, NULL, false }
+static const tacet__field CREATE[] = {NAMED("dry_run"), {0}}, LOG_IN[] = {NAMED("token"), {0}},
+                          RENEWAL[] = {NAMED("days"), NAMED("grace"), {0}}, TOKEN[] = {NAMED("role"),
+                                                                                       NAMED("study"),
+                                                                                       NAMED("label"),
+                                                                                       NAMED("days"),
+                                                                                       NAMED("open_most"),
+                                                                                       NAMED("rounds_most"),
+                                                                                       {0}};
 /* clang-format off */
 static const route ROUTES[] = {
-    {"live", "GET", "/v1/live", NOBODY, HERE, live, "", 0},
-    {"ready", "GET", "/v1/ready", NOBODY, HERE, ready, "", 0},
-    {"metrics", "GET", "/v1/metrics", READERS, HERE, metrics, "", 0},
-    {"list", "GET", "/v1/studies", EVERYBODY, DESK, tacet__study_list, "", 0},
-    {"create", "POST", "/v1/studies", OWNER, AUDITED, tacet__study_create, "dry_run", 0},
-    {"status", "GET", STUDY, EVERYBODY, HERE, PLAIN(STATUS)},
-    {"suggest", "POST", STUDY "/suggestions", PLAYERS, HERE, tacet__study_suggest,
-     "key decision_set context person count", 0},
-    {"look", "GET", STUDY "/suggestions/{ticket}", PLAYERS, HERE, tacet__study_look, "wait", 0},
-    {"observe", "POST", STUDY "/observations", PLAYERS, HERE, tacet__study_observe, "ticket value failed", 0},
-    {"weights", "GET", STUDY "/weights", EVERYBODY, HERE, tacet__device_weights, "", 0},
-    {"grants", "POST", STUDY "/grants", PLAYERS, HERE, tacet__device_grants, "login", 0},
-    {"reports", "POST", STUDY "/reports", PLAYERS, HERE, tacet__device_reports, "reports", 0},
-    {"page", "GET", "/v1/pages/{study}", NOBODY, HERE, tacet__device_weights, "", 0},
-    {"page_grants", "POST", "/v1/pages/{study}/grants", NOBODY, HERE, tacet__page_grants, "count", 0},
-    {"page_reports", "POST", "/v1/pages/{study}/reports", NOBODY, HERE, tacet__page_reports, "reports", 0},
-    {"release", "POST", STUDY "/releases", READERS, AUDITED, PLAIN(RELEASE)},
-    {"releases", "GET", STUDY "/releases", READERS, HERE, PLAIN(RELEASES)},
-    {"get_release", "GET", STUDY "/releases/{number}", READERS, HERE, tacet__study_get_release, "", 0},
-    {"ledger", "GET", STUDY "/ledger", READERS, HERE, PLAIN(LEDGER)},
-    {"best", "GET", STUDY "/best", READERS, HERE, PLAIN(BEST)},
-    {"model", "GET", STUDY "/model", EVERYBODY, HERE, PLAIN(MODEL)},
-    {"extend", "POST", STUDY "/rounds", OWNER, AUDITED, tacet__study_extend, "rounds", 0},
-    {"archive", "POST", STUDY "/archive", OWNER, AUDITED, PLAIN(ARCHIVE)},
-    {"delete", "DELETE", STUDY, OWNER, AUDITED, PLAIN(DELETE)},
-    {"events", "GET", STUDY "/events", READERS, HERE, tacet__board_events, "after wait", 0},
-    {"tickets", "GET", STUDY "/tickets", OWNER, HERE, PLAIN(TICKETS)},
-    {"expire", "POST", STUDY "/expiry", OWNER, AUDITED, tacet__board_expire, "number older", 0},
-    {"posterior", "GET", STUDY "/posterior", READERS, HERE, tacet__board_posterior, "x y at", 0},
-    {"figure", "GET", STUDY "/figures/{figure}", READERS, HERE, tacet__board_figure, "x y at width file", 0},
-    {"label", "GET", STUDY "/label", EVERYBODY, HERE, tacet__board_label, "part", 0},
-    {"tokens", "GET", "/v1/tokens", OWNER, DESK, tacet__board_tokens, "", 0},
-    {"make_token", "POST", "/v1/tokens", OWNER, AUDITED, tacet__board_make_token,
-     "role study label days open_most rounds_most", 0},
-    {"renew_token", "POST", "/v1/tokens/{number}/renewal", OWNER, AUDITED, tacet__board_renew_token, "days grace", 0},
-    {"drop_token", "DELETE", "/v1/tokens/{number}", OWNER, AUDITED, tacet__board_drop_token, "", 0},
-    {"log_in", "POST", "/v1/session", NOBODY, HERE, tacet__board_log_in, "token", 0},
-    {"session", "GET", "/v1/session", EVERYBODY, HERE, tacet__board_session, "", 0},
-    {"log_out", "DELETE", "/v1/session", EVERYBODY, HERE, tacet__board_log_out, "", 0},
+    {"live", "GET", "/v1/live", NOBODY, HERE, live, NONE, 0},
+    {"ready", "GET", "/v1/ready", NOBODY, HERE, ready, NONE, 0},
+    {"metrics", "GET", "/v1/metrics", READERS, HERE, metrics, NONE, 0},
+    {"list", "GET", "/v1/studies", EVERYBODY, DESK, tacet__study_list, NONE, 0},
+    {"create", "POST", "/v1/studies", OWNER, AUDITED, tacet__study_create, CREATE, 0},
+    {"status", "GET", STUDY, EVERYBODY, HERE, PLAIN(STATUS, NONE)},
+    {"suggest", "POST", STUDY "/suggestions", PLAYERS, HERE, tacet__study_suggest, tacet__suggest_takes, 0},
+    {"look", "GET", STUDY "/suggestions/{ticket}", PLAYERS, HERE, PLAIN(LOOK, tacet__look_takes)},
+    {"observe", "POST", STUDY "/observations", PLAYERS, HERE, PLAIN(OBSERVE, tacet__observe_takes)},
+    {"weights", "GET", STUDY "/weights", EVERYBODY, HERE, PLAIN(WEIGHTS, NONE)},
+    {"grants", "POST", STUDY "/grants", PLAYERS, HERE, PLAIN(GRANTS, tacet__login_takes)},
+    {"reports", "POST", STUDY "/reports", PLAYERS, HERE, tacet__device_reports, tacet__device_reports_takes, 0},
+    {"page", "GET", "/v1/pages/{study}", NOBODY, HERE, PLAIN(WEIGHTS, NONE)},
+    {"page_grants", "POST", "/v1/pages/{study}/grants", NOBODY, HERE, tacet__page_grants, tacet__page_grants_takes, 0},
+    {"page_reports", "POST", "/v1/pages/{study}/reports", NOBODY, HERE, PLAIN(REPORT, tacet__page_reports_takes)},
+    {"release", "POST", STUDY "/releases", READERS, AUDITED, PLAIN(RELEASE, NONE)},
+    {"releases", "GET", STUDY "/releases", READERS, HERE, PLAIN(RELEASES, NONE)},
+    {"get_release", "GET", STUDY "/releases/{number}", READERS, HERE, PLAIN(GET_RELEASE, tacet__release_takes)},
+    {"ledger", "GET", STUDY "/ledger", READERS, HERE, PLAIN(LEDGER, NONE)},
+    {"best", "GET", STUDY "/best", READERS, HERE, PLAIN(BEST, NONE)},
+    {"model", "GET", STUDY "/model", EVERYBODY, HERE, PLAIN(MODEL, NONE)},
+    {"extend", "POST", STUDY "/rounds", OWNER, AUDITED, PLAIN(EXTEND, tacet__extend_takes)},
+    {"archive", "POST", STUDY "/archive", OWNER, AUDITED, PLAIN(ARCHIVE, NONE)},
+    {"delete", "DELETE", STUDY, OWNER, AUDITED, PLAIN(DELETE, NONE)},
+    {"events", "GET", STUDY "/events", READERS, HERE, PLAIN(EVENTS, tacet__events_takes)},
+    {"tickets", "GET", STUDY "/tickets", OWNER, HERE, PLAIN(TICKETS, NONE)},
+    {"expire", "POST", STUDY "/expiry", OWNER, AUDITED, PLAIN(EXPIRE, tacet__expire_takes)},
+    {"posterior", "GET", STUDY "/posterior", READERS, HERE, PLAIN(POSTERIOR, tacet__view_takes)},
+    {"figure", "GET", STUDY "/figures/{figure}", READERS, HERE, tacet__board_figure, tacet__view_takes, 0},
+    {"label", "GET", STUDY "/label", EVERYBODY, HERE, tacet__board_label, tacet__label_takes, 0},
+    {"tokens", "GET", "/v1/tokens", OWNER, DESK, tacet__board_tokens, NONE, 0},
+    {"make_token", "POST", "/v1/tokens", OWNER, AUDITED, tacet__board_make_token, TOKEN, 0},
+    {"renew_token", "POST", "/v1/tokens/{number}/renewal", OWNER, AUDITED, tacet__board_renew_token, RENEWAL, 0},
+    {"drop_token", "DELETE", "/v1/tokens/{number}", OWNER, AUDITED, tacet__board_drop_token, NONE, 0},
+    {"log_in", "POST", "/v1/session", NOBODY, HERE, tacet__board_log_in, LOG_IN, 0},
+    {"session", "GET", "/v1/session", EVERYBODY, HERE, tacet__board_session, NONE, 0},
+    {"log_out", "DELETE", "/v1/session", EVERYBODY, HERE, tacet__board_log_out, NONE, 0},
 };
 /* clang-format on */
 enum { ROUTE_COUNT = sizeof ROUTES / sizeof ROUTES[0], OTHER = ROUTE_COUNT };
 
-/* A job that needs nothing but the study. */
+/* A job of what was asked, and no more. */
 static void plain(tacet__call *c, tacet__response *response) {
-    json_t *body = c->request.body_size > 0 ? tacet__call_body(c, response) : NULL;
-    json_decref(body);
-    if (response->status == 0) {
-        tacet__call_job(c, response, tacet__job_create(ROUTES[c->route].job));
+    tacet__job *job = tacet__call_read(c, response, ROUTES[c->route].job);
+    if (job != NULL) {
+        memcpy(job->owner, c->token.hash, sizeof job->owner);
+        tacet__call_job(c, response, job);
     }
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MOST = 128, OWNER_BYTES = 8 };
+enum { KEY_MOST = 128, OWNER_BYTES = 8, WAIT_MOST = 60 };
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
@@ -91,24 +91,6 @@ void tacet__call_job(tacet__call *c, tacet__response *response, tacet__job *job)
     tacet__call_submit(c, response, job, done);
 }
 
-static void submit(tacet__call *c, tacet__response *response, tacet__job *job) {
-    if (job != NULL && job->key[0] != '\0') {
-        own_key(job, &c->token);
-    }
-    tacet__call_submit(c, response, job, done);
-}
-
-/* What was asked in the body, which is dropped; `broken`: the rule that it breaks, NULL for none. */
-static void submit_body(tacet__call *c, tacet__response *response, tacet__job *job, json_t *body, const char *broken) {
-    json_decref(body);
-    if (broken != NULL) {
-        tacet__job_free(job);
-        tacet__refuse(response, 400, "invalid", broken);
-    } else {
-        submit(c, response, job);
-    }
-}
-
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 /* Exactly count finite numbers. */
@@ -133,7 +115,7 @@ static const char *read_set(tacet__job *job, json_t *set) {
     }
     job->points = TACET__ZALLOC(double, d *count);
     if (job->points == NULL) {
-        return "the decision set is too large";
+        return "";
     }
     job->d = d;
     job->count = count;
@@ -157,7 +139,7 @@ static const char *read_context(tacet__job *job, json_t *context) {
     }
     job->context = TACET__ZALLOC(double, count);
     if (job->context == NULL) {
-        return "the context is too large";
+        return "";
     }
     job->context_dim = count;
     return read_numbers(job->context, context, count) ? NULL : RULE;
@@ -190,7 +172,12 @@ static const char *read_count(tacet__job *job, json_t *count) {
     return job->many > 0 ? NULL : "'count' must be a whole number, 1 to 64";
 }
 
-static const char *read_ticket(tacet__job *job, const char *text) {
+const tacet__field tacet__suggest_takes[] = {{"key", read_key, false},         {"decision_set", read_set, false},
+                                             {"context", read_context, false}, {"person", read_person, false},
+                                             {"count", read_count, false},     {0}};
+
+static const char *read_ticket(tacet__job *job, json_t *value) {
+    const char *text = json_string_value(value);
     if (text == NULL) {
         return "'ticket' must be a text";
     }
@@ -199,96 +186,67 @@ static const char *read_ticket(tacet__job *job, const char *text) {
     return NULL;
 }
 
+static const char FAILED[] = "'failed' is true, and then there is no 'value'";
+
+static const char *read_failed(tacet__job *job, json_t *value) {
+    job->failed = json_is_true(value);
+    return job->failed ? NULL : FAILED;
+}
+
+static const char *read_value(tacet__job *job, json_t *value) {
+    if (job->failed) {
+        return value == NULL ? NULL : FAILED;
+    }
+    job->value = json_number_value(value);
+    return json_is_number(value) && isfinite(job->value) ? NULL : "'value' must be a number";
+}
+
+const tacet__field tacet__observe_takes[] = {
+    {"ticket", read_ticket, true}, {"failed", read_failed, false}, {"value", read_value, true}, {0}};
+
+const char *tacet__read_wait(tacet__job *job, json_t *value) {
+    const char *text = json_string_value(value);
+    char *end = NULL;
+    job->wait = strtod(text, &end);
+    return end != text && *end == '\0' && job->wait >= 0 && job->wait <= WAIT_MOST
+               ? NULL
+               : "'wait' must be a number of seconds, 0 to 60";
+}
+
+const tacet__field tacet__look_takes[] = {{"{ticket}", read_ticket, true}, {"wait", tacet__read_wait, false}, {0}};
+
+static const char *read_rounds(tacet__job *job, json_t *value) {
+    const json_int_t rounds = json_integer_value(value);
+    job->number = rounds >= 1 ? (uint64_t)rounds : 0;
+    return rounds >= 1 ? NULL : "'rounds' must be a whole number: how many there are to be in all";
+}
+
+const tacet__field tacet__extend_takes[] = {{"rounds", read_rounds, true}, {0}};
+
+/* Another text is the number of no release. */
+static const char *read_number(tacet__job *job, json_t *value) {
+    const char *text = json_string_value(value);
+    const size_t length = strlen(text);
+    job->number = length <= 9 && strspn(text, "0123456789") == length ? strtoull(text, NULL, 10) : 0;
+    return NULL;
+}
+
+const tacet__field tacet__release_takes[] = {{"{number}", read_number, true}, {0}};
+
 /* --- handlers ----------------------------------------------------------------------------------------------------- */
 
 void tacet__study_suggest(tacet__call *c, tacet__response *response) {
-    static const struct {
-        const char *name;
-        const char *(*read)(tacet__job *job, json_t *value); /* NULL, or the rule that is broken */
-    } FIELDS[] = {{"key", read_key},
-                  {"decision_set", read_set},
-                  {"context", read_context},
-                  {"person", read_person},
-                  {"count", read_count}};
-    json_t *body = tacet__call_body(c, response);
-    const char *broken = NULL;
-    if (body == NULL) {
-        return;
-    }
-    tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
-    for (size_t i = 0; job != NULL && broken == NULL && i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
-        json_t *value = json_object_get(body, FIELDS[i].name);
-        broken = value != NULL ? FIELDS[i].read(job, value) : NULL;
-    }
+    tacet__job *job = tacet__call_read(c, response, TACET__JOB_SUGGEST);
     if (job != NULL) {
         job->owned = true;
         memcpy(job->owner, c->token.hash, sizeof job->owner);
         job->open_most = c->token.open_most;
         job->rounds_most = c->token.rounds_most;
+        if (job->key[0] != '\0') {
+            own_key(job, &c->token);
+        }
+        tacet__call_job(c, response, job);
     }
-    submit_body(c, response, job, body, broken);
-}
-
-void tacet__study_observe(tacet__call *c, tacet__response *response) {
-    json_t *body = tacet__call_body(c, response);
-    if (body == NULL) {
-        return;
-    }
-    tacet__job *job = tacet__job_create(TACET__JOB_OBSERVE);
-    const json_t *value = json_object_get(body, "value");
-    const json_t *failed = json_object_get(body, "failed");
-    const char *broken = job != NULL ? read_ticket(job, json_string_value(json_object_get(body, "ticket"))) : NULL;
-    if (broken == NULL && failed != NULL && (!json_is_true(failed) || value != NULL)) {
-        broken = "'failed' is true, and then there is no 'value'";
-    }
-    if (broken == NULL && failed == NULL && !(json_is_number(value) && isfinite(json_number_value(value)))) {
-        broken = "'value' must be a number";
-    }
-    if (job != NULL) {
-        job->failed = failed != NULL;
-        job->value = json_number_value(value);
-    }
-    submit_body(c, response, job, body, broken);
-}
-
-void tacet__study_look(tacet__call *c, tacet__response *response) {
-    double seconds = 0;
-    if (!tacet__call_wait(c, response, &seconds)) {
-        return;
-    }
-    tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
-    if (job != NULL) {
-        (void)read_ticket(job, c->last);
-        job->wait = seconds;
-    }
-    submit(c, response, job);
-}
-
-void tacet__study_extend(tacet__call *c, tacet__response *response) {
-    json_t *body = tacet__call_body(c, response);
-    if (body == NULL) {
-        return;
-    }
-    const json_int_t rounds = json_integer_value(json_object_get(body, "rounds"));
-    json_decref(body);
-    if (rounds < 1) {
-        tacet__refuse(response, 400, "invalid", "'rounds' must be a whole number: how many there are to be in all");
-        return;
-    }
-    tacet__job *job = tacet__job_create(TACET__JOB_EXTEND);
-    if (job != NULL) {
-        job->number = (uint64_t)rounds;
-    }
-    submit(c, response, job);
-}
-
-void tacet__study_get_release(tacet__call *c, tacet__response *response) {
-    tacet__job *job = tacet__job_create(TACET__JOB_GET_RELEASE);
-    const bool number = strspn(c->last, "0123456789") == strlen(c->last) && strlen(c->last) <= 9;
-    if (job != NULL) {
-        job->number = number ? strtoull(c->last, NULL, 10) : 0;
-    }
-    submit(c, response, job);
 }
 
 typedef struct listing {

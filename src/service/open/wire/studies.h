@@ -5,12 +5,14 @@
 
 #include "service/open/wire/call.h"
 
+/* What the routes take. */
+extern const tacet__field tacet__suggest_takes[], tacet__observe_takes[], tacet__look_takes[], tacet__extend_takes[],
+    tacet__release_takes[];
+/* The argument 'wait': for how many seconds the client would wait. */
+const char *tacet__read_wait(tacet__job *job, json_t *value);
+
 /* Each a tacet__call_fn of the table of routes. */
 void tacet__study_suggest(tacet__call *c, tacet__response *response);
-void tacet__study_observe(tacet__call *c, tacet__response *response);
-void tacet__study_look(tacet__call *c, tacet__response *response);
-void tacet__study_extend(tacet__call *c, tacet__response *response);
-void tacet__study_get_release(tacet__call *c, tacet__response *response);
 void tacet__study_list(tacet__call *c, tacet__response *response);
 void tacet__study_create(tacet__call *c, tacet__response *response);
 
