@@ -319,35 +319,14 @@ tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__s
     return status;
 }
 
-/* A central study's suggestion as the open store shows it. */
-static tacet_status find_shown(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out, uint64_t seq,
-                               tacet_error *err) {
-    tacet__query *query = studies->open.queries[TACET__Q_SHOWN_GET];
-    bool row = false;
-    memset(out, 0, sizeof *out);
-    tacet__query_bind_int(query, 1, tacet__place(study->open_number, seq));
-    tacet_status status = tacet__query_step(query, &row, err);
-    if (status == TACET_OK && !row) {
-        status = TACET_NOT_FOUND;
-    }
-    if (status == TACET_OK) {
-        out->event.seq = seq;
-        out->event.kind = TACET__EVENT_SUGGEST;
-        out->event.index = (uint64_t)tacet__query_int(query, 0);
-        take_outcome(out, tacet__query_int(query, 1));
-    }
-    tacet__query_reset(query);
-    return status;
-}
-
 tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
                                        uint64_t seq, tacet_error *err) {
     tacet__half *half = tacet__log_half(studies, study);
-    tacet_status status = TACET_NOT_FOUND;
-    if (seq != 0 && seq >> TACET__SEQ_BITS == 0) {
-        status = half == NULL ? find_shown(studies, study, out, seq, err)
-                              : tacet__find(studies, half, study->number, out, seq, NULL, err);
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
+    const tacet_status status =
+        seq != 0 ? tacet__find(studies, half, study->number, out, seq, NULL, err) : TACET_NOT_FOUND;
     return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
 }
 
@@ -390,9 +369,12 @@ tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__st
     tacet__half *half = tacet__log_half(studies, study);
     bool row = false;
     tacet_status status = TACET_NOT_FOUND;
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
     if (number >= 1 && number >> TACET__SEQ_BITS == 0) {
-        tacet__query *query = (half == NULL ? &studies->open : half)->queries[TACET__Q_RELEASE_GET];
-        tacet__query_bind_int(query, 1, tacet__place(half == NULL ? study->open_number : study->number, number));
+        tacet__query *query = half->queries[TACET__Q_RELEASE_GET];
+        tacet__query_bind_int(query, 1, tacet__place(study->number, number));
         status = tacet__query_step(query, &row, err);
         if (status == TACET_OK && row) {
             size_t size = 0;

@@ -119,7 +119,6 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_SHOWN_ADD] = "INSERT INTO shown(place, idx, observed) VALUES(?1, ?2, 0) ON CONFLICT(place) DO NOTHING",
     [TACET__Q_SHOWN_DROP] = "DELETE FROM shown WHERE place > ?1 AND place < ?2",
     [TACET__Q_SHOWN_OBSERVED] = "UPDATE shown SET observed = ?2 WHERE place = ?1",
-    [TACET__Q_SHOWN_GET] = "SELECT idx, observed FROM shown WHERE place = ?1",
     [TACET__Q_TOKEN_ADD] = "INSERT INTO token(id, hash, role, study, created, label, expires, open_most, rounds_most) "
                            "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [TACET__Q_TOKEN_NEXT] = "SELECT coalesce(max(id), 0) + 1 FROM token",

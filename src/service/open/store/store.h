@@ -151,7 +151,7 @@ typedef struct tacet__suggestion {
     tacet__event event;
     bool observed, expired; /* not both */
     uint64_t observed_seq;  /* when observed or expired */
-    double value;           /* when observed, and the log is in reach; otherwise 0 */
+    double value;           /* when observed; otherwise 0 */
 } tacet__suggestion;
 
 typedef struct tacet__token {
@@ -267,8 +267,7 @@ tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *st
 /* The newest snapshot and the seq it was taken after; replaces what *out has. NOT_FOUND: none yet. */
 tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
                                          uint64_t *seq, tacet_error *err);
-/* A suggestion by its seq. NOT_FOUND: there is none, or the event is of another kind. Through open_only a central
- * study's are as projected: index only when public, no value. */
+/* A suggestion by its seq. NOT_FOUND: there is none, or the event is of another kind. DENIED as begin. */
 tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
                                        uint64_t seq, tacet_error *err);
 /* The same by the client's key. */
@@ -282,7 +281,7 @@ tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study 
 void tacet__studies_ticket_key(unsigned char out[TACET__STUDY_SECRET_BYTES], const tacet__study *study, uint64_t seq);
 /* The suggestion that a ticket is of, whichever of these keys it was made under. False: no ticket of this study. */
 bool tacet__studies_ticket_read(const tacet__study *study, uint64_t *seq, const char *ticket);
-/* The body of release 1, 2, 3, …; replaces what *out has. NOT_FOUND. */
+/* The body of release 1, 2, 3, …; replaces what *out has. NOT_FOUND. DENIED as begin. */
 tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
                                         uint64_t number, tacet_error *err);
 
