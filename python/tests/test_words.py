@@ -30,7 +30,7 @@ def test_refusals_name_keyword_arguments(patients: pd.DataFrame, space: tacet.Sp
 
 
 # Who reads options, or speaks to somebody at a shell: no function of Python comes here.
-SHELL = {"receipt_keys.c", "errand.c", "local/trusted/service.c", "wire/pages.c", "short.c", "store_list.c"}
+SHELL = {"receipt_keys.c", "errand.c", "local/trusted/service.c", "wire/pages.c", "short.c", "trusted/store.c"}
 
 
 def keywords() -> set[str]:

@@ -2,7 +2,7 @@
 /* replica.c - a study in memory: its policy as of some event of the log. What jobs do to it: replica_jobs.c.
  * Ring: open. Replay: a suggestion is repeated as it was stored, so that machines which round otherwise go on alike; a
  * policy that cannot have made it is stopped. Cost: O(policy) a job or an event. */
-#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/replica.h"
 #include "service/open/engine/anchor.h"
 #include "service/open/engine/waiting.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replica_expire.c - tickets that are too old: their rounds become null records.
  * Ring: open. Cost: one look at the oldest open suggestion, and O(policy) a ticket that expires. */
-#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/replica.h"
 #include "service/open/engine/waiting.h"
 
 #include "core/fail.h"

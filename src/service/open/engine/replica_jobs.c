@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replica_jobs.c - what jobs do to a study: observations, looks, its status, releases, more rounds.
  * Ring: open. Cost: O(policy) a job. */
-#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/replica.h"
 #include "service/open/engine/waiting.h"
 
 #include "core/fail.h"

@@ -4,7 +4,7 @@
  * same bits, or refused. In the log it is a suggestion and an observation like any other, so that a replay needs
  * nothing new. Cost: O(policy) a report. */
 #include "local/shared/ldp.h"
-#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/replica.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replica_suggest.c - suggestions of a study: whose they are, repeated ones, several at once, those after the last
  * round. Ring: open. Cost: O(policy) a suggestion. */
-#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/replica.h"
 
 #include "core/fail.h"
 #include "core/json_text.h"
