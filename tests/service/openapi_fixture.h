@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,7 +18,7 @@
 
 static json_t *file;
 static json_t *seen; /* "METHOD /path STATUS" -> true */
-static char folder[256], keys[300], store[300], url[128], ca[320];
+static char folder[256], keys[300], store[300], arms[300], url[128], ca[320];
 static pid_t server;
 
 /* What is written once, under components, and referred to: "#/components/KIND/NAME". */
@@ -98,10 +99,14 @@ static const char *program(void) {
     return path;
 }
 
-/* Runs the program and keeps the first line it prints. */
-static void command(char *line, size_t room, const char *arguments) {
+/* Runs the program with these words, and keeps the first line it prints. */
+__attribute__((format(printf, 3, 4))) static void command(char *line, size_t room, const char *words, ...) {
     char text[4096];
-    (void)snprintf(text, sizeof text, "%s %s", program(), arguments);
+    va_list arguments;
+    const size_t head = (size_t)snprintf(text, sizeof text, "%s ", program());
+    va_start(arguments, words);
+    (void)vsnprintf(text + head, sizeof text - head, words, arguments);
+    va_end(arguments);
     FILE *pipe = popen(text, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);
     char first[256] = "";
@@ -115,6 +120,32 @@ static void command(char *line, size_t room, const char *arguments) {
     if (line != NULL) {
         (void)snprintf(line, room, "%s", first);
     }
+}
+
+/* A folder of the test's own, in it the server's keys, the place of a store, and arms.csv. */
+static bool make_place(const char *name) {
+    (void)snprintf(folder, sizeof folder, "/tmp/tacet-%s.XXXXXX", name);
+    if (mkdtemp(folder) == NULL) {
+        return false;
+    }
+    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
+    (void)snprintf(ca, sizeof ca, "%s/ca.pem", keys);
+    (void)snprintf(store, sizeof store, "%s/store", folder);
+    (void)snprintf(store_place, sizeof store_place, "%s", store); /* of raw_sql and raw_number */
+    (void)snprintf(arms, sizeof arms, "%s/arms.csv", folder);
+    test_write(arms, "x\n0\n0.5\n1\n");
+    command(NULL, 0, "server init --dir %s", keys);
+    return true;
+}
+
+static int remove_place(void) {
+    char text[400];
+    if (server > 0) { /* a test that failed did not stop it */
+        (void)kill(server, SIGKILL);
+        (void)waitpid(server, NULL, 0);
+    }
+    (void)snprintf(text, sizeof text, "rm -rf %s", folder);
+    return system(text); /* NOLINT(cert-env33-c) */
 }
 
 static void start_server(const char *rate) {
@@ -164,27 +195,35 @@ static void stop_server(void) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* A client of the server; the answer to one request, which lives as long as it. */
+static tacet__client *request(tacet__answer *answer, const char *method, const char *path, const char *token,
+                              const char *origin, const char *body) {
+    tacet__client *client = NULL;
+    tacet__client_settings s;
+    tacet__client_defaults(&s);
+    s.url = url;
+    s.authority = ca;
+    s.token = token;
+    s.origin = origin;
+    assert_ok(tacet__client_open(&client, &s, NULL));
+    /* A body that is refused before it was read may end in a reset on the client's side: then it is sent again. */
+    const bool large = body != NULL && strlen(body) > 1000000;
+    tacet_status sent = tacet__client_request(client, answer, method, path, body, NULL);
+    for (int i = 0; i < 20 && large && sent == TACET_IO; i++) {
+        sent = tacet__client_request(client, answer, method, path, body, NULL);
+    }
+    assert_ok(sent);
+    return client;
+}
+
 /* One request; the answer is checked against the schema of the path, method and status. Returns the status, and the
  * body in *out when asked for (the caller's). */
 static long ask(const char *method, const char *path, const char *real, const char *token, const char *body,
                 json_t **out) {
     char name[200];
-    tacet__client *client = NULL;
-    tacet__client_settings s;
     tacet__answer answer = {0};
-    tacet__client_defaults(&s);
-    s.url = url;
-    s.authority = ca;
-    s.token = token;
-    s.origin = strncmp(path, "/v1/pages/", 10) == 0 ? "https://shop.example" : NULL;
-    assert_ok(tacet__client_open(&client, &s, NULL));
-    /* A body that is refused before it was read may end in a reset on the client's side: then it is sent again. */
-    const bool large = body != NULL && strlen(body) > 1000000;
-    tacet_status sent = tacet__client_request(client, &answer, method, real, body, NULL);
-    for (int i = 0; i < 20 && large && sent == TACET_IO; i++) {
-        sent = tacet__client_request(client, &answer, method, real, body, NULL);
-    }
-    assert_ok(sent);
+    const char *origin = strncmp(path, "/v1/pages/", 10) == 0 ? "https://shop.example" : NULL;
+    tacet__client *client = request(&answer, method, real, token, origin, body);
     const long status = answer.status;
     (void)snprintf(name, sizeof name, "%s %s %ld", method, path, status);
     char lower[16];

@@ -625,83 +625,51 @@ static void test_same(void **state) {
 }
 
 static int setup(void **state) {
+    static const char *const LOCAL[] = {"slides", "broken", "brief --field options.ticket_seconds=1"};
     char path[1024];
-    char text[2400];
-    (void)snprintf(folder, sizeof folder, "/tmp/tacet-openapi.XXXXXX");
     const char *source = getenv("TACET_SOURCE");
     (void)snprintf(path, sizeof path, "%s/docs/openapi.json", source != NULL ? source : ".");
     file = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     seen = json_object();
-    if (file == NULL || seen == NULL || mkdtemp(folder) == NULL) {
+    if (file == NULL || seen == NULL || !make_place("openapi")) {
         return -1;
     }
-    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
-    (void)snprintf(ca, sizeof ca, "%s/ca.pem", keys);
-    (void)snprintf(store, sizeof store, "%s/store", folder);
-    (void)snprintf(store_place, sizeof store_place, "%s", store); /* of raw_sql */
-    (void)snprintf(path, sizeof path, "%s/arms.csv", folder);
-    FILE *arms = fopen(path, "w");
-    (void)fputs("x\n0\n0.5\n1\n", arms);
-    (void)fclose(arms);
-    (void)snprintf(text, sizeof text, "server init --dir %s", keys);
-    command(NULL, 0, text);
-    (void)snprintf(text, sizeof text,
-                   "study create --store %s --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 "
-                   "--lengthscale 0.3",
-                   store);
-    command(NULL, 0, text);
-    static const char *const LOCAL[] = {"slides", "broken", "brief --field options.ticket_seconds=1"};
+    command(NULL, 0,
+            "study create --store %s --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 "
+            "--lengthscale 0.3",
+            store);
     for (size_t i = 0; i < 3; i++) {
-        (void)snprintf(text, sizeof text,
-                       "study create --store %s --name %s --trust local --eps 1 --points %s --columns x "
-                       "--lengthscale 0.3",
-                       store, LOCAL[i], path);
-        command(NULL, 0, text);
+        command(NULL, 0,
+                "study create --store %s --name %s --trust local --eps 1 --points %s --columns x --lengthscale 0.3",
+                store, LOCAL[i], arms);
     }
-    char definition[1024];
-    (void)snprintf(definition, sizeof definition, "%s/visits.json", folder);
-    FILE *visits = fopen(definition, "w");
-    (void)fputs("{\"name\":\"visits\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":20},"
-                "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
-                "\"prior\":{\"reward\":[0,1]}}",
-                visits);
-    (void)fclose(visits);
-    (void)snprintf(text, sizeof text, "study create --store %s --definition %s", store, definition);
-    command(NULL, 0, text);
-    (void)snprintf(text, sizeof text,
-                   "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "
-                   "--points %s --columns x --lengthscale 0.5",
-                   store, path);
-    command(NULL, 0, text);
-    (void)snprintf(text, sizeof text,
-                   "study create --store %s --name routes --trust local --policy statistics --eps 1 --sets 0:1,0:1 "
-                   "--lengthscale 0.3",
-                   store);
-    command(NULL, 0, text);
-    (void)snprintf(text, sizeof text, "study token --store %s --role owner", store);
-    command(owner, sizeof owner, text);
+    (void)snprintf(path, sizeof path, "%s/visits.json", folder);
+    test_write(path, "{\"name\":\"visits\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":20},"
+                     "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
+                     "\"prior\":{\"reward\":[0,1]}}");
+    command(NULL, 0, "study create --store %s --definition %s", store, path);
+    command(NULL, 0,
+            "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "
+            "--points %s --columns x --lengthscale 0.5",
+            store, arms);
+    command(NULL, 0,
+            "study create --store %s --name routes --trust local --policy statistics --eps 1 --sets 0:1,0:1 "
+            "--lengthscale 0.3",
+            store);
+    command(owner, sizeof owner, "study token --store %s --role owner", store);
     for (size_t i = 0; i < 4; i++) {
-        command(fresh[i], sizeof fresh[i], text);
+        command(fresh[i], sizeof fresh[i], "study token --store %s --role owner", store);
     }
-    (void)snprintf(text, sizeof text, "study token --store %s --role device --study dose", store);
-    command(device, sizeof device, text);
-    (void)snprintf(text, sizeof text, "study token --store %s --role analyst --study dose", store);
-    command(analyst, sizeof analyst, text);
-    (void)snprintf(text, sizeof text, "study token --store %s --role owner --study slides", store);
-    command(foreign, sizeof foreign, text);
+    command(device, sizeof device, "study token --store %s --role device --study dose", store);
+    command(analyst, sizeof analyst, "study token --store %s --role analyst --study dose", store);
+    command(foreign, sizeof foreign, "study token --store %s --role owner --study slides", store);
     return 0;
 }
 
 static int teardown(void **state) {
-    char text[400];
-    if (server > 0) { /* a test that failed did not stop it */
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
-    }
     json_decref(file);
     json_decref(seen);
-    (void)snprintf(text, sizeof text, "rm -rf %s", folder);
-    return system(text); /* NOLINT(cert-env33-c) */
+    return remove_place();
 }
 
 int main(void) {

@@ -14,15 +14,8 @@ static char tokens[3][64];                                /* device, analyst, ow
 
 /* One request; *body is the caller's. */
 static long fetch(char **body, const char *method, const char *path, const char *token, const char *sent) {
-    tacet__client *client = NULL;
-    tacet__client_settings s;
     tacet__answer answer = {0};
-    tacet__client_defaults(&s);
-    s.url = url;
-    s.authority = ca;
-    s.token = token;
-    assert_ok(tacet__client_open(&client, &s, NULL));
-    assert_ok(tacet__client_request(client, &answer, method, path, sent, NULL));
+    tacet__client *client = request(&answer, method, path, token, NULL, sent);
     const long status = answer.status;
     if (body != NULL) {
         *body = strndup(answer.body, answer.size);
@@ -104,9 +97,7 @@ static void compare_lists(void) {
 static void compare_command(const char *words) {
     char text[2][256];
     for (size_t k = 0; k < 2; k++) {
-        char line[600];
-        (void)snprintf(line, sizeof line, "study %s --study %s --store %s --json", words, STUDIES[k], store);
-        command(text[k], sizeof text[k], line);
+        command(text[k], sizeof text[k], "study %s --study %s --store %s --json", words, STUDIES[k], store);
         json_t *value = json_loads(text[k], 0, NULL);
         assert_null(strstr(text[k], "observed"));
         assert_null(strstr(text[k], "\"open\""));
@@ -232,44 +223,23 @@ static void test_reporting(void **state) {
 
 static int setup(void **state) {
     static const char *const ROLES[3] = {"device", "analyst", "owner"};
-    char path[300];
-    char text[1200];
-    (void)snprintf(folder, sizeof folder, "/tmp/tacet-reporting.XXXXXX");
-    if (mkdtemp(folder) == NULL) {
+    if (!make_place("reporting")) {
         return -1;
     }
-    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
-    (void)snprintf(ca, sizeof ca, "%s/ca.pem", keys);
-    (void)snprintf(store, sizeof store, "%s/store", folder);
-    (void)snprintf(store_place, sizeof store_place, "%s", store); /* of raw_number */
-    (void)snprintf(path, sizeof path, "%s/arms.csv", folder);
-    FILE *arms = fopen(path, "w");
-    (void)fputs("x\n0\n0.5\n1\n", arms);
-    (void)fclose(arms);
-    (void)snprintf(text, sizeof text, "server init --dir %s", keys);
-    command(NULL, 0, text);
     for (size_t k = 0; k < 2; k++) {
-        (void)snprintf(text, sizeof text,
-                       "study create --store %s --name %s --trust central --policy contextual --eps 20 "
-                       "--points %s --columns x --bounds age=0:1 --contexts age --rounds 400",
-                       store, STUDIES[k], path);
-        command(NULL, 0, text);
+        command(NULL, 0,
+                "study create --store %s --name %s --trust central --policy contextual --eps 20 "
+                "--points %s --columns x --bounds age=0:1 --contexts age --rounds 400",
+                store, STUDIES[k], arms);
     }
     for (size_t i = 0; i < 3; i++) {
-        (void)snprintf(text, sizeof text, "study token --store %s --role %s", store, ROLES[i]);
-        command(tokens[i], sizeof tokens[i], text);
+        command(tokens[i], sizeof tokens[i], "study token --store %s --role %s", store, ROLES[i]);
     }
     return 0;
 }
 
 static int teardown(void **state) {
-    char text[400];
-    if (server > 0) { /* a test that failed did not stop it */
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
-    }
-    (void)snprintf(text, sizeof text, "rm -rf %s", folder);
-    return system(text); /* NOLINT(cert-env33-c) */
+    return remove_place();
 }
 
 int main(void) {
