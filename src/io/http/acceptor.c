@@ -138,6 +138,12 @@ static struct MHD_Daemon *start_loop(tacet__server *server, const char *certific
                             MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_ARRAY, trust, MHD_OPTION_END);
 }
 
+void tacet__loops_stop(tacet__loops *loops) {
+    while (loops->count > 0) {
+        MHD_stop_daemon(loops->daemons[--loops->count]);
+    }
+}
+
 tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err) {
     tacet__loops loops = {0};
     const unsigned wanted = server->settings.threads < 1                   ? 1
@@ -146,9 +152,7 @@ tacet_status tacet__loops_start(tacet__server *server, const char *certificate, 
     while (loops.count < wanted) {
         loops.daemons[loops.count] = start_loop(server, certificate, key);
         if (loops.daemons[loops.count] == NULL) {
-            while (loops.count > 0) {
-                MHD_stop_daemon(loops.daemons[--loops.count]);
-            }
+            tacet__loops_stop(&loops);
             return tacet__fail(err, TACET_INVALID,
                                "certificate and key do not fit each other, or cannot be read, or no thread is left");
         }
@@ -163,9 +167,7 @@ tacet_status tacet__loops_start(tacet__server *server, const char *certificate, 
     if (room) {
         return TACET_OK;
     }
-    while (loops.count > 0) {
-        MHD_stop_daemon(loops.daemons[--loops.count]);
-    }
+    tacet__loops_stop(&loops);
     return tacet__fail(err, TACET_BUSY, "connections with %d older certificates are open still: try later",
                        TACET__GENERATIONS_MOST - 1);
 }
@@ -247,9 +249,7 @@ static void drop_old(tacet__server *server) {
         if (old.count == 0) {
             return;
         }
-        for (unsigned i = 0; i < old.count; i++) {
-            MHD_stop_daemon(old.daemons[i]);
-        }
+        tacet__loops_stop(&old); /* outside the lock: it waits for the threads, which may want it */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c - HTTPS requests over libcurl.
+/* client.c - HTTPS requests over libcurl; a token's file, and the words of a refusal.
  * Ring: io. Differs from curl's defaults: https only, no redirects, one trusted authority, no proxy from the
  * environment (a proxy would see who asks what). Cost: one connection, kept alive between requests. */
 #include "io/http/client.h"
@@ -8,6 +8,7 @@
 #include "core/memory.h"
 
 #include <curl/curl.h>
+#include <jansson.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,5 +204,31 @@ tacet_status tacet__client_download(tacet__client *client, tacet__answer *out, c
     client->file = file;
     const tacet_status status = perform(client, out, "GET", path, NULL, 0, err);
     client->file = NULL;
+    return status;
+}
+
+/* --- tokens and refusals -------------------------------------------------------------------------------------------
+ */
+
+tacet_status tacet__client_token(char token[TACET__TOKEN_BYTES], const char *path, tacet_error *err) {
+    FILE *file = fopen(path, "re");
+    const bool ok = file != NULL && fgets(token, TACET__TOKEN_BYTES, file) != NULL;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (!ok) {
+        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", path);
+    }
+    token[strcspn(token, "\r\n")] = '\0';
+    return TACET_OK;
+}
+
+tacet_status tacet__client_refused(const tacet__answer *answer, tacet_status status, const char *who,
+                                   tacet_error *err) {
+    json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
+    const char *reason = json_string_value(json_object_get(body, "detail"));
+    (void)tacet__fail(err, status, "%s answered %ld: %.150s", who, answer->status,
+                      reason != NULL ? reason : "no reason given");
+    json_decref(body);
     return status;
 }

@@ -588,9 +588,7 @@ void tacet__server_stop(tacet__server *server) {
         }
         tacet__http_release(server, 0, true);
         for (unsigned g = 0; g < server->generation_count; g++) {
-            for (unsigned i = 0; i < server->generations[g].count; i++) {
-                MHD_stop_daemon(server->generations[g].daemons[i]);
-            }
+            tacet__loops_stop(&server->generations[g]);
         }
         tacet__peers_free(server->peers);
         if (server->listening >= 0) {

@@ -90,6 +90,7 @@ const char *tacet__http_check_request(tacet__upload *up, const char *url, const 
 /* acceptor.c */
 tacet_status tacet__acceptor_listen(tacet__server *server, tacet_error *err);
 tacet_status tacet__acceptor_start(tacet__server *server, tacet_error *err);
+void tacet__loops_stop(tacet__loops *loops);
 tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err);
 
 /* patience.c: from now on GMP waits for memory instead of ending the process. Any number of times. */

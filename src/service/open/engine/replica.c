@@ -134,7 +134,8 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     return TACET_OK;
 }
 
-/* One event of the log into the policy. */
+/* One event of the log into the policy. What is short now (memory, the store) is told as it is; anything else that the
+ * policy refuses means that it is not the one which wrote this log, and nothing may rest on it. */
 static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) {
     tacet__replica *r = user;
     tacet_error inner = {0};
@@ -198,6 +199,8 @@ tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
         tacet__replica_unload(r);
         return tacet__fail(err, TACET_NOT_FOUND, "no such study");
     }
+    /* The log is the truth and the policy a function of it: behind it, it catches up; ahead of it, somebody took
+     * committed events out of the store, and noise that was drawn for them would be drawn again. */
     if (r->study.head < r->applied) {
         status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
     } else if (r->study.head > r->applied) {

@@ -44,6 +44,8 @@ typedef struct expiry {
     bool more, skipped;
 } expiry;
 
+/* r->settled is where the next look begins, and is never behind an open suggestion: once one was passed over, it
+ * stays. A look costs the events since then, not the whole log. */
 static void settle(tacet__replica *r, const expiry *x, uint64_t seq) {
     r->settled = x->skipped ? r->settled : seq;
 }

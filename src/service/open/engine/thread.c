@@ -104,6 +104,8 @@ static bool take_turns(tacet__thread *l) {
         code = anyone_waits(l) ? pthread_cond_timedwait(&l->wake, &l->lock, &until)
                                : pthread_cond_wait(&l->wake, &l->lock);
     }
+    /* A study that still has jobs goes behind the others again: `end`, the last one that stood there before, is where
+     * this turn ends, so that none is in it twice and none waits for a second batch of another. */
     const tacet__worker *end = l->last;
     tacet__worker *w = l->first;
     for (l->count = 0; w != NULL && l->count < TURNS_MOST;) {

@@ -85,6 +85,9 @@ static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure
         tacet_error_clear(&job->err);
         job->status = tacet__fail(&job->err, failure->status, "%s", failure->message);
     }
+    /* These three take the study's lock by themselves, so they cannot be part of the batch's transaction. What they
+     * rest on was looked at in it; a deletion names the newest event that was seen, and is refused where there is
+     * another by now. */
     if (job->kind == TACET__JOB_ARCHIVE && job->status == TACET_OK) {
         job->status = tacet__studies_archive(w->r.store, w->r.name, &job->err);
     }
@@ -134,6 +137,8 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         }
     } else {
         tacet__studies_rollback(w->r.store);
+        /* A batch that wrote nothing may have read what another process committed a moment ago: an answer that tells
+         * of it must not leave before that is durable, or a crash could take it back. */
         if (!b->broken && w->r.unsettled) {
             b->broken = tacet__studies_settle(w->r.store, &w->r.study, &b->err) != TACET_OK;
         }
@@ -263,6 +268,8 @@ static bool act(tacet__turn *t) {
         t->jobs = NULL;
         return false;
     }
+    /* The first job that breaks the batch is the last: memory and store no longer agree, and what came before it is
+     * answered with the same failure. */
     for (unsigned pass = 0; pass < TACET__JOB_PASSES; pass++) {
         for (tacet__job *job = t->jobs; job != NULL && !b->broken; job = job->next) {
             if (tacet__job_kinds[job->kind].pass == pass) {

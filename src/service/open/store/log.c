@@ -296,6 +296,8 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     if (event->kind == TACET__EVENT_RELEASE) {
         event->number = study->released + 1;
     }
+    /* Set before the first row is written: a part of a gathered transaction that fails from here on cannot be taken
+     * back by itself (gather.c). All that may refuse the event was looked at above. */
     studies->touched = true;
     memcpy(event->hash, study->hash, sizeof event->hash);
     tacet__chain(event->hash, event);

@@ -164,6 +164,8 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
     if (status != TACET_OK) {
         return status;
     }
+    /* Under the open row's lock, so that two servers show the log one after the other, and each from where the other
+     * stopped. */
     status = tacet__read_head(open, &shown, study->open_number, true, err);
     /* Another server may have shown what was appended after `head` was read. */
     const uint64_t seq = status == TACET_OK ? tacet__shown_seq(study, &shown) : 0;

@@ -403,6 +403,9 @@ tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, cons
     if (status != TACET_OK) {
         return status;
     }
+    /* The name is the open store's, which everybody has; what a central study is stands in the trusted one. A name
+     * without its log was being added or deleted when a crash came, or the trusted store is older than the open one:
+     * what the open store has seen of it tells which. */
     out->open_number = out->number;
     if (out->model == TACET__STUDY_LOCAL || studies->trusted.db == NULL) {
         return TACET_OK;

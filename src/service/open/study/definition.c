@@ -359,6 +359,8 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
         return;
     }
     word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
+    /* One number for all coordinates, one each, or over a space one for each column or none (the usual ones); kinds
+     * that measure no distances have none, and keep a 1 that nothing reads. */
     const json_t *scale = json_object_get(prior, "lengthscale");
     const bool none = scale == NULL && s->space.count == 0 &&
                       (json_object_get(prior, "covariance") != NULL || strcmp(s->policy, "contextual") == 0 ||
@@ -477,6 +479,8 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     }
     s->ticket_seconds = whole_of(r, options, "ticket_seconds", DAY_SECONDS, 0, MOST_SECONDS);
     s->person_rounds = whole_of(r, options, "person_rounds", 1, 1, 1000000);
+    /* A definition's eps is what a person's rounds that count cost together; each of them gets what k of it add up to.
+     * In a local study every report was sent before any cap, so it is the eps of one. */
     s->round_eps =
         local || s->person_rounds == 1 ? s->eps : tacet__eps_of_rounds(s->eps, s->delta, 1 / (double)s->person_rounds);
     if (tacet__definition_device_sets(s)) {

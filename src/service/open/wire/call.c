@@ -363,12 +363,15 @@ void tacet__call_submit(tacet__call *c, tacet__response *response, tacet__job *j
         return;
     }
     const double seconds = ANSWER_SECONDS + job->wait - (tacet__service_now() - c->since);
+    /* Once the job is handed over its answer may free the call on another thread before this returns. */
     char study[sizeof c->study];
     memcpy(study, c->study, sizeof study);
     tacet__engine *engine = c->service->engine;
     job->user = c;
     job->done = done;
     if (c->suspended) {
+        /* From the store's thread to the study's: the watch ends here and begins anew, because only from now on does
+         * the client wait for its own `wait` as well. */
         if (!tacet__watch_end(tacet__engine_watchdog(engine), &c->watch)) {
             tacet__job_free(job); /* its client has been told; nothing was done */
             free_call(c);

@@ -198,7 +198,8 @@ static bool matches(const char *pattern, const char *path, char study[TACET__STU
     return *pattern == '\0' && *path == '\0';
 }
 
-/* True when the token may ask; otherwise the answer is made. */
+/* True when the token may ask; otherwise the answer is made. A store that could not be asked for the token comes first:
+ * that is no reason to call a token none. */
 static bool allowed(const tacet__call *c, const route *r, tacet__response *response) {
     if (r->roles == NOBODY) {
         return true;
