@@ -30,7 +30,7 @@ policies=$(sed -n -e 's/^const tacet__policy_kind \(tacet__[a-z_]*\) = .*/\1/p' 
     $(find src/service -name '*.c'))
 [ "$(echo "$policies" | wc -l)" -ge 9 ] || { echo "the check does not see the policies"; exit 1; }
 for policy in $policies; do
-    grep -q "&$policy\b" src/service/trusted/kinds.c || { echo "$policy is not in src/service/trusted/kinds.c"; exit 1; }
+    grep -q "&$policy\b" src/service/trusted/server.c || { echo "$policy is not in src/service/trusted/server.c"; exit 1; }
 done
 # An audit target that is not in the list is never run.
 targets=$(sed -n 's/^TARGET(\([a-z_0-9]*\),.*/\1/p' src/audit/targets_*.c)
