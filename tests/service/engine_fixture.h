@@ -138,10 +138,11 @@ static const tacet__policy_kind TOY = {.name = "toy",
 static const tacet__policy_kind *const KINDS[] = {&TOY, &tacet__policy_ucb, &tacet__policy_moma,
                                                   &tacet__policy_statistics, NULL};
 
-static const char TOY_STUDY[] =
-    "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
-    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
-    "\"options\":{\"set_most\":8}}";
+#define TOYS_WITH(options)                                                                                             \
+    "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"               \
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"                   \
+    "\"options\":{\"set_most\":8" options "}}"
+static const char TOY_STUDY[] = TOYS_WITH("");
 static const char LOCAL_STUDY[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"rounds\":5000,"
     "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
@@ -209,6 +210,22 @@ static inline tacet_status run_job(tacet__engine *engine, const char *study, tac
     tacet__engine_submit(engine, study, job);
     job_wait(&done);
     return job->status;
+}
+
+/* A job that needs nothing but the study, answered well; the caller's to free. */
+static inline tacet__job *answered(tacet__engine *engine, const char *study, tacet__job_kind kind) {
+    tacet__job *job = tacet__job_create(kind);
+    assert_int_equal(run_job(engine, study, job), TACET_OK);
+    return job;
+}
+
+/* A number of such an answer. */
+static inline double answered_number(tacet__engine *engine, const char *study, tacet__job_kind kind,
+                                     const char *field) {
+    tacet__job *job = answered(engine, study, kind);
+    const double number = json_number_value(json_object_get(job->body, field));
+    tacet__job_free(job);
+    return number;
 }
 
 typedef struct answer {

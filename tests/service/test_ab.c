@@ -1,51 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_ab.c - an A/B study over a store: what its status says before and after a claim, that nothing in it tells who
  * reported, and that a person beyond the cap moves nothing. */
-#include "support/test.h"
-
-#include <jansson.h>
-#include <math.h>
-#include <tacet/service/trusted/store.h>
-#include <tacet/service/trusted/study.h>
+#include "study_fixture.h"
 
 enum { FIRST = 500 };
-static char folder[256], store[300];
 
-static int setup(void **state) {
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(store, sizeof store, "%s/studies", folder);
-    return 0;
-}
-
-static int teardown(void **state) {
-    test_rmdir(folder);
-    return 0;
-}
-
-static tacet_study *open_study(const char *name, const char *direction) {
-    tacet_study *study = NULL;
-    tacet_error err = {0};
-    char definition[600], *made = NULL;
+static tacet_study *open_ab(const char *name, const char *direction) {
+    char definition[600];
     (void)snprintf(
         definition, sizeof definition,
         "{\"name\":\"%s\",\"trust\":\"central\",\"policy\":\"ab\",\"direction\":\"%s\",\"budget\":{\"eps\":2},"
         "\"rounds\":2000,\"domain\":{\"space\":{\"columns\":[{\"name\":\"button\",\"levels\":[\"red\","
         "\"blue\"]}]}},\"prior\":{\"reward\":[0,10],\"typical_reward\":2}}",
         name, direction);
-    test_assert_status(tacet_study_create(&made, store, definition, strlen(definition), &err), TACET_OK, &err, __FILE__,
-                       __LINE__);
-    assert_ok(tacet_study_open(&study, store, made, NULL));
-    free(made);
-    return study;
-}
-
-static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
-    char *text = NULL;
-    assert_ok(tacet_study_text(study, &text, kind, NULL));
-    json_t *value = json_loads(text, 0, NULL);
-    assert_non_null(value);
-    free(text);
-    return value;
+    return open_study(definition);
 }
 
 /* `count` tickets, up to 64 at a time; blue earns `blue`, red `red`; a reward below 0 is not reported. */
@@ -56,8 +24,7 @@ static void play(tacet_study *study, size_t count, double red, double blue, cons
         size_t i = 0;
         json_t *one = NULL;
         assert_ok(tacet_study_suggest_text(study, &text, &round, count < 64 ? count : 64, NULL));
-        json_t *value = json_loads(text, 0, NULL);
-        free(text);
+        json_t *value = loaded(text);
         json_t *list = json_object_get(value, "suggestions");
         json_array_foreach(list, i, one) {
             const char *button = json_string_value(json_object_get(json_object_get(one, "point"), "button"));
@@ -78,7 +45,7 @@ static double real_in(const json_t *object, const char *field) {
 }
 
 static void the_status_says_what_may_be_claimed(void **state) {
-    tacet_study *study = open_study("checkout", "maximize");
+    tacet_study *study = open_ab("checkout", "maximize");
     char *release = NULL;
     uint64_t number = 0;
     json_t *status = text_of(study, TACET_STUDY_STATUS);
@@ -104,9 +71,8 @@ static void the_status_says_what_may_be_claimed(void **state) {
     assert_int_equal(real_in(json_object_get(status, "look"), "next"), 3 * FIRST / 10);
     assert_int_equal(real_in(json_object_get(status, "look"), "claim"), 0);
     assert_ok(tacet_study_release(study, &release, &number, NULL));
-    json_t *released = json_loads(release, 0, NULL);
+    json_t *released = loaded(release);
     assert_true(json_equal(released, test));
-    free(release);
     json_decref(released);
     json_decref(status);
     json_t *ledger = text_of(study, TACET_STUDY_LEDGER);
@@ -118,7 +84,7 @@ static void the_status_says_what_may_be_claimed(void **state) {
 /* Arms of .2 and .23: a claim takes more tickets, of which those given since the last release are some. That noise
  * hides the difference comes in less than one of 10^6 runs. */
 static void tickets_to_come_are_counted_from_now(void **state) {
-    tacet_study *study = open_study("soon", "maximize");
+    tacet_study *study = open_ab("soon", "maximize");
     play(study, FIRST + 2, 2, 2.3, NULL);
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     const double more = real_in(json_object_get(status, "test"), "more_tickets");
@@ -136,7 +102,7 @@ static void tickets_to_come_are_counted_from_now(void **state) {
 
 /* Costs: the cheaper arm is the better one, and a ticket that is not reported costs most. */
 static void unreported_tickets_count_as_the_worst(void **state) {
-    tacet_study *study = open_study("costs", "minimize");
+    tacet_study *study = open_ab("costs", "minimize");
     play(study, FIRST + 2, -1, 1, NULL);
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     const json_t *test = json_object_get(status, "test");
@@ -154,7 +120,7 @@ static void unreported_tickets_count_as_the_worst(void **state) {
 
 /* One round of a person counts: whoever clicks 502 times is one ticket, and what is claimed of them is nothing. */
 static void a_person_counts_once(void **state) {
-    tacet_study *study = open_study("clicker", "maximize");
+    tacet_study *study = open_ab("clicker", "maximize");
     play(study, FIRST + 2, 0, 10, "somebody");
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     const json_t *test = json_object_get(status, "test");

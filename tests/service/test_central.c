@@ -127,8 +127,7 @@ static void learn(tacet__engine *e, answer late[MISSING]) {
 }
 
 static json_t *released(tacet__engine *e) {
-    tacet__job *job = tacet__job_create(TACET__JOB_RELEASE);
-    assert_int_equal(run_job(e, "advice", job), TACET_OK);
+    tacet__job *job = answered(e, "advice", TACET__JOB_RELEASE);
     json_t *model = json_incref(json_object_get(job->body, "model"));
     tacet__job_free(job);
     assert_non_null(model);
@@ -283,16 +282,10 @@ static void test_fixed_expires(void **state) {
 
 /* --- creating a study --------------------------------------------------------------------------------------------- */
 
-static const char CENTRAL_STUDY[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
-    "\"rounds\":"
-    "50,"
-    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
-static const char CENTRAL_OTHER[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":2,\"delta\":1e-6},"
-    "\"rounds\":"
-    "50,"
-    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+#define CENTRAL_WITH(eps)                                                                                              \
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":" eps ",\"delta\":1e-6},"   \
+    "\"rounds\":50,\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}"
+static const char CENTRAL_STUDY[] = CENTRAL_WITH("1"), CENTRAL_OTHER[] = CENTRAL_WITH("2");
 static const char FIXED_STUDY[] =
     "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
     "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
@@ -413,10 +406,7 @@ static void test_releases_find_their_calibrations(void **state) {
         assert_int_equal(a.status, TACET_OK);
         assert_int_equal(send_observation(e, "sets", a.ticket, 0.5).status, TACET_OK);
     }
-    tacet__job *ledger = tacet__job_create(TACET__JOB_LEDGER);
-    assert_int_equal(run_job(e, "sets", ledger), TACET_OK);
-    assert_true(json_integer_value(json_object_get(ledger->body, "entries")) >= 4);
-    tacet__job_free(ledger);
+    assert_true(answered_number(e, "sets", TACET__JOB_LEDGER, "entries") >= 4);
     assert_int_equal(tacet__l2_searches(), TACET__FEW_MOST);
     tacet__engine_close(e);
 }

@@ -169,15 +169,9 @@ static void test_minimize(void **state) {
     }
     assert_true(differs);
     /* And what is released is in the clients' units: between 0 and 1, or not far off. */
-    tacet__job *job = tacet__job_create(TACET__JOB_RELEASE);
-    assert_int_equal(run_job(e, "down", job), TACET_OK);
-    const double mean = json_number_value(json_object_get(job->body, "mean"));
+    const double mean = answered_number(e, "down", TACET__JOB_RELEASE, "mean");
     assert_true(mean > -1 && mean < 2);
-    tacet__job_free(job);
-    job = tacet__job_create(TACET__JOB_RELEASE);
-    assert_int_equal(run_job(e, "up", job), TACET_OK);
-    assert_close(json_number_value(json_object_get(job->body, "mean")), -mean, 0);
-    tacet__job_free(job);
+    assert_close(answered_number(e, "up", TACET__JOB_RELEASE, "mean"), -mean, 0);
     tacet__engine_close(e);
 }
 
@@ -259,9 +253,7 @@ static void test_archive(void **state) {
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
-    tacet__job *job = tacet__job_create(TACET__JOB_ARCHIVE);
-    assert_int_equal(run_job(e, "toys", job), TACET_OK);
-    tacet__job_free(job);
+    tacet__job_free(answered(e, "toys", TACET__JOB_ARCHIVE));
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_STATE);
     assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_STATE);
     assert_int_equal(look_at(e, "toys", a.ticket, 0).status, TACET_OK);
@@ -422,7 +414,7 @@ static void test_failing_disk(void **state) {
     tacet__engine *e = NULL;
     assert_ok(tacet__engine_open(&e, &settings, NULL));
     const double set[] = {0.1, 0, 0.9, 0};
-    uint64_t answered = 0;
+    uint64_t good = 0;
     size_t failures = 0;
     bool hit = true;
     for (long n = 1; hit || n < 4; n++) {
@@ -445,15 +437,12 @@ static void test_failing_disk(void **state) {
             assert_int_equal(again.index, a.index);
         }
         assert_int_equal(send_observation(e, "toys", again.ticket, 0.5).status, TACET_OK);
-        answered++;
+        good++;
         assert_true(n < 200);
     }
     assert_true(failures > 0);
-    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
-    assert_int_equal(run_job(e, "toys", job), TACET_OK);
-    assert_int_equal(json_integer_value(json_object_get(job->body, "suggested")), answered);
-    assert_int_equal(json_integer_value(json_object_get(job->body, "observed")), answered);
-    tacet__job_free(job);
+    assert_int_equal(answered_number(e, "toys", TACET__JOB_STATUS, "suggested"), good);
+    assert_int_equal(answered_number(e, "toys", TACET__JOB_STATUS, "observed"), good);
     tacet__engine_close(e);
     /* What was stored is one history: another server can follow it from the beginning. */
     e = open_engine();
@@ -505,10 +494,7 @@ static void test_crowd(void **state) {
     tacet__engine_close(e[0]);
     tacet__engine_close(e[1]);
     tacet__engine *third = open_engine();
-    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
-    assert_int_equal(run_job(third, "toys", job), TACET_OK);
-    assert_int_equal(json_integer_value(json_object_get(job->body, "observed")), CLIENTS * EACH);
-    tacet__job_free(job);
+    assert_int_equal(answered_number(third, "toys", TACET__JOB_STATUS, "observed"), CLIENTS * EACH);
     tacet__engine_close(third);
 }
 

@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 enum { SECONDS = 1000, THREADS = 3 };
-static const char TOYS[] =
-    "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
-    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
-    "\"options\":{\"set_most\":8,\"ticket_seconds\":1000}}";
+static const char TOYS[] = TOYS_WITH(",\"ticket_seconds\":1000");
 static const char MOMA[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"policy\":\"moma\",\"budget\":{\"eps\":1},\"rounds\":60,"
     "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
@@ -141,10 +138,7 @@ static void test_many(void **state) {
     assert_true(send_observation(e, "toys", a[7].ticket, 1).repeated); /* a retry of what was in time */
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
     assert_int_equal(send_observation(e, "toys", young.ticket, 1).status, TACET_OK);
-    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
-    assert_int_equal(run_job(e, "toys", job), TACET_OK);
-    assert_int_equal(json_integer_value(json_object_get(job->body, "observed")), 2);
-    tacet__job_free(job);
+    assert_int_equal(answered_number(e, "toys", TACET__JOB_STATUS, "observed"), 2);
     tacet__engine_close(e);
     assert_int_equal(raw_number(true, "SELECT count(*) FROM event WHERE kind = 4"), OLD - 1);
     assert_int_equal(raw_number(false, "SELECT count(*) FROM shown WHERE observed < 0"), OLD - 1);
@@ -152,12 +146,8 @@ static void test_many(void **state) {
 
 /* With 0 nothing expires. */
 static void test_never(void **state) {
-    static const char NEVER[] =
-        "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
-        "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
-        "\"options\":{\"set_most\":8,\"ticket_seconds\":0}}";
     const double set[] = {0.1, 0, 0.9, 0};
-    add_study(NEVER);
+    add_study(TOYS_WITH(",\"ticket_seconds\":0"));
     tacet__engine *e = open_at(0);
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
     ahead = 1000000000;

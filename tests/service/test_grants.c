@@ -104,8 +104,7 @@ static void a_round_of_a_device_keeps_its_number(void **state) {
         assert_string_equal(report(e, "sets", grant, ((json_int_t)1 << 32) + 1000 * i, 12 * i), "");
     }
     for (int again = 0; again < 2; again++) {
-        tacet__job *job = tacet__job_create(TACET__JOB_WEIGHTS);
-        assert_int_equal(run_job(e, "sets", job), TACET_OK);
+        tacet__job *job = answered(e, "sets", TACET__JOB_WEIGHTS);
         cards[again] = json_incref(json_object_get(job->body, "model"));
         assert_true(json_is_string(cards[again]));
         tacet__job_free(job);

@@ -29,10 +29,7 @@ static answer ask_as(tacet__engine *e, unsigned char token, const char *person, 
     return take_answer(job);
 }
 
-static const char SMALL[] =
-    "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
-    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
-    "\"options\":{\"set_most\":8,\"open_most\":8,\"person_rounds\":2}}";
+static const char SMALL[] = TOYS_WITH(",\"open_most\":8,\"person_rounds\":2");
 
 static uint64_t held_by(unsigned char token, bool rounds) {
     const tacet__engine_settings settings = engine_settings();
@@ -128,11 +125,7 @@ static void test_an_owner_gives_up_the_tickets_of_one_token(void **state) {
 
 /* The toy tells what it was told: a null record counts as seen, and adds nothing, whatever was reported. */
 static double sum_of(tacet__engine *e) {
-    tacet__job *job = tacet__job_create(TACET__JOB_RELEASE);
-    assert_int_equal(run_job(e, "toys", job), TACET_OK);
-    const double sum = json_real_value(json_object_get(job->body, "sum"));
-    tacet__job_free(job);
-    return sum;
+    return answered_number(e, "toys", TACET__JOB_RELEASE, "sum");
 }
 
 static void test_later_rounds_of_a_person_are_null_records(void **state) {

@@ -3,11 +3,10 @@
  * that libpq makes fails; what is asked fails for now, and goes on when there is memory again. Where another allocator
  * is built in (sanitizers, valgrind) there is nothing to count, and it is skipped. SQLite and jansson: test_memory.c.
  */
-#include "engine_fixture.h"
+#include "memory_fixture.h"
 
 #include <link.h>
 
-static _Atomic long countdown; /* of libpq's allocations until one fails; 0: off */
 static _Atomic long seen;
 static uintptr_t libpq_from, libpq_to;
 
@@ -52,64 +51,13 @@ __attribute__((visibility("default"))) void *realloc(void *old, size_t size) {
 }
 #endif
 
-static const double SET[] = {0.1, 0, 0.6, 0};
-
-static char last_line[400];
-
-static void keep_line(void *user, const char *message) {
-    (void)user;
-    (void)snprintf(last_line, sizeof last_line, "%s", message);
-}
-
-static bool is_for_now(tacet_status status) {
-    return status == TACET_OK || status == TACET_NO_MEMORY || status == TACET_IO || status == TACET_BUSY;
-}
-
-/* Opens, loads, replays and writes, with the n-th of libpq's allocations missing. */
-static void one(long n, bool *reached, size_t *refused) {
-    tacet__engine *e = NULL;
-    tacet__engine_settings settings = engine_settings();
-    settings.log = keep_line;
-    countdown = n;
-    const tacet_status opened = tacet__engine_open(&e, &settings, NULL);
-    if (!is_for_now(opened)) {
-        fail_msg("allocation %ld, opening: %s", n, tacet_status_name(opened));
-    }
-    *refused += opened != TACET_OK;
-    if (opened == TACET_OK) {
-        const tacet_status status = ask_suggestion(e, "toys", NULL, SET, 2).status;
-        if (!is_for_now(status)) {
-            fail_msg("allocation %ld: %s: %s", n, tacet_status_name(status), last_line);
-        }
-        *refused += status != TACET_OK;
-    }
-    *reached = countdown == 0;
-    countdown = 0;
-    if (e != NULL) {
-        const answer a = ask_suggestion(e, "toys", NULL, SET, 2);
-        if (a.status != TACET_OK) {
-            fail_msg("after allocation %ld: %s: %s", n, tacet_status_name(a.status), last_line);
-        }
-        assert_int_equal(send_observation(e, "toys", a.ticket, 0.5).status, TACET_OK);
-        tacet__engine_close(e);
-    }
-}
-
 static void memory_that_is_short_in_libpq_is_not_damage(void **state) {
-    bool reached = true;
-    size_t refused = 0;
-    long n = 1;
     (void)dl_iterate_phdr(find_libpq, NULL);
     add_study(TOY_STUDY);
     if (seen == 0) {
         skip(); /* another allocator */
     }
-    for (; reached && n < 100000; n += n < 40 ? 1 : 1 + n / 12) {
-        one(n, &reached, &refused);
-    }
-    print_message("%ld allocations of libpq in an open, a load and a suggestion; %zu of those tried were refused\n", n,
-                  refused);
-    assert_true(refused > 10);
+    each_allocation(40);
 }
 
 int main(void) {

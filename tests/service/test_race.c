@@ -19,9 +19,7 @@ static void add_all(void) {
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
         "\"options\":{\"randomizer\":\"hybrid\",\"parameters\":\"tuned\",\"ticket_seconds\":1000}}";
     char text[1024];
-    add_study("{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
-              "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
-              "\"options\":{\"set_most\":8,\"ticket_seconds\":1000}}");
+    add_study(TOYS_WITH(",\"ticket_seconds\":1000"));
     for (size_t i = 1; i < STUDIES; i++) {
         (void)snprintf(text, sizeof text, LOCAL, NAMES[i]);
         add_study(text);

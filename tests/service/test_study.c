@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_study.c - a study for a program in this process, with contexts by name. */
-#include "support/test.h"
+#include "study_fixture.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
-#include <tacet/service/trusted/store.h>
-#include <tacet/service/trusted/study.h>
 
 static const char DOSE[] =
     "{\"name\":\"dose\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":1},\"rounds\":5000,"
@@ -32,41 +28,8 @@ static const char OVEN[] =
     "{\"name\":\"day\",\"kind\":\"date\",\"bounds\":[\"2024-01-01\",\"2024-12-31\"]}]},\"candidates\":64},"
     "\"prior\":{\"reward\":[-10,30]}}";
 
-static char folder[256], store[300];
-
-static int setup(void **state) {
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(store, sizeof store, "%s/studies", folder);
-    return 0;
-}
-
-static int teardown(void **state) {
-    test_rmdir(folder);
-    return 0;
-}
-
-static tacet_study *open_study(const char *definition) {
-    tacet_study *study = NULL;
-    tacet_error err = {0};
-    char *name = NULL;
-    test_assert_status(tacet_study_create(&name, store, definition, strlen(definition), &err), TACET_OK, &err, __FILE__,
-                       __LINE__);
-    test_assert_status(tacet_study_open(&study, store, name, &err), TACET_OK, &err, __FILE__, __LINE__);
-    free(name);
-    return study;
-}
-
 static tacet_study *open_dose(void) {
     return open_study(DOSE);
-}
-
-static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
-    char *text = NULL;
-    assert_ok(tacet_study_text(study, &text, kind, NULL));
-    json_t *value = json_loads(text, 0, NULL);
-    assert_non_null(value);
-    free(text);
-    return value;
 }
 
 static void contexts_go_by_their_names(void **state) {
@@ -141,16 +104,14 @@ static void a_study_is_opened_again_where_it_was(void **state) {
     json_decref(text_of(study, TACET_STUDY_LEDGER));
     char *text = NULL;
     assert_ok(tacet_study_events(study, &text, 0, NULL));
-    json_t *events = json_loads(text, 0, NULL);
-    free(text);
+    json_t *events = loaded(text);
     assert_int_equal(json_array_size(json_object_get(events, "events")), 1); /* the report is not among them */
     const json_t *event = json_array_get(json_object_get(events, "events"), 0);
     assert_string_equal(json_string_value(json_object_get(event, "kind")), "suggested");
     assert_null(json_object_get(event, "value"));
     json_decref(events);
     assert_ok(tacet_study_events(study, &text, 1, NULL)); /* the first is known */
-    events = json_loads(text, 0, NULL);
-    free(text);
+    events = loaded(text);
     assert_int_equal(json_array_size(json_object_get(events, "events")), 0);
     json_decref(events);
     assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_MODEL, NULL), TACET_NOT_FOUND);
@@ -267,8 +228,7 @@ static void an_outlook_says_when_a_search_is_not_worth_it(void **state) {
     memcpy(text, OVEN, sizeof text);
     memcpy(strstr(text, "1000"), "1   ", 4);
     assert_ok(tacet_study_outlook(&out, text, strlen(text), NULL));
-    json_t *o = json_loads(out, 0, NULL);
-    free(out);
+    json_t *o = loaded(out);
     assert_true(json_is_true(json_object_get(o, "even")));
     assert_true(json_integer_value(json_object_get(o, "points")) <= 8);
     assert_true(json_integer_value(json_object_get(o, "rounds_needed")) > 60);
@@ -289,13 +249,6 @@ static void *take_rounds(void *user) {
         free(s.point);
     }
     return NULL;
-}
-
-static json_t *loaded(char *text) {
-    json_t *value = json_loads(text, 0, NULL);
-    assert_non_null(value);
-    free(text);
-    return value;
 }
 
 static json_int_t first_count(char *text, const char *list, const char *field) {
