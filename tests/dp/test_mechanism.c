@@ -447,6 +447,9 @@ static void many_rows(void **state) {
             assert_ok(tacet_table_close(table, &answered, NULL));
             tacet_release_free(answered);
             tacet_table_free(table);
+            assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS - 1, NULL)); /* more than there are */
+            assert_status(tacet_table_rows(table, out[zero], raw[zero], 0, ROWS, NULL), TACET_STATE);
+            tacet_table_free(table);
             tacet_noise_close(ask.noise);
         }
         for (int i = 0; i < ROWS * COUNT; i++) {

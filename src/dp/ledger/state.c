@@ -241,9 +241,6 @@ static tacet_status apply_commit(tacet__state *state, const tacet__record *recor
 
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err) {
-    if ((record->kind == TACET__RECORD_BUDGET) != (record->seq == 0)) {
-        return tacet__record_corrupt(record->seq, "is not the budget, or is a second one", err);
-    }
     void *answers = state->answers;
     if (!tacet__grow(&answers, &state->answers_capacity, (size_t)record->seq + 1, sizeof *state->answers)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the ledger");

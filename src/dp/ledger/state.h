@@ -62,8 +62,8 @@ tacet_status tacet__state_fits(const tacet__state *state, const tacet_charge *ch
 uint64_t tacet__state_group(const tacet__state *state, const char *group);
 /* The reservation of a ticket, 0 when there is none. */
 uint64_t tacet__state_find(const tacet__state *state, const char *ticket);
-/* Takes the next record in; its seq is state->records. CORRUPT: it cannot follow, for a stated reason. NO_MEMORY. In
- * both cases the state is as before. */
+/* Takes the next record in; its seq is state->records, and 0 of the budget alone (entry.c). CORRUPT: it cannot follow,
+ * for a stated reason. NO_MEMORY. In both cases the state is as before. */
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err);
 
