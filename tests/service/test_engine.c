@@ -498,6 +498,47 @@ static void test_crowd(void **state) {
     tacet__engine_close(third);
 }
 
+/* A report and a suggestion that come together are one batch: the suggestion is made first, so that it rests on nothing
+ * that is not stored yet. The study stands still at another suggestion until both wait. */
+static void test_suggestions_come_before_the_reports_of_their_batch(void **state) {
+    const double set[] = {0.1, 0, 0.6, 0, 0.9, 0};
+    enum { STANDING, REPORT, ASKED, JOBS };
+    tacet__job *jobs[JOBS];
+    bool done[JOBS] = {false};
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    const answer first = ask_suggestion(e, "toys", NULL, set, 3);
+    (void)pthread_mutex_lock(&toy_gate);
+    for (size_t i = 0; i < JOBS; i++) {
+        jobs[i] = tacet__job_create(i == REPORT ? TACET__JOB_OBSERVE : TACET__JOB_SUGGEST);
+        (void)snprintf(jobs[i]->ticket, sizeof jobs[i]->ticket, "%s", i == REPORT ? first.ticket : "");
+        jobs[i]->value = 0.6;
+        jobs[i]->points = i == REPORT ? NULL : malloc(sizeof set);
+        if (i != REPORT) {
+            memcpy(jobs[i]->points, set, sizeof set);
+            jobs[i]->d = 2;
+            jobs[i]->count = 3;
+        }
+        jobs[i]->user = &done[i];
+        jobs[i]->done = job_done;
+        tacet__engine_submit(e, "toys", jobs[i]);
+        while (i == STANDING && atomic_load(&engine_metrics.queued) > 0) {
+            (void)usleep(1000);
+        }
+    }
+    (void)pthread_mutex_unlock(&toy_gate);
+    for (size_t i = 0; i < JOBS; i++) {
+        job_wait(&done[i]);
+        assert_int_equal(jobs[i]->status, TACET_OK);
+    }
+    assert_int_equal(jobs[ASKED]->index, 0); /* as if nothing had been reported */
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 3).index, 1);
+    for (size_t i = 0; i < JOBS; i++) {
+        tacet__job_free(jobs[i]);
+    }
+    tacet__engine_close(e);
+}
+
 /* Large requests wait up to a number of bytes, also those that were taken and are not answered; small ones still fit
  * beside them, and there is room again once they are answered. */
 static void test_queue_bytes(void **state) {
@@ -581,6 +622,7 @@ int main(void) {
         TEST(test_failing_disk),
         TEST(test_crowd),
         TEST(test_queue_bytes),
+        TEST(test_suggestions_come_before_the_reports_of_their_batch),
         TEST(test_events_are_waited_for),
         TEST(test_studies_that_rest_go_on),
     };
