@@ -9,15 +9,34 @@ static const double EPS[] = {0x1p-10, 0.01, 0.1, 0.25, 0.5, 0.61, 1, 1.5, 2, 3, 
 enum { EPS_COUNT = sizeof EPS / sizeof *EPS, KINDS = 4 };
 
 /* 64-bit mantissas: an error of 1e-18 is far below the slack that is tested. */
+static void has_ratio(double eps) {
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, eps, 0, 1, NULL));
+    const long double e = expl((long double)eps);
+    assert_true(ldp.ratio_den < ldp.ratio_num);
+    assert_true((long double)ldp.ratio_den * e >= (long double)ldp.ratio_num * (1 - 1e-18L));
+    /* Not wasteful either: two less, and the claim would be broken. */
+    assert_true((long double)(ldp.ratio_den - 2) * e < (long double)ldp.ratio_num);
+}
+
+/* Of so many that some lie where the last bits of e^-eps, otherwise rounded away, decide. */
 static void test_ratio(void **state) {
     for (size_t i = 0; i < EPS_COUNT; i++) {
+        has_ratio(EPS[i]);
+    }
+    for (int i = 10; i <= 320000; i++) {
+        has_ratio(i / 10000.0);
+    }
+}
+
+/* The noise is never narrower than eps asks for: the product with one rounding, whose sign is right. */
+static void test_laplace_scale(void **state) {
+    for (int i = 1; i <= 3200; i++) {
         tacet_ldp ldp;
-        assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, EPS[i], 0, 1, NULL));
-        const long double e = expl((long double)EPS[i]);
-        assert_true(ldp.ratio_den < ldp.ratio_num);
-        assert_true((long double)ldp.ratio_den * e >= (long double)ldp.ratio_num * (1 - 1e-18L));
-        /* Not wasteful either: two less, and the claim would be broken. */
-        assert_true((long double)(ldp.ratio_den - 2) * e < (long double)ldp.ratio_num);
+        const double eps = i / 100.0;
+        assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, eps, 0, 1, NULL));
+        assert_true(fma(ldp.laplace_scale, eps, -(double)ldp.steps) >= 0);
+        assert_close(ldp.laplace_scale * eps, ldp.steps, 1e-11 * ldp.steps);
     }
 }
 
@@ -153,6 +172,44 @@ static void test_possible(void **state) {
     }
 }
 
+/* What a learner takes for the largest report is the largest one, and so it is for the hybrid's cells and bits. */
+static void test_bound(void **state) {
+    for (size_t i = 0; i < EPS_COUNT; i++) {
+        for (int kind = TACET_LDP_HYBRID; kind <= TACET_LDP_PIECEWISE; kind++) {
+            tacet_ldp ldp;
+            assert_ok(tacet_ldp_init(&ldp, (tacet_ldp_kind)kind, EPS[i], -1, 3, NULL));
+            const bool cells = kind == TACET_LDP_PIECEWISE || (kind == TACET_LDP_HYBRID && EPS[i] > 0.61);
+            const double bit = kind == TACET_LDP_PIECEWISE ? 0 : tacet_ldp_bit(&ldp, true) - 1;
+            const double cell = cells ? tacet_ldp_cell(&ldp, ldp.cells - 1) - 1 : 0;
+            assert_close(tacet_ldp_bound(&ldp), fmax(bit, cell), 1e-12 * fmax(bit, cell));
+        }
+    }
+}
+
+/* The likely share of the directions is the best one: against a search with the normal law of the C library. */
+static void test_window(void **state) {
+    static const double eps[] = {0x1p-10, 0.1, 0.5, 1, 2, 3, 4, 32};
+    for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
+        tacet_ldp ldp;
+        double best = 0, share = 0;
+        assert_ok(tacet_ldp_init(&ldp, TACET_LDP_SPHERE, eps[i], 0, 1, NULL));
+        for (double z = 0; z < 9; z += 1e-3) {
+            const double q = erfc(z / sqrt(2)) / 2, gain = exp(-z * z / 2) * expm1(eps[i]) / (q * expm1(eps[i]) + 1);
+            share = gain > best ? q : share;
+            best = fmax(best, gain);
+        }
+        assert_close(ldp.window, fmax(share * ldp.cells, 1), 1.1);
+        assert_true(ldp.window >= 1);
+    }
+}
+
+/* The range of the noise: where all of it is rarer than delta, there is none to make room for. */
+static void test_noise_range(void **state) {
+    assert_close(tacet_local_noise_range(2, 0.5, 2, 100, 0.1), pow(2 * log(2000), 2), 1e-9);
+    assert_true(tacet_local_noise_range(0.1, 0.5, 1, 1, 0.5) == 0);
+    assert_true(tacet_local_noise_range(0.1, 0.5, 2, 1, 0.5) == 0);
+}
+
 static void test_bad(void **state) {
     tacet_ldp ldp;
     const double eps[] = {0, -1, NAN, INFINITY, 32.1, 0x1p-11};
@@ -166,6 +223,10 @@ static void test_bad(void **state) {
     for (size_t i = 0; i < 8; i++) {
         assert_status(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, ranges[i][0], ranges[i][1], NULL), TACET_INVALID);
     }
+    /* 2^-30 of the larger end, whichever it is. */
+    assert_status(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 1, 1 + 0x1p-30, NULL), TACET_INVALID);
+    assert_status(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, -1 - 0x1p-30, -1, NULL), TACET_INVALID);
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 1, 1 + 0x1p-29, NULL));
     assert_status(tacet_ldp_init(&ldp, (tacet_ldp_kind)9, 1, 0, 1, NULL), TACET_INVALID);
     tacet_ldp_kind kind;
     for (int i = TACET_LDP_LAPLACE; i <= TACET_LDP_HYBRID; i++) {
@@ -181,8 +242,16 @@ static void test_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ratio), cmocka_unit_test(test_variance_published), cmocka_unit_test(test_variance_summed),
-        cmocka_unit_test(test_proxy), cmocka_unit_test(test_possible),           cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_laplace_scale),
+        cmocka_unit_test(test_variance_published),
+        cmocka_unit_test(test_variance_summed),
+        cmocka_unit_test(test_proxy),
+        cmocka_unit_test(test_possible),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_noise_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,8 +98,35 @@ static void estimates_are_unbiased_with_the_stated_noise(void **state) {
         assert_close(mean[c], RECORD[c], 0.03);
     }
     assert_close(square, s.noise_var, 0.05 * s.noise_var);
-    assert_int_equal(tacet_sphere_estimate(&s, estimate, work, 1, 256, NULL), TACET_INVALID);
-    assert_int_equal(tacet_sphere_estimate(&s, estimate, work, 1, 0.5, NULL), TACET_INVALID);
+}
+
+/* Of a record on the sphere itself, to which nothing is lifted: nearest first, by what each direction says; and nothing
+ * of the record stays behind. Its squares sum to a little above 1, as rounding may have it. */
+static void the_order_is_by_the_distance_to_the_record(void **state) {
+    const tacet_sphere s = sphere_of(1);
+    const double record[DIM] = {0x1p-26, 0, -1, 0, 0};
+    double work[WORK], told[DIM], last = INFINITY;
+    uint32_t order[CELLS];
+    bool seen[CELLS] = {false};
+    for (size_t i = 0; i < WORK; i++) {
+        work[i] = 7;
+    }
+    tacet_sphere_order(&s, order, work, 3, record);
+    for (size_t i = 0; i < WORK; i++) {
+        assert_true(work[i] == 0);
+    }
+    for (size_t i = 0; i < CELLS; i++) {
+        assert_true(order[i] < CELLS && !seen[order[i]]);
+        seen[order[i]] = true;
+        assert_ok(tacet_sphere_estimate(&s, told, work, 3, order[i], NULL));
+        const double along = record[0] * told[0] + record[2] * told[2];
+        assert_true(along <= last + 1e-12);
+        last = along;
+    }
+    static const double NONE[] = {-1, CELLS, 0.5, NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) {
+        assert_int_equal(tacet_sphere_estimate(&s, told, work, 3, NONE[i], NULL), TACET_INVALID);
+    }
 }
 
 /* --- a study ------------------------------------------------------------------------------------------------------ */
@@ -292,6 +319,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(likelihood_ratio_is_at_most_claimed),
                                        cmocka_unit_test(draws_have_the_weights_of_the_order),
                                        cmocka_unit_test(estimates_are_unbiased_with_the_stated_noise),
+                                       cmocka_unit_test(the_order_is_by_the_distance_to_the_record),
                                        cmocka_unit_test(a_ticket_is_answered_once),
                                        cmocka_unit_test(a_model_cannot_raise_eps),
                                        cmocka_unit_test(devices_learn_together)};

@@ -69,7 +69,7 @@ double tacet_ldp_duchi_constant(double eps) {
  * density(z) (r - 1)/(q r + 1 - q) along the record, is largest; r = e^eps. For utility alone. */
 static uint32_t sphere_window(double r) {
     const double step = 0.01;
-    double best = 0, share = 0.5, q = 0;
+    double best = 0, share = 0, q = 0;
     for (int i = 500; i >= 0; i--) {
         const double z = i * step, density = exp_of(z * z / 2);
         q += step * density / sqrt(2 * PI);
@@ -167,9 +167,6 @@ double tacet_ldp_bound(const tacet_ldp *ldp) {
 }
 
 bool tacet_ldp_possible(const tacet_ldp *ldp, double report) {
-    if (!isfinite(report)) {
-        return false;
-    }
     if (ldp->kind == TACET_LDP_SPHERE) {
         return report >= 0 && report < ldp->cells && report == floor(report);
     }

@@ -17,8 +17,8 @@ double tacet_ldp_bit(const tacet_ldp *ldp, bool up);
 tacet_status tacet_sphere_estimate(const tacet_sphere *sphere, double *out, double *work, uint64_t round, double report,
                                    tacet_error *err);
 /* The directions of a round from the nearest to the record to the farthest, for tacet_randomize_among: ldp.cells
- * numbers. A record longer than 1 is brought to 1, one with a number that is not finite counts as zero. Wipes `work`:
- * 2 (dim + 1) + ldp.cells. */
+ * numbers, each direction once whatever the record is. A record is at most 1 long, as tacet__embed makes it. Wipes
+ * `work`: 2 (dim + 1) + ldp.cells. */
 void tacet_sphere_order(const tacet_sphere *sphere, uint32_t *order, double *work, uint64_t round,
                         const double *record);
 

@@ -46,13 +46,10 @@ void tacet_sphere_order(const tacet_sphere *sphere, uint32_t *order, double *wor
     double *lifted = work, *direction = work + dim + 1, *along = work + 2 * (dim + 1);
     double norm2 = 0;
     for (size_t i = 0; i < dim; i++) {
+        lifted[i] = record[i];
         norm2 += record[i] * record[i];
     }
-    const double scale = norm2 >= 0 && isfinite(norm2) ? 1 / sqrt(fmax(norm2, 1)) : 0;
-    for (size_t i = 0; i < dim; i++) {
-        lifted[i] = scale == 0 ? 0 : scale * record[i];
-    }
-    lifted[dim] = sqrt(fmax(0, scale == 0 ? 1 : 1 - norm2));
+    lifted[dim] = sqrt(fmax(0, 1 - norm2)); /* below 0 by rounding alone */
     for (uint32_t k = 0; k < sphere->ldp.cells; k++) {
         direction_of(sphere, direction, round, k);
         along[k] = 0;
