@@ -24,6 +24,16 @@ static tacet_sphere sphere_of(double eps) {
     return sphere;
 }
 
+static void a_sphere_has_its_own_randomiser_and_numbers(void **state) {
+    tacet_sphere out, right = sphere_of(1);
+    tacet_ldp other;
+    assert_ok(tacet_ldp_init(&other, TACET_LDP_DUCHI, 1, 0, 1, NULL));
+    assert_status(tacet_sphere_init(&out, &other, DIM, 1, NULL), TACET_INVALID);
+    assert_status(tacet_sphere_init(&out, &right.ldp, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_sphere_init(&out, &right.ldp, (1 << 16) + 1, 1, NULL), TACET_INVALID);
+    assert_true(out.dim == 0 && out.gain == 0);
+}
+
 /* The likelihood of every outcome is one of two whole numbers, and their ratio is at most e^eps. */
 static void likelihood_ratio_is_at_most_claimed(void **state) {
     for (double eps = 0x1p-10; eps <= 32; eps *= 2) {
@@ -316,7 +326,8 @@ static void devices_learn_together(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(likelihood_ratio_is_at_most_claimed),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sphere_has_its_own_randomiser_and_numbers),
+                                       cmocka_unit_test(likelihood_ratio_is_at_most_claimed),
                                        cmocka_unit_test(draws_have_the_weights_of_the_order),
                                        cmocka_unit_test(estimates_are_unbiased_with_the_stated_noise),
                                        cmocka_unit_test(the_order_is_by_the_distance_to_the_record),
