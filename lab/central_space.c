@@ -411,7 +411,7 @@ tacet_status central_space_print(const central_space_request *request, tacet_err
     simulation s = {.request = request};
     tacet_space_init(&s.space);
     tacet_status status = prepare(&s, err);
-    TACET_THEN(status, lab_trials_run(request->trials, request->threads, trial, &s, err));
+    TACET_THEN(status, lab_trials_run(request->trials, trial, &s, err));
     if (status == TACET_OK) {
         print(&s);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* central_space.h - `tacet-lab simulate central --world tune`: studies over a space of five columns, beside what a
+/* central_space.h - `tacet-lab simulate central --scenario space`: studies over a space of five columns, beside what a
  * careful person would do by hand. Ring: programs; made-up data. */
 #ifndef TACET_LAB_CENTRAL_SPACE_H
 #define TACET_LAB_CENTRAL_SPACE_H
@@ -10,7 +10,7 @@
 
 typedef struct central_space_request {
     double eps, delta, noise; /* noise: standard deviation of a reward; 0: rewards are 0 or 1 */
-    size_t rounds, trials, threads;
+    size_t rounds, trials;
     size_t levels; /* above 0: one category of so many, instead of five columns */
     uint64_t seed;
 } central_space_request;

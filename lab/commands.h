@@ -6,10 +6,17 @@
 #include "common/cli.h"
 
 int lab_sim_central(int argc, char **argv, const cli_command *self);
-int lab_sim_local_statistics(int argc, char **argv, const cli_command *self);
+/* `simulate central --scenario local-statistics`; published: the paper's algorithm; printed: with its own noise, Lemma
+ * 5 as it stands, whose delta is told. */
+typedef struct lab_statistics {
+    bool published, printed;
+    double eps, delta;
+    size_t rounds, arms, trials;
+    uint64_t seed;
+} lab_statistics;
+int lab_sim_local_statistics(const lab_statistics *wanted, const cli_command *self);
 int lab_sim_outsourced(int argc, char **argv, const cli_command *self);
 int lab_sim_local(int argc, char **argv, const cli_command *self);
-int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);
 int lab_sim_stopping(int argc, char **argv, const cli_command *self);
 int lab_sim_ab(int argc, char **argv, const cli_command *self);
 int lab_gp_ucb(int argc, char **argv, const cli_command *self);

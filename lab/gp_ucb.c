@@ -19,7 +19,6 @@ typedef struct run {
     const char *data, *target, *kernel_name;
     cli_names inputs;
     cli_reals lengthscales;
-    cli_wholes first;
     double signal_var, noise_var, mean, delta_ucb, beta_scale;
     size_t queries;
     bool minimize, repeats;
@@ -95,12 +94,6 @@ static tacet_status load(run *r, tacet_error *err) {
                            "%s: --queries %zu, but the table has %zu rows and a row is asked once (see --repeats)",
                            r->data, r->queries, n);
     }
-    for (size_t i = 0; i < r->first.count; i++) {
-        if (r->first.at[i] >= n) {
-            return tacet__fail(err, TACET_INVALID, "%s: --first %zu, but the rows of the table are 0 to %zu", r->data,
-                               r->first.at[i], n - 1);
-        }
-    }
     r->rows = TACET__ZALLOC(size_t, r->queries);
     r->values = TACET__ZALLOC(double, r->queries);
     return r->rows != NULL && r->values != NULL
@@ -117,8 +110,6 @@ static tacet_status make_policy(run *r, tacet_kernel_spec *spec, tacet_error *er
     settings.beta_scale = r->beta_scale;
     settings.horizon = r->queries;
     settings.allow_repeats = r->repeats;
-    settings.initial = r->first.at;
-    settings.initial_count = r->first.count;
     spec->d = r->inputs.count;
     spec->lengthscales = r->lengthscales.at;
     spec->lengthscale_count = r->lengthscales.count;
@@ -197,7 +188,6 @@ static bool parse(run *r, int argc, char **argv, int *code) {
         CLI_MORE,
         CLI_OPT("delta-ucb", &r->delta_ucb, "D", "probability that the confidence bounds fail; default 0.05"),
         CLI_OPT("beta-scale", &r->beta_scale, "F", "factor on beta_t; default 1"),
-        CLI_OPT("first", &r->first, "ROW", "row to ask first, or several separated by commas; rows count from 0"),
         CLI_OPT("minimize", &r->minimize, NULL, "find the smallest target instead"),
         CLI_OPT("repeats", &r->repeats, NULL, "a row may be asked again"),
         {0},

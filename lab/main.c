@@ -13,13 +13,6 @@ static const cli_command COMMANDS[] = {
      "tacet-lab simulate outsourced --mechanism published --trials 100\n"
      "tacet-lab simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimize",
      lab_sim_outsourced},
-    {"bench gp-ucb", "GP-UCB against the speed of memory", "[--n N] [--d D] [--queries T] [options]",
-     "Runs GP-UCB on a made-up problem and, in turn, a plain dgemv over the same bytes of V that the model must read: "
-     "that is the limit of the machine. One thread. Each is done --repeats times, alternating; the best time of each "
-     "counts, so that a busy machine disturbs both alike.\n\n"
-     "JSON: seconds (all of GP-UCB: making the model, suggestions, observations), stream_seconds, ratio, peak_bytes "
-     "(of the process, GP-UCB alone), allowed_bytes (1.2 x 8 n T and the data).",
-     "tacet-lab bench gp-ucb --n 100000 --d 5 --queries 200 --json", lab_bench_gp_ucb},
     {"simulate central", "joint-DP bandits on made-up users, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
      "Each round is a user with a decision set of arms (points of the ball of radius 2 in the plane), one of them "
@@ -27,18 +20,12 @@ static const cli_command COMMANDS[] = {
      "the cumulative regret with its standard error.\n\n"
      "shipped releases growing batches, each shaped to tell most, or of counted arms; published is the "
      "algorithm of the paper, with its own noise or the proven one; nonprivate and random are the two ends.\n\n"
+     "With --scenario local-statistics nobody is trusted: each user scores the arms by the public model, and reports "
+     "one noisy vector.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
      "tacet-lab simulate central --algorithm published --calibration published --trials 4",
      lab_sim_central},
-    {"simulate local-statistics", "bandits whose users add their own noise, regret: many seeded trials",
-     "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
-     "The problem of 'tacet-lab simulate central', but nobody is trusted: each user scores the arms by the public "
-     "model, "
-     "and reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
-     "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet-lab simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json",
-     lab_sim_local_statistics},
     {"simulate local", "local privacy: randomised rewards, learner, regret: many seeded trials",
      "[--algorithm NAME] [--mechanism NAME] [--parameters NAME] [options]",
      "Each round the learner plays an arm and a device reports its reward, clipped and randomised. Prints the "
@@ -48,15 +35,15 @@ static const cli_command COMMANDS[] = {
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate local --eps 1 --trials 10 --json\n"
      "tacet-lab simulate local --algorithm tgp --mechanism laplace --parameters literal\n"
-     "tacet-lab simulate local --algorithm moma --mechanism none --noise student3 --parameters orderwise\n"
-     "tacet-lab simulate local --scenario stocks --kernel precomputed --data DIR --range true",
+     "tacet-lab simulate local --algorithm moma --mechanism none --reward-law student3 --parameters orderwise\n"
+     "tacet-lab simulate local --scenario stocks --kernel precomputed --data DIR --true-range",
      lab_sim_local},
     {"simulate tune", "settings chosen on private records: many seeded trials", "[options]",
      "Tunes made-up problems, or tables of real ones, with the product's own code and seeded noise, and says how far "
      "the chosen setting lies below the best, in hundredths, beside one round over all settings (flat), the best of as "
      "many random settings and a Gaussian process with expected improvement, the last two not private.",
      "tacet-lab simulate tune --records 1000 --eps 1 --evaluations 100 --trials 30 --json\n"
-     "tacet-lab simulate tune --world table --data wine.csv,cancer.csv --records 200 --eps 3",
+     "tacet-lab simulate tune --data wine.csv,cancer.csv --records 200 --eps 3",
      lab_sim_tune},
     {"simulate contextual", "contextual choices with pure eps: many seeded trials",
      "[--algorithm NAME] [--rounds T] [--eps E] [options]",
@@ -65,18 +52,19 @@ static const cli_command COMMANDS[] = {
      "over contexts and trials, with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate contextual --law skew --rounds 5000 --eps 1 --trials 20 --seed 1 --json\n"
-     "tacet-lab simulate contextual --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
+     "tacet-lab simulate contextual --algorithm published --lengthscale 0.5",
      lab_sim_contextual},
     {"simulate ab", "A/B logs: the rule learnt from one noisy table, many seeded trials",
-     "[--world NAME] [--rows T] [--eps E] [options]",
+     "[--scenario NAME] [--rows T] [--eps E] [options]",
      "Draws a world (what each action earns in each context), a log of it, releases one table of the log and learns a "
      "rule. Prints the share of the possible uplift over even play, beside noisy counts of the same table, the same "
      "without noise and the best single action; how often 95 % intervals cover, and how wide they are.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet-lab simulate ab --world main --trials 60 --seed 1 --json", lab_sim_ab},
+     "tacet-lab simulate ab --scenario main --trials 60 --seed 1 --json", lab_sim_ab},
     {"simulate stopping", "running A/B tests that are looked at all the time: many seeded trials",
-     "[--rate P] [--lift X] [--eps E] [options]",
-     "Every ticket gets an arm by a fair coin and a reward of 0 or 1; after each release the test says whether an arm "
+     "[--rate P] [--lift X] [options]",
+     "Every ticket of a study at eps = 1 gets an arm by a fair coin and a reward of 0 or 1; after each release the "
+     "test says whether an arm "
      "is "
      "ahead. Prints how often it was wrong at any look, and after how many tickets it was right.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
@@ -96,7 +84,7 @@ static const cli_command COMMANDS[] = {
     {"gp-ucb", "plain GP-UCB over a table; unprotected, the reference",
      "--data FILE --inputs A,B --target Y --lengthscale L --queries T [options]",
      "Finds the row of a table with the largest target by asking for few of them: GP-UCB with a Gaussian process over "
-     "the inputs. The targets of rows not asked are used for nothing but the regret at the end (and for --fit).\n\n"
+     "the inputs. The targets of rows not asked are used for nothing but the regret at the end.\n\n"
      "UNPROTECTED: this command reads every record and protects nothing. It is the reference for the private "
      "methods.\n\n"
      "Round t asks the row with the largest mean + sqrt(beta_t) sd, beta_t = 2 ln(n t^2 pi^2/(6 d)), d = half of "
@@ -105,7 +93,7 @@ static const cli_command COMMANDS[] = {
      "the best one measured), seconds, model_best_row (best posterior mean), the settings used, and protection.",
      "tacet-lab gp-ucb --data F.csv --inputs x1,x2 --target y --kernel se --lengthscale 6.25 --noise-var 1e-5 "
      "--queries 50\n"
-     "tacet-lab gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json",
+     "tacet-lab gp-ucb --data homes.csv --inputs lat,lon --target price --lengthscale 0.1 --queries 30 --json",
      lab_gp_ucb},
     {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
      "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "

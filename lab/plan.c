@@ -409,11 +409,12 @@ static tacet_status run(plan_state *p, tacet_error *err) {
 
 /* The size of a space: coordinates, and how far its corners lie from its middle in units. Categories count as the
  * coordinates of their simplex. */
-static int plan_space(plan_problem *q, const cli_space *typed, const cli_command *self) {
+static int plan_space(plan_problem *q, const char *file, const cli_command *self) {
     tacet_space space = {0};
     double low[64] = {0}, high[64] = {0}, square = 0;
     size_t without = 0, categories = 0;
-    const int code = cli_space_read(&space, typed, self);
+    const cli_space given = {.file = file};
+    const int code = cli_space_read(&space, &given, self);
     if (code != CLI_EXIT_OK) {
         return code;
     }
@@ -444,8 +445,7 @@ static int plan_space(plan_problem *q, const cli_space *typed, const cli_command
 }
 
 /* Everything after the options. */
-static int plan_it(plan_state *p, const char *eps, double delta, const cli_space *typed, const char *report,
-                   size_t threads) {
+static int plan_it(plan_state *p, const char *eps, double delta, const char *space, const char *report) {
     const cli_command *self = p->self;
     plan_problem *q = &p->problem;
     if (!read_eps(p, eps)) {
@@ -454,7 +454,7 @@ static int plan_it(plan_state *p, const char *eps, double delta, const cli_space
     if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
         return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
     }
-    int code = cli_space_given(typed) ? plan_space(q, typed, self) : CLI_EXIT_OK;
+    int code = space != NULL ? plan_space(q, space, self) : CLI_EXIT_OK;
     if (code != CLI_EXIT_OK) {
         return code;
     }
@@ -465,7 +465,6 @@ static int plan_it(plan_state *p, const char *eps, double delta, const cli_space
     p->most = fixed ? q->trials : q->trials << (q->model == LAB_OUTSOURCED ? SEARCH_DOUBLINGS : DOUBLINGS);
     tacet_error err;
     tacet_error_clear(&err);
-    lab_threads(threads);
     tacet_status status = plan_check(q, &err);
     if (status != TACET_OK) {
         return cli_usage(self, "%s", err.message);
@@ -483,97 +482,112 @@ static int plan_it(plan_state *p, const char *eps, double delta, const cli_space
     return code;
 }
 
-#define SIMULATION(q)                                                                                                  \
-    CLI_HEADING("Simulation"),                                                                                         \
-        {"trials",                                                                                                     \
-         CLI_COUNT,                                                                                                    \
-         &(q)->trials,                                                                                                 \
-         "N",                                                                                                          \
-         "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the " \
-         "answer is settled, 16 times as many at most (outsourced 4).",                                                \
-         false},                                                                                                       \
-        CLI_OPT("seed", &(q)->seed, "S", "Default 1."),                                                                \
-        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),               \
-        CLI_OPT("report", &report, "FILE", "One HTML page: advice, chart, table."), {                                  \
-        0                                                                                                              \
-    }
+/* As typed; 0, NaN or NULL: not given. */
+typedef struct typed {
+    size_t rows, queries, arms, rounds, dim, trials;
+    double lengthscale, noise, delta, rate, lift;
+    const char *eps, *mechanism, *space, *report;
+} typed;
 
-int lab_plan_outsourced(int argc, char **argv, const cli_command *self) {
-    plan_state p = {.self = self, .problem = plan_defaults()};
-    plan_problem *q = &p.problem;
-    const char *eps = "1";
-    const char *report = NULL;
-    size_t threads = 0;
-    double delta = NAN;
-    cli_space typed = {0};
-    const cli_option options[] = {
-        CLI_HEADING("Problem"),
-        {"rows", CLI_COUNT, &q->candidates, "N", "Rows of the table. Default 2000.", false},
-        {"queries", CLI_COUNT, &q->rounds, "T", "Rows that are measured. Default 40.", false},
-        CLI_MORE,
-        CLI_SPACE_FILE(typed),
-        CLI_SPACE_SHORT(typed),
-        CLI_SPACE_UNIT(typed),
-        {"dim", CLI_COUNT, &q->dim, "D", "Without a space: coordinates. Default 2.", false},
-        CLI_OPT("radius", &q->radius, "R",
-                "Without a space: half the diagonal of the domain, in units of the move of a record that is protected. "
-                "Default 25."),
-        CLI_OPT(
-            "lengthscale", &q->lengthscale, "L",
-            "Of the objective, as a fraction of the domain. Default: 1/16 to 1 by turns, half of the functions with "
-            "skewed values."),
-        CLI_OPT("noise", &q->noise, "S",
-                "Standard deviation of a measurement, where the objective has about 1. Default 0.1."),
-        CLI_OPT("known-prior", &q->known_prior, NULL,
-                "The modeler is told the lengthscale and the noise. Default: it is told nothing."),
-        CLI_HEADING("Privacy"),
-        CLI_OPT("eps", &eps, "LIST", "One value: the verdict on it. Several: a table. Default 1."),
-        CLI_OPT("mechanism", &q->mechanism, "NAME",
-                "auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
-        CLI_MORE,
-        CLI_OPT("delta", &delta, "D", "As for 'tacet curate', considered only if given (gaussian: default 1e-5)."),
-        SIMULATION(q),
+/* The models, a bit each: those of lab_model in their order, and the A/B study. */
+enum { OF_OUTSOURCED = 1, OF_AB = 1 << 5, OF_BANDITS = OF_AB - 2, OF_SIMULATED = OF_AB - 1 };
+
+/* An option that says nothing of the model: its name; NULL: none was given. */
+static const char *misplaced(const typed *t, unsigned model) {
+    const struct {
+        const char *name;
+        bool given;
+        unsigned models;
+    } rules[] = {
+        {"rows", t->rows > 0, OF_OUTSOURCED},
+        {"queries", t->queries > 0, OF_OUTSOURCED},
+        {"mechanism", t->mechanism != NULL, OF_OUTSOURCED},
+        {"rounds", t->rounds > 0, OF_BANDITS},
+        {"arms", t->arms > 0, OF_BANDITS | OF_AB},
+        {"space", t->space != NULL, OF_SIMULATED},
+        {"dim", t->dim > 0, OF_SIMULATED},
+        {"lengthscale", !isnan(t->lengthscale), OF_SIMULATED},
+        {"noise", !isnan(t->noise), OF_SIMULATED},
+        {"delta", !isnan(t->delta), OF_SIMULATED},
+        {"trials", t->trials > 0, OF_SIMULATED},
+        {"report", t->report != NULL, OF_SIMULATED},
+        {"rate", !isnan(t->rate), OF_AB},
+        {"lift", !isnan(t->lift), OF_AB},
     };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    q->model = LAB_OUTSOURCED;
-    return plan_it(&p, eps, delta, &typed, report, threads);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].given && (rules[i].models & model) == 0) {
+            return rules[i].name;
+        }
+    }
+    return NULL;
 }
 
 int lab_plan(int argc, char **argv, const cli_command *self) {
     plan_state p = {.self = self, .problem = plan_defaults()};
     plan_problem *q = &p.problem;
-    const char *eps = "0.5,1,2,4,8";
-    const char *report = NULL;
+    typed t = {.lengthscale = NAN, .noise = NAN, .delta = NAN, .rate = NAN, .lift = NAN};
     const char *model = NULL;
-    size_t threads = 0;
-    double delta = NAN;
-    cli_space typed = {0};
+    size_t models = 1;
     const cli_option options[] = {
-        CLI_NEED("model", &model, "NAME", "central, local, local-statistics or contextual."),
         CLI_HEADING("Problem"),
-        {"candidates", CLI_COUNT, &q->candidates, "N",
-         "Arms (local), arms a round (central, local-statistics), actions (contextual). Default 100, 25, 101.", false},
-        {"dim", CLI_COUNT, &q->dim, "D",
-         "Coordinates; contextual: of the action, beside one of the context. Default 2; contextual 1.", false},
-        {"rounds", CLI_COUNT, &q->rounds, "T", "Default 1000; local 10000; contextual 10000 records.", false},
+        CLI_OPT("space", &t.space, "FILE", "The space; outsourced: with units."),
+        {"rows", CLI_COUNT, &t.rows, "N", "outsourced: rows of the table. Default 2000.", false},
+        {"queries", CLI_COUNT, &t.queries, "T", "outsourced: rows that are measured. Default 40.", false},
+        {"rounds", CLI_COUNT, &t.rounds, "T", "The others: default 1000; local 10000; contextual 10000 records.",
+         false},
+        {"arms", CLI_COUNT, &t.arms, "N",
+         "Arms (local, ab), arms a round (central, local-statistics), actions (contextual). Default 100, 2, 25, 101.",
+         false},
+        CLI_OPT("rate", &t.rate, "P", "ab: share of visitors who convert now."),
+        CLI_OPT("lift", &t.lift, "X", "ab: the change worth seeing: the other arms' share is so many times that."),
         CLI_MORE,
-        CLI_OPT("lengthscale", &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2."),
-        CLI_OPT("noise", &q->noise, "S",
+        {"dim", CLI_COUNT, &t.dim, "D",
+         "Without a space: coordinates (outsourced: of a box whose corners are 25 units from its middle); contextual: "
+         "of the action, beside one of the context. Default 2; contextual 1.",
+         false},
+        CLI_OPT("lengthscale", &t.lengthscale, "L",
+                "Of the objective, as a fraction of the domain. Default 0.2; outsourced: 1/16 to 1 by turns, half of "
+                "the functions with skewed values."),
+        CLI_OPT("noise", &t.noise, "S",
                 "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 "
                 "(central, local-statistics: lies in [0, 1]). Default 0.1."),
-        CLI_SPACE_FILE(typed),
-        CLI_SPACE_SHORT(typed),
-        CLI_SPACE_UNIT(typed),
         CLI_HEADING("Privacy"),
-        CLI_OPT("eps", &eps, "LIST", "Values to try. Default 0.5,1,2,4,8."),
-        CLI_OPT("delta", &delta, "D", "central: default 1e-5. The others have none."),
+        CLI_OPT("eps", &t.eps, "LIST",
+                "One value: the verdict on it. Several: a table. Default 1; central, local, contextual 0.5,1,2,4,8."),
         CLI_MORE,
-        SIMULATION(q),
+        CLI_OPT("delta", &t.delta, "D",
+                "central: default 1e-5. outsourced: as for 'tacet curate', considered only if given."),
+        CLI_OPT("mechanism", &t.mechanism, "NAME",
+                "outsourced: auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
+        CLI_HEADING("Simulation"),
+        CLI_OPT("report", &t.report, "FILE", "One HTML page: advice, chart, table."),
+        CLI_MORE,
+        {"trials", CLI_COUNT, &t.trials, "N",
+         "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the "
+         "answer is settled, 16 times as many at most (outsourced 4).",
+         false},
+        CLI_OPT("seed", &q->seed, "S", "Default 1."),
+        {0},
     };
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (!plan_model_parse(&q->model, model) || q->model == LAB_OUTSOURCED) {
-        return cli_usage(self, "--model is central, local, local-statistics or contextual; there is 'tacet plan "
-                               "outsourced'");
+    CLI_PARSE_OR_RETURN(options, &model, &models);
+    const bool ab = models == 1 && strcmp(model, "ab") == 0;
+    if (models != 1 || (!ab && !plan_model_parse(&q->model, model))) {
+        return cli_usage(self, "what is planned? outsourced, central, local, local-statistics, contextual or ab");
     }
-    return plan_it(&p, eps, delta, &typed, report, threads);
+    const char *wrong = misplaced(&t, ab ? OF_AB : 1U << q->model);
+    if (wrong != NULL) {
+        return cli_usage(self, "--%s says nothing of the %s model", wrong, model);
+    }
+    if (ab) {
+        return plan_ab(t.rate, t.lift, t.arms > 0 ? t.arms : 2, t.eps, q->seed, self);
+    }
+    const bool searched = q->model == LAB_OUTSOURCED;
+    q->candidates = searched ? t.rows : t.arms;
+    q->rounds = searched ? t.queries : t.rounds;
+    q->dim = t.dim;
+    q->trials = t.trials;
+    q->lengthscale = t.lengthscale;
+    q->noise = isnan(t.noise) ? q->noise : t.noise;
+    q->mechanism = t.mechanism != NULL ? t.mechanism : q->mechanism;
+    return plan_it(&p, t.eps != NULL ? t.eps : searched ? "1" : "0.5,1,2,4,8", t.delta, t.space, t.report);
 }

@@ -13,15 +13,14 @@ typedef struct plan_problem {
     double noise, radius, delta;
     double asked_delta;    /* what was given; NaN: nothing */
     const char *mechanism; /* outsourced: auto, gaussian or laplace */
-    bool known_prior;      /* outsourced: the modeler is told the objective's lengthscale and noise */
     uint64_t seed;
 } plan_problem;
 
 typedef enum plan_player { PLAN_PRIVATE, PLAN_RANDOM, PLAN_NONPRIVATE } plan_player;
 
-int lab_plan(int argc, char **argv, const cli_command *self); /* the commands */
-int lab_plan_outsourced(int argc, char **argv, const cli_command *self);
-int lab_plan_ab(int argc, char **argv, const cli_command *self);
+int lab_plan(int argc, char **argv, const cli_command *self); /* the command */
+/* An A/B study; rate, lift: NaN, eps: NULL where it was not given. */
+int plan_ab(double rate, double lift, size_t arms, const char *eps, uint64_t seed, const cli_command *self);
 
 plan_problem plan_defaults(void);
 /* Fills what was not given by what suits the model. */

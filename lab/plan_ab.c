@@ -96,21 +96,14 @@ static double fixed_size(const question *q) {
     return ceil((double)q->arms * z * z * (a * (1 - a) + b * (1 - b)) / ((b - a) * (b - a)));
 }
 
-int lab_plan_ab(int argc, char **argv, const cli_command *self) {
-    question q = {.eps = 1, .arms = 2, .seed = 1, .lift = 1};
-    const cli_option options[] = {
-        CLI_NEED("rate", &q.rate, "P", "Share of visitors who convert now."),
-        CLI_NEED("lift", &q.lift, "X", "The change worth seeing: the other arms' share is so many times that."),
-        CLI_OPT("eps", &q.eps, "E", "Of the study, for one ticket. Default 1."),
-        CLI_OPT("arms", &q.arms, "K", "Default 2."),
-        CLI_OPT("seed", &q.seed, "S", "Default 1."),
-        {0}};
+int plan_ab(double rate, double lift, size_t arms, const char *eps, uint64_t seed, const cli_command *self) {
+    question q = {.rate = rate, .lift = lift, .eps = 1, .arms = arms, .seed = seed};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     json_t *with = NULL, *without = NULL;
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (!(q.rate > 0 && q.rate < 1) || !(q.lift > 0 && q.lift != 1 && q.rate * q.lift < 1) || !(q.eps > 0) ||
-        q.arms < 2 || q.arms > TACET_AB_ARMS_MOST) {
+    if ((eps != NULL && !cli_number(&q.eps, eps)) || !(q.rate > 0 && q.rate < 1) ||
+        !(q.lift > 0 && q.lift != 1 && q.rate * q.lift < 1) || !(q.eps > 0) || q.arms < 2 ||
+        q.arms > TACET_AB_ARMS_MOST) {
         return cli_usage(self,
                          "--rate lies between 0 and 1, and so does --rate times --lift, which is not 1; --eps is "
                          "above 0, and there are 2 to %d arms",

@@ -4,33 +4,25 @@
 #include "plan.h"
 
 static const cli_command COMMANDS[] = {
-    {"plan ab", "visitors that an A/B study needs, with and without privacy", "--rate P --lift X [options]",
-     "Runs 400 made-up studies of policy 'ab' in which the first arm converts at --rate and the others at --lift times "
-     "that, looks after every release, and counts the tickets until the difference is claimed; the same without "
+    {"plan", "expected regret against eps, or visitors of an A/B study, before anything is spent", "MODEL [options]",
+     "Simulates a stated problem of a model (outsourced, central, local, local-statistics, contextual) on made-up "
+     "functions, with random choices and the non-private reference on the same functions beside it; ab: how many "
+     "visitors an A/B study takes.\n\n"
+     "outsourced: releases made-up tables as 'tacet curate' would, and lets the modeler search them. For one eps it "
+     "prints a verdict: worth it or not, and if not, which units or how many questions would make it so. Worth it: the "
+     "mean gain over random rows, function by function, exceeds two of its standard errors. Not worth it: it is "
+     "clearly below a tenth of what random rows leave.\n\n"
+     "Several eps: a table, a chart with --report, and advice in a sentence. An eps is called better than random when "
+     "the mean gain exceeds two of its standard errors (one-sided, false alarms about 2.5 % for each eps), and close "
+     "to non-private when it keeps 90 % of the non-private gain.\n\n"
+     "ab: runs 400 made-up studies of policy 'ab' in which the first arm converts at --rate and the others at --lift "
+     "times that, looks after every release, and counts the tickets until the difference is claimed; the same without "
      "privacy, and the size of a plain test that is looked at once.\n\n"
-     "Nothing is read and nothing is spent.",
-     "tacet plan ab --rate 0.04 --lift 1.2 --eps 1", lab_plan_ab},
-    {"plan outsourced", "whether a search over a private release is worth its budget",
-     "[--space FILE] [--rows N] [--queries T] [--eps E] [options]",
-     "Releases made-up tables of that size as 'tacet curate' would, lets the modeler search them, and compares with as "
-     "many random rows and with a search without noise. For one eps it prints a verdict: worth it or not, and if not, "
-     "which units or how many questions would make it so. Worth it: the mean gain over random rows, function by "
-     "function, exceeds two of its standard errors. Not worth it: it is clearly below a tenth of what random rows "
-     "leave.\n\n"
      "Nothing is read and nothing is spent; what is planned with is made up.",
      "tacet plan outsourced --space space.json --rows 2000 --queries 40 --eps 3\n"
-     "tacet plan outsourced --dim 3 --lengthscale 0.2 --eps 0.5,1,2,4,8 --report plan.html",
-     lab_plan_outsourced},
-    {"plan", "expected regret against eps, before anything is spent", "--model NAME [options]",
-     "States a problem (candidates, coordinates, lengthscale, noise, rounds, trust model) and simulates it "
-     "on made-up functions at several eps, with random choices and the non-private reference on the same functions "
-     "beside it: a table, a chart with --report, and advice in a sentence.\n\n"
-     "An eps is called better than random when the mean gain over random, function by function, exceeds two of its "
-     "standard errors (one-sided, false alarms about 2.5 % for each eps), and close to non-private when it keeps 90 % "
-     "of the non-private gain.\n\n"
-     "Nothing is read and nothing is spent; what is planned with is made up.",
-     "tacet plan --model central --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
-     "tacet plan --model local --rounds 20000 --eps 0.5,1,2 --json",
+     "tacet plan outsourced --dim 3 --lengthscale 0.2 --eps 0.5,1,2,4,8 --report plan.html\n"
+     "tacet plan central --arms 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
+     "tacet plan ab --rate 0.04 --lift 1.2 --eps 1",
      lab_plan},
     {0},
 };

@@ -76,25 +76,21 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
             : strcmp(p->mechanism, "auto") != 0) {
         return tacet__fail(err, TACET_INVALID, "--mechanism is auto, gaussian, laplace or l2");
     }
-    if (p->known_prior && isnan(p->lengthscale)) {
-        return tacet__fail(err, TACET_INVALID, "--known-prior needs --lengthscale");
-    }
     if (!((isnan(p->lengthscale) || p->lengthscale > 0) && p->noise >= 0 && p->radius > 0 && p->delta > 0 &&
           p->delta < 1)) {
-        return tacet__fail(
-            err, TACET_INVALID,
-            "--lengthscale and --radius must be positive, --noise not negative, --delta between 0 and 1");
+        return tacet__fail(err, TACET_INVALID,
+                           "--lengthscale must be positive, --noise not negative, --delta between 0 and 1");
     }
     if (p->candidates < 2 || p->trials < 2) {
         return tacet__fail(err, TACET_INVALID, "at least two %s and two --trials are needed",
-                           p->model == LAB_OUTSOURCED ? "--rows" : "--candidates");
+                           p->model == LAB_OUTSOURCED ? "--rows" : "--arms");
     }
     if (p->model == LAB_OUTSOURCED &&
         (p->rounds > p->candidates || (double)p->candidates * (double)p->rounds > MOST_CELLS)) {
         return tacet__fail(err, TACET_INVALID, "--queries at most --rows, and their product at most %g", MOST_CELLS);
     }
     if (p->model == LAB_LOCAL && p->candidates > LOCAL_MOST_ARMS) {
-        return tacet__fail(err, TACET_INVALID, "--model local is planned for at most %d candidates", LOCAL_MOST_ARMS);
+        return tacet__fail(err, TACET_INVALID, "local is planned for at most %d arms", LOCAL_MOST_ARMS);
     }
     if (p->rounds > 1000000 || p->trials > 1000000 || p->candidates > 10000000) {
         return tacet__fail(err, TACET_INVALID, "at most a million rounds or trials, ten million candidates");
@@ -133,8 +129,8 @@ void plan_words(char *out, size_t size, const plan_problem *p) {
         (void)snprintf(delta, sizeof delta, "delta %g", p->delta);
     }
     (void)snprintf(out, size, "%s: %zu %s, dimension %zu, %s of the domain, noise %g, %zu %s, %s%s", NAMES[p->model],
-                   p->candidates, p->model == LAB_OUTSOURCED ? "rows" : "candidates", p->dim, length, p->noise,
-                   p->rounds, p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta,
+                   p->candidates, p->model == LAB_OUTSOURCED ? "rows" : "arms", p->dim, length, p->noise, p->rounds,
+                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta,
                    is_pure(p)                        ? " by laplace"
                    : strcmp(p->mechanism, "l2") == 0 ? " by l2"
                                                      : "");
@@ -151,7 +147,7 @@ static lab_outsourced_request outsourced(const plan_problem *p, plan_player play
                                     .mechanism = player == PLAN_RANDOM    ? "random"
                                                  : player == PLAN_PRIVATE ? tacet_curate_name(mechanism_for(p, eps))
                                                                           : "gaussian",
-                                    .modeler = p->known_prior ? "eiv" : "averaging",
+                                    .modeler = "averaging",
                                     .eps = player == PLAN_NONPRIVATE ? NEGLIGIBLE : eps,
                                     .delta = p->delta,
                                     .dims = 1,

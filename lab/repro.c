@@ -445,7 +445,7 @@ static int run_all(const cli_command *self, const repro_entry **entries, size_t 
 int lab_repro(int argc, char **argv, const cli_command *self) {
     repro_options o = {.seed = 1};
     outputs out = {0};
-    size_t threads = 0;
+    cli_wholes cell = {0};
     const cli_option options[] = {
         CLI_OPT("quick", &o.quick, NULL, "Fewer trials and rounds: about two minutes each on one core."),
         {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
@@ -457,9 +457,8 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         {"rounds", CLI_COUNT, &o.rounds, "T",
          "Of every bandit (central, local), instead of the paper's: for a first look; values then do not compare.",
          false},
-        CLI_OPT("row", &o.row, "N", "With --column: this cell of one table alone, counted from 1."),
-        CLI_OPT("column", &o.column, "N", "1 is the first after the paper's."),
-        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
+        CLI_OPT("cell", &cell, "ROW,COLUMN",
+                "This cell of one table alone, counted from 1; column 1 is the first after the paper's."),
         CLI_HEADING("Output"),
         CLI_OPT("out", &out.folder, "DIR",
                 "Keeps the results of finished cells in DIR/results.jsonl; the next run of the same build goes on from "
@@ -479,8 +478,10 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     if (names == 0) {
         return cli_usage(self, "which one? 'tacet-lab repro list' names them");
     }
-    if ((o.row > 0) != (o.column > 0) || o.column > REPRO_COLUMNS || (o.row > 0 && strcmp(name, "all") == 0)) {
-        return cli_usage(self, "--row and --column name one cell of one table");
+    o.row = cell.count == 2 ? cell.at[0] : 0;
+    o.column = cell.count == 2 ? cell.at[1] : 0;
+    if (cell.count > 0 && (o.row == 0 || o.column == 0 || o.column > REPRO_COLUMNS || strcmp(name, "all") == 0)) {
+        return cli_usage(self, "--cell ROW,COLUMN names one cell of one table");
     }
     if (strcmp(name, "list") == 0) {
         return list();
@@ -507,7 +508,6 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     } else if (count == 1 && entries[0]->needs_data && o.data == NULL) {
         code = cli_usage(self, "%s needs --data DIR", name);
     } else {
-        lab_threads(threads);
         code = run_all(self, entries, count, &o, &out);
     }
     free(entries);

@@ -238,7 +238,7 @@ static void tails(bounds *b) {
         (void)snprintf(setting, sizeof setting, "alpha = %g, B = 1, c = 1, n = 100 epochs, rank 10", a);
         row(b, "local", "Theorem 4: beta_(n+1) of MoMA", setting,
             1 + 1 / sqrt(0.9) + 3 * pow(9 * m, 1 / (1 + a)) * pow(n, (1 - a) / (2 * (1 + a))), NAN,
-            "accuracy 0.1; `simulate local --algorithm moma --noise pareto --alpha A` runs with it");
+            "accuracy 0.1; `simulate local --algorithm moma --reward-law pareto --tail A` runs with it");
     }
 }
 

@@ -287,19 +287,14 @@ static void report(const job *j, double *x, double seconds) {
         "\"better than even play\" claimed in {better_claimed} of {trials}\n");
 }
 
-static bool read_table(job *j) {
-    char *end = NULL;
-    j->actions = strtoul(j->table, &end, 10);
-    bool good = j->actions >= 2 && j->actions <= 1000;
-    while (good && *end == 'x') {
-        good = j->columns < TACET_AB_COLUMNS_MOST;
-        const size_t levels = good ? strtoul(end + 1, &end, 10) : 0;
-        good = good && levels >= 2 && levels <= 1000;
-        if (good) {
-            j->levels[j->columns++] = levels;
-        }
+static bool take_levels(job *j, const cli_wholes *levels) {
+    bool good = levels->count >= 1 && levels->count - 1 <= TACET_AB_COLUMNS_MOST;
+    for (size_t i = 0; i < levels->count && good; i++) {
+        good = levels->at[i] >= 2 && levels->at[i] <= 1000;
+        *(i == 0 ? &j->actions : &j->levels[i - 1]) = levels->at[i];
     }
-    return good && *end == '\0';
+    j->columns = levels->count - 1;
+    return good;
 }
 
 /* A column of so many levels, called 0, 1, … */
@@ -325,26 +320,25 @@ static tacet_status add_column(tacet_space *space, const char *name, size_t leve
 }
 
 int lab_sim_ab(int argc, char **argv, const cli_command *self) {
-    job j = {.world = "main", .table = "5x6", .rows = 20000, .trials = 60, .eps = 1, .seed = 1};
+    static const size_t USUAL[] = {5, 6};
+    cli_wholes levels = {USUAL, 2};
+    job j = {.world = "main", .rows = 20000, .trials = 60, .eps = 1, .seed = 1};
     const cli_option options[] = {
-        CLI_OPT("world", &j.world, "NAME", "main, ind, cols, sparse, skew, low, half, null or revenue. Default main."),
-        CLI_OPT("table", &j.table, "AxL[xL…]", "Actions, then the levels of each context column. Default 5x6."),
+        CLI_OPT("scenario", &j.world, "NAME",
+                "main, ind, cols, sparse, skew, low, half, null or revenue. Default main."),
+        CLI_OPT("levels", &levels, "A,L,…", "Actions, then the levels of each context column. Default 5,6."),
         CLI_OPT("rows", &j.rows, "T", "Rows of a log. Default 20000."),
         CLI_OPT("eps", &j.eps, "E", "Default 1."),
-        CLI_OPT("range", &j.range, "LO:HI", "Declared range of rewards. Default 0:1, and 0:500 for revenue."),
         CLI_OPT("trials", &j.trials, "N", "Worlds, each with a log. Default 60."),
         CLI_OPT("seed", &j.seed, "S", "Default 1."),
-        CLI_OPT("log", &j.log, "FILE", "Receives the first log as CSV, for tacet learn with the same --seed."),
+        CLI_OPT("out", &j.log, "FILE", "Receives the first log as CSV, for tacet learn with the same --seed."),
         {0}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (j.range.lo == j.range.hi) {
-        j.range = (cli_span){.lo = 0, .hi = strcmp(j.world, "revenue") == 0 ? 500 : 1};
-    }
-    if (!read_table(&j) || j.trials == 0 || j.rows == 0 || !(j.eps > 0)) {
-        return cli_usage(self, "--table is numbers from 2 to 1000 with x between, --rows, --trials and --eps are above "
-                               "0");
+    j.range = (cli_span){.lo = 0, .hi = strcmp(j.world, "revenue") == 0 ? 500 : 1};
+    if (!take_levels(&j, &levels) || j.trials == 0 || j.rows == 0 || !(j.eps > 0)) {
+        return cli_usage(self, "--levels are numbers from 2 to 1000, --rows, --trials and --eps are above 0");
     }
     const double begin = cli_seconds();
     tacet_space_init(&j.space);
@@ -358,7 +352,7 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
     j.results = calloc(j.trials, sizeof *j.results);
     if (status == TACET_OK) {
         status = j.results == NULL || scratch == NULL ? tacet_error_set(&err, TACET_NO_MEMORY, "out of memory")
-                                                      : lab_trials_run(j.trials, 0, trial, &j, &err);
+                                                      : lab_trials_run(j.trials, trial, &j, &err);
     }
     if (status == TACET_OK) {
         report(&j, scratch, cli_seconds() - begin);

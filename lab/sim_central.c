@@ -300,8 +300,7 @@ static void defaults(simulation *s) {
     tacet_central_published_settings_defaults(&s->published);
 }
 
-static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t trials, size_t threads,
-                             tacet_error *err) {
+static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t trials, tacet_error *err) {
     s->regret = calloc(12 * trials, sizeof(double));
     if (s->regret == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
@@ -311,7 +310,7 @@ static tacet_status simulate(simulation *s, const char *scenario, size_t feature
     const tacet_status status = strcmp(scenario, "contextual") == 0
                                     ? prepare(s, features, err)
                                     : central_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
-    return status == TACET_OK ? lab_trials_run(trials, threads, trial, s, err) : status;
+    return status == TACET_OK ? lab_trials_run(trials, trial, s, err) : status;
 }
 
 static void clear(simulation *s) {
@@ -339,8 +338,8 @@ tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet
     if (s.world.dim == 0) {
         s.central.learner.typical_reward = PAPER_REWARD;
     }
-    tacet_status status = simulate(&s, r->scenario, s.world.dim == 0 ? FEATURES : central_world_features(&s.world),
-                                   request->trials, 0, err);
+    tacet_status status =
+        simulate(&s, r->scenario, s.world.dim == 0 ? FEATURES : central_world_features(&s.world), request->trials, err);
     if (status == TACET_OK) {
         status = lab_outcome_set(out, s.regret, request->trials, err);
     }
@@ -364,38 +363,33 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     simulation s;
     defaults(&s);
     tacet_central_learner_settings *l = &s.central.learner;
-    const char *algorithm_name = "shipped", *calibration = "proven", *scenario = "contextual", *world = "paper",
-               *reward = "normal";
-    size_t trials = 40, threads = 0;
-    double eps = 1, delta = 1e-5;
+    const char *algorithm_name = "shipped", *calibration = "proven", *scenario = "paper", *reward = "normal";
+    size_t trials = 40;
+    double eps = 1, delta = NAN;
     const cli_option options[] = {
         CLI_OPT("algorithm", &algorithm_name, "NAME", "shipped (default), published, nonprivate or random."),
         CLI_OPT("scenario", &scenario, "NAME",
-                "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed "
-                "domains; box: "
-                "points of a box of --dim 2, 3 or 4, drawn functions."),
+                "paper (default): decision sets of section 6.1; drawn: decision sets, functions of a Matérn 5/2 "
+                "Gaussian process; space: no decision sets, but five columns, with what one would do by hand beside "
+                "the study; camelback, styblinski20, michalewicz10: fixed domains; box: points of a box of --dim 2, 3 "
+                "or 4, drawn functions; local-statistics: the decision sets of paper, but users add their own noise, "
+                "with --algorithm shipped (pure eps) or published."),
         CLI_OPT("eps", &eps, "E", "Budget of the whole run for each round's record; default 1."),
-        CLI_OPT("delta", &delta, "D", "Default 1e-5."),
+        CLI_OPT("delta", &delta, "D", "Default 1e-5; local-statistics, published: 0.1, as in the paper."),
         CLI_OPT("rounds", &s.rounds, "T", "Rounds; default 1024."),
         CLI_OPT("arms", &s.arms, "N", "Arms a round; default 25."),
         CLI_OPT("trials", &trials, "N", "Functions; default 40."),
         CLI_OPT("seed", &s.seed, "S", "Of functions, users and noise; default 1."),
+        CLI_HEADING("The world"),
         CLI_MORE,
-        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
-        CLI_HEADING("The world of decision sets"),
-        CLI_MORE,
-        CLI_OPT("world", &world, "NAME",
-                "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process; tune: no decision "
-                "sets, but "
-                "a space of five columns, with what one would do by hand beside the study."),
         CLI_OPT("dim", &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0."),
         CLI_OPT("binary", &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0."),
-        CLI_OPT("category", &s.world.category, "N", "drawn, tune: values of one category; default 0: none."),
+        CLI_OPT("category", &s.world.category, "N", "drawn, space: values of one category; default 0: none."),
         CLI_OPT("lengthscale", &s.world.lengthscale, "L",
                 "drawn: of the function; default 0.5, of binary columns alone 4: their effects nearly add up."),
         CLI_OPT("skew", &s.world.skew, "P",
                 "drawn: the scaled function to this power; above 1 most arms are poor. Default 1."),
-        CLI_OPT("noise", &s.world.noise, "SD", "drawn, box, tune: normal noise of rewards; default 0: 0/1 rewards."),
+        CLI_OPT("noise", &s.world.noise, "SD", "drawn, box, space: normal noise of rewards; default 0: 0/1 rewards."),
         CLI_OPT("reward-law", &reward, "NAME",
                 "drawn, with --noise: normal (default), skewed, binary or heavy (t with 3 degrees)."),
         CLI_OPT("believed", &s.world.believed, "F",
@@ -407,10 +401,10 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
                 "drawn: a reward is that of another arm: values that inputs tell nothing of."),
         CLI_HEADING("The published algorithm"),
         CLI_MORE,
-        CLI_OPT("calibration", &calibration, "NAME", "proven (default) or published."),
         CLI_OPT(
-            "leaves", &s.published.leaves, NULL,
-            "The tree as the paper prints it: noise in its leaves alone, so that it grows with the root of the round."),
+            "calibration", &calibration, "NAME",
+            "proven (default), published, or leaves: proven, and the tree as the paper prints it, with noise in its "
+            "leaves alone, so that it grows with the root of the round."),
         CLI_OPT("unknown-horizon", &s.doubling, NULL,
                 "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each."),
         {0},
@@ -424,41 +418,57 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
     }
     s.algorithm = (algorithm)which;
-    static const char *const CALIBRATIONS[] = {"proven", "published"};
-    if (!lab_choose(&which, CALIBRATIONS, 2, calibration)) {
-        return cli_usage(self, "--calibration is proven or published");
+    static const char *const CALIBRATIONS[] = {"proven", "published", "leaves"};
+    if (!lab_choose(&which, CALIBRATIONS, 3, calibration)) {
+        return cli_usage(self, "--calibration is proven, published or leaves");
     }
-    s.published.calibration = which == 0 ? TACET_CENTRAL_PROVEN : TACET_CENTRAL_PUBLISHED;
+    s.published.calibration = which == 1 ? TACET_CENTRAL_PUBLISHED : TACET_CENTRAL_PROVEN;
+    s.published.leaves = which == 2;
     if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
         return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
     }
     tacet_error err;
     tacet_error_clear(&err);
-    if (s.doubling && (s.algorithm != PUBLISHED || strcmp(scenario, "contextual") != 0)) {
+    if (strcmp(scenario, "local-statistics") == 0) {
+        const lab_statistics wanted = {.published = s.algorithm == PUBLISHED,
+                                       .printed = s.published.calibration == TACET_CENTRAL_PUBLISHED,
+                                       .eps = eps,
+                                       .delta = isnan(delta) ? 0.1 : delta,
+                                       .rounds = s.rounds,
+                                       .arms = s.arms,
+                                       .trials = trials,
+                                       .seed = s.seed};
+        return s.algorithm == NONPRIVATE || s.algorithm == RANDOM || (wanted.printed && !wanted.published)
+                   ? cli_usage(self,
+                               "local-statistics has --algorithm shipped and published, and --calibration published "
+                               "with the latter")
+                   : lab_sim_local_statistics(&wanted, self);
+    }
+    delta = isnan(delta) ? 1e-5 : delta;
+    const bool drawn = strcmp(scenario, "drawn") == 0, space = strcmp(scenario, "space") == 0;
+    const bool sets = drawn || space || strcmp(scenario, "paper") == 0;
+    if (s.doubling && (s.algorithm != PUBLISHED || !sets)) {
         return cli_usage(self, "--unknown-horizon is for --algorithm published and decision sets that change");
     }
     if (!lab_reward_law_parse(&s.world.reward, reward) || !(s.world.believed >= 0) ||
         !(s.missing >= 0 && s.missing < 1)) {
         return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
     }
-    const bool sets = strcmp(scenario, "contextual") == 0;
-    if (s.outstanding > 1000000 || (!sets && (s.outstanding > 0 || s.missing > 0)) ||
-        (s.world.permuted && !(sets && strcmp(world, "drawn") == 0))) {
+    if (s.outstanding > 1000000 || (!sets && (s.outstanding > 0 || s.missing > 0)) || (s.world.permuted && !drawn)) {
         return cli_usage(self, "--outstanding (at most a million) and --missing are for decision sets, --permute for "
-                               "those of --world drawn");
+                               "--scenario drawn");
     }
-    if (strcmp(world, "tune") == 0) {
+    if (space) {
         const central_space_request request = {.eps = eps,
                                                .delta = delta,
                                                .noise = s.world.noise,
                                                .rounds = s.rounds,
                                                .levels = s.world.category,
                                                .trials = trials,
-                                               .threads = threads,
                                                .seed = s.seed};
         return central_space_print(&request, &err) == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
     }
-    if (strcmp(world, "drawn") == 0) {
+    if (drawn) {
         s.world.drawn = true;
         s.world.skew = s.world.skew > 0 ? s.world.skew : 1;
         const bool corners = s.world.dim == 0 && s.world.category == 0;
@@ -470,12 +480,13 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         }
     }
     const size_t features = s.world.drawn ? central_world_features(&s.world) : FEATURES;
-    l->typical_reward = strcmp(world, "paper") == 0 ? PAPER_REWARD : 0.5;
+    l->typical_reward = drawn ? 0.5 : PAPER_REWARD;
     budget(&s, eps, delta);
     const double start = cli_seconds();
-    const tacet_status status = simulate(&s, scenario, features, trials, threads, &err);
-    exit_code = status == TACET_OK ? print(&s, algorithm_name, scenario, trials, cli_seconds() - start)
-                                   : cli_refuse(self, &err);
+    const tacet_status status = simulate(&s, sets ? "contextual" : scenario, features, trials, &err);
+    exit_code = status == TACET_OK
+                    ? print(&s, algorithm_name, sets ? "contextual" : scenario, trials, cli_seconds() - start)
+                    : cli_refuse(self, &err);
     clear(&s);
     return exit_code;
 }

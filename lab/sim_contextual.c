@@ -137,7 +137,7 @@ static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
         }
         s->points = (size_t)points;
     }
-    return status == TACET_OK ? lab_trials_run(s->trials, 0, contextual_trial, s, err) : status;
+    return status == TACET_OK ? lab_trials_run(s->trials, contextual_trial, s, err) : status;
 }
 
 static const char *protection(const contextual_simulation *s) {
@@ -323,7 +323,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
                 "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's) or random."),
         CLI_OPT("rounds", &s.rounds, "T", "Records learnt from. Default 10000."),
         CLI_OPT("eps", &s.settings.eps, "E", "Default 1."),
-        CLI_OPT("tau", &s.tau, "T", "published, faithful: the regulariser. Default 1."),
         CLI_OPT("trials", &s.trials, "N", "Default 20."),
         CLI_OPT("seed", &s.seed, "S", "Default 1."),
         CLI_MORE,
@@ -331,10 +330,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
             "function", &function, "NAME",
             "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
             "kernel."),
-        CLI_OPT("kernel", &s.kernel_name, "NAME", "se, matern32 or matern52. Default se."),
         CLI_OPT("lengthscale", &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3."),
-        CLI_OPT("dim-action", &s.dim_action, "N", "Action coordinates. Default 1."),
-        CLI_OPT("dim-context", &s.dim_context, "N", "Context coordinates. Default 1."),
         CLI_OPT("noise", &s.noise, "R", "Standard deviation of a reward. Default 0.1."),
         CLI_OPT("reward-law", &reward, "NAME",
                 "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal."),
@@ -342,7 +338,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         CLI_OPT("outstanding", &s.outstanding, "N", "policy: each report comes N rounds late. Default 0."),
         CLI_OPT("permute", &s.permute, NULL,
                 "Rewards are those of other records, unrelated to action and context: whatever is learnt is chance."),
-        CLI_OPT("draws", &s.draws, "N", "published: choices drawn per context. Default 8."),
         {0},
     };
     int code = CLI_EXIT_OK;
@@ -352,10 +347,6 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     s.waves = strcmp(function, "waves") == 0;
     if (!lab_reward_law_parse(&s.reward, reward) || !(s.missing >= 0 && s.missing < 1)) {
         return cli_usage(self, "--reward-law is %s, --missing from 0 to 1", lab_reward_law_names());
-    }
-    if (s.dim_action > TACET_CONTEXTUAL_DIM_MOST || s.dim_context > TACET_CONTEXTUAL_DIM_MOST) {
-        return cli_usage(self, "--dim-action and --dim-context are at most %d together",
-                         (int)TACET_CONTEXTUAL_DIM_MOST);
     }
     size_t chosen = 0;
     if (!lab_choose(&chosen, POLICIES, CONTEXTUAL_POLICY_COUNT, policy)) {
@@ -374,9 +365,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
                          "--law is uniform, skew, two, one, clusters or levels (with --policy), --function kernel or "
                          "waves");
     }
-    if (s.rounds == 0 || s.trials == 0 || s.draws == 0 || !(s.noise >= 0) || !(s.settings.eps > 0) || !(s.tau >= 0)) {
-        return cli_usage(self,
-                         "--rounds, --trials, --draws and --eps must be positive, --noise and --tau not negative");
+    if (s.rounds == 0 || s.trials == 0 || !(s.noise >= 0) || !(s.settings.eps > 0)) {
+        return cli_usage(self, "--rounds, --trials and --eps must be positive, --noise not negative");
     }
     tacet_error err;
     tacet_error_clear(&err);

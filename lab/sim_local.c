@@ -27,13 +27,13 @@ typedef struct simulation {
     size_t outstanding;     /* reports that are out at a time */
     double missing;         /* share of rounds whose report never comes */
     bool permute;           /* rewards are those of any arm */
-    double believed_scale;  /* the learner's lengthscale; 0: the function's */
+    double misbelief;       /* the learner's lengthscale over the function's; 0: 1 */
     tacet_kernel *believed; /* NULL: the function's kernel */
     bool private;
     bool random;
     tacet_ldp_kind mechanism;
     double eps;
-    const char *range;   /* "paper", "true" or LO:HI */
+    const char *range;   /* "paper" or "true" */
     double unbounded;    /* R for noise without a bound; 0: 1 */
     double tail_delta;   /* > 0: R such that no reward of a run is beyond it, with probability 1 - tail_delta */
     double theta, alpha; /* of weibull and pareto noise */
@@ -48,19 +48,15 @@ typedef struct simulation {
     double *least;    /* trials: what the reports say it is at least, over the true one; NaN: not known */
 } simulation;
 
-static tacet_status reward_range(const simulation *s, const local_function *f, double *lo, double *hi,
-                                 tacet_error *err) {
+static void reward_range(const simulation *s, const local_function *f, double *lo, double *hi) {
     const double M = f->bound + f->noise_bound;
     if (strcmp(s->range, "paper") == 0) {
         *lo = -M;
         *hi = M;
-    } else if (strcmp(s->range, "true") == 0) {
+    } else {
         *lo = s->problem.table != NULL ? 0 : f->least - f->noise_bound;
         *hi = s->problem.table != NULL ? M : f->top + f->noise_bound;
-    } else if (!cli_pair(lo, hi, s->range)) {
-        return tacet__fail(err, TACET_INVALID, "--range is paper, true or LO:HI");
     }
-    return TACET_OK;
 }
 
 typedef struct sums {
@@ -130,10 +126,8 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     if (status == TACET_OK && s->private) {
         double lo = 0;
         double hi = 0;
-        status = reward_range(s, &f, &lo, &hi, err);
-        if (status == TACET_OK) {
-            status = tacet_ldp_init(&ldp, s->mechanism, s->eps, lo, hi, err);
-        }
+        reward_range(s, &f, &lo, &hi);
+        status = tacet_ldp_init(&ldp, s->mechanism, s->eps, lo, hi, err);
     }
     const double gap = f.top - f.mean;
     tacet_recommendation best = {0};
@@ -213,14 +207,15 @@ static int report(const simulation *s, const char *scenario, double seconds) {
 
 /* The learner's kernel where its lengthscale is not the function's. */
 static tacet_status believe(simulation *s, tacet_error *err) {
-    if (!(s->believed_scale > 0)) {
+    if (!(s->misbelief > 0)) {
         return TACET_OK;
     }
     tacet_kernel_spec spec = *tacet_kernel_describe(s->problem.kernel);
     if (spec.kind != TACET_KERNEL_SE && spec.kind != TACET_KERNEL_MATERN) {
-        return tacet__fail(err, TACET_INVALID, "--believed-lengthscale needs a kernel with a lengthscale");
+        return tacet__fail(err, TACET_INVALID, "--believed needs a kernel with a lengthscale");
     }
-    spec.lengthscales = &s->believed_scale;
+    const double scale = s->misbelief * spec.lengthscales[0];
+    spec.lengthscales = &scale;
     spec.lengthscale_count = 1;
     return tacet_kernel_create(&s->believed, &spec, err);
 }
@@ -240,7 +235,7 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     }
     tacet_status status = make_room(s, err);
     TACET_THEN(status, believe(s, err));
-    return status == TACET_OK ? lab_trials_run(s->trials, 0, one_trial, s, err) : status;
+    return status == TACET_OK ? lab_trials_run(s->trials, one_trial, s, err) : status;
 }
 
 typedef struct words {
@@ -283,14 +278,14 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
                            w->noise);
     }
     if (status == TACET_OK && noise == NOISE_COUNT) {
-        status = tacet__fail(err, TACET_INVALID, "--noise is uniform, normal, student3, weibull or pareto");
+        status = tacet__fail(err, TACET_INVALID, "--reward-law is uniform, normal, student3, weibull or pareto");
     }
     if (status == TACET_OK && !(s->theta > 0 && s->alpha > 0 && s->alpha <= 1)) {
-        status = tacet__fail(err, TACET_INVALID, "--theta must be > 0 and --alpha between 0 and 1");
+        status = tacet__fail(err, TACET_INVALID, "--tail must be > 0, and for pareto at most 1");
     }
     if (status == TACET_OK && noise == LOCAL_PARETO && s->alpha < 1 && !s->private &&
         s->local.algorithm != TACET_LOCAL_MOMA) {
-        status = tacet__fail(err, TACET_INVALID, "of pareto noise with --alpha below 1 only moma has a width");
+        status = tacet__fail(err, TACET_INVALID, "of pareto noise with --tail below 1 only moma has a width");
     }
     if (status == TACET_OK && s->tail_delta > 0 && noise != LOCAL_NORMAL && noise != LOCAL_WEIBULL) {
         status =
@@ -410,6 +405,8 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     simulation s = {
         .eps = 1, .range = "paper", .unbounded = 1, .theta = 1, .alpha = 1, .support = 100, .trials = 10, .seed = 1};
     words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, NULL, 0.2, 100};
+    double tail = 1;
+    bool true_range = false;
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = 40000;
     const cli_option options[] = {
@@ -424,14 +421,12 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         CLI_OPT("kernel", &w.kernel, "NAME",
                 "se, matern12, matern32, matern52 …, or precomputed for a table. "
                 "Default matern52."),
-        CLI_OPT("lengthscale", &w.lengthscale, "L", "Default 0.2."),
         CLI_OPT("arms", &w.arms, "N", "Default 100."),
-        CLI_OPT("noise", &w.noise, "NAME",
-                "Of a reward: uniform in ±1, normal, student3, weibull (tails exp(-x^(1/theta))) or pareto (finite "
-                "moments up "
-                "to 1 + 1.5 alpha). Default uniform."),
-        CLI_OPT("theta", &s.theta, "TH", "weibull: of the tails; tgp truncates by it. Default 1."),
-        CLI_OPT("alpha", &s.alpha, "A", "pareto: moma is told the moment of order 1 + A. Default 1."),
+        CLI_OPT("reward-law", &w.noise, "NAME",
+                "How rewards scatter: uniform in ±1, normal, student3, weibull (tails exp(-x^(1/--tail))) or pareto "
+                "(finite moments up to 1 + 1.5 --tail). Default uniform."),
+        CLI_OPT("tail", &tail, "X",
+                "weibull: tgp truncates by it; pareto: moma is told the moment of order 1 + X. Default 1."),
         CLI_OPT("noise-delta", &s.tail_delta, "D",
                 "normal, weibull: that range instead, which no reward of a run leaves with probability 1 - D."),
         CLI_HEADING("Device"),
@@ -439,8 +434,8 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
                 "laplace, hybrid, its halves duchi and piecewise, or none. Default hybrid."),
         CLI_OPT("eps", &s.eps, "E", "Default 1."),
         CLI_MORE,
-        CLI_OPT("range", &s.range, "NAME",
-                "Of a reward: paper, ±(B + R); true, of f widened by R (tables: from 0); or LO:HI. Default paper."),
+        CLI_OPT("true-range", &true_range, NULL,
+                "Rewards are clipped to the range of f widened by R (tables: from 0), not to the paper's ±(B + R)."),
         CLI_HEADING("Learner"),
         CLI_OPT("algorithm", &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb."),
         CLI_OPT("rounds", &s.local.horizon, "T", "Default 40000."),
@@ -456,8 +451,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         CLI_OPT("permute", &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance."),
         CLI_OPT("outstanding", &s.outstanding, "N",
                 "Reports that are out at a time: each comes N rounds late. Default 0."),
-        CLI_OPT("believed-lengthscale", &s.believed_scale, "L", "The learner's. Default: the function's."),
-        CLI_OPT("delta", &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1."),
+        CLI_OPT("believed", &s.misbelief, "F", "The learner's lengthscale is F times the function's. Default 1."),
         CLI_HEADING("Experiment"),
         CLI_OPT("trials", &s.trials, "N", "Default 10."),
         CLI_OPT("seed", &s.seed, "S", "Default 1."),
@@ -467,6 +461,8 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
+    *(strcmp(w.noise, "pareto") == 0 ? &s.alpha : &s.theta) = tail;
+    s.range = true_range ? "true" : "paper";
     tacet_error err;
     tacet_error_clear(&err);
     const double begin = cli_seconds();

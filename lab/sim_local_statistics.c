@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_local_statistics.c - `tacet-lab simulate local-statistics`: regret when every device adds its own noise.
- * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
+/* sim_local_statistics.c - `tacet-lab simulate central --scenario local-statistics`: regret when every device adds its
+ * own noise. Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "central_env.h"
 #include "runs.h"
@@ -230,7 +230,7 @@ static int print(const simulation *s, const char *name, size_t trials, double se
 }
 
 /* The trials; s->regret is theirs. */
-static tacet_status simulate(simulation *s, size_t trials, size_t threads, tacet_error *err) {
+static tacet_status simulate(simulation *s, size_t trials, tacet_error *err) {
     if (s->rounds == 0 || s->arms == 0 || trials == 0) {
         return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
     }
@@ -238,7 +238,7 @@ static tacet_status simulate(simulation *s, size_t trials, size_t threads, tacet
     s->learner.set_size = s->arms;
     s->regret = calloc(trials, sizeof(double));
     tacet_status status = s->regret == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : prepare(s, err);
-    TACET_THEN(status, lab_trials_run(trials, threads, trial, s, err));
+    TACET_THEN(status, lab_trials_run(trials, trial, s, err));
     return status;
 }
 
@@ -259,47 +259,27 @@ tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *reque
                     .delta = r->delta,
                     .first = 20,
                     .growth = 1.05};
-    tacet_status status = simulate(&s, request->trials, 0, err);
+    tacet_status status = simulate(&s, request->trials, err);
     TACET_THEN(status, lab_outcome_set(out, s.regret, request->trials, err));
     clear(&s);
     return status;
 }
 
-int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
-    simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
-    const char *algorithm = "shipped", *calibration = "proven";
-    size_t trials = 40, threads = 0;
-    const cli_option options[] = {
-        CLI_OPT("algorithm", &algorithm, "NAME",
-                "shipped (default): pure eps, as studies with --policy statistics have it; or published."),
-        CLI_OPT("eps", &s.eps, "E", "Of each user's report; default 1."),
-        CLI_OPT("delta", &s.delta, "D", "published; default 0.1, as in the paper."),
-        CLI_OPT("rounds", &s.rounds, "T", "Users; default 1024."),
-        CLI_OPT("trials", &trials, "N", "Functions; default 40."),
-        CLI_OPT("seed", &s.seed, "S", "Of functions, users and noise; default 1."),
-        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
-        CLI_OPT("calibration", &calibration, "NAME",
-                "published: proven (default), or published: Lemma 5 as it stands, whose delta is told."),
-        {0}};
-    int exit_code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
-        return exit_code;
-    }
-    s.published = strcmp(algorithm, "published") == 0;
-    if (!s.published && strcmp(algorithm, "shipped") != 0) {
-        return cli_usage(self, "--algorithm is shipped or published");
-    }
-    s.printed = strcmp(calibration, "published") == 0;
-    if ((s.printed && !s.published) || (!s.printed && strcmp(calibration, "proven") != 0)) {
-        return cli_usage(self, "--calibration is proven, or published with --algorithm published");
-    }
-    if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
-        return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
-    }
+int lab_sim_local_statistics(const lab_statistics *wanted, const cli_command *self) {
+    simulation s = {.rounds = wanted->rounds,
+                    .arms = wanted->arms,
+                    .seed = wanted->seed,
+                    .eps = wanted->eps,
+                    .delta = wanted->delta,
+                    .published = wanted->published,
+                    .printed = wanted->printed,
+                    .first = 20,
+                    .growth = 1.05};
     tacet_error err = {0};
     const double start = cli_seconds();
-    exit_code = simulate(&s, trials, threads, &err) == TACET_OK ? print(&s, algorithm, trials, cli_seconds() - start)
-                                                                : cli_refuse(self, &err);
+    const int code = simulate(&s, wanted->trials, &err) == TACET_OK
+                         ? print(&s, wanted->published ? "published" : "shipped", wanted->trials, cli_seconds() - start)
+                         : cli_refuse(self, &err);
     clear(&s);
-    return exit_code;
+    return code;
 }

@@ -399,7 +399,7 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     s->recommended = s->regret + s->trials;
     s->floor = s->recommended + s->trials;
     s->curve = s->floor + s->trials;
-    return lab_trials_run(s->trials, 0, one_trial, s, err);
+    return lab_trials_run(s->trials, one_trial, s, err);
 }
 
 static void clear(simulation *s) {
@@ -451,66 +451,54 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     const char *scenario = "grid";
     const char *mechanism_name = NULL;
     const char *modeler = "eiv";
-    double radius = 25;
-    double lengthscale = (double)NAN;
-    double noise_var = (double)NAN;
     lab_table_run real = {.eps = NAN, .delta = NAN, .units = 20};
     size_t queries = 0;
     size_t trials = 0;
     tacet_modeler_settings_defaults(&s.modeler_settings);
     tacet_modeler_settings *m = &s.modeler_settings;
     const cli_option options[] = {
-        CLI_HEADING("A real table, no model option, beside a plain Gaussian process and chance"),
-        CLI_OPT("table", &real.table.data, "FILE", "The table; with --inputs and --target."),
-        CLI_MORE,
-        CLI_OPT("log-inputs", &table.log_inputs, "A,B", "Of these inputs the logarithm. Default: none."),
-        CLI_OPT("measure-noise", &real.noise, "F",
-                "Standard deviation of a measurement, as a share of the values'. Default 0."),
-        CLI_OPT("permute", &real.permute, NULL, "Deal the values out at random: there is nothing to find."),
         CLI_HEADING("Problem"),
-        CLI_OPT("scenario", &scenario, "NAME",
-                "grid (100 x 100, functions from the prior), branin (31 x 31), or csv. Default grid."),
-        CLI_OPT("data", &table.data, "FILE", "csv: the table."),
-        CLI_OPT("inputs", &table.inputs, "A,B", "csv, --table: the input columns."),
-        CLI_OPT("target", &table.target, "C", "csv, --table: the column to maximize."),
+        CLI_OPT(
+            "scenario", &scenario, "NAME",
+            "grid (100 x 100, functions from the prior), branin (31 x 31), csv (--data, with the authors' model), or "
+            "table (--data, no model option, beside a plain Gaussian process and chance). Default grid."),
+        CLI_OPT("data", &table.data, "FILE", "csv, table: the table."),
+        CLI_OPT("inputs", &table.inputs, "A,B", "csv, table: the input columns."),
+        CLI_OPT("target", &table.target, "C", "csv, table: the column to maximize."),
         CLI_MORE,
-        CLI_OPT("minimize", &table.minimize, NULL, "csv, --table: look for the smallest target."),
+        CLI_OPT("log-inputs", &table.log_inputs, "A,B", "csv, table: of these inputs the logarithm. Default: none."),
+        CLI_OPT("measure-noise", &real.noise, "F",
+                "table: standard deviation of a measurement, as a share of the values'. Default 0."),
+        CLI_OPT("permute", &real.permute, NULL, "table: deal the values out at random: there is nothing to find."),
+        CLI_OPT("minimize", &table.minimize, NULL, "csv, table: look for the smallest target."),
         CLI_OPT("sigma-min", &table.sigma_min, "S",
                 "Shrink the coordinate that varies least until this is the smallest singular value of the centred "
                 "records: what the published mechanism branches on. Default: as they are."),
-        CLI_OPT("radius", &radius, "R", "Largest norm of a record after scaling. Default 25."),
-        CLI_OPT(
-            "lengthscale", &lengthscale, "L",
-            "Lengthscale as a share of the radius. Default: the authors' for the scenario (0.25 for grid and csv)."),
-        CLI_OPT("noise-var", &noise_var, "V", "Variance of a measurement's noise. Default: the authors'."),
         CLI_HEADING("Release"),
         CLI_OPT("mechanism", &mechanism_name, "NAME",
                 "gaussian, laplace (Euclidean, pure eps), l2 (Euclidean, with a delta), published (not private), "
-                "nonprivate, or random. Default gaussian; --table: that of `tacet curate`."),
-        CLI_OPT("eps", &s.eps, "E", "Default 3.004166; --table: 1."),
+                "nonprivate, or random. Default gaussian; table: that of `tacet curate`."),
+        CLI_OPT("eps", &s.eps, "E", "Default 3.004166; table: 1."),
         CLI_MORE,
-        CLI_OPT("delta", &s.delta, "D", "Default 1e-5; laplace needs none, --table only where it is given."),
-        CLI_OPT("dims", &s.dims, "R", "published: dimensions of the projection. Default 10."),
+        CLI_OPT("delta", &s.delta, "D", "Default 1e-5; laplace needs none, table only where it is given."),
         CLI_HEADING("Modeler"),
         CLI_OPT("modeler", &modeler, "NAME",
                 "eiv (knows the prior: errors in variables), averaging (knows none), plain (ignores the release's "
                 "noise), or "
                 "known (knows the objective but not which row is which record: the floor). Default eiv."),
-        {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; --table: 40.", false},
+        {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; table: 40.", false},
         CLI_MORE,
         CLI_OPT("beta-scale", &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1."),
         CLI_HEADING("Experiment"),
-        {"trials", CLI_COUNT, &trials, "N", "Default 100; --table: 12.", false},
+        {"trials", CLI_COUNT, &trials, "N", "Default 100; table: 12.", false},
         CLI_MORE,
         CLI_OPT("seed", &s.seed, "S", "Default 1."),
         {0},
     };
     int code = CLI_EXIT_OK;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (real.table.data != NULL) {
-        const char *const data = real.table.data;
+    if (strcmp(scenario, "table") == 0) {
         real.table = table;
-        real.table.data = data;
         real.mechanism = mechanism_name;
         real.eps = isnan(s.eps) ? 1 : s.eps;
         real.delta = s.delta;
@@ -538,8 +526,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     tacet_error err;
     tacet_error_clear(&err);
     const double begin = cli_seconds();
-    tacet_status status =
-        lab_problem_init(&s.problem, scenario, &table, radius, lengthscale, NAN, noise_var, NAN, &err);
+    tacet_status status = lab_problem_init(&s.problem, scenario, &table, 25, NAN, NAN, NAN, NAN, &err);
     if (status == TACET_OK) {
         s.lengthscale = s.problem.lengthscale;
         s.noise_var = s.problem.noise_var;

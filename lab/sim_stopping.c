@@ -20,7 +20,7 @@ typedef struct result {
 
 typedef struct job {
     size_t rounds, trials, arms;
-    double rate, lift, eps, missing, typical;
+    double rate, lift, eps;
     uint64_t seed;
     result *results;
 } job;
@@ -28,7 +28,7 @@ typedef struct job {
 /* Whether anything is claimed: a later arm ahead of an earlier one is right where there is a lift. */
 static void look(result *r, const job *j, const tacet_ab_test *test, size_t ticket) {
     for (size_t a = 0; a < j->arms; a++) {
-        const double earns = j->rate * (a == 0 ? 1 : j->lift) * (1 - j->missing); /* who does not report earns 0 */
+        const double earns = j->rate * (a == 0 ? 1 : j->lift);
         const tacet_ab_limits l = tacet_ab_test_limits(test, a);
         r->outside = r->outside || l.lower > earns || l.upper < earns;
         for (size_t b = 0; b < j->arms; b++) {
@@ -56,7 +56,6 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     s.rounds = j->rounds;
     s.eps = j->eps;
     s.coin_seed = j->seed + k;
-    s.typical = j->typical > 0 ? j->typical : s.typical;
     *r = (result){.tickets = NAN};
     tacet_simrng_init(&rng, j->seed + k, 1);
     tacet_status status = tacet_noise_open_seeded(&noise, j->seed + k, 2, err);
@@ -66,9 +65,7 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
         tacet_suggestion at;
         status = tacet_policy_suggest(policy, &at, &none, err);
         const double reward = tacet_simrng_uniform(&rng) < j->rate * (at.index == 0 ? 1 : j->lift) ? 1 : 0;
-        if (status == TACET_OK && tacet_simrng_uniform(&rng) >= j->missing) {
-            status = tacet_policy_observe(policy, at.ticket, reward, err);
-        }
+        TACET_THEN(status, tacet_policy_observe(policy, at.ticket, reward, err));
         const tacet_ab_test *test = tacet_ab_study_test(policy);
         if (status == TACET_OK && tacet_ab_test_tickets(test) > tickets) {
             tickets = tacet_ab_test_tickets(test);
@@ -108,27 +105,21 @@ int lab_sim_stopping(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         CLI_OPT("rate", &j.rate, "P", "Share of rewards of the first arm. Default 0.04."),
         CLI_OPT("lift", &j.lift, "X", "The other arms' share is so many times that. Default 1: no difference."),
-        CLI_OPT("arms", &j.arms, "K", "Default 2."),
-        CLI_OPT("eps", &j.eps, "E", "Default 1."),
-        CLI_OPT("missing", &j.missing, "Q", "Share of tickets that are never reported. Default 0."),
-        CLI_OPT("typical-reward", &j.typical, "P", "What the study states before it begins. Default 0.5."),
-        CLI_OPT("rounds", &j.rounds, "T", "Tickets at the most. Default 200000."),
         CLI_OPT("trials", &j.trials, "N", "Default 400."),
         CLI_OPT("seed", &j.seed, "S", "Default 1."),
         {0}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (j.trials == 0 || !(j.rate > 0 && j.lift > 0 && j.rate * j.lift <= 1 && j.rate <= 1) ||
-        !(j.missing >= 0 && j.missing < 1)) {
-        return cli_usage(self, "--trials is above 0, --rate and --rate times --lift are shares, --missing is below 1");
+    if (j.trials == 0 || !(j.rate > 0 && j.lift > 0 && j.rate * j.lift <= 1 && j.rate <= 1)) {
+        return cli_usage(self, "--trials is above 0, --rate and --rate times --lift are shares");
     }
     const double begin = cli_seconds();
     double *scratch = calloc(j.trials, sizeof *scratch);
     j.results = calloc(j.trials, sizeof *j.results);
     const tacet_status status = j.results == NULL || scratch == NULL
                                     ? tacet_error_set(&err, TACET_NO_MEMORY, "out of memory")
-                                    : lab_trials_run(j.trials, 0, trial, &j, &err);
+                                    : lab_trials_run(j.trials, trial, &j, &err);
     if (status == TACET_OK) {
         report(&j, scratch, cli_seconds() - begin);
     } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_table.c - `tacet-lab simulate outsourced --table`: a real table through the product's own curator and the
- * product's own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial
+/* sim_table.c - `tacet-lab simulate outsourced --scenario table`: a real table through the product's own curator and
+ * the product's own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial
  * releases the records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over
  * that of as many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a
  * plain Gaussian process (refit each round under the same prior, best draw, expected improvement of the function) on
@@ -328,7 +328,8 @@ static tacet_status choose_mechanism(work *w, tacet_error *err) {
     const tacet_status status = tacet_curate_parse(&w->mechanism, r->mechanism, err);
     const tacet_law *law = status == TACET_OK ? tacet_curate_law(w->mechanism) : NULL;
     if (status == TACET_OK && law == NULL) {
-        return tacet__fail(err, TACET_INVALID, "--table takes a mechanism that adds noise to the columns themselves");
+        return tacet__fail(err, TACET_INVALID,
+                           "--scenario table takes a mechanism that adds noise to the columns themselves");
     }
     w->delta = isnan(r->delta) ? (law != NULL && law->pure ? 0 : 1e-5) : r->delta;
     return status;
@@ -340,7 +341,7 @@ int lab_sim_table(const lab_table_run *run, const cli_command *self) {
     const double start = cli_seconds();
     tacet_status status = choose_mechanism(&w, &err);
     TACET_THEN(status, prepare(&w, &err));
-    TACET_THEN(status, lab_trials_run(run->trials, 0, one_trial, &w, &err));
+    TACET_THEN(status, lab_trials_run(run->trials, one_trial, &w, &err));
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
         code = report(&w, cli_seconds() - start);

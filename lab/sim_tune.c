@@ -210,36 +210,26 @@ static tacet_status run_sim(tune_sim *sim, const cli_names *data, tacet_error *e
         s = tune_table_load(&sim->tables[i], data->at[i], err);
         sim->table_count += s == TACET_OK ? 1 : 0;
     }
-    return s == TACET_OK ? lab_trials_run(sim->trials, 0, run_trial, sim, err) : s;
+    return s == TACET_OK ? lab_trials_run(sim->trials, run_trial, sim, err) : s;
 }
 
 int lab_sim_tune(int argc, char **argv, const cli_command *self) {
     tune_sim sim = {.records = 1000, .evaluations = 100, .trials = 30, .eps = 1, .seed = 1};
-    const char *world = "mixed";
     cli_names data = {0}, players = {0};
     tacet_error err = {0};
     const cli_option options[] = {
-        CLI_OPT("world", &world, "NAME", "mixed (made up) or table (--data). Default mixed."),
-        CLI_OPT("data", &data, "FILE,…", "table: CSV of settings, made by lab/tune_tables.py; trials take turns."),
+        CLI_OPT("data", &data, "FILE,…",
+                "CSV of settings, made by lab/tune_tables.py; trials take turns. Default: made-up problems."),
         CLI_OPT("records", &sim.records, "N", "Validation records. Default 1000."),
         CLI_OPT("eps", &sim.eps, "E", "Default 1."),
-        CLI_OPT("contrast", &sim.contrast, "C",
-                "tune and flat: count differences to the middle setting's values, clipped to C. Default 0: values."),
         CLI_OPT("evaluations", &sim.evaluations, "N", "Settings tried. Default 100."),
         CLI_OPT("trials", &sim.trials, "N", "Problems. Default 30."),
         CLI_OPT("players", &players, "A,B", "Of tune, flat, random, gp. Default: all."),
         CLI_OPT("seed", &sim.seed, "S", "Default 1."),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    const bool table = strcmp(world, "table") == 0;
-    if ((!table && strcmp(world, "mixed") != 0) || table != (data.count > 0)) {
-        return cli_usage(self, "--world is mixed, or table with --data");
-    }
-    if (sim.records < 2 || sim.evaluations < 10 || sim.trials == 0 || !(sim.eps > 0) ||
-        !(sim.contrast >= 0 && sim.contrast <= 1)) {
-        return cli_usage(
-            self,
-            "--records of at least 2, --evaluations of at least 10, a trial, --eps above 0 and --contrast up to 1");
+    if (sim.records < 2 || sim.evaluations < 10 || sim.trials == 0 || !(sim.eps > 0)) {
+        return cli_usage(self, "--records of at least 2, --evaluations of at least 10, a trial and --eps above 0");
     }
     for (int p = 0; p < PLAYERS; p++) {
         sim.plays[p] = players.count == 0;
@@ -248,7 +238,7 @@ int lab_sim_tune(int argc, char **argv, const cli_command *self) {
         }
     }
     const tacet_status status = run_sim(&sim, &data, &err);
-    const int code = status == TACET_OK ? tell_gaps(&sim, world) : cli_fail(self, &err);
+    const int code = status == TACET_OK ? tell_gaps(&sim, data.count > 0 ? "table" : "mixed") : cli_fail(self, &err);
     for (size_t i = 0; sim.tables != NULL && i < sim.table_count; i++) {
         tune_table_clear(&sim.tables[i]);
     }

@@ -9,10 +9,10 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_THREADS = 64 };
 
@@ -26,12 +26,6 @@ typedef struct pool {
     tacet_error err;
     pthread_mutex_t lock;
 } pool;
-
-static size_t usual_threads;
-
-void lab_threads(size_t threads) {
-    usual_threads = threads;
-}
 
 static struct {
     double from, to;
@@ -84,14 +78,11 @@ static void *work(void *arg) {
     }
 }
 
-tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err) {
+tacet_status lab_trials_run(size_t trials, lab_trial_fn fn, void *user, tacet_error *err) {
     pool p = {.fn = fn, .user = user, .trials = trials, .failed = trials};
     tacet_error_clear(&p.err);
-    threads = threads == 0 ? usual_threads : threads;
-    if (threads == 0) {
-        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = cores > 0 ? (size_t)cores : 1;
-    }
+    cpu_set_t may; /* taskset and containers leave fewer than the machine has */
+    size_t threads = sched_getaffinity(0, sizeof may, &may) == 0 ? (size_t)CPU_COUNT(&may) : 1;
     threads = threads > MOST_THREADS ? MOST_THREADS : threads;
     threads = threads > trials ? trials : threads;
     (void)pthread_mutex_init(&p.lock, NULL);

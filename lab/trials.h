@@ -12,11 +12,10 @@
 /* Trial number k, from 0; must depend on k and user alone, and write only what belongs to k. */
 typedef tacet_status (*lab_trial_fn)(void *user, size_t k, tacet_error *err);
 
-/* What `threads` = 0 means from now on: that many; 0 again: one per processor. */
-void lab_threads(size_t threads);
-/* Runs all trials on `threads` threads (0: one per processor). The results do not depend on the number. The first
- * failure, by trial number among those that ran, is returned and no new trial is begun after one. Progress is shown. */
-tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err);
+/* Runs all trials, a thread for each processor that this process may use. The results do not depend on how many. The
+ * first failure, by trial number among those that ran, is returned and no new trial is begun after one. Progress is
+ * shown. */
+tacet_status lab_trials_run(size_t trials, lab_trial_fn fn, void *user, tacet_error *err);
 
 /* Where the next runs lie in a larger piece of work, for its one bar: from share `from` to share `to` of it, doing
  * `what`. NULL: runs stand for themselves again. Not for several threads. */

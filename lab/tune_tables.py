@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tune_tables.py FOLDER [SEED]: tables of real tuning problems for `tacet-lab simulate tune --world table`, from
+"""tune_tables.py FOLDER [SEED]: tables of real tuning problems for `tacet-lab simulate tune --data`, from
 scikit-learn's own data: 800 random settings each, trained on few rows, a value in [0, 1] for each held-out row (more is
 better). SEED (7) draws the settings and which rows are held out."""
 from __future__ import annotations

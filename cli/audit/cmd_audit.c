@@ -63,7 +63,6 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     tacet_audit_defaults(&settings);
     const uint64_t no_seed = UINT64_MAX;
-    bool list_only = false;
     tacet_audit_shipped_settings shipped;
     tacet_audit_shipped_defaults(&shipped);
     settings.runs = 0;
@@ -75,7 +74,6 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         CLI_OPT("runs", &settings.runs, "N",
                 "runs per world and direction of the guess (default 1000000); half as many more choose the event"),
         CLI_OPT("bundle", &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json"),
-        CLI_OPT("list", &list_only, NULL, "print the targets and stop"),
         CLI_MORE,
         CLI_OPT("confidence", &settings.confidence, "C", "of the lower bound (default 0.98)"),
         CLI_OPT("seed", &settings.seed, "S", "reproducible noise instead of the operating system's"),
@@ -95,7 +93,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     const char *name = NULL;
     size_t names = 1;
     CLI_PARSE_OR_RETURN(options, &name, &names);
-    if (list_only) {
+    if (names == 1 && strcmp(name, "list") == 0) {
         return list();
     }
     settings.seeded = settings.seed != no_seed;
@@ -106,7 +104,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         return names == 0 ? bundle(folder, &claim, &settings, self) : cli_usage(self, "--bundle takes all targets");
     }
     if (names == 0) {
-        return cli_usage(self, "which target? 'tacet audit --list' names them");
+        return cli_usage(self, "which target? 'tacet audit list' names them");
     }
     if (audit_is_shipped(name)) {
         shipped.eps = claim.eps;
@@ -120,7 +118,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     settings.runs = settings.runs > 0 ? settings.runs : RUNS;
     const tacet_audit_target *target = tacet_audit_find(name);
     if (target == NULL) {
-        return cli_usage(self, "no target '%s'; 'tacet audit --list' names them", name);
+        return cli_usage(self, "no target '%s'; 'tacet audit list' names them", name);
     }
     if (target->pure) {
         claim.delta = 0;

@@ -8,7 +8,6 @@
 int cmd_outsourced(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL, *data = NULL;
     size_t known = 0;
-    uint64_t seed = 1;
     tacet_manifest m;
     tacet_rebuild r;
     tacet_error err = {0};
@@ -16,11 +15,10 @@ int cmd_outsourced(int argc, char **argv, const cli_command *self) {
         CLI_NEED("release", &folder, "DIR", "the folder 'tacet curate' wrote"),
         CLI_NEED("data", &data, "FILE", "the records it was made from: the attacker's knowledge, and the truth"),
         CLI_NEED("known", &known, "K", "how many records the attacker knows"),
-        CLI_OPT("seed", &seed, "S", "which ones (default 1)"),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (tacet_rebuild_release(&r, &m, folder, data, known, seed, &err) != TACET_OK) {
+    if (tacet_rebuild_release(&r, &m, folder, data, known, 1, &err) != TACET_OK) {
         return cli_refuse(self, &err);
     }
     /* Expected: a release that claims privacy withstands it, the published mechanism does not. */

@@ -5,21 +5,22 @@
 
 static int cmd_collector(int argc, char **argv, const cli_command *self) {
     tacet_server_settings settings;
-    const char *log_format = "text";
     const char *ready = NULL;
     tacet_server_defaults(&settings);
     const cli_option options[] = {
         CLI_NEED("store", &settings.store.store, "DIR|URL",
                  "Where the studies are: a folder (SQLite: open.db in it), or postgresql://… as the role tacet_open."),
-        CLI_NEED("keys", &settings.keys, "DIR", "A folder with server.pem and server.key ('tacet server init')."),
-        SERVING_OPTIONS(settings, log_format, ready),
+        CLI_NEED(
+            "keys", &settings.keys, "DIR",
+            "A folder with server.pem and server.key ('tacet server init'), and metrics.token, as for 'tacet server'."),
+        SERVING_OPTIONS(settings, ready),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!serving_place(&settings.store)) {
         return cli_usage(self, "out of memory reading --store");
     }
-    return serving_run(self, tacet_collector_start, &settings, log_format, ready);
+    return serving_run(self, tacet_collector_start, &settings, ready);
 }
 
 static const cli_command COMMANDS[] = {

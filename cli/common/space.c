@@ -11,8 +11,7 @@
 enum { FILE_MOST = 4 << 20 };
 
 static bool short_given(const tacet_space_options *o) {
-    return o->inputs != NULL || o->bounds != NULL || o->log != NULL || o->integer != NULL || o->date != NULL ||
-           o->levels != NULL || o->others != NULL || o->missing != NULL || o->unit != NULL;
+    return o->inputs != NULL || o->bounds != NULL || o->levels != NULL || o->unit != NULL;
 }
 
 bool cli_space_given(const cli_space *s) {

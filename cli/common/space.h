@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* space.h - a space as every command is told it: --space FILE, or the short options. */
+/* space.h - a space as every command is told it: --space FILE, or, of real numbers and categories, short options. */
 #ifndef TACET_CLI_COMMON_SPACE_H
 #define TACET_CLI_COMMON_SPACE_H
 
@@ -18,17 +18,8 @@ typedef struct cli_space {
 #define CLI_SPACE_SHORT(s)                                                                                             \
     CLI_OPT_LIST("bounds", &(s).options.bounds, "A=LO:HI,…",                                                           \
                  "public bounds of real columns; values outside are clipped"),                                         \
-        CLI_OPT_LIST("log", &(s).options.log, "A=LO:HI,…", "columns on a logarithmic scale, with their bounds"),       \
-        CLI_OPT_LIST("integer", &(s).options.integer, "A=LO:HI,…", "columns of whole numbers, with their bounds"),     \
-        CLI_OPT_LIST("date", &(s).options.date, "A=FROM:TO,…", "columns of dates (YYYY, YYYY-MM, YYYY-MM-DD)"),        \
-        CLI_OPT_LIST("levels", &(s).options.levels, "A=X|Y|Z,…", "categories, with their public levels"),              \
-        CLI_OPT_LIST("others", &(s).options.others, "A=LEVEL,…", "the level of what is none of the levels"),           \
-        CLI_OPT_LIST(                                                                                                  \
-            "missing", &(s).options.missing, "A=VALUE,…",                                                              \
-            "what stands for a missing cell: a value, a level, or flag:VALUE, which keeps that it was missing")
-#define CLI_SPACE_UNIT(s)                                                                                              \
-    CLI_OPT_LIST("unit", &(s).options.unit, "A=U,…",                                                                   \
-                 "what counts as distance 1 in each column (log: a factor, as 10%; date: days)")
+        CLI_OPT_LIST("levels", &(s).options.levels, "A=X|Y|Z,…", "categories, with their public levels")
+#define CLI_SPACE_UNIT(s) CLI_OPT_LIST("unit", &(s).options.unit, "A=U,…", "what counts as distance 1 in each column")
 
 /* Whether any of them was given. */
 bool cli_space_given(const cli_space *s);

@@ -15,9 +15,9 @@
 
 typedef struct arguments {
     cli_space space;
-    const char *mechanism, *output_mechanism, *target, *lengthscale;
+    const char *mechanism, *target, *lengthscale;
     cli_span output_range;
-    double radius, eps_output;
+    double eps_output;
     bool values_unprotected;
     bool dry_run, yes, rehearsal;
 } arguments;
@@ -34,14 +34,8 @@ static int columns_from(tacet_space *space, const arguments *a, const cli_comman
     for (size_t i = 0; i < space->count; i++) {
         without += space->columns[i].unit == 0 ? 1 : 0;
     }
-    if (!(a->radius >= 0) || (without > 0) != (a->radius > 0)) {
-        return cli_usage(self, "either a unit for every column (--unit, or in the space) or --radius (above 0) says "
-                               "what distance 1 means");
-    }
-    if (a->radius > 0) {
-        tacet_space_units(space, a->radius);
-    }
-    return CLI_EXIT_OK;
+    return without == 0 ? CLI_EXIT_OK
+                        : cli_usage(self, "every column needs a unit, --unit or in the space: what distance 1 means");
 }
 
 /* Before the budget is spent: rows whose value is missing will be asked for in vain. */
@@ -95,7 +89,6 @@ static int ask_about_values(const arguments *a, const cli_command *self) {
 }
 
 static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_command *self) {
-    tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_error err = {0};
     if (a->eps_output == 0) {
         return ask_about_values(a, self);
@@ -106,8 +99,8 @@ static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_
     if (!a->output_range.given) {
         return cli_usage(self, "--eps-output needs --range LO:HI, the public range of measured values");
     }
-    if (tacet_ldp_parse(&kind, a->output_mechanism, &err) != TACET_OK ||
-        tacet_ldp_init(&s->outputs, kind, a->eps_output, a->output_range.lo, a->output_range.hi, &err) != TACET_OK) {
+    if (tacet_ldp_init(&s->outputs, TACET_LDP_HYBRID, a->eps_output, a->output_range.lo, a->output_range.hi, &err) !=
+        TACET_OK) {
         return cli_usage(self, "--eps-output: %s", err.message);
     }
     s->outputs_private = true;
@@ -277,7 +270,7 @@ static bool said(int argc, char **argv, const char *word) {
 
 int cmd_curate(int argc, char **argv, const cli_command *self) {
     double delta = NAN;
-    arguments a = {.mechanism = "auto", .output_mechanism = "hybrid"};
+    arguments a = {.mechanism = "auto"};
     tacet_curate_settings s;
     tacet_space space = {0};
     const uint64_t no_seed = UINT64_MAX;
@@ -326,16 +319,12 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "--rows-per-person"),
         CLI_OPT("rows-per-person", &s.rows_per_person, "K",
                 "releases the first K rows of each person and charges K times; the others are not used"),
-        CLI_OPT("radius", &a.radius, "R",
-                "instead of units: scale the box of the bounds so that its corners are at distance R from its centre"),
         CLI_OPT("budget-eps", &s.budget_eps, "E",
                 "budget of a new ledger (default: what this release and its outputs need)"),
         CLI_OPT("budget-delta", &s.budget_delta, "D", "likewise (default: --delta)"),
         CLI_OPT("ticket", &s.ticket, "NAME", "names this release in the ledger (default release)"),
         CLI_OPT("new-budget", &s.new_budget, "REASON",
                 "begin a new budget although these rows were released before; the reason stands in the manifest"),
-        CLI_OPT("to", &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)"),
-        CLI_OPT("output-mechanism", &a.output_mechanism, "NAME", "hybrid (default) or laplace"),
         CLI_HEADING("Mechanism:"),
         CLI_MORE,
         CLI_OPT("mechanism", &a.mechanism, "NAME",
@@ -343,7 +332,6 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "published: NOT differentially private"),
         CLI_OPT("dims", &s.dims, "R", "coordinates released by published"),
         CLI_OPT("i-know-this-is-not-private", &s.accept_not_private, NULL, "allow the published mechanism"),
-        CLI_OPT("threads", &s.threads, "N", "at most 8 (default: one a processor); the release is the same"),
         CLI_OPT("seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
         {0},
     };

@@ -12,7 +12,6 @@ int cmd_pending(int argc, char **argv, const cli_command *self) {
     tacet_desk_defaults(&settings);
     const cli_option options[] = {
         CLI_NEED("release", &settings.folder, "DIR", "the folder 'tacet curate' wrote"),
-        CLI_OPT("ledger", &settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
@@ -39,7 +38,6 @@ int cmd_answer(int argc, char **argv, const cli_command *self) {
     tacet_desk_defaults(&settings);
     const cli_option options[] = {
         CLI_NEED("release", &settings.folder, "DIR", "the folder 'tacet curate' wrote"),
-        CLI_OPT("ledger", &settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, words, &count);

@@ -26,8 +26,6 @@ static json_t *more_of(tacet_curator *curator, const tacet_curator_settings *s) 
 int cmd_serve(int argc, char **argv, const cli_command *self) {
     const char *auth = "either";
     const char *ready = NULL;
-    const char *log_format = "text";
-    bool person = false;
     cli_span range = {0};
     tacet_curator_settings settings;
     tacet_error err = {0};
@@ -40,31 +38,31 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         CLI_OPT("target", &settings.desk.values, "COLUMN",
                 "measured values are in this column; a row whose cell is empty cannot be measured"),
         CLI_OPT("evaluate", &settings.desk.evaluate, "CMD", "measured values come from this shell command"),
-        CLI_OPT("person", &person, NULL, "measured values come from a person: 'tacet curator desk'"),
         CLI_OPT("desk", &settings.page.listen, "HOST:PORT",
-                "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free "
-                "port unless this says another, or 'none'"),
+                "a page for you, on an address of this machine (port 0: any free one): questions, budget, ledger. "
+                "Without --target and --evaluate measured values come from a person: here, or, with 'none', at "
+                "'tacet curator desk' alone"),
         CLI_MORE,
         CLI_OPT("queries", &settings.desk.queries, "N",
                 "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed "
                 "uncovered, or, with private outputs, charged to the ledger's budget"),
         CLI_OPT("id", &settings.page.id, "COLUMN", "--desk: the column by which you know a record"),
         CLI_OPT("range", &range, "LO:HI", "--desk: where values are expected; one outside must be confirmed"),
-        CLI_OPT("ledger", &settings.desk.ledger, "FILE", "default ledger.db in the release folder"),
         CLI_OPT("auth", &auth, "HOW", "token, certificate or either (default)"),
         CLI_OPT("evaluate-seconds", &settings.desk.seconds, "S", "time-out of the command (default 60)"),
         CLI_OPT("patience", &settings.desk.patience, "S",
                 "a question is answered 'pending' when the command takes longer (default 2)"),
         CLI_OPT("session-minutes", &settings.page.session_minutes, "M",
                 "--desk: a login ends when nothing was asked for so long (default 60)"),
-        CLI_OPT("log", &log_format, "FORMAT", "lines on stderr: text (default) or json"),
         CLI_OPT("ready-file", &ready, "FILE", "write the address here once the service answers"),
         {0},
     };
     int code = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if ((settings.desk.values != NULL) + (settings.desk.evaluate != NULL) + person != 1) {
-        return cli_usage(self, "exactly one of --target, --evaluate and --person says where values come from");
+    const int told = (settings.desk.values != NULL) + (settings.desk.evaluate != NULL);
+    if (told > 1 || (told == 0 && settings.page.listen == NULL)) {
+        return cli_usage(self, "where do measured values come from? --target COLUMN, --evaluate CMD, or a person at "
+                               "--desk HOST:PORT");
     }
     settings.tokens = strcmp(auth, "certificate") != 0;
     settings.certificates = strcmp(auth, "token") != 0;
@@ -72,14 +70,13 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--auth: '%s' is none of token, certificate, either", auth);
     }
     tacet_curator_page *page = &settings.page;
-    page->listen = page->listen == NULL && person ? "127.0.0.1:0" : page->listen;
     page->listen = page->listen != NULL && strcmp(page->listen, "none") == 0 ? NULL : page->listen;
     page->ranged = range.given;
     page->lo = range.lo;
     page->hi = range.hi;
     sigset_t signals;
     tacet_curator *curator = NULL;
-    if (!serving_begin(&settings.log, &signals, log_format, self, &code)) {
+    if (!serving_begin(&settings.log, &signals, self, &code)) {
         return code;
     }
     serving_unready(ready);

@@ -23,13 +23,13 @@ static const cli_command COMMANDS[] = {
      "certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep the rest.",
      "tacet curator init --dir study/ --host localhost,127.0.0.1", keys_curator},
     {"curator serve", "hand out the release and answer queries over HTTPS",
-     "--release DIR --keys DIR --data FILE (--target COLUMN | --evaluate CMD | --person) [options]",
+     "--release DIR --keys DIR --data FILE (--target COLUMN | --evaluate CMD | --desk HOST:PORT) [options]",
      "Serves the release made by 'tacet curate' and answers the modeler's queries, each once, each entered in the "
      "ledger before its answer leaves. The measured value comes from a column of the table (--target), from a command "
      "that gets the record as CSV (header and line) on its standard input and prints one number (--evaluate), or from "
      "a person ('tacet curator pending', 'tacet curator answer'). A command that fails is told to the modeler as "
      "failed; with private outputs it is answered by noise about a stand-in, and only the log tells.\n\n"
-     "With --person, or with --desk, a page for whoever holds the records is on a second address, of this machine "
+     "With --desk a page for whoever holds the records is on a second address, of this machine "
      "alone: questions as they come with their records, the budget, what was released, the ledger. Log in with the "
      "token in KEYS/desk.token.\n\n"
      "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM). "
@@ -43,7 +43,7 @@ static const cli_command COMMANDS[] = {
      "from the table and shown to you; it never leaves this process. A value outside --range is asked for once more. "
      "Type x when the row cannot be measured, s to leave the question for later, q to stop. With private outputs a "
      "row that cannot be measured is answered by noise about a stand-in, so that nothing shows. 'tacet curator serve "
-     "--person' must be running: it takes the questions.",
+     "--desk' must be running: it takes the questions.",
      "tacet curator desk --release release/ --data patients.csv --id patient --range 0:1", cmd_desk},
     {"curator pending", "list the queries that wait for a person", "--release DIR",
      "Lists the queries that were asked and have no value yet: ticket and row.",

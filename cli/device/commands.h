@@ -16,9 +16,12 @@ enum { SERVICE_PATIENCE = 30 };
 #define SERVICE_OPTIONS(address, needed)                                                                               \
     {"server", CLI_STRING, &(address).server, "URL", "The suggestion service: https://host:port.", needed},            \
         {"study", CLI_STRING, &(address).study, "NAME", "The study, with --server.", needed},                          \
-        {"authority", CLI_STRING, &(address).authority, "FILE", "PEM of the server's authority, with --server.",       \
+        {"keys",                                                                                                       \
+         CLI_STRING,                                                                                                   \
+         &(address).keys,                                                                                              \
+         "DIR",                                                                                                        \
+         "With --server: holds ca.pem, the server's authority, and token, the device's.",                              \
          needed},                                                                                                      \
-        {"token-file", CLI_STRING, &(address).token_file, "FILE", "Holds the device's token, with --server.", needed}, \
         CLI_MORE,                                                                                                      \
         CLI_OPT("patience", &(address).patience, "S", "Seconds to go on asking while the server is away. Default 30.")
 

@@ -4,15 +4,13 @@
 #include "device/commands.h"
 
 static const cli_command COMMANDS[] = {
-    {"device suggest", "ask the suggestion service what to try next",
-     "--server URL --study NAME --authority FILE --token-file FILE [options]",
+    {"device suggest", "ask the suggestion service what to try next", "--server URL --study NAME --keys DIR [options]",
      "Prints the ticket of the round, the index of the action in the study's domain, and the action. Report its "
      "reward with 'tacet device report' under that ticket. While the server is away the question is repeated; it is "
      "the same question, so the server answers it once.\n\n"
      "In a study with --policy statistics each device has a decision set of its own, which stays here: --set FILE. "
      "The index is then the number of the round, and the action is the arm of the set that this device should play.",
-     "tacet device suggest --server https://localhost:8443 --study light --authority ca.pem --token-file token --json",
-     cmd_suggest},
+     "tacet device suggest --server https://localhost:8443 --study light --keys keys --json", cmd_suggest},
     {"device report", "randomise a reward, once per ticket",
      "--ticket T --value Y --range LO:HI --eps E --ledger FILE [options]",
      "Clips the reward to the range, randomises it with pure eps, stores the report in the device's own ledger, and "
@@ -32,9 +30,9 @@ static const cli_command COMMANDS[] = {
      "tacet device report --ticket round-17 --value 0.62 --range 0:1 --eps 1 --ledger phone.ledger --budget-eps 100\n"
      "echo 0.62 | tacet device report --ticket round-17 --value - --range 0:1 --eps 1 --ledger phone.ledger --json\n"
      "tacet device report --ticket \"$ticket\" --value 0.62 --range 0:1 --eps 1 --ledger phone.ledger --server "
-     "https://localhost:8443 --study light --authority ca.pem --token-file token\n"
+     "https://localhost:8443 --study light --keys keys\n"
      "tacet device report --ticket \"$ticket\" --point 0.3,0.7 --value 0.62 --range 0:1 --eps 1 --ledger "
-     "phone.ledger --server https://localhost:8443 --study routes --authority ca.pem --token-file token",
+     "phone.ledger --server https://localhost:8443 --study routes --keys keys",
      cmd_report},
     {0},
 };

@@ -17,9 +17,10 @@
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
-    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs;
+    double eps, delta, sensitivity, scale, rho, runs;
+    cli_span range;
     size_t count, dims;
-    const char *kind, *ledger, *ticket, *what;
+    const char *mechanism, *ledger, *ticket;
 } options;
 
 static bool given(double x) {
@@ -33,18 +34,18 @@ static tacet_status need(bool good, const char *words, tacet_error *err) {
 
 static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
     tacet_status s = need(o->count > 0, "--count must be at least 1", err);
-    TACET_THEN(s, need(given(o->eps) + given(o->delta) + given(o->sigma) == 2,
-                       "gaussian needs two of --eps, --delta and --sigma", err));
+    TACET_THEN(s, need(given(o->eps) + given(o->delta) + given(o->scale) == 2,
+                       "gaussian needs two of --eps, --delta and --scale", err));
     /* K releases of one sigma are one release of sqrt(K) times the sensitivity. */
     const double sensitivity = o->sensitivity * (o->count > 1 ? nextafter(sqrt((double)o->count), INFINITY) : 1.0);
     double mu = 0.0, classic = NAN, rho = 0.0;
-    TACET_THEN(s, !given(o->sigma)  ? tacet_calibrate_gaussian(&o->sigma, o->eps, o->delta, sensitivity, err)
-                  : given(o->delta) ? tacet_gaussian_eps(&o->eps, o->sigma, o->delta, sensitivity, err)
-                                    : tacet_gaussian_delta(&o->delta, o->sigma, o->eps, sensitivity, err));
-    TACET_THEN(s, tacet_gdp_compose(&mu, &o->sigma, &sensitivity, 1, err));
+    TACET_THEN(s, !given(o->scale)  ? tacet_calibrate_gaussian(&o->scale, o->eps, o->delta, sensitivity, err)
+                  : given(o->delta) ? tacet_gaussian_eps(&o->eps, o->scale, o->delta, sensitivity, err)
+                                    : tacet_gaussian_delta(&o->delta, o->scale, o->eps, sensitivity, err));
+    TACET_THEN(s, tacet_gdp_compose(&mu, &o->scale, &sensitivity, 1, err));
     TACET_THEN(s, tacet_zcdp_from_gdp(&rho, mu, err));
     (void)tacet_calibrate_gaussian_classic(&classic, o->eps, o->delta, sensitivity, NULL); /* none where eps is 0 */
-    cli_add(out, "sigma eps delta sensitivity count mu rho classic_sigma", J(o->sigma), J(o->eps), J(o->delta),
+    cli_add(out, "sigma eps delta sensitivity count mu rho classic_sigma", J(o->scale), J(o->eps), J(o->delta),
             J(o->sensitivity), J(o->count), J(mu), J(rho), J(classic));
     return s;
 }
@@ -89,7 +90,7 @@ static tacet_status enter(json_t *out, const options *o, const tacet_select *law
     settings.create = false;
     settings.use_stored = true;
     tacet_status s = tacet_ledger_open(&ledger, o->ledger, &settings, err);
-    TACET_THEN(s, tacet_ledger_select(ledger, &entry, o->ticket, o->what, "anyone", law, err));
+    TACET_THEN(s, tacet_ledger_select(ledger, &entry, o->ticket, "best of several private runs", "anyone", law, err));
     tacet_ledger_close(ledger);
     if (s == TACET_OK) {
         cli_add(out, "entry", J(entry.seq));
@@ -115,8 +116,8 @@ static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_ldp ldp;
     tacet_status s = need(given(o->eps), "randomizer needs --eps", err);
-    s = s != TACET_OK || o->kind == NULL ? s : tacet_ldp_parse(&kind, o->kind, err);
-    TACET_THEN(s, tacet_ldp_init(&ldp, kind, o->eps, given(o->lo) ? o->lo : -1.0, given(o->hi) ? o->hi : 1.0, err));
+    s = s != TACET_OK || o->mechanism == NULL ? s : tacet_ldp_parse(&kind, o->mechanism, err);
+    TACET_THEN(s, tacet_ldp_init(&ldp, kind, o->eps, o->range.lo, o->range.hi, err));
     if (s == TACET_OK) {
         cli_add(out, "kind eps lo hi variance bound proxy", J(tacet_ldp_name(kind)), J(ldp.eps), J(ldp.lo), J(ldp.hi),
                 J(tacet_ldp_variance(&ldp)), J(tacet_ldp_bound(&ldp)), J(tacet_ldp_proxy(&ldp)));
@@ -179,37 +180,31 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     options o = {.eps = NAN,
                  .delta = NAN,
                  .sensitivity = 1.0,
-                 .sigma = NAN,
                  .scale = NAN,
                  .rho = NAN,
-                 .lo = NAN,
-                 .hi = NAN,
+                 .range = {.lo = -1, .hi = 1},
                  .runs = NAN,
                  .count = 1,
                  .dims = 1,
-                 .ticket = "tuning",
-                 .what = "best of several private runs"};
+                 .ticket = "tuning"};
     const cli_option table[] = {
         CLI_OPT("eps", &o.eps, "E", "privacy parameter eps, > 0"),
         CLI_OPT("delta", &o.delta, "D", "privacy parameter delta, > 0 and < 1"),
         CLI_OPT("sensitivity", &o.sensitivity, "S",
                 "largest distance of the answers on neighbouring data (L2); default 1"),
-        CLI_OPT("sigma", &o.sigma, "S", "gaussian: standard deviation of the noise"),
+        CLI_OPT("scale", &o.scale, "S", "of the noise; gaussian: its standard deviation"),
         CLI_OPT("count", &o.count, "K",
                 "gaussian: releases of the same kind on the same data, default 1; levels: of a category"),
         CLI_OPT("dims", &o.dims, "D",
                 "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1"),
-        CLI_OPT("kind", &o.kind, "NAME", "randomizer: hybrid (default) or laplace"),
-        CLI_OPT("lo", &o.lo, "A", "randomizer: least value, default -1"),
-        CLI_OPT("hi", &o.hi, "B", "randomizer: largest value, default 1"),
+        CLI_OPT("mechanism", &o.mechanism, "NAME", "randomizer: hybrid (default) or laplace"),
+        CLI_OPT("range", &o.range, "LO:HI", "randomizer: of the values, default -1:1"),
         CLI_MORE,
-        CLI_OPT("scale", &o.scale, "B", "laplace, l2: scale of the noise"),
         CLI_OPT("rho", &o.rho, "R", "select: privacy parameter rho"),
         CLI_OPT("runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
         CLI_OPT("ledger", &o.ledger, "FILE",
                 "select: enter the price here, before the first run; exit code 3 when it does not fit"),
         CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),
-        CLI_OPT("what", &o.what, "TEXT", "select: what is chosen; default best of several private runs"),
         {0},
     };
     const char *name[1] = {NULL};

@@ -4,20 +4,16 @@
 
 #include <tacet/service/open/keys.h>
 
-static const cli_option END = {0};
-
 static int run(int argc, char **argv, const cli_command *self, bool curator) {
     tacet_keys_request r = {.days = 365, .authority = curator ? "tacet study" : "tacet server"};
     static const char *const USUAL[] = {"localhost", "127.0.0.1", "::1"};
     cli_names hosts = {USUAL, sizeof USUAL / sizeof *USUAL};
     tacet_error err = {0};
-    const cli_option name = CLI_OPT("name", &r.authority, "TEXT", "Of the authority. Default 'tacet study'.");
     const cli_option options[] = {
         CLI_NEED("dir", &r.folder, "DIR", "Receives the keys; made when missing."),
         CLI_OPT("host", &hosts, "NAME,…", "Names and addresses of the server. Default localhost,127.0.0.1,::1."),
         CLI_OPT("days", &r.days, "N", "How long the certificates hold. Default 365."),
-        curator ? name : END,
-        END,
+        {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     r.hosts = hosts.at;

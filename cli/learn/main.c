@@ -9,11 +9,12 @@ static const cli_command COMMANDS[] = {
      "Prints actions drawn uniformly within the bounds, one a line, without reading any data. Log them with the "
      "contexts and rewards they met, for 'tacet learn'.",
      "tacet learn actions --bounds 0:5 --count 10\n"
-     "tacet learn actions --bounds 0:5,0:1 --count 64 --design sobol --seed 7 --first 128",
+     "tacet learn actions --bounds 0:5,0:1 --count 64",
      learn_actions},
     {"learn", "a private log of actions, contexts and rewards in; a released model out",
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds A=LO:HI,C=LO:HI --out FILE [options]",
-     "Reads a log and releases one table with pure eps: sums of the reward and of what it lacks to the range's end, for "
+     "Reads a log and releases one table with pure eps: sums of the reward and of what it lacks to the range's end, "
+     "for "
      "each action in each context. From it come the rule, what it earns, and what it gains over one action for all and "
      "over the log, with 95 % intervals; any number of predictions is free: 'tacet predict'.\n\n"
      "Columns are categories (--levels) or numbers (--bounds, --log, --integer, --date), which are cut into even bins, "

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <tacet/ab/open/model.h>
 #include <tacet/io/file.h>
 #include <tacet/report/report.h>
 #include <time.h>
@@ -20,30 +22,33 @@ static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const ch
     return tacet_disclose_ledger(d, path != NULL ? path : beside, err);
 }
 
+/* Whether a JSON text is the result of tuning. */
+static bool is_tuned(const char *text) {
+    json_t *object = json_loads(text, 0, NULL);
+    const bool tuned = json_object_get(object, "winners") != NULL;
+    json_decref(object);
+    return tuned;
+}
+
 int cmd_disclose(int argc, char **argv, const cli_command *self) {
-    const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *study_path = NULL;
-    const char *model_path = NULL, *tuned_path = NULL;
-    bool html = false;
+    const char *format = "label", *ledger = NULL, *facts_path = NULL, *what = NULL;
+    size_t count = 1;
     const cli_option options[] = {
-        CLI_OPT("release", &folder, "DIR", "A release of 'tacet curate'."),
-        CLI_OPT("model", &model_path, "FILE", "Or a model: what 'tacet learn' wrote."),
-        CLI_OPT("study", &study_path, "FILE", "Or a study: what 'tacet study status --json' prints."),
-        CLI_OPT("tuned", &tuned_path, "FILE", "Or the result of tuning: what 'tacet tune --json' prints."),
-        CLI_OPT("format", &format, "NAME", "registry (YAML) or label (one page). Default label."),
-        CLI_OPT("html", &html, NULL, "label: as HTML instead of text."),
+        CLI_OPT("format", &format, "NAME",
+                "label (one page, the default), html (the same for a browser) or registry (YAML)."),
         CLI_OPT("ledger", &ledger, "FILE", "The ledger. Default for a release: DIR/ledger.db, when it is there."),
         CLI_OPT("facts", &facts_path, "FILE",
                 "registry: JSON with what only people know: name, data_curators, intended_use, justification, …"),
         {0},
     };
     tacet_error err = {0};
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    const bool registry = strcmp(format, "registry") == 0;
-    const int given = (folder != NULL) + (model_path != NULL) + (study_path != NULL) + (tuned_path != NULL);
-    if (given != 1 || (!registry && strcmp(format, "label") != 0)) {
-        return cli_usage(
-            self, "give --release DIR, --model FILE, --study FILE or --tuned FILE, and --format registry or label");
+    CLI_PARSE_OR_RETURN(options, &what, &count);
+    const bool registry = strcmp(format, "registry") == 0, html = strcmp(format, "html") == 0;
+    if (count != 1 || (!registry && !html && strcmp(format, "label") != 0)) {
+        return cli_usage(self, "give one folder or file to disclose, and --format label, html or registry");
     }
+    struct stat kind;
+    const char *folder = stat(what, &kind) == 0 && S_ISDIR(kind.st_mode) ? what : NULL;
     char date[16] = "";
     char *text = NULL, *facts = NULL, *out = NULL;
     size_t length = 0;
@@ -54,22 +59,19 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (gmtime_r(&now, &day) != NULL) {
         (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
     }
-    const char *path = model_path != NULL ? model_path : tuned_path != NULL ? tuned_path : study_path;
-    tacet_status status = path != NULL
-                              ? tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err)
+    tacet_status status = folder == NULL
+                              ? tacet_file_read(&text, &length, what, LEDGER_TEXT_MOST, &err)
                               : tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
-    if (status == TACET_OK && path == NULL) {
+    if (status == TACET_OK && folder != NULL) {
         status = tacet_manifest_decode(&manifest, text, length, &err);
     }
     if (status == TACET_OK && facts_path != NULL) {
         status = tacet_file_read(&facts, NULL, facts_path, LEDGER_TEXT_MOST, &err);
     }
-    tacet_disclosure d = {.manifest = &manifest,
-                          .model = model_path != NULL ? text : NULL,
-                          .study = study_path != NULL ? text : NULL,
-                          .tuned = tuned_path != NULL ? text : NULL,
-                          .facts = facts,
-                          .date = date};
+    tacet_disclosure d = {.manifest = &manifest, .facts = facts, .date = date};
+    if (status == TACET_OK && folder == NULL) {
+        *(is_tuned(text) ? &d.tuned : tacet_ab_model_is(text, length) ? &d.model : &d.study) = text;
+    }
     TACET_THEN(status, add_ledger(&d, folder, ledger, &err));
     if (status == TACET_OK) {
         status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);

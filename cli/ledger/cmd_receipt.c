@@ -10,10 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *ledger_beside(char out[LEDGER_PATH_MOST], const char *path, const char *name) {
-    const char *slash = strrchr(path, '/');
-    const int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
-    const int length = snprintf(out, LEDGER_PATH_MOST, "%.*s%s", folder, path, name);
+const char *ledger_in(char out[LEDGER_PATH_MOST], const char *folder, const char *name) {
+    const int length = snprintf(out, LEDGER_PATH_MOST, "%s/%s", folder, name);
     return length < LEDGER_PATH_MOST && access(out, R_OK) == 0 ? out : NULL;
 }
 
@@ -51,15 +49,14 @@ static int write_signed(tacet_status status, char *text, const char *kind, const
 }
 
 int cmd_sign(int argc, char **argv, const cli_command *self) {
-    const char *key = NULL, *manifest_path = NULL, *out = NULL;
-    char beside[LEDGER_PATH_MOST];
+    const char *key = NULL, *folder = NULL, *out = NULL;
+    char rows[LEDGER_PATH_MOST];
     tacet_receipt_request request = {
         .program_name = "tacet-ledger", .program_file = "/proc/self/exe", .time = (uint64_t)time(NULL)};
     const cli_option options[] = {
         CLI_NEED("ledger", &request.ledger, "FILE", "The ledger."),
         CLI_NEED("key", &key, "FILE", "receipt.key of 'tacet ledger keys' or 'tacet curator init'."),
-        CLI_OPT("manifest", &manifest_path, "FILE", "manifest.json of the release: its hash is signed."),
-        CLI_OPT("release", &request.release, "FILE", "Its rows, likewise; by default release.csv beside the manifest."),
+        CLI_OPT("release", &folder, "DIR", "The release: the hashes of its manifest and rows are signed, too."),
         CLI_NEED("out", &out, "FILE", "The receipt."),
         {0},
     };
@@ -67,13 +64,11 @@ int cmd_sign(int argc, char **argv, const cli_command *self) {
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     char *secret = NULL, *manifest = NULL, *receipt = NULL;
     tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);
-    if (manifest_path == NULL) {
-        request.release = NULL; /* rows are those of a manifest */
-    } else if (status == TACET_OK) {
-        status = tacet_file_read(&manifest, &request.manifest_length, manifest_path, LEDGER_TEXT_MOST, &err);
+    if (folder != NULL && status == TACET_OK) {
+        status =
+            tacet_file_read_in(&manifest, &request.manifest_length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
         request.manifest = manifest;
-        request.release =
-            request.release != NULL ? request.release : ledger_beside(beside, manifest_path, "release.csv");
+        request.release = ledger_in(rows, folder, "release.csv");
     }
     TACET_THEN(status, tacet_receipt_sign(&receipt, &request, secret, &err));
     free(secret);

@@ -2,14 +2,16 @@
 /* cmd_verify.c - `tacet ledger verify`: a ledger, or a receipt and all it names. Ring: open. */
 #include "ledger/commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/dp/open/ledger_read.h>
 #include <tacet/dp/open/receipt.h>
 #include <tacet/io/file.h>
 
 /* Paths; all but the receipt may be NULL. */
 typedef struct claim {
-    const char *receipt, *ring, *manifest, *release, *ledger, *proof;
+    const char *receipt, *ring, *folder, *ledger, *proof;
 } claim;
 
 static tacet_status add_record(json_t *object, const char *path, const tacet_receipt_facts *facts, tacet_error *err) {
@@ -26,28 +28,31 @@ static tacet_status add_record(json_t *object, const char *path, const tacet_rec
 }
 
 static int verify_receipt(claim c, const cli_command *self) {
-    char manifest_beside[LEDGER_PATH_MOST], release_beside[LEDGER_PATH_MOST], beside_it[LEDGER_PATH_MOST];
+    char folder[LEDGER_PATH_MOST], manifest_in[LEDGER_PATH_MOST], rows_in[LEDGER_PATH_MOST],
+        beside_it[LEDGER_PATH_MOST];
     char *receipt = NULL, *ring = NULL, *manifest = NULL;
     size_t length = 0, manifest_length = 0;
     tacet_receipt_facts facts;
     tacet_error err = {0};
-    c.manifest = c.manifest != NULL ? c.manifest : ledger_beside(manifest_beside, c.receipt, "manifest.json");
-    c.ledger = c.ledger != NULL ? c.ledger : ledger_beside(beside_it, c.receipt, "ledger.db");
+    const char *slash = strrchr(c.receipt, '/');
+    (void)snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - c.receipt) : 1,
+                   slash != NULL ? c.receipt : ".");
+    c.folder = c.folder != NULL ? c.folder : folder;
+    c.ledger = c.ledger != NULL ? c.ledger : ledger_in(beside_it, c.folder, "ledger.db");
+    const char *manifest_path = ledger_in(manifest_in, c.folder, "manifest.json"), *rows = NULL;
     tacet_status status = tacet_file_read(&receipt, &length, c.receipt, LEDGER_TEXT_MOST, &err);
     if (status == TACET_OK && c.ring != NULL) {
         status = tacet_file_read(&ring, NULL, c.ring, LEDGER_TEXT_MOST, &err);
     }
-    if (status == TACET_OK && c.manifest != NULL) {
-        status = tacet_file_read(&manifest, &manifest_length, c.manifest, LEDGER_TEXT_MOST, &err);
+    if (status == TACET_OK && manifest_path != NULL) {
+        status = tacet_file_read(&manifest, &manifest_length, manifest_path, LEDGER_TEXT_MOST, &err);
     }
     if (status == TACET_OK) {
         status = tacet_receipt_verify(&facts, receipt, length, ring, manifest, manifest_length, c.ledger, &err);
     }
-    if (status == TACET_OK && c.release == NULL && facts.release[0] != '\0') {
-        c.release = ledger_beside(release_beside, c.receipt, "release.csv");
-    }
-    if (status == TACET_OK && c.release != NULL) {
-        status = tacet_receipt_verify_release(&facts, c.release, &err);
+    if (status == TACET_OK && facts.release[0] != '\0' &&
+        (rows = ledger_in(rows_in, c.folder, "release.csv")) != NULL) {
+        status = tacet_receipt_verify_release(&facts, rows, &err);
     }
     json_t *object = json_object();
     if (status == TACET_OK && c.proof != NULL) {
@@ -64,7 +69,7 @@ static int verify_receipt(claim c, const cli_command *self) {
         return CLI_EXIT_FAILED;
     }
     cli_add(object, "key key_known head records manifest_checked release_checked ledger_checked _signed", J(facts.key),
-            J(facts.key_known), J(facts.head), J(facts.records), JB(c.manifest != NULL), JB(c.release != NULL),
+            J(facts.key_known), J(facts.head), J(facts.records), JB(manifest_path != NULL), JB(rows != NULL),
             JB(c.ledger != NULL), JB(facts.release[0] != '\0'));
     return cli_tell(
         object,
@@ -78,33 +83,27 @@ static int verify_receipt(claim c, const cli_command *self) {
 }
 
 int cmd_verify(int argc, char **argv, const cli_command *self) {
-    const char *head = NULL, *anchor = NULL;
+    const char *head = NULL;
     claim c = {0};
     const cli_option options[] = {
         CLI_OPT("ledger", &c.ledger, "FILE", "The ledger; with --receipt, by default ledger.db beside it."),
         CLI_OPT("receipt", &c.receipt, "FILE", "A receipt of 'tacet ledger sign': checked with all it names."),
         CLI_OPT("ring", &c.ring, "FILE", "receipt: the signer's keys, as they gave them to you."),
-        CLI_OPT("manifest", &c.manifest, "FILE", "receipt: by default manifest.json beside it."),
-        CLI_OPT("release", &c.release, "FILE", "receipt: the released rows; by default release.csv beside it."),
+        CLI_OPT("release", &c.folder, "DIR", "receipt: the release; by default what lies beside the receipt."),
         CLI_OPT("proof", &c.proof, "FILE", "receipt: a proof of 'tacet ledger prove', shown when it holds."),
         CLI_OPT("head", &head, "HASH", "A head noted earlier, 64 hex digits: must be in the chain."),
-        CLI_OPT("anchor", &anchor, "FILE", "The side file a writer keeps: its head must be in the chain."),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (c.receipt != NULL) {
-        return head != NULL || anchor != NULL ? cli_usage(self, "a receipt has its own head: no --head or --anchor")
-                                              : verify_receipt(c, self);
+        return head != NULL ? cli_usage(self, "a receipt has its own head: no --head") : verify_receipt(c, self);
     }
     if (c.ledger == NULL) {
         return cli_usage(self, "give --ledger FILE or --receipt FILE");
     }
-    if (head != NULL && anchor != NULL) {
-        return cli_usage(self, "give --head or --anchor, not both");
-    }
     char *text = NULL;
     tacet_error err = {0};
-    const tacet_status status = tacet_ledger_verify(&text, c.ledger, head, anchor, &err);
+    const tacet_status status = tacet_ledger_verify(&text, c.ledger, head, NULL, &err);
     if (status == TACET_INVALID) {
         return cli_usage(self, "--head: %s", err.message);
     }

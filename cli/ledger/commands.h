@@ -8,7 +8,7 @@
 cli_run cmd_show, cmd_verify, cmd_export, cmd_keys, cmd_sign, cmd_prove, cmd_disclose;
 
 enum { LEDGER_TEXT_MOST = 1 << 24, LEDGER_PATH_MOST = 4096 }; /* bytes of a receipt, a ring, a manifest; of a path */
-/* A file beside another one, when it is there; else NULL. */
-const char *ledger_beside(char out[LEDGER_PATH_MOST], const char *path, const char *name);
+/* The path of a file in a folder, when it is there; else NULL. */
+const char *ledger_in(char out[LEDGER_PATH_MOST], const char *folder, const char *name);
 
 #endif

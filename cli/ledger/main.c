@@ -16,7 +16,7 @@ static const cli_command COMMANDS[] = {
      "Recomputes every hash, the order, the tickets, the stored answers and the totals from the records. Prints the "
      "head: the hash of the last record, which covers all records. Note it elsewhere.\n\n"
      "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) "
-     "or an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.\n\n"
+     "shows that. A head noted earlier stays valid while the ledger grows.\n\n"
      "With --receipt: that the signature holds, and that manifest, released rows and ledger are those that were "
      "signed (src/dp/open/receipt.md).",
      "tacet ledger verify --ledger study.ledger\n"
@@ -32,27 +32,26 @@ static const cli_command COMMANDS[] = {
      "tacet ledger keys --dir keys\n"
      "tacet ledger keys --dir keys --rotate",
      cmd_keys},
-    {"ledger sign", "a signed receipt of a ledger and a release",
-     "--ledger FILE --key FILE [--manifest FILE] [--release FILE] --out FILE",
+    {"ledger sign", "a signed receipt of a ledger and a release", "--ledger FILE --key FILE [--release DIR] --out FILE",
      "Verifies the ledger, then signs its head, the root of a tree over its records, the hashes of manifest and "
      "released rows, and version and hash of this program.",
-     "tacet ledger sign --ledger r/ledger.db --key keys/receipt.key --manifest r/manifest.json --out r/receipt.json",
-     cmd_sign},
+     "tacet ledger sign --ledger r/ledger.db --key keys/receipt.key --release r --out r/receipt.json", cmd_sign},
     {"ledger prove", "that a ledger has one entry, without showing the others",
      "--ledger FILE --key FILE --receipt FILE --entry N --out FILE",
      "Writes the record, its salt and its way to the root that the receipt has signed.",
      "tacet ledger prove --ledger r/ledger.db --key keys/receipt.key --receipt r/receipt.json --entry 1 --out p.json",
      cmd_prove},
     {"disclose", "what a privacy officer asks: a registry's entry, or a label",
-     "--release DIR | --model FILE | --study FILE | --tuned FILE [--format registry|label] [--html] [--facts FILE]",
-     "From manifest, model, study or result of tuning, and ledger, in the words of NIST SP 800-226 "
+     "DIR|FILE [--format label|html|registry] [--ledger FILE] [--facts FILE]",
+     "Of a release (its folder), or of a file: a model that 'tacet learn' wrote, what 'tacet study status --json' or "
+     "'tacet tune --json' prints. From that and the ledger, in the words of NIST SP 800-226 "
      "(docs/disclosure.md). What only people "
      "know "
      "comes from --facts; what nobody said is written as not stated.",
-     "tacet disclose --release release --format label\n"
-     "tacet disclose --release release --format registry --facts facts.json\n"
-     "tacet disclose --model model.json --ledger log.ledger.db --format registry\n"
-     "tacet study status --store studies --study tune --json >tune.json; tacet disclose --study tune.json",
+     "tacet disclose release\n"
+     "tacet disclose release --format registry --facts facts.json\n"
+     "tacet disclose model.json --ledger log.ledger.db --format registry\n"
+     "tacet study status --store studies --study tune --json >tune.json; tacet disclose tune.json",
      cmd_disclose},
     {0},
 };

@@ -13,6 +13,7 @@
 #include <tacet/outsourced/open/remote.h>
 #include <tacet/outsourced/open/session.h>
 #include <tacet/report/report.h>
+#include <unistd.h>
 
 /* Ctrl-C: conclude with what is known. A second one ends the program. */
 static volatile sig_atomic_t interrupted;
@@ -301,6 +302,11 @@ static void close_table(table *t) {
     free(t->rows);
 }
 
+static bool has_file(const char *folder, const char *name) {
+    char path[4096];
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && access(path, F_OK) == 0;
+}
+
 /* Connects to every holder and fetches what it released. Of several each has a folder of its own in the state. */
 static tacet_status open_table(table *t, const arguments *a, const char *state, const cli_command *self,
                                tacet_error *err) {
@@ -321,6 +327,7 @@ static tacet_status open_table(table *t, const arguments *a, const char *state, 
         tacet_remote_settings link = a->link;
         link.url = a->urls.at[h];
         link.keys = a->keys.at[h];
+        link.use_certificate = !has_file(link.keys, "token") && has_file(link.keys, "client.pem");
         status = tacet_remote_open(&t->links[h], &link, err);
     }
     if (status == TACET_OK) {
@@ -370,8 +377,6 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
 static int cmd_run(int argc, char **argv, const cli_command *self) {
     arguments a = {0};
     tacet_session_settings s;
-    const size_t unset = SIZE_MAX;
-    size_t initial = unset;
     tacet_session_defaults(&s);
     tacet_remote_defaults(&a.link);
     s.lengthscale = NAN;
@@ -382,8 +387,8 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
         {"url", CLI_EACH, &a.urls, "URL",
          "the curator: https://HOST:PORT; given again, one more, whose rows are searched with the others'", true},
         {"keys", CLI_EACH, &a.keys, "DIR",
-         "the folder that curator handed over: ca.pem, token, client.pem, client.key; one for each --url, in the same "
-         "order",
+         "the folder that curator handed over: ca.pem, token (without it the client certificate is shown), client.pem, "
+         "client.key; one for each --url, in the same order",
          true},
         CLI_NEED("state", &s.state, "DIR", "journal and release of this run; made when missing"),
         CLI_OPT("page", &a.page, "FILE",
@@ -392,7 +397,6 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
                 "rows to measure in all (default 40); a state may be gone on with for more"),
         CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
         CLI_MORE,
-        CLI_OPT("certificate", &a.link.use_certificate, NULL, "show the client certificate instead of the token"),
         CLI_OPT("patience", &a.link.patience, "S", "go on trying for this long while the curator is away (default 60)"),
         CLI_HEADING("Where you know it:"),
         CLI_OPT("lengthscale", &s.lengthscale, "L",
@@ -400,8 +404,6 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
         CLI_OPT("noise-var", &s.noise_var, "V",
                 "of a measurement, in the values' own units (default: not known; with a lengthscale: a ten-thousandth "
                 "of theirs)"),
-        CLI_OPT("initial", &initial, "N",
-                "random rows to measure before the model chooses (default 10, a quarter of the queries at most)"),
         CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
         {0},
     };
@@ -410,7 +412,7 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--lengthscale must be above 0; without it the model learns it");
     }
     s.lengthscale = isnan(s.lengthscale) ? 0 : s.lengthscale;
-    s.initial = initial == unset ? TACET_SESSION_OWN : initial;
+    s.initial = TACET_SESSION_OWN;
     if (a.urls.count != a.keys.count) {
         return cli_usage(self, "%zu --url and %zu --keys: each curator has its own keys", a.urls.count, a.keys.count);
     }

@@ -114,6 +114,7 @@ static tacet_status load(tacet_contextual_model **out, tacet_ab_model **table, c
     return status;
 }
 
+/* Equispaced actions a numeric column: 40,000 in all at the most. */
 static size_t usual_grid(size_t dims) {
     size_t n = dims == 1 ? 101 : 33;
     while (dims > 3 && n > 2 && pow((double)n, (double)dims) > 40000) {
@@ -126,17 +127,12 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;
     const char *context_text = NULL;
     const char *data = NULL;
-    size_t grid = 0;
     bool all = false;
     const cli_option options[] = {
         CLI_NEED("model", &path, "FILE", "The released model."),
         CLI_OPT("context", &context_text, "A=V,…", "A value of each context column of the model; V,… in their order."),
         CLI_OPT("data", &data, "FILE",
                 "Instead: CSV with the context columns; it is printed again, the prediction after each row."),
-        CLI_OPT(
-            "grid", &grid, "N",
-            "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for two and three, fewer for "
-            "more: at most 40,000 in all."),
         CLI_OPT("all", &all, NULL, "Print the predicted reward of every action looked at, in each context."),
         {0}};
     int code = CLI_EXIT_OK;
@@ -157,7 +153,6 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     }
     q.parts = tacet_contextual_model_parts(q.model);
     q.contexts = tacet_contextual_context_columns(q.model);
-    grid = grid != 0 ? grid : usual_grid(q.parts->action_dim);
     if (data != NULL && (context_text != NULL || q.parts->space == NULL)) {
         code = cli_usage(self, "--data or --context, and --data needs a model whose columns have names");
         goto done;
@@ -168,11 +163,7 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
                          err.message[0] != '\0' ? ": " : "", err.message);
         goto done;
     }
-    status = tacet_contextual_candidates_make(&q.actions, q.model, grid, &err);
-    if (status == TACET_INVALID) {
-        code = cli_usage(self, "--grid: %s", err.message);
-        goto done;
-    }
+    status = tacet_contextual_candidates_make(&q.actions, q.model, usual_grid(q.parts->action_dim), &err);
     q.means = status == TACET_OK ? calloc(q.actions.count, sizeof *q.means) : NULL;
     if (q.means == NULL) {
         code = cli_fail(self, &(tacet_error){.status = TACET_NO_MEMORY, .message = "out of memory"});

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_study.c - tacet study list, show, archive, snapshot, expire, token: what is stored, beside a running server or
+/* cmd_study.c - tacet study show, archive, snapshot, expire, token: what is stored, beside a running server or
  * without one. Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
 #include "server/commands.h"
 
 #include <sodium.h>
 #include <stdio.h>
-
-int cmd_study_list(int argc, char **argv, const cli_command *self) {
-    tacet_store_place place = {0};
-    tacet_error err = {0};
-    char *text = NULL;
-    const cli_option options[] = {STORE_OPTION(place), {0}};
-    STORE_PARSE_OR_RETURN(options, place);
-    return tacet_store_list(&text, &place, &err) != TACET_OK
-               ? cli_fail(self, &err)
-               : cli_tell(cli_loads(text), "{*studies|{name:-32} {trust:-8} {state:-9} {suggested:10} suggested "
-                                           "{?observed|{observed:10} observed}\n}");
-}
 
 static int with_study(int argc, char **argv, const cli_command *self, bool archive) {
     tacet_store_place place = {0};
@@ -74,7 +62,6 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
         STORE_OPTION(place),
         CLI_NEED("study", &name, "NAME", "The study."),
         CLI_OPT("token", &token, "N", "Those that token number N asked for. Default: all."),
-        CLI_OPT("older", &seconds, "S", "Those that are at least S seconds old. Default 0."),
         {0},
     };
     STORE_PARSE_OR_RETURN(options, place);

@@ -225,7 +225,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("eps", &r.eps, "E", "local: of each report. central: of the whole study, for one round."),
         CLI_OPT("delta", &r.delta, "D", "central only; without it: pure eps."),
         CLI_OPT("rounds", &r.rounds, "T", "Suggestions at the most. Default 10000."),
-        CLI_OPT("plan", &r.plan, NULL,
+        CLI_OPT("dry-run", &r.plan, NULL,
                 "Say what this eps and these rounds can reach; nothing is stored. Of a central study over a space."),
         CLI_OPT("points", &r.points, "FILE", "The actions: a CSV, one a line."),
         CLI_OPT("sets", &r.sets, "LO:HI,…",
@@ -237,11 +237,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: "
                 "central (default), fixed, contextual; ab: a test of 2 to 16 arms."),
         CLI_OPT("minimize", &r.minimize, NULL, "The smallest value is looked for, not the largest."),
-        CLI_OPT("columns", &r.columns, "A,B", "Which of its columns are coordinates."),
-        CLI_OPT_LIST("bounds", &r.space.options.bounds, "A=LO:HI,…", "A space in short: columns of real numbers."),
-        CLI_OPT_LIST("log", &r.space.options.log, "A=LO:HI,…", "Logarithmic columns."),
-        CLI_OPT_LIST("integer", &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers."),
-        CLI_OPT_LIST("levels", &r.space.options.levels, "A=X|Y,…", "Categories."),
+        CLI_OPT("columns", &r.columns, "A,B", "Of --points: which columns are coordinates."),
+        CLI_SPACE_SHORT(r.space),
         CLI_OPT("lengthscale", &r.lengthscale, "L",
                 "With --points and --sets, but for contextual and ab: over which distance outcomes are alike, L or "
                 "L1,L2,…"),

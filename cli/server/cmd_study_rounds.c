@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/file.h>
+#include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 
 typedef struct asked {
@@ -166,8 +167,15 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
 int cmd_study_status(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     char *text = NULL;
-    const cli_option options[] = {STUDY_OPTIONS(a), {0}};
+    const cli_option options[] = {
+        STORE_OPTION(a.place), CLI_OPT("study", &a.name, "NAME", "The study. Default: all of them."), {0}};
     STORE_PARSE_OR_RETURN(options, a.place);
+    if (a.name == NULL) {
+        return tacet_store_list(&text, &a.place, &a.err) != TACET_OK
+                   ? cli_fail(self, &a.err)
+                   : cli_tell(cli_loads(text), "{*studies|{name:-32} {trust:-8} {state:-9} {suggested:10} suggested "
+                                               "{?observed|{observed:10} observed}\n}");
+    }
     tacet_status status = open_study(&a);
     TACET_THEN(status, tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err));
     if (status == TACET_OK) {

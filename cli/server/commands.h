@@ -11,8 +11,7 @@
 
 cli_run cmd_server, cmd_store_init, cmd_store_check, cmd_store_restore, cmd_store_backup, cmd_store_audit;
 cli_run cmd_study_create, cmd_study_suggest, cmd_study_observe, cmd_study_status, cmd_study_best, cmd_study_release,
-    cmd_study_list, cmd_study_show, cmd_study_extend, cmd_study_archive, cmd_study_snapshot, cmd_study_expire,
-    cmd_study_token;
+    cmd_study_show, cmd_study_extend, cmd_study_archive, cmd_study_snapshot, cmd_study_expire, cmd_study_token;
 
 /* Where studies are; for the tables of the commands, which then parse with STORE_PARSE_OR_RETURN. */
 #define STORE_OPTION(place)                                                                                            \

@@ -31,7 +31,7 @@ static const cli_command COMMANDS[] = {
      "Nothing is charged yet: a central study is charged as its batches end, over a space as its rewards are released, "
      "each time before that, and all together cost what one does, since a round is released once. Over a space it says "
      "what to expect of the eps and "
-     "the rounds (--plan: says it and stores nothing). Repeating the command after a failure is harmless; another "
+     "the rounds (--dry-run: says it and stores nothing). Repeating the command after a failure is harmless; another "
      "study of the same name is refused.",
      "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 "
      "--lengthscale 0.3\n"
@@ -52,8 +52,10 @@ static const cli_command COMMANDS[] = {
      "Once per ticket; repeating it with the same number is harmless. A reward outside the range of a central study "
      "is clipped, never refused.",
      "tacet study observe --store studies --study dose --ticket T --value 0.7", cmd_study_observe},
-    {"study status", "a study's counts and what it guarantees", "--store DIR|URL --study NAME",
-     "Counts, rounds left, and the guarantee in numbers and words. Nothing private is shown.",
+    {"study status", "a study's counts and what it guarantees; without a name, all studies",
+     "--store DIR|URL [--study NAME]",
+     "Without --study: name, trust model, state and counts of every study in the store. With it: counts, rounds left, "
+     "and the guarantee in numbers and words. Nothing private is shown.",
      "tacet study status --store studies --study dose", cmd_study_status},
     {"study best", "the best point of a study, and how sure it is", "--store DIR|URL --study NAME",
      "The best point by what was released so far, in the units of its columns; what it is expected to return, the "
@@ -68,8 +70,6 @@ static const cli_command COMMANDS[] = {
      "tacet study release --store studies --study dose --out model.json\n"
      "tacet predict --model model.json",
      cmd_study_release},
-    {"study list", "the studies of a store", "--store DIR|URL",
-     "Lists name, trust model, state and counts of every study.", "tacet study list --store studies", cmd_study_list},
     {"study show", "one study: its definition and counts", "--store DIR|URL --study NAME",
      "Shows the definition and the counts of a study. Nothing private is shown.",
      "tacet study show --store studies --study dose", cmd_study_show},
@@ -91,7 +91,7 @@ static const cli_command COMMANDS[] = {
      "tacet study snapshot --store studies\n"
      "tacet study snapshot --store studies --study dose",
      cmd_study_snapshot},
-    {"study expire", "give up open tickets now", "--store DIR|URL --study NAME [--token N] [--older S]",
+    {"study expire", "give up open tickets now", "--store DIR|URL --study NAME [--token N]",
      "Ends tickets that wait for their report, as their age would: their rounds become null records, and late reports "
      "are refused. 'study show' says which token holds how many. Servers may run meanwhile.",
      "tacet study show --store studies --study dose\n"

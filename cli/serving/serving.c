@@ -12,11 +12,11 @@
 
 enum { STOP_MS = 4500 }; /* what is not saved by then is in the store: killing is safe at any moment */
 
-bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, const cli_command *self, int *code) {
+bool serving_begin(tacet_log **log, sigset_t *signals, const cli_command *self, int *code) {
     static tacet_log *lasting; /* what ends a process that hangs may write to it */
     tacet_error err = {0};
-    if (tacet_log_open(&lasting, STDERR_FILENO, log_format, &err) != TACET_OK) {
-        *code = cli_usage(self, "--log: %s", err.message);
+    if (tacet_log_open(&lasting, STDERR_FILENO, cli_json_wanted() ? "json" : "text", &err) != TACET_OK) {
+        *code = cli_fail(self, &err);
         return false;
     }
     *log = lasting;
@@ -111,15 +111,17 @@ static tacet_status reload_server(void *user, tacet_error *err) {
     return tacet_server_reload(user, err);
 }
 
-int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *log_format,
-                const char *ready) {
+int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *ready) {
+    char metrics[4096];
     tacet_error err = {0};
     tacet_server *server = NULL;
     sigset_t signals;
     int code = 0;
-    if (!serving_begin(&settings->log, &signals, log_format, self, &code)) {
+    if (!serving_begin(&settings->log, &signals, self, &code)) {
         return code;
     }
+    (void)snprintf(metrics, sizeof metrics, "%s/metrics.token", settings->keys);
+    settings->metrics_token_file = access(metrics, F_OK) == 0 ? metrics : NULL;
     serving_unready(ready);
     const tacet_status status = start(&server, settings, &err);
     if (status == TACET_OK) {

@@ -10,13 +10,9 @@
 #include <tacet/service/open/server.h>
 
 /* Entries of a cli_option table. */
-#define SERVING_OPTIONS(settings, log_format, ready)                                                                   \
+#define SERVING_OPTIONS(settings, ready)                                                                               \
     CLI_OPT("listen", &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one."),               \
-        CLI_OPT("log", &(log_format), "FORMAT", "Lines on stderr: text (default) or json."),                           \
         CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers."), CLI_MORE,         \
-        CLI_OPT("metrics-token-file", &(settings).metrics_token_file, "FILE",                                          \
-                "Its first line, at least 20 characters, is a token that reads metrics and nothing else, also while "  \
-                "the store is away."),                                                                                 \
         CLI_OPT("rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),          \
         CLI_OPT("address-rate", &(settings).address_rate, "N",                                                         \
                 "Requests a second of one address without a known token, and a hundredth as many grants for pages; "   \
@@ -28,9 +24,9 @@
         CLI_OPT("session-minutes", &(settings).session_minutes, "M",                                                   \
                 "A login on the board ends when nothing was asked for so long. Default 30.")
 
-/* Opens the log on stderr, for the life of the process, and blocks SIGINT, SIGTERM and SIGHUP; before any thread is
- * started. False: all is said, and *code is the program's exit code. */
-bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, const cli_command *self, int *code);
+/* Opens the log on stderr, in JSON with --json, for the life of the process, and blocks SIGINT, SIGTERM and SIGHUP;
+ * before any thread is started. False: all is said, and *code is the program's exit code. */
+bool serving_begin(tacet_log **log, sigset_t *signals, const cli_command *self, int *code);
 /* Takes --store apart: open:PLACE, or two addresses with a comma between, of which the second is the open role's. The
  * parts are kept until the program ends. False: out of memory. */
 bool serving_place(tacet_store_place *place);
@@ -43,9 +39,9 @@ void serving_announce(const char *listen, unsigned port, json_t *more, const cha
 /* Until SIGINT or SIGTERM; SIGHUP reloads. The process then ends within five seconds, whatever the store does. */
 void serving_wait(const sigset_t *signals, tacet_log *log, tacet_status (*reload)(void *user, tacet_error *err),
                   void *user);
-/* Starts a service, serves until SIGINT or SIGTERM, returns the program's exit code. Fills in the log. */
+/* Starts a service, serves until SIGINT or SIGTERM, returns the program's exit code. Fills in the log, and the token of
+ * metrics, which is in the folder of keys as metrics.token. */
 typedef tacet_status serving_start(tacet_server **out, const tacet_server_settings *settings, tacet_error *err);
-int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *log_format,
-                const char *ready);
+int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *ready);
 
 #endif

@@ -25,7 +25,7 @@ static const entry TABLE[] = {
     {"modeler", "tacet-modeler", "open", "optimise over a release: run"},
     {"device", "tacet-device", "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
     {"server", "tacet-server", "trusted", "the suggestion service over HTTPS; init makes its keys"},
-    {"study", "tacet-server", "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …"},
+    {"study", "tacet-server", "trusted", "studies: create, suggest, observe, status, release, show, archive, …"},
     {"store", "tacet-server", "trusted", "where the studies are kept: init, check, backup"},
     {"collector", "tacet-collector", "open", "the suggestion service for local studies alone"},
     {"learn", "tacet-learn", "trusted", "a private log in, a model of which action suits which context out"},
@@ -42,7 +42,7 @@ static const entry TABLE[] = {
 };
 
 /* What is for experiments and not for work is a program of its own. */
-static const char *const LAB[] = {"simulate", "repro", "bench", "noise", "gp-ucb", "choose", NULL};
+static const char *const LAB[] = {"simulate", "repro", "noise", "gp-ucb", "choose", NULL};
 
 static void help(FILE *out) {
     fprintf(out, "usage: tacet COMMAND [options]\n\n"

@@ -232,9 +232,6 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_OPT("budget-eps", &j.budget, "E", "Total eps of a ledger that is made. Default: this run's."),
         CLI_MORE,
         CLI_OPT("timeout", &j.e.seconds, "SECONDS", "For one evaluation. Default 3600."),
-        CLI_OPT("restarts", &j.e.restarts, "N",
-                "How often a program that failed or was late is started again before its setting counts as the worst. "
-                "Default 1."),
         CLI_OPT("state", &j.ask.state, "FILE",
                 "What was evaluated so far: private, mode 0600. The same command goes on from it. FILE.log gets what "
                 "programs say on standard error. Default tune.state."),
@@ -286,8 +283,8 @@ static const cli_command COMMANDS[] = {
      "records times eps, and --dry-run says it. A fifth of the records is kept for the score of the winner and its "
      "interval, at no further cost. A run that was killed goes on when the same command is given again: nothing is "
      "evaluated, drawn or charged twice.",
-     "tacet tune --log rate=0.0001:1 --integer depth=1:12 --evaluate ./score.py --records 1000 --range 0:1 --dry-run\n"
-     "tacet tune --log rate=0.0001:1 --integer depth=1:12 --evaluate ./score.py --records 1000 --range 0:1 --eps 1 "
+     "tacet tune --space tune.json --evaluate ./score.py --records 1000 --range 0:1 --dry-run\n"
+     "tacet tune --space tune.json --evaluate ./score.py --records 1000 --range 0:1 --eps 1 "
      "--evaluations 100 --workers 4\n"
      "tacet tune --space tune.json --evaluate ./losses.py --records 5000 --range 0:320 --minimize --contrast 64",
      tune_tune},

@@ -52,4 +52,4 @@ url=$(cat "$work/ready")
 curl -sS --cacert "$work/keys/ca.pem" -H "Authorization: Bearer $(cat "$work/owner")" -X POST -d '{}' \
     "$url/v1/studies/fleet/releases"
 echo
-"$tacet" study list --store "$work/studies"
+"$tacet" study status --store "$work/studies"

@@ -22,7 +22,7 @@ paths() {
 found=$(paths "$build")
 [ -n "$found" ] || { echo "paths: nothing hands anything to a draw, which cannot be"; exit 1; }
 named=$(sed -n 's/^| `\([^`]*\.c\)` | `[^|]*` | [^|]* |$/\1/p' "$page" | sort -u)
-targets=$("$build/bin/tacet-audit" audit --list | awk '{ print $1 }')
+targets=$("$build/bin/tacet-audit" audit list | awk '{ print $1 }')
 for file in $found; do
     echo "$named" | grep -qxF "$file" || { echo "paths: src/$file hands something to a draw, and no test of sensitivity is named for it"; exit 1; }
 done

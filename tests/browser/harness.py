@@ -162,7 +162,7 @@ def ask(url, method, path, token=None, body=None, headers=None):
 class Curator:
     """A table of records with awkward names, its release, and the server with its desk."""
 
-    def __init__(self, *more, rows=30, queries=12, column="no<b>te", outputs=(), values=("--person", "--range", "0:1")):
+    def __init__(self, *more, rows=30, queries=12, column="no<b>te", outputs=(), values=("--range", "0:1")):
         self.folder = tempfile.mkdtemp(prefix="tacet-desk-")
         at = lambda name: os.path.join(self.folder, name)
         with open(at("t.csv"), "w", encoding="utf-8") as f:

@@ -157,7 +157,7 @@ def test_questions_pile_up_and_the_keyboard_walks_through_them(driver):
 
 
 def test_a_command_that_fails_shows_at_the_desk_and_nowhere_else(driver):
-    private = ("--eps-output", "1", "--range", "0:1", "--output-mechanism", "laplace")
+    private = ("--eps-output", "1", "--range", "0:1")
     with closing(Curator(outputs=private, values=("--evaluate", "grep -q ',2[0-4],' && echo 0.5"))) as curator:
         log_in(driver, curator.desk, curator.token)
         says(driver, "Values come from a command")

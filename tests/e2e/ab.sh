@@ -14,7 +14,7 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > 0 && (a - b) ^ 2
 # Logs of two worlds, written by the simulator and learnt from as any file is: its figures.
 levels='action=0|1|2|3|4,column1=0|1|2|3|4|5'
 for world in main sparse; do
-    expect 0 "$bin/tacet-lab" simulate ab --world $world --trials 1 --seed 77 --log $world.csv --json
+    expect 0 "$bin/tacet-lab" simulate ab --scenario $world --trials 1 --seed 77 --out $world.csv --json
     cp out simulated
     expect 0 "$tacet" learn --data $world.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out $world.json --split 1,1,1,1,1 --json
     for pair in value:rule over_uniform:over_uniform over_logged:over_logged; do
@@ -83,10 +83,10 @@ sed 's/"scale": *[0-9.]*/"scale":-1/' main.json >bad.json
 expect 1 "$tacet" report --in bad.json --out bad.html
 
 # Ten times the cells: near ten times the time, not a thousand times.
-seconds() { # TABLE: of processor
-    ( "$bin/tacet-lab" simulate ab --table "$1" --trials 1 --rows 20000 --seed 3 >/dev/null; times ) | awk 'NR == 2 { split($1, t, /[ms]/); print 60 * t[1] + t[2] }'
+seconds() { # LEVELS: of processor
+    ( "$bin/tacet-lab" simulate ab --levels "$1" --trials 1 --rows 20000 --seed 3 >/dev/null; times ) | awk 'NR == 2 { split($1, t, /[ms]/); print 60 * t[1] + t[2] }'
 }
-small=$(seconds 20x50)
-large=$(seconds 100x100)
+small=$(seconds 20,50)
+large=$(seconds 100,100)
 awk -v s="$small" -v l="$large" 'BEGIN { exit !(s > 0 && l < 60 * s) }' || fail "10,000 cells take $large s of processor, 1,000 take $small"
 echo "a log, its months, metrics and page do what they say; 10,000 cells: $large s of processor, 1,000: $small"

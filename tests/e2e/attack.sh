@@ -7,7 +7,7 @@ awk 'BEGIN { srand(3); print "age,bmi,dose"; for (i = 0; i < 500; i++) printf "%
 curate() {
     out=$1
     shift
-    "$tacet" curate --values-unprotected --data "$work/p.csv" --inputs age,bmi,dose --bounds age=0:100,bmi=10:60,dose=0:5 --radius 25 --eps 3 \
+    "$tacet" curate --values-unprotected --data "$work/p.csv" --inputs age,bmi,dose --bounds age=0:100,bmi=10:60,dose=0:5 --unit age=3.4641,bmi=1.73205,dose=0.173205 --eps 3 \
         --out "$work/$out" --ledger "$work/$out/ledger.db" --new-budget "a test" "$@"
 }
 

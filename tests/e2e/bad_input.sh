@@ -77,7 +77,7 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 1 'cannot make the folder' people.csv $unit --eps 3 --out people.csv
     curate 2 'unknown option --bogus' people.csv $unit --eps 3 --out r --bogus
     curate 2 'names no column of the space' people.csv --unit weight=5 --eps 3 --out r
-    curate 2 'either a unit' people.csv --eps 3 --out r
+    curate 2 'every column needs a unit' people.csv --eps 3 --out r
     curate 1 'not differentially private' people.csv $unit --eps 3 --out r --mechanism published --dims 2
 }
 age="--inputs age --unit age=5 --eps 3 --out r"
@@ -104,7 +104,7 @@ wrong 2 "no target 'foo'" audit foo
 wrong 2 'TICKET' curator answer q abc --release folder
 wrong 1 'server.pem' curator serve --release folder --keys none --data people.csv --target response
 wrong 1 'ca.pem' modeler run --url https://127.0.0.1:1 --keys folder --state s --queries 3 --lengthscale 1
-wrong 2 'sigma' calibrate gaussian --eps 1
+wrong 2 'scale' calibrate gaussian --eps 1
 wrong 2 'delta must be' calibrate gaussian --eps 1 --delta 1
 wrong 2 'scale must be' noise gaussian --scale 0 --count 3
 wrong 1 'none.db' ledger show --ledger none.db
@@ -152,7 +152,7 @@ wrong 2 "'0' is not" repro outsourced-table-1 --trials 0
 wrong 2 'needs --data DIR' repro outsourced-table-4
 wrong 2 'eps must be' simulate outsourced --eps 0 --trials 1
 wrong 2 '--scenario is' simulate central --scenario foo --trials 1
-wrong 2 '1 to 32 columns' simulate central --world drawn --category 65 --eps 1 --trials 1
+wrong 2 '1 to 32 columns' simulate central --scenario drawn --category 65 --eps 1 --trials 1
 wrong 2 'eps must be' simulate local --eps 0 --trials 1
 wrong 2 '--lengthscale' gp-ucb --data people.csv --inputs age --target response --lengthscale 0 --queries 3
 

@@ -6,7 +6,7 @@ printf 'age\n20\n50\n70\n' >"$work/a.csv"
 
 # 100 years in units of 5: twenty units. The noise of distance 1, asked about distance 20.
 "$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/r" --json >"$work/json"
-"$tacet" calibrate gaussian --sigma "$(number sigma "$work/json")" --sensitivity 20 --delta 1e-5 --json >"$work/far"
+"$tacet" calibrate gaussian --scale "$(number sigma "$work/json")" --sensitivity 20 --delta 1e-5 --json >"$work/far"
 awk -v said="$(number eps_any_change "$work/json")" -v is="$(number eps "$work/far")" \
     'BEGIN { exit !(is > 160 && said >= is && said < 1.001 * is) }' || fail "of any change it says $(number eps_any_change "$work/json")"
 "$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$work/s" --ledger "$work/s.ledger" --new-budget "a test" >"$work/said" 2>"$work/err"
@@ -50,8 +50,8 @@ grep -q 'hides hardly anything' "$work/err" && grep -q -e '--yes' "$work/err" ||
 expect 1 "$tacet" curate --values-unprotected $patients --unit age=5,bmi=2,dose=10 --eps 0.03 --out "$work/v" # drowns everything
 grep -q 'three times as wide as the bounds in every column' "$work/err" || fail "eps .03: $(cat "$work/err")"
 # shellcheck disable=SC2086
-expect 1 "$tacet" curate --values-unprotected $patients --radius 0.001 --eps 3 --out "$work/v" # protects moves that nobody makes
-grep -q 'below a hundredth' "$work/err" || grep -q 'three times as wide' "$work/err" || fail "a radius of .001: $(cat "$work/err")"
+expect 1 "$tacet" curate --values-unprotected $patients --unit age=99999,bmi=99999,dose=99999 --eps 3 --out "$work/v" # protects moves that nobody makes
+grep -q 'below a hundredth' "$work/err" || grep -q 'three times as wide' "$work/err" || fail "units of 99999: $(cat "$work/err")"
 [ ! -e "$work/v" ] && [ ! -e "$work/patients.csv.ledger.db" ] || fail "a release that nobody confirmed left something behind"
 # shellcheck disable=SC2086
 expect 0 "$tacet" curate --values-unprotected $patients --unit age=5,bmi=2,dose=10 --eps 21 --yes --out "$work/v"

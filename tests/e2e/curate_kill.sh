@@ -18,7 +18,7 @@ begin() { # begin: a table that was never released, and no folder
     cp "$work/table.csv" "$work/data/table.csv"
 }
 curate() { # curate FOLDER
-    exec "$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data/table.csv" --inputs a,b,c --bounds a=0:97,b=0:13,c=0:7 --radius 9 \
+    exec "$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data/table.csv" --inputs a,b,c --bounds a=0:97,b=0:13,c=0:7 --unit a=9.33,b=1.25,c=0.674 \
         --eps 2 --mechanism "$mechanism" --out "$work/$1" --json
 }
 whole() { # whole FOLDER: what lies there is a complete release

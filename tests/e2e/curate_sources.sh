@@ -12,16 +12,16 @@ curate() { # curate CODE DATA COLUMNS FOLDER OPTIONS...
     shift 4
     bounds=$(echo "$columns" | sed 's/\([^,]*\)/\1=0:100/g')
     code=0
-    "$tacet" curate --values-unprotected --data "$data" --inputs "$columns" --bounds "$bounds" --radius 3 --eps 2 --out "$out" "$@" >said 2>err || code=$?
+    "$tacet" curate --values-unprotected --data "$data" --inputs "$columns" --bounds "$bounds" --unit "$(echo "$columns" | sed 's/\([^,]*\)/\1=23.57/g')" --eps 2 --out "$out" "$@" >said 2>err || code=$?
     [ "$code" = "$want" ] || fail "curate $data: exit code $code, expected $want: $(cat err)"
 }
 awk 'BEGIN { srand(3); print "id,x,y"; for (i = 0; i < 30000; i++) printf "%d,%.3f,%.3f\n", i, 100 * rand(), 100 * rand() }' >t.csv
 head -n 12001 t.csv >a.csv
 { echo y,x; sed -n '12002,$p' t.csv | awk -F, -v OFS=, '{ print $3, $2 }'; } >b.csv
 for mechanism in gaussian laplace; do
-    seeded() { curate 0 "$1" "$2" "$3-$mechanism" --seed 5 --mechanism "$mechanism" --ledger "$3-$mechanism.db" --threads "$4"; }
-    seeded t.csv x,y one 2
-    seeded a.csv,b.csv x,y two 3
+    seeded() { curate 0 "$1" "$2" "$3-$mechanism" --seed 5 --mechanism "$mechanism" --ledger "$3-$mechanism.db"; }
+    seeded t.csv x,y one
+    seeded a.csv,b.csv x,y two
     cmp -s "one-$mechanism/release.csv" "two-$mechanism/release.csv" || fail "two files are not the release of one ($mechanism)"
 done
 
@@ -60,8 +60,8 @@ done
 peak() { # peak DATA OUT
     python3 - "$@" <<'PY'
 import os, resource, subprocess, sys
-subprocess.run([os.environ["TACET_BIN"] + "/tacet-curator", "curate", "--values-unprotected", "--data", sys.argv[1], "--inputs", "1,2", "--bounds", "1=0:100,2=0:100",
-                "--radius", "3", "--eps", "2", "--seed", "1", "--threads", "1", "--out", sys.argv[2]], check=True, capture_output=True)
+subprocess.run(["taskset", "-c", "0", os.environ["TACET_BIN"] + "/tacet-curator", "curate", "--values-unprotected", "--data", sys.argv[1], "--inputs", "1,2", "--bounds", "1=0:100,2=0:100",
+                "--unit", "1=23.57,2=23.57", "--eps", "2", "--seed", "1", "--out", sys.argv[2]], check=True, capture_output=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PY
 }

@@ -17,7 +17,7 @@ serve() { # ADDRESS OPTION…
     server=$!
     await "$address"
 }
-serve address --person
+serve address --desk none
 "$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state s1 --queries 3 --json >result 2>err &
 modeler=$!
 # Lines come one by one, as from a person: a word that is no number, a value outside, another, one that cannot be measured.

@@ -18,9 +18,12 @@ for study in light other; do
     "$tacet" study token --store "$work/studies" --role device --study $study >"$work/$study.token"
 done
 "$tacet" server init --dir "$work/keys" >/dev/null
+mkdir "$work/light"
+cp "$work/light.token" "$work/light/token"
+cp "$work/keys/ca.pem" "$work/light/"
 serve 127.0.0.1:0
 wire() { # wire URL [STUDY]
-    echo --server "$1" --study "${2:-light}" --authority "$work/keys/ca.pem" --token-file "$work/light.token"
+    echo --server "$1" --study "${2:-light}" --keys "$work/light"
 }
 # shellcheck disable=SC2046
 {
@@ -59,7 +62,9 @@ wire() { # wire URL [STUDY]
     grep -q '403' "$work/err" || fail "a token of another study was taken"
     expect 1 "$tacet" device suggest $(wire "$url" nothing)
     "$tacet" server init --dir "$work/strangers" >/dev/null
-    expect 1 "$tacet" device suggest --server "$url" --study light --authority "$work/strangers/ca.pem" --token-file "$work/light.token" --patience 0
+    mkdir "$work/stranger"
+    cp "$work/strangers/ca.pem" "$work/light/token" "$work/stranger/"
+    expect 1 "$tacet" device suggest --server "$url" --study light --keys "$work/stranger" --patience 0
     expect 2 report --ticket x --value 3 --server "$url"
 }
 "$tacet" study show --store "$work/studies" --study light --json >"$work/out" || fail "study show"

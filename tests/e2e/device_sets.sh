@@ -17,11 +17,12 @@ expect 2 "$tacet" study create --store "open:$work/studies" --name routes --trus
 grep -q "'sphere'" "$work/err" || fail "does not say which randomizer"
 expect 0 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
     --sets 0:1,0:1 --lengthscale 0.4 --range 0:1 --rounds 100
-"$tacet" study token --store "open:$work/studies" --role device --study routes >"$work/token"
+"$tacet" study token --store "open:$work/studies" --role device --study routes >"$work/routes.token"
 "$tacet" study token --store "open:$work/studies" --role owner >"$work/owner"
 "$tacet" server init --dir "$work/keys" >/dev/null
+cp "$work/routes.token" "$work/keys/token"
 serve 127.0.0.1:0
-wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
+wire="--study routes --keys $work/keys"
 # shellcheck disable=SC2086
 {
     printf 'x,y\n0.2,0.2\n0.7,0.6\n0.9,0.1\n' >"$work/arms.csv"
@@ -56,7 +57,7 @@ wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
         expect 0 report --ledger "$work/ledger-$device" --budget-eps 4 --ticket "$ticket" --point "$point" --value "$reward"
     done
 }
-expect 0 "$tacet" study list --store "open:$work/studies"
+expect 0 "$tacet" study status --store "open:$work/studies"
 grep -q '25 observed' "$work/out" || { cat "$work/out"; fail "not 25 reports"; }
 kill "$server"
 wait "$server" || fail "the collector did not end well"

@@ -39,7 +39,7 @@ sys.exit("\n".join(found) if found else 0)
 P
 }
 echo '{"name":"Ward \"7\"","data_curators":"Example Hospital; Example University","data_product_sector":"Healthcare"}' >"$work/facts.json"
-"$tacet" disclose --release "$work/r" --format registry --facts "$work/facts.json" >"$work/entry.yaml" || fail "no entry"
+"$tacet" disclose "$work/r" --format registry --facts "$work/facts.json" >"$work/entry.yaml" || fail "no entry"
 valid "$work/entry.yaml" || fail "the entry of a release is not valid"
 grep -q '^url_slug: "ward-7"$' "$work/entry.yaml" || fail "the slug: $(grep slug "$work/entry.yaml")"
 grep -q '^    name: "Ward \\"7\\""$' "$work/entry.yaml" || fail "the name: $(grep name: "$work/entry.yaml")"
@@ -54,14 +54,14 @@ if [ $checker = yes ]; then # the validator can fail
     done
 fi
 echo '{"eps":"0.1"}' >"$work/bad.json" # what the program knows is not people's to say
-refused "no field that people fill in" "$tacet" disclose --release "$work/r" --format registry --facts "$work/bad.json"
+refused "no field that people fill in" "$tacet" disclose "$work/r" --format registry --facts "$work/bad.json"
 echo '{"tier":"4"}' >"$work/bad.json"
-refused "one of" "$tacet" disclose --release "$work/r" --format registry --facts "$work/bad.json"
+refused "one of" "$tacet" disclose "$work/r" --format registry --facts "$work/bad.json"
 
 # The label: odds of a pure eps of 1 are e/(1+e).
-"$tacet" disclose --release "$work/r" --format label >"$work/label" || fail "no label"
+"$tacet" disclose "$work/r" --format label >"$work/label" || fail "no label"
 grep -q 'at most 73.2 times in 100' "$work/label" || fail "the odds: $(cat "$work/label")"
-"$tacet" disclose --release "$work/r" --format label --html >"$work/label.html" || fail "no page"
+"$tacet" disclose "$work/r" --format html >"$work/label.html" || fail "no page"
 # The bar is as long as the sentence says; sections are closed.
 said=$(sed -n 's/.*at most \([0-9.]*\) times in 100.*/\1/p' "$work/label.html")
 grep -q "aria-label=\"$said of 100\".*width=\"$(awk "BEGIN { printf \"%.1f\", 6 * $said }")\" y=\"3\"" "$work/label.html" || fail "the bar does not show $said"
@@ -70,9 +70,13 @@ grep -q '<h1>Privacy label</h1>' "$work/label.html" || fail "no HTML"
 
 # A release over a space names its columns in their own units; a study has the same two pages, from what its status says.
 awk 'BEGIN { print "income,seen,sex"; for (i = 0; i < 60; i++) print 2000 + 9 * i ",2021-0" 1 + i % 9 "," (i % 2 ? "f" : "m") }' >"$work/s.csv"
-"$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/s.csv" --inputs income,seen,sex --log income=1000:60000 --date seen=2021-01:2021-12 \
-    --levels 'sex=f|m' --unit 'income=10%,seen=30 days' --eps 1 --out "$work/typed" >/dev/null 2>&1 || fail "no typed release"
-"$tacet" disclose --release "$work/typed" --format registry >"$work/typed.yaml" || fail "no entry of a typed release"
+cat >"$work/typed.json" <<'JSON'
+{"columns":[{"name":"income","kind":"log","bounds":[1000,60000],"unit":"10%"},{"name":"seen","kind":"date","bounds":["2021-01","2021-12"],"unit":"30 days"},
+{"name":"sex","kind":"category","levels":["f","m"]}]}
+JSON
+"$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/s.csv" --space "$work/typed.json" \
+    --eps 1 --out "$work/typed" >/dev/null 2>&1 || fail "no typed release"
+"$tacet" disclose "$work/typed" --format registry >"$work/typed.yaml" || fail "no entry of a typed release"
 valid "$work/typed.yaml" || fail "the entry of a typed release is not valid"
 grep -q 'income 1000 to 60000, seen 2021-01-01 to 2021-12-01, sex f|m"$' "$work/typed.yaml" || fail "columns: $(grep domain: "$work/typed.yaml")"
 grep -q 'mechanisms: .* sex kept with probability' "$work/typed.yaml" || fail "the levels' mechanism: $(grep mechanisms: "$work/typed.yaml")"
@@ -81,20 +85,20 @@ for trust in central local; do
     # shellcheck disable=SC2086
     "$tacet" study create --store "$work/st" --name $trust --trust $trust --eps 1.2345678 $more --bounds x=0:10 --rounds 50 >/dev/null || fail "no study"
     "$tacet" study status --store "$work/st" --study $trust --json >"$work/status" || fail "no status"
-    "$tacet" disclose --study "$work/status" --format registry >"$work/study.yaml" || fail "no entry of a $trust study"
+    "$tacet" disclose "$work/status" --format registry >"$work/study.yaml" || fail "no entry of a $trust study"
     valid "$work/study.yaml" || fail "the entry of a $trust study is not valid"
     grep -q "^    model_name_details: \"$trust: " "$work/study.yaml" && grep -q 'columns: x 0 to 10"$' "$work/study.yaml" || fail "the entry: $(cat "$work/study.yaml")"
-    "$tacet" disclose --study "$work/status" >"$work/label" || fail "no label of a $trust study"
+    "$tacet" disclose "$work/status" >"$work/label" || fail "no label of a $trust study"
     grep -q 'at most 77.5 times in 100 with it (eps = 1.23457,' "$work/label" || fail "the odds of a $trust study: $(cat "$work/label")"
     [ $trust = central ] || grep -q 'A cleared browser is a new device' "$work/label" || fail "no word of cleared browsers"
 done
 grep -q 'From everybody, the collector' "$work/label" || fail "from whom: $(cat "$work/label")"
 "$tacet" study status --store "$work/st" --study central --json >"$work/status"
-"$tacet" disclose --study "$work/status" --ledger "$work/st/ledger-central.db" | grep -q 'The ledger has 0 entries' || fail "no ledger of a study"
+"$tacet" disclose "$work/status" --ledger "$work/st/ledger-central.db" | grep -q 'The ledger has 0 entries' || fail "no ledger of a study"
 sed 's/"proven":true/"proven":false/' "$work/status" >"$work/unproven"
-refused "no proven guarantee" "$tacet" disclose --study "$work/unproven"
-refused "study status" "$tacet" disclose --study "$work/r/manifest.json"
-refused "study FILE" "$tacet" disclose --study "$work/status" --release "$work/r"
+refused "no proven guarantee" "$tacet" disclose "$work/unproven"
+refused "study status" "$tacet" disclose "$work/r/manifest.json"
+refused "unexpected argument" "$tacet" disclose "$work/status" "$work/r"
 
 # A model that was learnt from a log: both pages from its file; its releases must be in the ledger.
 awk 'BEGIN { print "dose,age,effect"; srand(7); for (i = 0; i < 3000; i++) { d = rand(); a = rand(); print d "," a "," 0.2 + 0.5 * d * a } }' >"$work/log.csv"
@@ -102,18 +106,17 @@ for name in one two; do
     "$tacet" learn --data "$work/log.csv" --actions dose --contexts age --reward effect --bounds 0:1,0:1 --range 0:1 --eps 1 \
         --out "$work/$name.json" --ledger "$work/$name.db" --new-budget "a test" >/dev/null || fail "no model"
 done
-"$tacet" disclose --model "$work/one.json" --ledger "$work/one.db" --format registry >"$work/model.yaml" || fail "no entry of a model"
+"$tacet" disclose "$work/one.json" --ledger "$work/one.db" --format registry >"$work/model.yaml" || fail "no entry of a model"
 valid "$work/model.yaml" || fail "the entry of a model is not valid"
 grep -q '^    variant_name: "Pure DP"$' "$work/model.yaml" || fail "the entry: $(cat "$work/model.yaml")"
-"$tacet" disclose --model "$work/one.json" --ledger "$work/one.db" >"$work/label" || fail "no label of a model"
+"$tacet" disclose "$work/one.json" --ledger "$work/one.db" >"$work/label" || fail "no label of a model"
 grep -q 'at most 73.2 times in 100' "$work/label" && grep -q 'action' "$work/label" && grep -q 'The ledger has 1 entr' "$work/label" ||
     fail "the label: $(cat "$work/label")"
-refused "another ledger" "$tacet" disclose --model "$work/one.json" --ledger "$work/two.db"
-refused "not a model" "$tacet" disclose --model "$work/status"
-refused "model FILE" "$tacet" disclose --model "$work/one.json" --study "$work/status"
+refused "another ledger" "$tacet" disclose "$work/one.json" --ledger "$work/two.db"
+refused "unexpected argument" "$tacet" disclose "$work/one.json" "$work/status"
 
 # A receipt holds, and one changed bit of any part breaks it.
-"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --manifest "$work/r/manifest.json" \
+"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --release "$work/r" \
     --out "$work/r/receipt.json" || fail "no receipt"
 verify() { "$ledger" ledger verify --receipt "$work/r/receipt.json" --ring "$work/keys/receipt.ring" "$@"; }
 verify --json >"$work/out" || fail "the receipt does not hold: $(cat "$work/out")"
@@ -169,7 +172,7 @@ refused "not in the ring" "$ledger" ledger verify --receipt "$work/r/receipt.jso
 refused "in use" "$ledger" ledger keys --dir "$work/others"
 "$ledger" ledger keys --dir "$work/keys" --rotate >/dev/null || fail "no rotation"
 verify >/dev/null || fail "an older receipt is not accepted after a rotation"
-"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --manifest "$work/r/manifest.json" \
+"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --release "$work/r" \
     --out "$work/r/second.json" || fail "no receipt by the next key"
 "$ledger" ledger verify --receipt "$work/r/second.json" --ring "$work/keys/receipt.ring" >/dev/null || fail "the next key is not known"
 key=$(sed 's/.*"key":"\([0-9a-f]*\)","made".*/\1/; t; d' "$work/others/receipt.ring")

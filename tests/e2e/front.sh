@@ -25,7 +25,7 @@ quiet_out "an unknown command"
 grep -q "no command 'no-such-command'" "$work/err" || fail "an unknown command is not named"
 expect 2 "$bin/tacet" help no-such-command
 ! grep -q 'did you mean' "$work/err" || fail "a name is offered that nobody would have meant"
-for word in simulate repro bench noise gp-ucb; do
+for word in simulate repro noise gp-ucb; do
     expect 2 "$bin/tacet" "$word" --help
     grep -q "'$word' is in tacet-lab" "$work/err" || fail "tacet $word does not say where it is"
     "$bin/tacet-lab" --commands | grep -q "^$word" || fail "tacet-lab has no $word"

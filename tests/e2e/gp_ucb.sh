@@ -57,7 +57,6 @@ refuse 1 "good.csv:.*'x3'" --data good.csv --inputs x1,x3 --target y --lengthsca
 refuse 1 "good.csv:.*'z'" --data good.csv --inputs x1 --target z --lengthscale 1 --queries 3
 refuse 2 "good.csv:.*'x1'.*twice" --data good.csv --inputs x1,x1 --target y --lengthscale 1 --queries 3
 refuse 2 'good.csv: --queries 5, but the table has 4 rows' --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 5
-refuse 2 'good.csv: --first 4, but the rows of the table are 0 to 3' --data good.csv $m --first 4
 refuse 2 "lengthscale: '0' is not a number greater than 0" --data good.csv --inputs x1,x2 --target y --lengthscale 0 --queries 3
 refuse 2 'lengthscale' --data good.csv --inputs x1,x2 --target y --lengthscale -1 --queries 3
 refuse 2 'lengthscale' --data good.csv --inputs x1,x2 --target y --lengthscale nan --queries 3
@@ -69,7 +68,6 @@ refuse 2 'queries' --data good.csv --inputs x1,x2 --target y --lengthscale 1
 refuse 2 'signal-var' --data good.csv $m --signal-var 0
 refuse 2 'noise-var' --data good.csv $m --noise-var -1
 refuse 2 'delta-ucb' --data good.csv $m --delta-ucb 1
-refuse 2 'first' --data good.csv $m --first 1.5
 refuse 2 'kernel' --data good.csv $m --kernel cubic
 refuse 2 'no-such' --data good.csv $m --no-such-option
 

@@ -7,7 +7,7 @@ modes() { (cd "$1" && find . -type f -exec stat -c '%a %n' {} + | LC_ALL=C sort 
 umask 022
 
 "$tacet" server init --dir "$work/server" >/dev/null
-"$tacet" curator init --dir "$work/curator" --name study --days 2 --host example.org,10.1.2.3 >/dev/null
+"$tacet" curator init --dir "$work/curator" --days 2 --host example.org,10.1.2.3 >/dev/null
 modes "$work/server" >"$work/got"
 printf '%s\n' '600 ./ca.key' '644 ./ca.pem' '600 ./server.key' '644 ./server.pem' >"$work/want"
 cmp -s "$work/got" "$work/want" || fail "files of the server: $(cat "$work/got")"

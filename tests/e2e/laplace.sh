@@ -29,7 +29,7 @@ stop() {
 model() { # model STATE OPTIONS...
     local state=$1
     shift
-    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --lengthscale 2 --initial 3 --seed 5 \
+    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --lengthscale 2 --seed 5 \
         --json "$@" >"$work/out" 2>"$work/err" || fail "the modeler failed: $*"
 }
 rows() { sed -n 's/.*"rows":\(\[[^]]*\]\).*/\1/p' "$work/out"; }

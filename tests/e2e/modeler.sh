@@ -14,7 +14,7 @@ await "$work/ready"
 run() { # CODE STATE OPTIONS...
     local want=$1 state=$2
     shift 2
-    expect "$want" "$TACET_BIN/tacet-modeler" run --url "${at:-$url}" --keys "${with:-$work/keys/modeler}" --state "$work/$state" --lengthscale 4 --initial 3 \
+    expect "$want" "$TACET_BIN/tacet-modeler" run --url "${at:-$url}" --keys "${with:-$work/keys/modeler}" --state "$work/$state" --lengthscale 4 \
         --patience 5 --json "$@"
 }
 says() {
@@ -48,7 +48,9 @@ grep -q '"queries_left":7' "$work/out" || fail "one more query was not one more"
 run 0 longer --queries 13 # nothing more
 grep -q '"queries_left":7' "$work/out" || fail "a finished run asked again"
 # The other way of showing who it is.
-run 0 second --queries 3 --certificate
+cp -r "$work/keys/modeler" "$work/certified"
+rm "$work/certified/token"
+with=$work/certified run 0 second --queries 3
 grep -q '"queries_left":4' "$work/out" || fail "three more were not three more"
 # The budget ends in the middle: exit code 3, what was answered stays, and the best of it is told.
 run 3 third --queries 10
@@ -81,7 +83,7 @@ printf '#!/bin/sh\nread -r h; read -r r; a=${r%%,*}\n[ $((a %% 3)) != 0 ] || exi
 chmod +x "$work/evaluate"
 rm "$work/ready"
 "$TACET_BIN/tacet-curator" serve --release "$work/release2" --keys "$work/keys" --data "$work/data.csv" --evaluate "$work/evaluate" \
-    --ledger "$work/second.db" --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>&1 &
+    --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>&1 &
 server=$!
 await "$work/ready"
 tuned() { # tuned CODE STATE OPTIONS...

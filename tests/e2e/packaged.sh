@@ -12,7 +12,7 @@ keys=$work/keys
 tacet server init --dir "$keys" --host 127.0.0.1 >/dev/null
 mkdir -m 0700 "$work/state" "$work/other"
 watcher=a-token-for-metrics-alone
-echo "$watcher" >"$work/watcher"
+echo "$watcher" >"$keys/metrics.token"
 # The variables that the unit sets, with its state folder here.
 given() { # FOLDER: as words for env
     sed -n 's/^Environment=//p' "$unit" | tr ' ' '\n' | grep -v -e TACET_STORE -e TACET_LISTEN | sed "s#/var/lib/tacet#$1#"
@@ -25,7 +25,7 @@ start() { # N [VARIABLE...]
     rm -f "$work/ready"
     # shellcheck disable=SC2086
     $unprivileged "$@" "$TACET_BIN/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0 \
-        --metrics-token-file "$work/watcher" --ready-file "$work/ready" >"$work/out" 2>"$work/log$n" &
+        --ready-file "$work/ready" >"$work/out" 2>"$work/log$n" &
     server=$!
     await "$work/ready"
 }

@@ -14,8 +14,8 @@ grep -q '"eps":0.02,[^}]*"better_than_random":false' "$work/out" || fail "noise 
 grep -q '"eps":50[^}]*"better_than_random":true' "$work/out" || fail "eps = 50 is called no better than random"
 grep -q '</svg>' "$work/plan.html" || fail "the page has no chart"
 grep -q 'no better than random at 20 queries' "$work/plan.html" || fail "the page has no advice"
-"$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
-    --threads 1 >"$work/two" 2>/dev/null
+taskset -c 0 "$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
+    >"$work/two" 2>/dev/null
 [ "$(sed 's/,"seconds".*//' "$work/out")" = "$(sed 's/,"seconds".*//' "$work/two")" ] ||
     fail "the number of threads or the order of --eps changes the plan"
 "$tacet" plan outsourced --mechanism laplace --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
@@ -25,13 +25,13 @@ grep -q '"eps":50[^}]*"better_than_random":true' "$work/laplace" || fail "laplac
 for name in random nonprivate; do # the references are the same, whatever the noise of the release
     [ "$(number $name "$work/laplace")" = "$(number $name "$work/out")" ] || fail "laplace has another reference: $name"
 done
-"$tacet" plan --model central --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/central" 2>/dev/null
+"$tacet" plan central --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/central" 2>/dev/null
 below "$(number nonprivate "$work/central")" "$(number random "$work/central")" "central, non-private against random"
-"$tacet" plan --model local-statistics --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
+"$tacet" plan local-statistics --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
 grep -q '"plan":"local-statistics"' "$work/lj" || fail "no plan for local-statistics"
-"$tacet" plan --model local --rounds 2000 --candidates 50 --eps 1,8 --trials 4 --json >"$work/local" 2>/dev/null
+"$tacet" plan local --rounds 2000 --arms 50 --eps 1,8 --trials 4 --json >"$work/local" 2>/dev/null
 below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "local, non-private against random"
-"$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/contextual" 2>/dev/null
+"$tacet" plan contextual --rounds 1000 --eps 1 --trials 3 >"$work/contextual" 2>/dev/null
 grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/contextual" || fail "contextual: $(cat "$work/contextual")"
 # Not asked for a number of functions, it goes on until the answer is settled; and it tells the band of chance.
 "$tacet" plan outsourced --rows 300 --lengthscale 0.4 --queries 25 --eps 20,40 --json >"$work/settled" 2>/dev/null
@@ -42,7 +42,7 @@ grep -q '"chance":{"low":[-0-9.e+]*,"high":' "$work/settled" || fail "no band of
 share() { # MODEL, OPTIONS
     model=$1
     shift
-    "$tacet" plan --model "$model" --candidates 30 "$@" --json >"$work/share" 2>/dev/null
+    "$tacet" plan "$model" --arms 30 "$@" --json >"$work/share" 2>/dev/null
 }
 told() {
     grep -q "$1" "$work/share" || fail "the share of the gain, not '$1': $(cat "$work/share")"
@@ -63,17 +63,24 @@ told '"close_from":{"low":4.0,"high":4.0},"settled":true'
 "$tacet" plan outsourced --rows 300 --lengthscale 0.02 --queries 5 --eps 1 --trials 2 --json >"$work/few" 2>/dev/null
 ! grep -q 'too hard' "$work/few" || fail "too hard, from two functions"
 # A space says how many coordinates there are and how large they are in units.
-"$tacet" plan outsourced --bounds age=20:80 --levels 'sex=M|F' --log income=1000:64000 --unit 'age=5,income=100%' --rows 100 --queries 5 \
+printf '{"columns":[{"name":"age","kind":"real","bounds":[20,80],"unit":5},{"name":"sex","kind":"category","levels":["M","F"]},
+{"name":"income","kind":"log","bounds":[1000,64000],"unit":"100%%"}]}' >"$work/space.json"
+"$tacet" plan outsourced --space "$work/space.json" --rows 100 --queries 5 \
     --eps 4 --trials 2 >"$work/space" 2>"$work/err"
 grep -q 'the space: 3 coordinates, corners 6.73 units' "$work/err" && grep -q 'dimension 3' "$work/space" || fail "a space: $(cat "$work/err")"
+box() { # half a diagonal, in units
+    awk -v r="$1" 'BEGIN { s = r / sqrt(2); printf "{\"columns\":[{\"name\":\"a\",\"bounds\":[%.9g,%.9g],\"unit\":1},{\"name\":\"b\",\"bounds\":[%.9g,%.9g],\"unit\":1}]}", -s, s, -s, s }' >"$work/$1.json"
+}
+box 100
+box 10
 # One eps: a verdict, and what would make a search worth it where it is not; a flat refusal would not tell.
-"$tacet" plan outsourced --rows 400 --radius 100 --queries 20 --eps 20 --trials 20 --json >"$work/worth" 2>/dev/null
+"$tacet" plan outsourced --rows 400 --space "$work/100.json" --queries 20 --eps 20 --trials 20 --json >"$work/worth" 2>/dev/null
 grep -q '"advice":"Worth it: at eps = 20 a search ends at .*"verdict":{"worth_it":true,"share_of_random":0.*"units_times_smaller":null' "$work/worth" ||
     fail "not worth it: $(cat "$work/worth")"
-"$tacet" plan outsourced --rows 400 --radius 10 --queries 20 --eps 0.05 --trials 20 --json >"$work/worth" 2>/dev/null
+"$tacet" plan outsourced --rows 400 --space "$work/10.json" --queries 20 --eps 0.05 --trials 20 --json >"$work/worth" 2>/dev/null
 grep -q '"advice":"Not .*worth it: at eps = 0.05 .* Units [0-9]* times smaller, which protect' "$work/worth" || fail "worth it: $(cat "$work/worth")"
 times=$(sed -n 's/.*"units_times_smaller":\([0-9]*\),.*/\1/p' "$work/worth")
-"$tacet" plan outsourced --rows 400 --radius 10 --queries 20 --eps "$(awk -v t="$times" 'BEGIN { print 0.05 * t }')" --trials 20 --json >"$work/smaller" 2>/dev/null
+"$tacet" plan outsourced --rows 400 --space "$work/10.json" --queries 20 --eps "$(awk -v t="$times" 'BEGIN { print 0.05 * t }')" --trials 20 --json >"$work/smaller" 2>/dev/null
 grep -q '"worth_it":true' "$work/smaller" || fail "an eps $times times as large does not make it worth it: $(cat "$work/smaller")"
 # An A/B study: privacy costs visitors, a larger lift fewer of them; and about as many as the shipped policy takes.
 visitors() { "$tacet" plan ab "$@" --json >"$work/ab" || fail "no plan of: $*"; sed -n "s/.*\"with_privacy\":{\"mean\":\([0-9.]*\).*\"without\":{\"mean\":\([0-9.]*\).*\"fixed_size\":\([0-9]*\).*/\1 \2 \3/p" "$work/ab"; }
@@ -91,17 +98,18 @@ refused() {
     [ "$code" = 2 ] || fail "exit code $code for: $*"
 }
 refused
-refused --model none
+refused none
 refused outsourced --eps 0
 refused outsourced --eps 1,x
 refused outsourced --rows 10 --queries 20
-refused --model central --dim 9
+refused central --dim 9
 refused outsourced --delta 2
-refused --model outsourced
-refused outsourced --known-prior
+refused ab --rate 0.04 --lift 1.2 --queries 20
+refused central --rows 20
 refused outsourced --mechanism published
 refused outsourced --mechanism laplace --delta 1e-5
-refused --model central --mechanism laplace
-refused outsourced --bounds age=20:80
-refused outsourced --bounds age=20:80 --unit age=5 --dim 2
+refused central --mechanism laplace
+refused outsourced --space "$work/space.json" --dim 2
+sed 's/,"unit":5//' "$work/space.json" >"$work/unitless.json"
+refused outsourced --space "$work/unitless.json"
 echo "ok"

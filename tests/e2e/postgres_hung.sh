@@ -14,10 +14,10 @@ printf 'x\n0\n0.25\n0.5\n0.75\n1\n' >"$work/arms.csv"
 tacet store init --store "$store" >/dev/null
 tacet study create --store "$store" --name slides --trust local --eps 1 --points "$work/arms.csv" --columns x --lengthscale 0.3 >/dev/null
 token=$(tacet study token --store "$store" --role owner)
-echo a-token-for-metrics-alone >"$work/watcher"
+echo a-token-for-metrics-alone >"$work/keys/metrics.token"
 start() {
     rm -f "$work/ready"
-    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --metrics-token-file "$work/watcher" \
+    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 \
         --ready-file "$work/ready" >"$work/out" 2>>"$work/log" &
     server=$!
     await "$work/ready"

@@ -10,7 +10,7 @@ open=${admin/user=postgres/user=tacet_open}
 psql=
 for folder in /usr/lib/postgresql/*/bin; do psql=$folder/psql; done
 
-"$tacet" study list --store "$admin" >/dev/null 2>&1 && fail "a store before it was made"
+"$tacet" study status --store "$admin" >/dev/null 2>&1 && fail "a store before it was made"
 "$tacet" store init --store "$admin" >/dev/null
 "$psql" -qc "ALTER ROLE tacet_trusted LOGIN; ALTER ROLE tacet_open LOGIN" "$admin"
 "$tacet" study create --store "$trusted,$open" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 \

@@ -9,7 +9,7 @@ printf '*:*:*:postgres:secret\n' >"$work/passwords"
 chmod 600 "$work/passwords"
 export PGSERVICEFILE="$work/services"
 tacet store init --store 'postgresql:///?service=tacet' >/dev/null || fail "a service is not accepted"
-tacet study list --store "postgresql:///postgres?host=$TACET_TEST_CLUSTER/pg&user=postgres&passfile=$work/passwords" >/dev/null ||
+tacet study status --store "postgresql:///postgres?host=$TACET_TEST_CLUSTER/pg&user=postgres&passfile=$work/passwords" >/dev/null ||
     fail "a password file is not accepted"
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
 start() { # STORE

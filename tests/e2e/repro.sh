@@ -124,7 +124,7 @@ for r in table + figure:
 values = [r["results"][0]["mean"] for r in figure]
 assert len(set(values)) == 3, f"rows of Figure 3 are the same: {values}"
 PY
-"$tacet-lab" repro outsourced-table-10 --trials 2 --threads 1 --json >"$work/two" 2>/dev/null
+taskset -c 0 "$tacet-lab" repro outsourced-table-10 --trials 2 --json >"$work/two" 2>/dev/null
 [ "$(rows <"$work/one")" = "$(rows <"$work/two")" ] || fail "the number of threads changes the result"
 ! [ "$(rows <"$work/one")" = "$("$tacet-lab" repro outsourced-table-10 --trials 2 --seed 2 --json 2>/dev/null | rows)" ] ||
     fail "the seed changes nothing"
@@ -133,8 +133,8 @@ PY
 grep -q '^| T = 10000 | O(' "$work/contextual.md" || fail "the markdown has no table"
 
 # Killed once a cell is kept: the next run finds it, and ends with the numbers of a run in one go.
-"$tacet-lab" repro outsourced-table-11 --trials 6 --json --threads 1 >"$work/whole" 2>/dev/null
-"$tacet-lab" repro outsourced-table-11 --trials 6 --json --threads 1 --out "$work/k" >/dev/null 2>&1 &
+taskset -c 0 "$tacet-lab" repro outsourced-table-11 --trials 6 --json >"$work/whole" 2>/dev/null
+taskset -c 0 "$tacet-lab" repro outsourced-table-11 --trials 6 --json --out "$work/k" >/dev/null 2>&1 &
 pid=$!
 tries=0
 while [ ! -s "$work/k/results.jsonl" ] && [ "$tries" -lt 600 ]; do

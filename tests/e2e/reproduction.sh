@@ -74,7 +74,7 @@ if len(cells) < 80:
     sys.exit(f"only {len(cells)} cells found: the check is blind")
 for name, row, column, label, value in random.sample(cells, int(os.environ.get("TACET_CELLS", "4"))):
     print(name, label, "column", column, value, flush=True)
-    done = subprocess.run([lab, "repro", name, "--quick", "--row", str(row), "--column", str(column)],
+    done = subprocess.run([lab, "repro", name, "--quick", "--cell", f"{row},{column}"],
                           capture_output=True, text=True)
     if done.stdout.strip() != value:
         sys.exit(f"{name}, {label}, column {column}: the page has {value}, the program {done.stdout.strip() or done.stderr}")

@@ -5,7 +5,7 @@
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 get() { curl -s -o "$work/body" -w '%{http_code}' --max-time 5 --cacert "$work/keys/ca.pem" "$@"; }
 tacet server init --dir "$work/keys" --host 127.0.0.1 --days 20 >/dev/null
-"$TACET_BIN/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --log json --ready-file "$work/ready" >"$work/out" 2>"$work/log" &
+"$TACET_BIN/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --json --ready-file "$work/ready" >"$work/out" 2>"$work/log" &
 first=$!
 pids=$first
 await "$work/ready"
@@ -96,7 +96,7 @@ wait "$pids" || fail "the server did not end in order without a ledger"
 
 # The collector has the same probes and the same log, and ends as soon.
 rm "$work/ready"
-"$TACET_BIN/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --log json --ready-file "$work/ready" >"$work/out" 2>"$work/log3" &
+"$TACET_BIN/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --json --ready-file "$work/ready" >"$work/out" 2>"$work/log3" &
 pids=$!
 await "$work/ready"
 [ "$(get "$url/v1/live")" = 200 ] || fail "the collector is not live"

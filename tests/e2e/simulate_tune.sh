@@ -26,7 +26,6 @@ awk 'BEGIN {
         print ""
     }
 }' >"$work/line.csv"
-expect 0 "$lab" simulate tune --world table --data "$work/line.csv" --records 2000 --trials 4 --players tune --json
+expect 0 "$lab" simulate tune --data "$work/line.csv" --records 2000 --trials 4 --players tune --json
 below "$(mean tune)" 3 "the gap on a table"
-expect 2 "$lab" simulate tune --world table
-expect 1 "$lab" simulate tune --world table --data "$work/first"
+expect 1 "$lab" simulate tune --data "$work/first"

@@ -19,9 +19,9 @@ code=0; "$bin/tacet" space check --space draft.json 2>err >/dev/null || code=$?
 [ $code -eq 2 ] && grep -q "'age'.*fill" err || fail "a draft is taken as it is: $(cat err)"
 
 # File and short options print the same.
-"$bin/tacet" space check --json --space s.json >a.json
-"$bin/tacet" space check --json --inputs age,income,sex,seen,bp --bounds age=17:90 --bounds bp=60:220 --log income=1000:6000000 \
-    --levels 'sex=Male|Female' --date seen=2021-01:2021-12-31 --missing bp=120 --unit 'age=5,income=10%,seen=2 weeks,bp=10' >b.json
+printf '{"columns":[{"name":"age","bounds":[17,90],"unit":5},{"name":"bp","bounds":[60,220],"unit":10},{"name":"sex","kind":"category","levels":["Male","Female"]}]}' >short.json
+"$bin/tacet" space check --json --space short.json >a.json
+"$bin/tacet" space check --json --inputs age,bp,sex --bounds age=17:90 --bounds bp=60:220 --levels 'sex=Male|Female' --unit age=5,bp=10 >b.json
 cmp a.json b.json || fail "file and options differ"
 
 # The check for the holder: stamped, with counts.
@@ -35,7 +35,8 @@ code=0; "$bin/tacet" space check --data t.csv --bounds bp=60:220 >out 2>err || c
 # Crowding: nearly all rows in the lowest 3 %.
 awk 'BEGIN { print "inc"; for (i = 0; i < 98; i++) print 1000 * (20 + i); print 900000; print 6000000 }' >inc.csv
 "$bin/tacet" space check --data inc.csv --bounds inc=0:6000000 | grep -q '98 % in the lowest 3 %.*log' || fail "crowding is not told"
-"$bin/tacet" space check --data inc.csv --log inc=1000:6000000 >out
+echo '{"columns":[{"name":"inc","kind":"log","bounds":[1000,6000000]}]}' >inc.json
+"$bin/tacet" space check --data inc.csv --space inc.json >out
 ! grep -q crowded out || fail "crowded on a log scale: $(cat out)"
 
 # Bad spaces: usage error, and the column named.
@@ -47,7 +48,8 @@ refuse() { # WORD OPTION…
 refuse "twice" --levels 'sex=M|F|M'
 refuse "'age'" --bounds age=90:17
 refuse "age=0" --bounds age=17:90 --unit age=0
-refuse "'w'" --log w=0:5
+sed "s/1000,/0,/" inc.json >zero.json
+refuse "'inc'" --space zero.json
 refuse "bmi=1" --bounds age=17:90 --unit bmi=1
 refuse "says it all" --space s.json --bounds age=17:90
 code=0; "$bin/tacet" space check --bounds nosuch=0:1 --data t.csv >/dev/null 2>err || code=$?

@@ -19,12 +19,12 @@ refuse() { # WORD OPTION…
     code=0; create --name bad --eps 1 --delta 1e-6 --trust central "$@" >/dev/null 2>err || code=$?
     [ $code -eq 2 ] && grep -q -e "$word" err || fail "'$*' gave $code: $(cat err)"
 }
-refuse "'w'" --log w=0:1 --levels 'a=x|y'
+refuse "'w'" --bounds w=1:0 --levels 'a=x|y'
 refuse "twice" --levels 'a=x|y|x'
 refuse "one of three" --space tune.json --points tune.json
 printf '{"name":"bad","trust":"central","budget":{"eps":1,"delta":1e-6},"prior":{"reward":[0,1]},"domain":{"space":{"columns":[{"name":"a","bounds":[2,1]}]}}}' >bad.json
 refuse "'a'" --definition bad.json
-if "$bin/tacet" study list --store st | grep -q bad; then fail "a study that was refused has its name"; fi
+if "$bin/tacet" study status --store st | grep -q bad; then fail "a study that was refused has its name"; fi
 
 "$bin/tacet" server init --dir keys --host 127.0.0.1,localhost >/dev/null
 "$bin/tacet" study token --store st --role owner >token

@@ -107,5 +107,5 @@ study release --study shop --out shop-model.json >/dev/null || fail "no model of
 grep -q '"action":\["[ABC]"\]' best || fail "no variant: $(cat best)"
 code=0; study create --name no --trust central --policy contextual --eps 100 --delta 1e-6 --yes --points arms.csv --columns x --bounds age=0:1 --contexts age --rounds 40 2>err || code=$?
 [ $code -eq 2 ] && grep -q 'pure eps' err || fail "a contextual study takes a delta: $code, $(cat err)"
-if study list | grep -q '^bad\|^no '; then fail "a study that was refused has its name"; fi
+if study status | grep -q '^bad\|^no '; then fail "a study that was refused has its name"; fi
 echo "studies go on, end, begin again and remember"

@@ -95,12 +95,12 @@ grep -q '"winners"' first || fail "no winners"
 [ "$(grep -o '"value"' first | wc -l)" -eq 1 ] || fail "more than one score"
 
 # What a privacy officer asks: a registry's entry, and a label.
-expect 0 "$bin/tacet" disclose --tuned first --ledger tune.ledger.db --format registry
+expect 0 "$bin/tacet" disclose first --ledger tune.ledger.db --format registry
 grep -q 'epsilon: *1' out || fail "the registry's entry"
-expect 0 "$bin/tacet" disclose --tuned first --ledger tune.ledger.db
+expect 0 "$bin/tacet" disclose first --ledger tune.ledger.db
 grep -q 'one validation record' out || fail "the label"
 echo '{"eps":1}' >no-result
-expect 1 "$bin/tacet" disclose --tuned no-result
+expect 1 "$bin/tacet" disclose no-result
 
 # Wrong programs.
 expect 1 tune --evaluate 'echo 0.8' --state a --ledger a.db
@@ -109,8 +109,8 @@ expect 1 tune --evaluate './missing' --state b --ledger b.db
 grep -q 'cannot be run' err || fail "a missing program"
 expect 0 "$bin/tacet" ledger show --ledger b.db --json
 [ "$(number entries)" = 0 ] || fail "a missing program is charged"
-expect 0 tune --evaluate 'exit 1' --state c --ledger c.db --evaluations 4 --restarts 0
-expect 0 tune --evaluate 'sleep 5' --state d --ledger d.db --evaluations 2 --timeout 0.2 --restarts 1 --kept 0 --json
+expect 0 tune --evaluate 'exit 1' --state c --ledger c.db --evaluations 4
+expect 0 tune --evaluate 'sleep 5' --state d --ledger d.db --evaluations 2 --timeout 0.2 --kept 0 --json
 grep -q '"winners":' out || fail "no winners without a score"
 ! grep -q score out || fail "a score without kept records"
 # Losses over a wide range, against a reference.

@@ -28,7 +28,7 @@ serve() { # serve NAME LISTEN OPTIONS...
 }
 model() { # model NAME
     "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$1.state" --queries $queries \
-        --lengthscale 2 --initial 3 --seed 5 --json >"$work/$1.json" 2>>"$work/modeler.err" &
+        --lengthscale 2 --seed 5 --json >"$work/$1.json" 2>>"$work/modeler.err" &
     modeler=$!
     pids=$modeler
 }

@@ -28,14 +28,6 @@ for words in 'at distance 2 it is eps = 6' 'at distance 3 it is eps = 9' 'becomi
 "$bin/tacet" ledger show --ledger r/ledger.db | grep -q '^entries 1,' || fail "more than one entry"
 "$bin/tacet" ledger verify --ledger r/ledger.db >/dev/null || fail "the ledger does not verify"
 
-# The same in short options makes the same manifest, but for what was drawn.
-"$bin/tacet" curate --values-unprotected --data t.csv --inputs group,dose,reading,seen --levels 'group=A|B|C|D' --log dose=10:1000 --integer reading=60:160 \
-    --date seen=2021-01-01:2021-12-31 --missing reading=flag:100 --unit 'dose=20%,reading=10,seen=30 days' --eps 3 --mechanism laplace \
-    --out dry --dry-run --json 2>/dev/null | sed 's/"seconds.*//' >short
-"$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --out dry --dry-run --json 2>/dev/null |
-    sed 's/"seconds.*//' >long
-cmp short long || fail "file and options differ"
-
 # Warnings before it is spent.
 "$bin/tacet" curate --data t.csv --space space.json --eps 20 --delta 0.01 --out dry --dry-run >/dev/null 2>err
 grep -q 'eps = 20 is above 10' err && grep -q 'delta = 0.01 is above 1/(10 n)' err || fail "no warnings: $(cat err)"

@@ -233,7 +233,7 @@ grep -A 1 'query:q[12]' "$work/body" | sed 's/"\(seq\|time\|answered_by\|row\)":
 [ "$(wc -l <"$work/entries")" = 2 ] || fail "the entries of a failed and of an ordinary evaluation differ: $(cat "$work/entries")"
 
 # A person: 202 until someone answers.
-serve --release "$work/second" --person
+serve --release "$work/second" --desk none
 post 202 '{"ticket":"p","row":5}'
 post 202 '{"ticket":"p","row":5}'
 "$curator" pending --release "$work/second" --json >"$work/body"

@@ -29,15 +29,19 @@ struct tacet_device_service {
 };
 
 tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_device_address *a, tacet_error *err) {
-    char token[TACET__TOKEN_BYTES] = "";
+    char token[TACET__TOKEN_BYTES] = "", authority[PATH_MAX], token_file[PATH_MAX];
     tacet__client_settings settings;
     *out = NULL;
-    if (a->server == NULL || a->study == NULL || a->authority == NULL || a->token_file == NULL) {
-        return tacet__fail(err, TACET_INVALID, "--server needs --study, --authority and --token-file");
+    if (a->server == NULL || a->study == NULL || a->keys == NULL) {
+        return tacet__fail(err, TACET_INVALID, "--server needs --study and --keys");
     }
     const size_t length = strlen(a->study);
     if (length == 0 || length > NAME_MOST || strspn(a->study, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length) {
         return tacet__fail(err, TACET_INVALID, "--study: no study has such a name");
+    }
+    if (snprintf(authority, sizeof authority, "%s/ca.pem", a->keys) >= PATH_MAX ||
+        snprintf(token_file, sizeof token_file, "%s/token", a->keys) >= PATH_MAX) {
+        return tacet__fail(err, TACET_INVALID, "--keys: the name is too long");
     }
     if (!(a->patience >= 0)) {
         return tacet__fail(err, TACET_INVALID, "--patience must not be less than 0");
@@ -50,9 +54,9 @@ tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_d
     s->patience = a->patience;
     tacet__client_defaults(&settings);
     settings.url = a->server;
-    settings.authority = a->authority;
+    settings.authority = authority;
     settings.token = token;
-    tacet_status status = tacet__client_token(token, a->token_file, err);
+    tacet_status status = tacet__client_token(token, token_file, err);
     TACET_THEN(status, tacet__client_open(&s->client, &settings, err));
     sodium_memzero(token, sizeof token);
     if (status != TACET_OK) {

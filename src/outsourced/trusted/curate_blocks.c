@@ -21,6 +21,7 @@
 #include <emmintrin.h>
 #endif
 #include <pthread.h>
+#include <sched.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,7 +425,8 @@ static size_t thread_count(const tacet__curate *job) {
     if (job->settings->threads > 0) {
         return job->settings->threads < THREADS_MOST ? job->settings->threads : THREADS_MOST;
     }
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t may; /* taskset and containers leave fewer than the machine has */
+    const long processors = sched_getaffinity(0, sizeof may, &may) == 0 ? CPU_COUNT(&may) : 1;
     const size_t useful = job->source.bytes / (4 * (size_t)TACET__CSV_BLOCK) + 1;
     const size_t most = processors < 1 ? 1 : processors > THREADS_MOST ? THREADS_MOST : (size_t)processors;
     return useful < most ? useful : most;

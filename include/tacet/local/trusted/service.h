@@ -18,9 +18,8 @@ extern "C" {
 
 /* Where it is and who asks. */
 typedef struct tacet_device_address {
-    const char *server;     /* https://host:port */
-    const char *authority;  /* file: PEM of the authority that signed the server's certificate */
-    const char *token_file; /* holds the device's token */
+    const char *server; /* https://host:port */
+    const char *keys;   /* folder: ca.pem, the authority that signed the server's certificate, and the device's token */
     const char *study;
     double patience; /* seconds to go on asking a server that is away; >= 0 */
 } tacet_device_address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h - looking after a store of studies: what is in it, who may ask, whether it holds together, copies.
  *
- * What `tacet study list|show|archive|snapshot|expire|token` and `tacet store` do, beside running servers or without
+ * What `tacet study status|show|archive|snapshot|expire|token` and `tacet store` do, beside running servers or without
  * them. Texts are JSON from malloc, as the commands print with --json; never a decision set, a reward or a state.
  * Statuses everywhere: NOT_FOUND, BUSY, IO, DENIED, CORRUPT, NO_MEMORY; UNSUPPORTED: a schema of another version.
  */

@@ -83,30 +83,26 @@ def plan(
     dim: int | None = None,
     lengthscale: float | None = None,
     noise: float | None = None,
-    radius: float | None = None,
     queries: int | None = None,
     rounds: int | None = None,
     mechanism: str | None = None,
-    known_prior: bool = False,
     trials: int | None = None,
     seed: int | None = None,
-    threads: int | None = None,
 ) -> SimulatedPlan:
     """Simulates a stated problem at several eps, as `tacet plan` does (docs/planning.md): `candidates` in `dim`
     coordinates, an objective that varies over `lengthscale` of the domain, measured with `noise`; `queries`
     (outsourced) or `rounds`. What is left out has the program's default. Ctrl-C ends it."""
     values = {
         "eps": eps, "delta": delta, "candidates": candidates, "dim": dim, "lengthscale": lengthscale, "noise": noise,
-        "radius": radius, "queries": queries, "rounds": rounds, "mechanism": mechanism, "trials": trials, "seed": seed,
-        "threads": threads,
+        "queries": queries, "rounds": rounds, "mechanism": mechanism, "trials": trials, "seed": seed,
     }  # fmt: skip
-    searched = model == "outsourced"
-    command = [_program(), "plan", *(["outsourced"] if searched else ["--model", model]), "--json"]
+    candidates_are = "--rows" if model == "outsourced" else "--arms"
+    command = [_program(), "plan", model, "--json"]
     for name, value in values.items():
         if value is not None:
             text = ",".join(repr(float(item)) for item in value) if isinstance(value, (list, tuple)) else str(value)
-            command += ["--rows" if searched and name == "candidates" else f"--{name}", text]
-    done = subprocess.run([*command, *["--known-prior"] * known_prior], capture_output=True, text=True, check=False)
+            command += [candidates_are if name == "candidates" else f"--{name}", text]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         words = (done.stderr.strip().splitlines() or ["the simulation failed"])[-1]
         raise (InvalidValue if done.returncode == 2 else Error)(words.partition(": ")[2].replace("--", ""))

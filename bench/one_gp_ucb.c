@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_gp_ucb.c - `tacet-lab bench gp-ucb`: the incremental GP against the bandwidth of memory.
- * Ring: programs; made-up data. Round t must read the t - 1 columns of V there are, 8 n (t - 1) bytes; the yardstick is
- * one dgemv over as many columns, T times; the line says which processor's dgemv, since OpenBLAS takes a slow one where
- * it does not know the processor (bench/run names one that fits). */
-#include "commands.h"
-
+/* one_gp_ucb.c - one_gp_ucb N D QUERIES TRIALS: the incremental GP against the bandwidth of memory, for gp.py. Each
+ * is done so often, in turn, and the best time counts, so that a busy machine disturbs both alike. Prints JSON: seconds
+ * (all of GP-UCB), stream_seconds, ratio, peak_bytes (of GP-UCB alone), allowed_bytes (1.2 x 8 n T and the data). Ring:
+ * programs; made-up data. Round t must read the t - 1 columns of V there are, 8 n (t - 1) bytes; the yardstick is one
+ * dgemv over as many columns, T times; the line says which processor's dgemv, since OpenBLAS takes a slow one where it
+ * does not know the processor (bench/run names one that fits). */
 #include "gp/linalg.h"
 #include "core/memory.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <tacet/core/simrng.h>
+#include <time.h>
 #include "gp/gp_ucb.h"
 
 typedef struct problem {
@@ -25,6 +27,12 @@ typedef struct problem {
     double *X; /* d x n */
     double *y; /* n */
 } problem;
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static double peak_bytes(void) {
     struct rusage usage;
@@ -76,7 +84,7 @@ static tacet_status optimise(const problem *p, double *seconds, double *of_syste
     tacet_kernel *kernel = NULL;
     tacet_policy *policy = NULL;
     const double before = system_seconds();
-    const double start = cli_seconds();
+    const double start = now();
     tacet_status status = tacet_kernel_parse(&spec, p->kernel, err);
     if (status == TACET_OK) {
         status = tacet_kernel_create(&kernel, &spec, err);
@@ -92,7 +100,7 @@ static tacet_status optimise(const problem *p, double *seconds, double *of_syste
             status = tacet_policy_observe(policy, s.ticket, p->y[s.index], err);
         }
     }
-    *seconds = cli_seconds() - start;
+    *seconds = now() - start;
     *of_system = system_seconds() - before;
     tacet_policy_free(policy);
     tacet_kernel_free(kernel);
@@ -119,11 +127,11 @@ static bool stream(const problem *p, double *seconds) {
         for (size_t j = 0; j < p->n; j++) {
             w[j] = 0;
         }
-        const double start = cli_seconds();
+        const double start = now();
         for (size_t t = 0; t < p->queries; t++) {
             tacet__gemv(false, p->n, t, -1, V, p->n, c, 1, w);
         }
-        *seconds = cli_seconds() - start;
+        *seconds = now() - start;
     }
     free(V);
     free(c);
@@ -131,48 +139,32 @@ static bool stream(const problem *p, double *seconds) {
     return ok;
 }
 
-static int print(const problem *p, double seconds, double of_system, double streaming, double peak) {
-    const double cells = (double)p->n * (double)p->queries;
-    const double allowed = 1.2 * 8 * cells + 8 * (double)p->n * (double)(p->d + 1);
-    const double read = 8 * (double)p->n * (double)p->queries * (double)(p->queries - 1) / 2;
-    return cli_tell(
-        cli_object("n d queries repeats seconds system_seconds stream_seconds stream_core ratio streamed_bytes "
-                   "peak_bytes allowed_bytes _rate _peak _allowed",
-                   J(p->n), J(p->d), J(p->queries), J(p->repeats), J(seconds), J(of_system), J(streaming),
-                   J(tacet__blas_core()), J(seconds / streaming), J(read), J(peak), J(allowed),
-                   J(1e-9 * read / streaming), J(1e-6 * peak), J(1e-6 * allowed)),
-        "n {n}, d {d}, {queries} queries: {seconds:.3f} s, streaming alone {stream_seconds:.3f} s ({_rate:.1f} GB/s, "
-        "dgemv for {stream_core}), ratio {ratio:.2f}\n"
-        "of it {system_seconds:.3f} s by the system, which clears fresh pages of V; the yardstick's were made before\n"
-        "peak {_peak:.1f} MB, allowed {_allowed:.1f} MB\n");
+static void print(const problem *p, double seconds, double of_system, double streaming, double peak) {
+    const double allowed = 1.2 * 8 * (double)p->n * (double)p->queries + 8 * (double)p->n * (double)(p->d + 1);
+    json_t *object = json_pack("{sf sf sf ss sf sf sf}", "seconds", seconds, "system_seconds", of_system,
+                               "stream_seconds", streaming, "stream_core", tacet__blas_core(), "ratio",
+                               seconds / streaming, "peak_bytes", peak, "allowed_bytes", allowed);
+    (void)json_dumpf(object, stdout, JSON_COMPACT);
+    (void)putchar('\n');
+    json_decref(object);
 }
 
-int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
-    problem p = {.n = 100000, .d = 5, .queries = 200, .repeats = 3, .seed = 1, .kernel = "se"};
-    const cli_option options[] = {
-        CLI_OPT("n", &p.n, "N", "candidates; default 100000"),
-        CLI_OPT("d", &p.d, "D", "coordinates; default 5"),
-        CLI_OPT("queries", &p.queries, "T", "rounds; default 200"),
-        CLI_OPT("repeats", &p.repeats, "K", "times each is measured, in turn; default 3"),
-        {0},
-    };
-    int code = CLI_EXIT_OK;
-    CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (p.n == 0 || p.d == 0 || p.queries < 2 || p.queries > p.n || p.repeats == 0) {
-        return cli_usage(self, "--n, --d and --repeats must be at least 1, --queries at least 2 and at most --n");
+int main(int argc, char **argv) {
+    problem p = {.seed = 1, .kernel = "se"};
+    size_t *const numbers[] = {&p.n, &p.d, &p.queries, &p.repeats};
+    for (int i = 0; i < 4 && i + 1 < argc; i++) {
+        *numbers[i] = strtoul(argv[i + 1], NULL, 10);
     }
-    tacet_error err;
-    tacet_error_clear(&err);
-    double best = (double)INFINITY;
-    double best_system = 0;
-    double best_stream = (double)INFINITY;
-    double peak = 0;
+    if (p.n == 0 || p.d == 0 || p.queries < 2 || p.queries > p.n || p.repeats == 0) {
+        fprintf(stderr, "usage: one_gp_ucb N D QUERIES TRIALS; queries are 2 to N\n");
+        return 2;
+    }
+    tacet_error err = {0};
+    double best = (double)INFINITY, best_system = 0, best_stream = (double)INFINITY, peak = 0;
     bool room = make(&p);
     tacet_status status = TACET_OK;
     for (size_t k = 0; k < p.repeats && room && status == TACET_OK; k++) {
-        double seconds = 0;
-        double of_system = 0;
-        cli_progress((double)k / (double)p.repeats, "measuring");
+        double seconds = 0, of_system = 0;
         status = optimise(&p, &seconds, &of_system, &err);
         best_system = seconds < best ? of_system : best_system;
         best = fmin(best, seconds);
@@ -180,18 +172,12 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
         room = status != TACET_OK || stream(&p, &seconds);
         best_stream = fmin(best_stream, seconds);
     }
-    cli_progress_end();
     if (status != TACET_OK || !room) {
-        code = CLI_EXIT_FAILED;
-        if (room) {
-            code = cli_fail(self, &err);
-        } else {
-            cli_say(self, "out of memory for %zu candidates and %zu queries", p.n, p.queries);
-        }
-    } else {
-        code = print(&p, best, best_system, best_stream, peak);
+        fprintf(stderr, "one_gp_ucb: %s\n", room ? err.message : "out of memory");
+        return 1;
     }
+    print(&p, best, best_system, best_stream, peak);
     free(p.X);
     free(p.y);
-    return code;
+    return 0;
 }
