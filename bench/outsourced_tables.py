@@ -3,7 +3,7 @@
 """outsourced_tables.py - the outsourced search on tables, with no model option, as a share of chance.
 
 Real tables (read from --data, never copied into the project; those that are missing are left out, saying so) and
-tabulated test functions. For every table and eps: the regret of `tacet-lab simulate outsourced --scenario table` over that of as
+tabulated test functions. For every table and eps: the regret of `tacet-lab simulate outsourced --world table` over that of as
 many random rows (1 = chance), beside a plain Gaussian process on the same released rows clipped to the box, and one on
 the records themselves. Two programs are compared on the same tables, seeds and noise by running it twice.
 
@@ -133,7 +133,7 @@ def make_tables(data, folder):
 
 def run(lab, table, eps, trials, seed, extra):
     name, file, inputs, target, options = table
-    command = [lab, "simulate", "outsourced", "--scenario", "table", "--data", file, "--inputs", inputs, "--target", target, "--eps", eps,
+    command = [lab, "simulate", "outsourced", "--world", "table", "--data", file, "--inputs", inputs, "--target", target, "--eps", eps,
                "--trials", str(trials), "--seed", str(seed), "--json"] + options + extra
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:

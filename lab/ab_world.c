@@ -173,7 +173,7 @@ tacet_status lab_ab_world_make(lab_ab_world *w, const char *name, size_t actions
     free(shares);
     if (!fill(w, name, rng)) {
         lab_ab_world_clear(w);
-        return tacet_error_set(err, TACET_INVALID, "--scenario is one of %s", LAB_AB_WORLDS);
+        return tacet_error_set(err, TACET_INVALID, "--world is one of %s", LAB_AB_WORLDS);
     }
     for (size_t c = 0; c < w->C; c++) {
         double sum = 0;

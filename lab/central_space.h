@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* central_space.h - `tacet-lab simulate central --scenario space`: studies over a space of five columns, beside what a
+/* central_space.h - `tacet-lab simulate central --world space`: studies over a space of five columns, beside what a
  * careful person would do by hand. Ring: programs; made-up data. */
 #ifndef TACET_LAB_CENTRAL_SPACE_H
 #define TACET_LAB_CENTRAL_SPACE_H

@@ -6,7 +6,7 @@
 #include "common/cli.h"
 
 int lab_sim_central(int argc, char **argv, const cli_command *self);
-/* `simulate central --scenario local-statistics`; published: the paper's algorithm; printed: with its own noise, Lemma
+/* `simulate central --world local-statistics`; published: the paper's algorithm; printed: with its own noise, Lemma
  * 5 as it stands, whose delta is told. */
 typedef struct lab_statistics {
     bool published, printed;

@@ -5,13 +5,13 @@
 
 static const cli_command COMMANDS[] = {
     {"simulate outsourced", "private release, modeler, regret: many seeded trials",
-     "[--scenario NAME] [--mechanism NAME] [options]",
+     "[--world NAME] [--mechanism NAME] [options]",
      "Makes a problem, releases its records by a mechanism, lets a modeler that sees only the release query rows, and "
      "prints the simple regret (distance of the best queried record from the best of all) with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate outsourced --eps 3.004166 --delta 1e-5 --trials 100 --json\n"
      "tacet-lab simulate outsourced --mechanism published --trials 100\n"
-     "tacet-lab simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimize",
+     "tacet-lab simulate outsourced --world csv --data houses.csv --inputs lat,lon --target price --log --minimize",
      lab_sim_outsourced},
     {"simulate central", "joint-DP bandits on made-up users, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
@@ -20,7 +20,7 @@ static const cli_command COMMANDS[] = {
      "the cumulative regret with its standard error.\n\n"
      "shipped releases growing batches, each shaped to tell most, or of counted arms; published is the "
      "algorithm of the paper, with its own noise or the proven one; nonprivate and random are the two ends.\n\n"
-     "With --scenario local-statistics nobody is trusted: each user scores the arms by the public model, and reports "
+     "With --world local-statistics nobody is trusted: each user scores the arms by the public model, and reports "
      "one noisy vector.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
@@ -36,7 +36,7 @@ static const cli_command COMMANDS[] = {
      "tacet-lab simulate local --eps 1 --trials 10 --json\n"
      "tacet-lab simulate local --algorithm tgp --mechanism laplace --parameters literal\n"
      "tacet-lab simulate local --algorithm moma --mechanism none --reward-law student3 --parameters orderwise\n"
-     "tacet-lab simulate local --scenario stocks --kernel precomputed --data DIR --true-range",
+     "tacet-lab simulate local --world stocks --kernel precomputed --data DIR --true-range",
      lab_sim_local},
     {"simulate tune", "settings chosen on private records: many seeded trials", "[options]",
      "Tunes made-up problems, or tables of real ones, with the product's own code and seeded noise, and says how far "
@@ -55,12 +55,12 @@ static const cli_command COMMANDS[] = {
      "tacet-lab simulate contextual --algorithm published --lengthscale 0.5",
      lab_sim_contextual},
     {"simulate ab", "A/B logs: the rule learnt from one noisy table, many seeded trials",
-     "[--scenario NAME] [--rows T] [--eps E] [options]",
+     "[--world NAME] [--rows T] [--eps E] [options]",
      "Draws a world (what each action earns in each context), a log of it, releases one table of the log and learns a "
      "rule. Prints the share of the possible uplift over even play, beside noisy counts of the same table, the same "
      "without noise and the best single action; how often 95 % intervals cover, and how wide they are.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet-lab simulate ab --scenario main --trials 60 --seed 1 --json", lab_sim_ab},
+     "tacet-lab simulate ab --world main --trials 60 --seed 1 --json", lab_sim_ab},
     {"simulate stopping", "running A/B tests that are looked at all the time: many seeded trials",
      "[--rate P] [--lift X] [options]",
      "Every ticket of a study at eps = 1 gets an arm by a fair coin and a reward of 0 or 1; after each release the "

@@ -331,7 +331,7 @@ tacet_status lab_problem_init(lab_problem *p, const char *scenario, const lab_ta
         k++;
     }
     if (k == sizeof KNOWN / sizeof *KNOWN) {
-        return tacet__fail(err, TACET_INVALID, "--scenario is grid, branin or csv, not '%s'", scenario);
+        return tacet__fail(err, TACET_INVALID, "--world is grid, branin or csv, not '%s'", scenario);
     }
     p->lengthscale = radius * (isnan(lengthscale) ? KNOWN[k].lengthscale : lengthscale);
     p->signal_var = isnan(signal_var) ? KNOWN[k].signal_var : signal_var;

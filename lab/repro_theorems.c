@@ -229,7 +229,7 @@ static tacet_status small_lemmas(repro_rows *b, tacet_error *err) {
         (void)snprintf(setting, sizeof setting, "alpha = %d, beta = 0.1", eps);
         status = tacet_gdp_delta(&half, sqrt(2) * eps / sqrt(8 * log(25)), eps / 2.0, err);
         repro_rows_add(b, "central", "Lemma 5: the matrix's delta claimed at alpha/2 / really", setting, 0.05, half,
-                       "`simulate central --scenario local-statistics --algorithm published --calibration published`");
+                       "`simulate central --world local-statistics --algorithm published --calibration published`");
     }
     for (size_t m = 25; m <= 400; m *= 4) {
         double shift = 0, kappa = 0, local = 0;

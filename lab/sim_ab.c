@@ -324,11 +324,11 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
     cli_wholes levels = {USUAL, 2};
     job j = {.world = "main", .rows = 20000, .trials = 60, .eps = 1, .seed = 1};
     const cli_option options[] = {
-        CLI_OPT("scenario", &j.world, "NAME",
-                "main, ind, cols, sparse, skew, low, half, null or revenue. Default main."),
+        CLI_OPT("world", &j.world, "NAME", "main, ind, cols, sparse, skew, low, half, null or revenue. Default main."),
         CLI_OPT("levels", &levels, "A,L,…", "Actions, then the levels of each context column. Default 5,6."),
         CLI_OPT("rows", &j.rows, "T", "Rows of a log. Default 20000."),
         CLI_OPT("eps", &j.eps, "E", "Default 1."),
+        CLI_OPT("range", &j.range, "LO:HI", "Declared range of rewards. Default 0:1, and 0:500 for revenue."),
         CLI_OPT("trials", &j.trials, "N", "Worlds, each with a log. Default 60."),
         CLI_OPT("seed", &j.seed, "S", "Default 1."),
         CLI_OPT("out", &j.log, "FILE", "Receives the first log as CSV, for tacet learn with the same --seed."),
@@ -336,7 +336,9 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    j.range = (cli_span){.lo = 0, .hi = strcmp(j.world, "revenue") == 0 ? 500 : 1};
+    if (j.range.lo == j.range.hi) {
+        j.range = (cli_span){.lo = 0, .hi = strcmp(j.world, "revenue") == 0 ? 500 : 1};
+    }
     if (!take_levels(&j, &levels) || j.trials == 0 || j.rows == 0 || !(j.eps > 0)) {
         return cli_usage(self, "--levels are numbers from 2 to 1000, --rows, --trials and --eps are above 0");
     }

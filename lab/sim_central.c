@@ -368,7 +368,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     double eps = 1, delta = NAN;
     const cli_option options[] = {
         CLI_OPT("algorithm", &algorithm_name, "NAME", "shipped (default), published, nonprivate or random."),
-        CLI_OPT("scenario", &scenario, "NAME",
+        CLI_OPT("world", &scenario, "NAME",
                 "paper (default): decision sets of section 6.1; drawn: decision sets, functions of a Matérn 5/2 "
                 "Gaussian process; space: no decision sets, but five columns, with what one would do by hand beside "
                 "the study; camelback, styblinski20, michalewicz10: fixed domains; box: points of a box of --dim 2, 3 "
@@ -456,7 +456,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     }
     if (s.outstanding > 1000000 || (!sets && (s.outstanding > 0 || s.missing > 0)) || (s.world.permuted && !drawn)) {
         return cli_usage(self, "--outstanding (at most a million) and --missing are for decision sets, --permute for "
-                               "--scenario drawn");
+                               "--world drawn");
     }
     if (space) {
         const central_space_request request = {.eps = eps,

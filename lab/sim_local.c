@@ -298,13 +298,13 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     const bool table = strcmp(w->scenario, "light") == 0 || strcmp(w->scenario, "stocks") == 0;
     const bool hard = strcmp(w->scenario, "hard") == 0;
     if (status == TACET_OK && !table && !hard && strcmp(w->scenario, "synthetic") != 0) {
-        status = tacet__fail(err, TACET_INVALID, "--scenario is synthetic, hard, light or stocks");
+        status = tacet__fail(err, TACET_INVALID, "--world is synthetic, hard, light or stocks");
     }
     if (status == TACET_OK && table != (strcmp(w->kernel, "precomputed") == 0)) {
-        status = tacet__fail(err, TACET_INVALID, "--kernel precomputed goes with --scenario light or stocks");
+        status = tacet__fail(err, TACET_INVALID, "--kernel precomputed goes with --world light or stocks");
     }
     if (status == TACET_OK && table && w->data == NULL) {
-        status = tacet__fail(err, TACET_INVALID, "--scenario %s needs --data DIR", w->scenario);
+        status = tacet__fail(err, TACET_INVALID, "--world %s needs --data DIR", w->scenario);
     }
     if (status != TACET_OK) {
         return status;
@@ -411,7 +411,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     s.local.horizon = 40000;
     const cli_option options[] = {
         CLI_HEADING("Problem"),
-        CLI_OPT("scenario", &w.scenario, "NAME",
+        CLI_OPT("world", &w.scenario, "NAME",
                 "synthetic (functions of the kernel's space on [0, 1]), hard (the instances behind the paper's lower "
                 "bound, "
                 "|f| <= "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_local_statistics.c - `tacet-lab simulate central --scenario local-statistics`: regret when every device adds its
+/* sim_local_statistics.c - `tacet-lab simulate central --world local-statistics`: regret when every device adds its
  * own noise. Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "central_env.h"

@@ -459,7 +459,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         CLI_HEADING("Problem"),
         CLI_OPT(
-            "scenario", &scenario, "NAME",
+            "world", &scenario, "NAME",
             "grid (100 x 100, functions from the prior), branin (31 x 31), csv (--data, with the authors' model), or "
             "table (--data, no model option, beside a plain Gaussian process and chance). Default grid."),
         CLI_OPT("data", &table.data, "FILE", "csv, table: the table."),

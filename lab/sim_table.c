@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_table.c - `tacet-lab simulate outsourced --scenario table`: a real table through the product's own curator and
+/* sim_table.c - `tacet-lab simulate outsourced --world table`: a real table through the product's own curator and
  * the product's own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial
  * releases the records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over
  * that of as many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a
@@ -329,7 +329,7 @@ static tacet_status choose_mechanism(work *w, tacet_error *err) {
     const tacet_law *law = status == TACET_OK ? tacet_curate_law(w->mechanism) : NULL;
     if (status == TACET_OK && law == NULL) {
         return tacet__fail(err, TACET_INVALID,
-                           "--scenario table takes a mechanism that adds noise to the columns themselves");
+                           "--world table takes a mechanism that adds noise to the columns themselves");
     }
     w->delta = isnan(r->delta) ? (law != NULL && law->pure ? 0 : 1e-5) : r->delta;
     return status;

@@ -89,8 +89,8 @@ static const cli_command COMMANDS[] = {
      "result a table of its fields. Several simulations share one chart and one table.\n\n"
      "The page is one file. It runs no script, loads nothing, fits a telephone, and follows the reader's light or "
      "dark setting. '-' reads standard input.",
-     "tacet-lab simulate outsourced --scenario grid --trials 20 --json > ours.json\n"
-     "tacet-lab simulate outsourced --scenario grid --trials 20 --mechanism random --json > random.json\n"
+     "tacet-lab simulate outsourced --world grid --trials 20 --json > ours.json\n"
+     "tacet-lab simulate outsourced --world grid --trials 20 --mechanism random --json > random.json\n"
      "tacet report --in ours.json --in random.json --out report.html --svg figures/",
      cmd_report},
     {0},

@@ -14,7 +14,7 @@ same() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > 0 && (a - b) ^ 2
 # Logs of two worlds, written by the simulator and learnt from as any file is: its figures.
 levels='action=0|1|2|3|4,column1=0|1|2|3|4|5'
 for world in main sparse; do
-    expect 0 "$bin/tacet-lab" simulate ab --scenario $world --trials 1 --seed 77 --out $world.csv --json
+    expect 0 "$bin/tacet-lab" simulate ab --world $world --trials 1 --seed 77 --out $world.csv --json
     cp out simulated
     expect 0 "$tacet" learn --data $world.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out $world.json --split 1,1,1,1,1 --json
     for pair in value:rule over_uniform:over_uniform over_logged:over_logged; do

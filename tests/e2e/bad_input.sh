@@ -151,8 +151,8 @@ wrong 2 "'0' is not" plan outsourced --rows 0
 wrong 2 "'0' is not" repro outsourced-table-1 --trials 0
 wrong 2 'needs --data DIR' repro outsourced-table-4
 wrong 2 'eps must be' simulate outsourced --eps 0 --trials 1
-wrong 2 '--scenario is' simulate central --scenario foo --trials 1
-wrong 2 '1 to 32 columns' simulate central --scenario drawn --category 65 --eps 1 --trials 1
+wrong 2 '--world is' simulate central --world foo --trials 1
+wrong 2 '1 to 32 columns' simulate central --world drawn --category 65 --eps 1 --trials 1
 wrong 2 'eps must be' simulate local --eps 0 --trials 1
 wrong 2 '--lengthscale' gp-ucb --data people.csv --inputs age --target response --lengthscale 0 --queries 3
 

@@ -54,7 +54,7 @@ run | grep -q '"private": *false' || { echo "seeded noise is not stamped"; exit 
 
 # Refused, with the reason.
 for bad in "--mechanism laplace" "--algorithm nothing" "--mechanism nothing" "--reward-law nothing" "--eps 0" \
-    "--tail 0" "--rounds 0" "--kernel precomputed" "--scenario light" "--trials 0"; do
+    "--tail 0" "--rounds 0" "--kernel precomputed" "--world light" "--trials 0"; do
     if "$bin/tacet-lab" simulate local --trials 1 --rounds 100 --arms 10 $bad >/dev/null 2>"${TMPDIR:-/tmp}/local.$$"; then
         echo "accepted: $bad"
         exit 1

@@ -4,7 +4,7 @@
 # which nobody comes. Branin, 961 records; seeds fixed, nothing statistical.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need python3
-sim() { "$TACET_BIN/tacet-lab" simulate outsourced --scenario branin --trials 4 --queries 10 --seed 5 --json "$@"; }
+sim() { "$TACET_BIN/tacet-lab" simulate outsourced --world branin --trials 4 --queries 10 --seed 5 --json "$@"; }
 sim --modeler known --eps 1 >"$work/known"
 sim --modeler known --eps 1000 >"$work/clear"
 sim --mechanism random >"$work/random"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # report.sh - results of other commands, as a person draws them: one page, well-formed charts, refusals with a reason.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
-"$tacet-lab" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism nonprivate --json >"$work/a.json" 2>/dev/null
-"$tacet-lab" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism random --json >"$work/b.json" 2>/dev/null
+"$tacet-lab" simulate outsourced --world grid --trials 2 --queries 8 --mechanism nonprivate --json >"$work/a.json" 2>/dev/null
+"$tacet-lab" simulate outsourced --world grid --trials 2 --queries 8 --mechanism random --json >"$work/b.json" 2>/dev/null
 "$tacet" report --in "$work/a.json" --in="$work/b.json" --out "$work/r.html" --svg "$work/svg" --json >"$work/out"
 grep -q '"charts":1' "$work/out" || fail "two simulations do not share one chart"
 grep -q 'outsourced grid nonprivate' "$work/r.html" || fail "a series has no name"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# simulate_table.sh - `tacet-lab simulate outsourced --scenario table`: a table through the product's curator and session, as a share of
+# simulate_table.sh - `tacet-lab simulate outsourced --world table`: a table through the product's curator and session, as a share of
 # chance, beside a plain Gaussian process; the same numbers for the same seed. Seeds fixed, nothing statistical.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 need python3
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 400; i++) { a = i % 20; b = int(i / 20); printf "%d,%d,%.4f\n", a, b, (a - 13) ^ 2 + (b - 4) ^ 2 } }' >"$work/t.csv"
-sim() { TMPDIR=$work "$TACET_BIN/tacet-lab" simulate outsourced --scenario table --data "$work/t.csv" --inputs a,b --target y --minimize --queries 20 --trials 3 --seed 4 --json "$@" 2>"$work/err"; }
+sim() { TMPDIR=$work "$TACET_BIN/tacet-lab" simulate outsourced --world table --data "$work/t.csv" --inputs a,b --target y --minimize --queries 20 --trials 3 --seed 4 --json "$@" 2>"$work/err"; }
 sim --eps 5 >"$work/a" || fail "it does not run"
 sim --eps 5 >"$work/b"
 sim --eps 5 --permute >"$work/permuted"
