@@ -9,6 +9,6 @@ check outsourced --world grid --queries 5 --mechanism laplace
 check contextual --rounds 500
 check contextual --rounds 500 --algorithm published
 check central --rounds 40
-check local-statistics --rounds 40
+check central --world local-statistics --rounds 40
 check local --rounds 40
 "$bin/tacet-lab" simulate outsourced --world grid --queries 5 --trials 1 2>/dev/null | grep -q 'not private' || { echo "the words do not say so"; exit 1; }
