@@ -48,6 +48,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
                 "uncovered, or, with private outputs, charged to the ledger's budget"),
         CLI_OPT("id", &settings.page.id, "COLUMN", "--desk: the column by which you know a record"),
         CLI_OPT("range", &range, "LO:HI", "--desk: where values are expected; one outside must be confirmed"),
+        CLI_OPT("ledger", &settings.desk.ledger, "FILE", "default ledger.db in the release folder"),
         CLI_OPT("auth", &auth, "HOW", "token, certificate or either (default)"),
         CLI_OPT("evaluate-seconds", &settings.desk.seconds, "S", "time-out of the command (default 60)"),
         CLI_OPT("patience", &settings.desk.patience, "S",
