@@ -22,8 +22,8 @@ static tacet_status keep(const tacet__event *event, void *user, tacet_error *err
     return TACET_OK;
 }
 
-/* The end of a ticket as the open store shows it. */
-#define SHOWN(seq) "SELECT observed FROM shown WHERE place & 0xFFFFFFFFFF = " seq
+/* The end of a ticket as the open store shows it; its place has the number in the lower 40 bits. */
+#define SHOWN(seq) "SELECT observed FROM shown WHERE (place & 1099511627775) = " seq
 
 static void expires(tacet__study_model model) {
     tacet__study study;
