@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # documents.sh - every document is two clicks from README.md or docs/README.md at most, and what documents name is there:
-# commands and their options as the programs tell them, symbols of C, make targets.
+# commands and their options as the programs tell them, symbols of C and Python, make targets, files, tests, requests,
+# and the headings that links lead to.
 set -eu
 cd "${TACET_SOURCE:?}"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
@@ -97,6 +98,78 @@ for name, text in documents.items():
                     there = option in all_options or foreign.search(part) or option in tool_options
                 if not there:
                     wrong.append(f"{name}: {f'tacet {here} has no' if here else 'there is no'} option --{option}")
+# Files, tests, identifiers and requests that a code span is, whole; headings that links lead to.
+roots = {name.split("/")[0] for name in files if "/" in name}
+folders = {os.path.dirname(name) for name in files}
+folders |= {parent for name in folders for parent in (name.rsplit("/", n)[0] for n in range(1, name.count("/") + 1))}
+bare = {os.path.basename(name) for name in files}
+made = re.compile(r"(example|score)\.(c|py)|server\.pem")  # what a page itself writes
+everything = " ".join(Path(name).read_text(errors="replace") for name in files if not name.endswith((".md", ".png", ".json")) and os.path.getsize(name) < 300000)
+identifiers = set(re.findall(r"\w+", everything))
+pythonic = set(re.findall(r"\w+", " ".join(Path(name).read_text() for name in files if name.startswith("python/") and name.endswith(".py"))))
+requests = set(re.findall(r"[a-z]+", Path("docs/openapi.json").read_text() + " ".join(
+    Path(name).read_text() for name in files if re.match(r"src/(outsourced/trusted/(routes|desk_\w+)|pages/\w+)\.c", name))))
+
+
+def is_file(name, document):
+    places = (name, os.path.join(os.path.dirname(document), name), f"include/{name}", f"src/{name}", f"python/{name}")
+    if any(os.path.exists(place) for place in places) or name.rstrip("/") in folders:
+        return True
+    shape = re.compile("(.*/)?" + re.escape(name.rstrip("/")).replace(r"\*", "[^/]*") + "(/.*)?")
+    return any(shape.fullmatch(known) for known in files)
+
+
+def headings(text):
+    lines = re.findall(r"^#+ (.*)$", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line)).strip().lower().replace(" ", "-") for line in lines}
+
+
+counted.update(files=0, tests=0, identifiers=0, requests=0, headings=0)
+for name, text in documents.items():
+    for link in re.findall(r"\]\(([^):]*#[^)]+)\)", text):
+        to, heading = link.split("#")
+        to = os.path.normpath(os.path.join(os.path.dirname(name), to)) if to else name
+        counted["headings"] += 1
+        if to in documents and heading not in headings(documents[to]):
+            wrong.append(f"{name}: {to} has no heading #{heading}")
+    if name in ("CHANGELOG.md", "docs/known-vulnerabilities.md"):
+        continue
+    for span in re.findall(r"`([^`\s]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)):
+        path = re.sub(r":\w.*", "", span)
+        if re.fullmatch(r"[\w.*-]+(/[\w.*-]*)+", path) and path.split("/")[0] in roots - {"build"} or re.fullmatch(r"tacet/[\w/]+\.h", path) or \
+                re.fullmatch(r"\w[\w.-]*\.(c|h|py|sh|md|ts|mjs|cdef)", path) and not made.fullmatch(path):
+            counted["files"] += 1
+            if not is_file(path, name):
+                wrong.append(f"{name}: there is no file {path}")
+        elif (found := re.fullmatch(r"([a-z0-9]+)\.([a-z0-9_]+)", span)) and os.path.isdir(f"tests/{found[1]}") and \
+                found[2] not in ("js", "html", "wasm", "persisted"):
+            counted["tests"] += 1
+            if not any(f"tests/{found[1]}/{stem}" in files for stem in (f"test_{found[2]}.c", f"{found[2]}.sh", f"test_{found[2]}.py")):
+                wrong.append(f"{name}: there is no test {span}")
+        elif re.fullmatch(r"\$?TACET_[A-Z0-9_]*[A-Z0-9]|[a-z0-9]+(_[a-z0-9]+){3,}", span):
+            counted["identifiers"] += 1
+            if span.lstrip("$") not in identifiers:
+                wrong.append(f"{name}: nothing is called {span}")
+        elif found := re.match(r"(?:tacet|trusted)((?:\.\w+)+)", span):
+            counted["identifiers"] += 1
+            if not set(found[1].split(".")[1:]) <= pythonic | {"db", "json"}:
+                wrong.append(f"{name}: Python has no {found[0]}")
+    for program in set(re.findall(r"build/bin/(\w[\w-]*)", text)):
+        counted["files"] += 1
+        source = re.sub(r"^test_([a-z]+)_(\w+)$", r"tests/\1/test_\2.c", program)
+        if not os.path.exists(f"{bins}/{program}") and source not in files and f"bench/{program}.c" not in files:
+            wrong.append(f"{name}: there is no build/bin/{program}")
+    for path in re.findall(r"`(?:GET|POST|DELETE) (/v1[^`?\s]*)", text):
+        counted["requests"] += 1
+        if not set(re.findall(r"[a-z]+", re.sub(r"\{\w+\}|NAME|[A-Z]\b", "", path[3:]))) <= requests:
+            wrong.append(f"{name}: there is no request {path}")
+    for line in re.findall(r"^    +(tacet [a-z].*)$", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S), re.M):
+        words = line.split("#")[0].split()
+        here = " ".join(words[1:3]) if " ".join(words[1:3]) in commands else words[1]
+        if here not in commands:
+            wrong.append(f"{name}: there is no command 'tacet {here}'")
+        else:
+            wrong += [f"{name}: tacet {here} has no option {word}" for word in words if word.startswith("--") and word[2:] not in commands[here] | everywhere]
 for line in sorted(set(wrong)):
     print(line)
 assert all(count > 20 for count in counted.values()), f"the check is blind: {counted}"
