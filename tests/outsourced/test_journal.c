@@ -174,6 +174,21 @@ static void test_rubbish(void **state) {
     free(text);
 }
 
+static void test_another_format_is_named(void **state) {
+    const fixture *f = *state;
+    tacet__journal j;
+    tacet_error err = {0};
+    size_t size = 0;
+    fill(f);
+    char *text = slurp(f->path, &size);
+    strstr(text, "tacet-journal-1")[strlen("tacet-journal-")] = '2';
+    spill(f->path, text, size);
+    assert_status(tacet__journal_open(&j, f->folder, f->settings, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "tacet-journal-2"));
+    assert_non_null(strstr(err.message, "tacet-journal-1"));
+    free(text);
+}
+
 /* An answer twice, and a ticket of two rows: neither can come from a run. */
 static void test_twice(void **state) {
     const fixture *f = *state;
@@ -212,6 +227,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_other_settings, setup, teardown),
         cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rubbish, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_another_format_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folder, setup, teardown),
     };

@@ -21,6 +21,7 @@
 enum { MOST_BYTES = 1 << 28 };
 
 static const char *const HOW[] = {"random", "model"};
+static const char FORMAT[] = "tacet-journal-1";
 
 static tacet_status append(tacet__journal *j, json_t *object, tacet_error *err) {
     if (j->fd < 0) {
@@ -72,13 +73,18 @@ static tacet_status replay_line(tacet__journal *j, json_t *line, const json_t *s
                                 tacet_error *err) {
     const char *text = NULL;
     const char *word = NULL;
+    const char *format = NULL;
     json_t *stored = NULL;
     json_int_t row = 0;
     double value = 0;
     if (number == 1) {
-        if (json_unpack(line, "{s{ss so}}", "start", "run", &text, "settings", &stored) != 0 ||
+        if (json_unpack(line, "{s{ss ss so}}", "start", "format", &format, "run", &text, "settings", &stored) != 0 ||
             strlen(text) >= sizeof j->run) {
             return tacet__fail(err, TACET_CORRUPT, "the journal does not begin with a run");
+        }
+        if (strcmp(format, FORMAT) != 0) {
+            return tacet__fail(err, TACET_CORRUPT, "the journal is of the format %.40s; this version reads %s", format,
+                               FORMAT);
         }
         if (!json_equal(stored, settings)) {
             return tacet__fail(err, TACET_CONFLICT,
@@ -165,7 +171,7 @@ tacet_status tacet__journal_none(tacet__journal *out, tacet_error *err) {
 
 static tacet_status begin(tacet__journal *j, const json_t *settings, tacet_error *err) {
     name_run(j);
-    return append(j, json_pack("{s{ss sO}}", "start", "run", j->run, "settings", settings), err);
+    return append(j, json_pack("{s{ss ss sO}}", "start", "format", FORMAT, "run", j->run, "settings", settings), err);
 }
 
 tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const json_t *settings, tacet_error *err) {
