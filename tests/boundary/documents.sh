@@ -142,7 +142,7 @@ for name, text in documents.items():
             if not is_file(path, name):
                 wrong.append(f"{name}: there is no file {path}")
         elif (found := re.fullmatch(r"([a-z0-9]+)\.([a-z0-9_]+)", span)) and os.path.isdir(f"tests/{found[1]}") and \
-                found[2] not in ("js", "html", "wasm", "persisted"):
+                found[2] not in ("js", "html", "wasm", "json", "csv", "persisted"):
             counted["tests"] += 1
             if not any(f"tests/{found[1]}/{stem}" in files for stem in (f"test_{found[2]}.c", f"{found[2]}.sh", f"test_{found[2]}.py")):
                 wrong.append(f"{name}: there is no test {span}")
