@@ -166,22 +166,22 @@ static const char FIGURE_SETTING[] =
     "paper leaves open how its functions reach 0.8 and what happens below 0: here they are "
     "drawn again until they do, and clipped. The published algorithm has 100 quadrature Fourier features.";
 static const char ALPHA_WHY[] =
-    "The order over eps is the paper's: more privacy, more regret. The level cannot be: with the noise of the paper's "
-    "own proof hardly anything is learnt in 1,024 rounds unless eps is large. That noise, in five contradictory "
-    "readings (`tacet-lab repro bounds`), gives far more privacy than is claimed. A delta of 0.1 protects nobody: "
-    "publishing every tenth record satisfies it; the last column is what we would ask for.";
+    "The order over eps is the paper's: more privacy, more regret. The level is not: with the noise of the "
+    "paper's own proof, in any of its five contradictory readings (`tacet-lab repro bounds`), hardly anything is "
+    "learnt in 1,024 rounds unless eps is large. A delta of 0.1 protects nobody (publishing every tenth record "
+    "satisfies it); use the last column.";
 static const char BETA_WHY[] =
     "The paper says that the regret grows as delta falls. With its own noise hardly anything is learnt at any of "
-    "these; with the noise that is needed, and as shipped, the order is the paper's.";
+    "these; with the noise that is needed, and as shipped, it does.";
 static const char TABLE_SETTING[] =
     "Fixed domains, T = 10,000. The paper gives no noise, scaling or kernels: here every function is scaled to [0, 1], "
     "rewards carry normal noise of standard deviation 0.1 and are clipped, Camelback is a grid of 31 x 31 points, the "
     "others have 41 values a coordinate and additive kernels.";
 static const char TABLE_WHY[] =
-    "Nothing here can agree but by chance: the paper does not define the problem, and its non-private regret shows "
-    "other units. It does not say how it maximized over so many arms: as published scores the arm played last, it "
-    "with one of five coordinates changed, and 64 at random. On two of the three functions it then loses more than "
-    "random arms where noise is large.";
+    "Agreement is chance here: the paper does not define the problem, and its non-private regret shows other "
+    "units. It does not say how it maximized over so many arms: as published scores the arm played last, that arm "
+    "with one of five coordinates changed, and 64 at random. On two of the three functions it then loses more "
+    "than random arms where noise is large.";
 
 static const repro_entry ENTRIES[] = {{"central-figure-1", "regret against eps (alpha)", FIGURE_SETTING, ALPHA_WHY,
                                        false, &FIGURES[0], build_figure, NULL},

@@ -86,9 +86,9 @@ static const char SETTING[] =
     "norm 1, reward noise 0.1, contexts uniform. The paper proves a rate and measures nothing: its column is "
     "sqrt(gamma_T/T) + gamma_T/(eps T) with all constants set to 1: compare slopes, not levels.";
 static const char WHY[] =
-    "The published mechanism falls as the rate's second term once T is large. The non-private part falls faster than "
-    "the first term: the loss is second order in the error of the estimate. What ships has the same guarantee and a "
-    "smaller constant (src/contextual/README.md).";
+    "Once T is large the published mechanism falls as the rate's second term. The non-private part falls faster "
+    "than the first term: the loss is second order in the error of the estimate. What ships has the same "
+    "guarantee and a smaller constant (src/contextual/README.md).";
 
 static const repro_entry ENTRIES[] = {
     {"contextual-rate", "error against T and eps", SETTING, WHY, false, NULL, build, conclude}};

@@ -178,18 +178,17 @@ static void where_moma_stands(repro_plan *plan) {
     "gives neither T nor eps nor the constants of its order-wise parameters: all of these are chosen here. "
 static const char SETTING[] = COMMON "1 is uniform random play.";
 static const char WHY[] =
-    "The paper says that MoMA is lowest. Which one is depends on the constants that are dropped, and on whether the "
-    "dimension in MoMA's width is a rank or a count (src/local/README.md); without privacy it is MoMA. Bounded reports "
-    "need no truncation and no medians: the plain "
-    "algorithm with its proven width is far below all three.";
+    "The paper says that MoMA is lowest. That depends on the constants that are dropped, and on whether the "
+    "dimension in MoMA's width is a rank or a count (src/local/README.md); without privacy it is true. Bounded "
+    "reports need no truncation and no medians: the plain algorithm with its proven width is far below all three.";
 
 static const char SENSITIVITY[] =
     "Panel (a) of Figure 2 with other constants, T (5,000 to 80,000) and eps (0.25 to 16), which the paper does not "
     "give; the rows are those of `tacet-lab repro local-sensitivity`.";
 static const char SENSITIVITY_WHY[] =
-    "Under Laplace reports TGP is lowest, or within its error of the lowest, whatever the constants: MoMA keeps one "
-    "median lane of k, and pays for all its lanes before it learns anything. It comes close as eps or T grows. The "
-    "paper's ranking holds without privacy and under heavy tails (Figure 2, (d) to (f)).";
+    "Under Laplace reports TGP is lowest, or within its error of the lowest, whatever the constants: MoMA keeps "
+    "one median lane of k and pays for all. It comes close as eps or T grows. The paper's ranking holds without "
+    "privacy and under heavy tails (Figure 2, (d) to (f)).";
 
 static const repro_entry ENTRIES[] = {
     {"local-figure-2", "three algorithms, private and heavy-tailed; sensors and stocks with --data", SETTING, WHY,

@@ -307,34 +307,31 @@ static const char FIGURE_SETTING[] =
            "the signal's standard deviation; differences are taken function by function.";
 
 static const char GRID_WHY[] =
-    "Where the condition on r holds the projection is a linear map of the plane into r dimensions, and the larger r "
-    "is, "
-    "the less it distorts; beyond the condition the mechanism changes the singular values, which distorts most. Both "
-    "sides of the paper's tables come out so. Where a row differs, ours is lower, as is our non-private regret beside "
+    "Within the condition on r the projection is a linear map of the plane into r dimensions, and the larger r "
+    "is, the less it distorts; beyond it the mechanism changes the singular values, which distorts most. Both "
+    "sides of the paper's tables show it. Where a row differs, ours is lower, as is our non-private regret beside "
     "the paper's (by the text of Figure 2). The mechanism is not differentially private at all "
-    "(src/outsourced/README.md); as shipped the rows carry Gaussian noise with a proof, or Euclidean Laplace noise, "
-    "which in two dimensions is less at the same eps and needs no delta.";
+    "(src/outsourced/README.md); as shipped the rows carry Gaussian noise with a proof, or Euclidean Laplace "
+    "noise, which is less in two dimensions and needs no delta.";
 static const char LOANS_WHY[] =
-    "The paper's own table is not public, so that levels cannot agree except by chance; what can be compared is the "
-    "distance to the non-private optimiser and to random rows. In inputs that are not stretched (sigma_min 407) the "
-    "non-private optimiser loses to every projected run, 0.032 against 0.011 to 0.015: its proven width explores a "
-    "cube of many lengthscales with 50 queries, and a projection, or a fifth of beta_t (0.008), makes it explore less "
-    "(`tacet-lab simulate outsourced --beta-scale 0.2`).";
+    "The paper's table is not public, so levels agree only by chance; compare the distance to the non-private "
+    "optimiser and to random rows. In inputs that are not stretched (sigma_min 407) the non-private optimiser "
+    "loses to every projected run, 0.032 against 0.011 to 0.015: its proven width explores too much for 50 "
+    "queries, and a projection, or a fifth of beta_t (0.008), makes it explore less (`tacet-lab simulate "
+    "outsourced --beta-scale 0.2`).";
 static const char PROPERTY_WHY[] =
-    "The paper's own table is not public, so that levels cannot agree except by chance. Here the cheapest place is an "
-    "outlier that a smooth model hardly predicts: even the non-private optimiser gains little on random rows, and "
-    "nothing between the columns exceeds the errors by much.";
+    "The paper's table is not public, so levels agree only by chance. The cheapest place is an outlier that a "
+    "smooth model hardly predicts: even the non-private optimiser gains little on random rows.";
 static const char BRANIN_WHY[] =
-    "The second axis is shrunk 2.2 times: dividing by lengthscales fitted by maximum likelihood does the same "
-    "(sigma_min 187 from all 961 rows). The paper's regret of 0.0 at its choice of r, the best of 961 rows in all 50 "
-    "runs, does not come out, and its own text speaks against it: it puts the same run (r = 10, eps = e^2.3) 0.004 sd "
-    "above the non-private regret, which is at least 0. Here the best row is 0.155 above the second, and about half "
-    "of the runs end on the second. Other starts, noise variances and widths give 0.03 to 0.13 for the "
-    "non-private optimiser. Small r fails less here than in the paper: three random directions still keep the plane.";
+    "The second axis is shrunk 2.2 times, as dividing by lengthscales fitted by maximum likelihood does "
+    "(sigma_min 187). The paper's regret of 0.0 at its choice of r does not come out, and its own text speaks "
+    "against it: it puts the same run (r = 10, eps = e^2.3) 0.004 sd above the non-private regret, which is at "
+    "least 0. Here the best row is 0.155 above the second, and about half of the runs end on the second. Other "
+    "starts, noise variances and widths give 0.03 to 0.13 for the non-private optimiser. Small r fails less here "
+    "than in the paper: three random directions still keep the plane.";
 static const char FIGURE_WHY[] =
-    "The smallest eps are where the published mechanism distorts most and where a real guarantee costs most. A "
-    "difference below 0 means that the non-private optimiser, with its proven and cautious width, did worse than the "
-    "one on distorted rows. Panels on data use a different table than the paper's.";
+    "A difference below 0 means that the non-private optimiser, with its proven and cautious width, did worse "
+    "than the one on distorted rows. Panels on data use a different table than the paper's.";
 
 static const repro_entry ENTRIES[] = {
     {"outsourced-table-1", "grid, eps = e^1.1", GRID_SETTING, GRID_WHY, false, &TABLES[0], build_table, NULL},
