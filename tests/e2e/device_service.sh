@@ -3,12 +3,7 @@
 # device_service.sh - `tacet device` against a real server: suggest, report, the same bits on every retry, also after the
 # server was killed; a study that asks for more than the device gives gets nothing.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
-serve() { # serve LISTEN
-    rm -f "$work/ready"
-    "$tacet" server --store "$work/studies" --keys "$work/keys" --listen "$1" --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
-    server=$!
-    await "$work/ready"
-}
+serve() { up "$tacet" server --store "$work/studies" --keys "$work/keys" --listen "$1"; }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 
 printf 'x\n0\n0.5\n1\n' >"$work/places.csv"

@@ -3,12 +3,7 @@
 # device_sets.sh - a study whose decision sets stay on the devices, against a real collector: devices choose, report one
 # direction each, once per ticket, charged; the study learns; a study that asks for more than the device gives gets nothing.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
-serve() {
-    rm -f "$work/ready"
-    "$tacet" collector --store "$work/studies" --keys "$work/keys" --listen "$1" --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
-    server=$!
-    await "$work/ready"
-}
+serve() { up "$tacet" collector --store "$work/studies" --keys "$work/keys" --listen "$1"; }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 expect 2 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
     --points /dev/null --columns x --lengthscale 0.4
@@ -59,9 +54,7 @@ wire="--study routes --keys $work/keys"
 }
 expect 0 "$tacet" study status --store "open:$work/studies"
 grep -q '25 observed' "$work/out" || { cat "$work/out"; fail "not 25 reports"; }
-kill "$server"
-wait "$server" || fail "the collector did not end well"
-server=
+down
 expect 0 "$tacet" study release --store "open:$work/studies" --study routes --out "$work/best.json" --json
 grep -q best "$work/best.json" || { cat "$work/best.json"; fail "no release"; }
 echo "25 devices, one byte each"

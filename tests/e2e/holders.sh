@@ -16,12 +16,10 @@ for k in 1 2 3; do
     "$bin/tacet-curator" init --dir "$work/keys$k" >/dev/null
 done
 serve() { # serve K LISTEN
-    rm -f "$work/ready"
-    "$bin/tacet-curator" serve --release "$work/release$1" --keys "$work/keys$1" --data "$work/data$1.csv" --ledger "$work/ledger$1.db" --target y \
-        --listen "$2" --ready-file "$work/ready" >/dev/null 2>>"$work/curator.log" &
-    servers[$1]=$!
-    pids="$pids $!"
-    await "$work/ready"
+    up "$bin/tacet-curator" serve --release "$work/release$1" --keys "$work/keys$1" --data "$work/data$1.csv" --ledger "$work/ledger$1.db" --target y \
+        --listen "$2"
+    servers[$1]=$server
+    pids="$pids $server"
     urls[$1]=$url
 }
 for k in 1 2 3; do serve $k 127.0.0.1:0; done
@@ -71,11 +69,7 @@ grep -q '"absent":' "$work/out" && fail "a holder that is back is called away"
     --new-budget "a test" --ledger "$work/other.db" >/dev/null
 kill "${servers[1]}"
 wait "${servers[1]}" 2>/dev/null || true
-rm -f "$work/ready"
-"$bin/tacet-curator" serve --release "$work/other" --keys "$work/keys1" --data "$work/data1.csv" --target y --ledger "$work/other.db" \
-    --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>>"$work/curator.log" &
-pids="$pids $!"
-await "$work/ready"
+up "$bin/tacet-curator" serve --release "$work/other" --keys "$work/keys1" --data "$work/data1.csv" --target y --ledger "$work/other.db" --listen 127.0.0.1:0
 expect 2 "$bin/tacet-modeler" run --url "$url" --keys "$work/keys1/modeler" --url "${urls[2]}" --keys "$work/keys2/modeler" --state "$work/odd"
 grep -q 'other columns' "$work/err" || fail "it does not say that the columns differ"
 expect 2 "$bin/tacet-modeler" run --url "$url" --keys "$work/keys1/modeler" --url "${urls[2]}" --state "$work/odd"

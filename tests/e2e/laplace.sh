@@ -14,18 +14,7 @@ curate() { # curate FOLDER OPTIONS...
     "$curator" curate $values --data "$work/data.csv" --inputs a,b --bounds a=0:14,b=0:14 --unit a=2,b=2 --eps 3 --mechanism laplace \
         --out "$work/$out" --ledger "$work/$out/ledger.db" --json "$@" >"$work/json" 2>"$work/err" || fail "no release"
 }
-serve() { # serve FOLDER
-    rm -f "$work/ready"
-    "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0 \
-        --ready-file "$work/ready" >/dev/null 2>"$work/err" &
-    server=$!
-    await "$work/ready"
-}
-stop() {
-    kill "$server"
-    wait "$server" || fail "the curator did not end well"
-    server=
-}
+serve() { up "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0; }
 model() { # model STATE OPTIONS...
     local state=$1
     shift
@@ -52,7 +41,7 @@ grep -q '"modeler":"eiv"' "$work/out" || fail "not the errors-in-variables model
 first=$(rows)
 model first --queries 8
 [ "$(rows)" = "$first" ] || fail "a finished run says something else"
-stop
+down
 totals 3.5
 
 # The same search over the same release asks for the same rows.
@@ -62,5 +51,5 @@ model law --queries 25
 first=$(rows)
 model again --queries 25
 [ "$(rows)" = "$first" ] || fail "the same search asks for other rows"
-stop
+down
 echo "pure eps from end to end"

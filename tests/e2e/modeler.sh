@@ -7,10 +7,7 @@ awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i
 "$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 20 --out "$work/release" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/other" >/dev/null
-"$TACET_BIN/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0 \
-    --ready-file "$work/ready" >/dev/null 2>&1 &
-server=$!
-await "$work/ready"
+up "$bin/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --target y --listen 127.0.0.1:0
 run() { # CODE STATE OPTIONS...
     local want=$1 state=$2
     shift 2
@@ -75,17 +72,12 @@ with=$work/nowhere run 1 fourth --queries 2
 [ ! -e "$work/fourth/journal.jsonl" ] || fail "a refused run began a journal"
 
 # An evaluator that cannot measure some rows: others are asked, nothing is asked for ever, and without any model option.
-kill "$server"
-wait "$server" || true
+down
 "$TACET_BIN/tacet-curator" curate --values-unprotected --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 60 --ticket second \
     --new-budget "a test" --ledger "$work/second.db" --out "$work/release2" >/dev/null
 printf '#!/bin/sh\nread -r h; read -r r; a=${r%%,*}\n[ $((a %% 3)) != 0 ] || exit 3\n[ ! -e %s/slow ] || sleep 5\necho "${r#*,}"\n' "$work" >"$work/evaluate"
 chmod +x "$work/evaluate"
-rm "$work/ready"
-"$TACET_BIN/tacet-curator" serve --release "$work/release2" --keys "$work/keys" --data "$work/data.csv" --evaluate "$work/evaluate" \
-    --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>&1 &
-server=$!
-await "$work/ready"
+up "$bin/tacet-curator" serve --release "$work/release2" --keys "$work/keys" --data "$work/data.csv" --evaluate "$work/evaluate" --listen 127.0.0.1:0
 tuned() { # tuned CODE STATE OPTIONS...
     local want=$1 state=$2 code=0
     shift 2
@@ -119,8 +111,6 @@ says 'the same command goes on'
 rm "$work/slow"
 tuned 0 fifth --queries 18
 # The curator is gone in the middle.
-kill "$server"
-wait "$server" || true
-server=
+down
 tuned 1 fifth --queries 20 --patience 0.2
 says 'the same command goes on'

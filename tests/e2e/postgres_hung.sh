@@ -15,13 +15,7 @@ tacet store init --store "$store" >/dev/null
 tacet study create --store "$store" --name slides --trust local --eps 1 --points "$work/arms.csv" --columns x --lengthscale 0.3 >/dev/null
 token=$(tacet study token --store "$store" --role owner)
 echo a-token-for-metrics-alone >"$work/keys/metrics.token"
-start() {
-    rm -f "$work/ready"
-    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 \
-        --ready-file "$work/ready" >"$work/out" 2>>"$work/log" &
-    server=$!
-    await "$work/ready"
-}
+start() { up "$bin/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0; }
 # PATH [curl options]: status and seconds.
 ask() {
     path=$1
@@ -100,6 +94,4 @@ until got=$(suggest) && [ "${got%% *}" = 201 ]; do
     sleep 0.5
 done
 grep -q 'waiting for the store\|cannot be reached yet' "$work/log" || fail "the log does not say what is waited for"
-kill -TERM "$server"
-wait "$server" || fail "the server did not end in order"
-server=""
+down

@@ -15,13 +15,7 @@ keys=$work/keys
 tacet server init --dir "$keys" --host 127.0.0.1 >/dev/null
 tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1 --lengthscale 0.3 >/dev/null
 owner=$(tacet study token --store "$store" --role owner)
-serve() {
-    rm -f "$work/ready"
-    "$TACET_BIN/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0 --ready-file "$work/ready" \
-        >"$work/out" 2>>"$work/log" &
-    server=$!
-    await "$work/ready"
-}
+serve() { up "$bin/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0; }
 ask() { curl -s --max-time 15 --cacert "$keys/ca.pem" -H "Authorization: Bearer $owner" "$url$1" ${2:+-d "$2"}; }
 pairs() { # N: so many rounds, each asked again until it is stored
     i=0

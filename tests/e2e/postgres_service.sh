@@ -13,14 +13,9 @@ tacet study status --store "postgresql:///postgres?host=$TACET_TEST_CLUSTER/pg&u
     fail "a password file is not accepted"
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
 start() { # STORE
-    rm -f "$work/ready"
-    "$TACET_BIN/tacet-server" server --store "$1" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>"$work/log" &
-    server=$!
-    await "$work/ready"
+    up "$bin/tacet-server" server --store "$1" --keys "$work/keys" --listen 127.0.0.1:0
     [ "$(curl -s -o /dev/null -w '%{http_code}' --cacert "$work/keys/ca.pem" "$(cat "$work/ready")/v1/ready")" = 200 ] || fail "not ready"
-    kill "$server"
-    wait "$server" || fail "the server did not end in order"
-    server=""
+    down
 }
 start 'postgresql:///?service=tacet'
 ! grep -q password "$work/log" || fail "a password is warned of that is not there"

@@ -54,9 +54,7 @@ if "$TACET_BIN/tacet" study status --store studies | grep -q menu; then fail "a 
 "$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x \
     --lengthscale 0.3 --minimize >/dev/null
 "$TACET_BIN/tacet" study token --store studies --role owner >token2
-"$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0 --ready-file address2 >/dev/null 2>&1 &
-server=$!
-await "address2"
+up "$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0
 ask() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat token2)" "$@"; }
 ask "$url/v1/studies/slides/suggestions" -d '{}' >suggestion
 grep -q '"action":\[' suggestion || fail "the collector suggests nothing: $(cat suggestion)"

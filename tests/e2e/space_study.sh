@@ -28,10 +28,8 @@ if "$bin/tacet" study status --store st | grep -q bad; then fail "a study that w
 
 "$bin/tacet" server init --dir keys --host 127.0.0.1,localhost >/dev/null
 "$bin/tacet" study token --store st --role owner >token
-"$bin/tacet-server" server --store st --keys keys --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
-server=$!
-await address
-ask() { path=$1; shift; curl -sS --retry 20 --retry-delay 1 --cacert keys/ca.pem -H "Authorization: Bearer $(cat token)" "$(cat address)/v1/studies/$path" "$@"; }
+up "$bin/tacet-server" server --store st --keys keys --listen 127.0.0.1:0
+ask() { path=$1; shift; curl -sS --retry 20 --retry-delay 1 --cacert keys/ca.pem -H "Authorization: Bearer $(cat token)" "$url/v1/studies/$path" "$@"; }
 for _ in 1 2 3 4 5; do
     ask tune/suggestions -d '{}' >suggestion
     grep -q '"point":{"rate":[0-9.e-]*,"layers":[1-8],"optimizer":"[a-z]*"}' suggestion || fail "no point: $(cat suggestion)"

@@ -46,10 +46,8 @@ code=0; "$bin/tacet" curate --values-unprotected --data bad.csv --space space.js
 # Searched over TLS, with more queries than the release was made for. Rows at random have a mean response of -0.1; the last ten that the model chose must be far above: in
 # six runs their mean was between 0.58 and 0.92.
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
-"$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --target response --queries 80 --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
-server=$!
-await address
-"$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state state --queries 80 --json >result 2>err || fail "no search: $(cat err)"
+up "$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --target response --queries 80 --listen 127.0.0.1:0
+"$bin/tacet" modeler run --url "$url" --keys keys/modeler --state state --queries 80 --json >result 2>err || fail "no search: $(cat err)"
 kill "$server"
 grep -q '"asked": *80\|"queries": *80' result || [ "$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | wc -l)" -eq 80 ] || fail "not 40 rows: $(cat result)"
 grep -q '"modeler":"averaging"' result || fail "another modeler: $(cat result)"

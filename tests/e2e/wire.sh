@@ -37,17 +37,7 @@ code=0
 "$curator" init --dir "$keys" >/dev/null 2>&1 || code=$?
 [ "$code" = 1 ] || fail "keys in use were replaced"
 
-serve() { # serve OPTIONS...: sets url
-    rm -f "$work/ready"
-    "$curator" serve --keys "$keys" --listen 127.0.0.1:0 --ready-file "$work/ready" "$@" >/dev/null 2>>"$work/curator.err" &
-    server=$!
-    await "$work/ready"
-}
-stop() {
-    kill "$server"
-    wait "$server" || fail "the service did not end well"
-    server=
-}
+serve() { up "$curator" serve --keys "$keys" --listen 127.0.0.1:0 "$@"; }
 request() { # request CURL-OPTIONS...: prints the status, 000 when there is none; the body is in $work/body
     curl -s -m 20 --noproxy '*' --cacert "$keys/ca.pem" -o "$work/body" -w '%{http_code}' "$@" || true
 }
@@ -75,7 +65,7 @@ serve --release "$work/release" --data "$work/data.csv" --target y
 [ "$(request "$url/v1/live")" = 200 ] || fail "the curator is not live"
 [ "$(request "$url/v1/ready")" = 200 ] || fail "the curator is not ready"
 [ "$(request -H 'Content-Length: 1' -H 'Transfer-Encoding: chunked' -d x "$url/v1/queries")" = 400 ] || fail "a length beside a transfer encoding"
-if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/curator.err"; then fail "a line of the log without time and level"; fi
+if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/log"; then fail "a line of the log without time and level"; fi
 
 # Who may ask.
 for path in /v1/manifest /v1/release /v1/queries /v1/queries/x /v1/ledger / /nothing; do
@@ -188,7 +178,7 @@ post 200 '{"ticket":"t-1","row":3}'
 cmp -s "$work/body" "$work/first" || fail "the answer changed over a crash"
 post 403 '{"ticket":"t-7","row":7}'
 made 6
-stop
+down
 "$TACET_BIN/tacet-ledger" ledger verify --ledger "$work/release/ledger.db" >/dev/null || fail "the ledger does not verify"
 
 # Evaluators that misbehave: 502 without a word of what they said, and the same ticket later succeeds.
@@ -197,20 +187,20 @@ serve --release "$work/second" --data "$work/data.csv" --evaluate 'echo secret-4
 post 502 '{"ticket":"e","row":2}'
 grep -q 42 "$work/body" && fail "the evaluator's words left the house"
 ask 502 /v1/queries/e
-grep -q 'exit code 42' "$work/curator.err" || fail "the curator's log does not say why"
+grep -q 'exit code 42' "$work/log" || fail "the curator's log does not say why"
 [ "$(request --cert "$modeler/client.pem" --key "$modeler/client.key" "$url/v1/ledger")" = 401 ] || fail "--auth token took a certificate"
 made 1
-stop
+down
 serve --release "$work/second" --data "$work/data.csv" --evaluate 'sleep 60' --evaluate-seconds 0.3
 post 502 '{"ticket":"e","row":2}'
 made 1
-stop
+down
 serve --release "$work/second" --data "$work/data.csv" --evaluate 'awk -F, "NR==2 {print \$3}"' --auth certificate
 [ "$(request -H "Authorization: Bearer $token" "$url/v1/ledger")" = 401 ] || fail "--auth certificate took a token"
 got=$(request --cert "$modeler/client.pem" --key "$modeler/client.key" -d '{"ticket":"e","row":2}' "$url/v1/queries")
 [ "$got" = 200 ] || fail "the mended evaluator: $got"
 has '"value":2.25'
-stop
+down
 
 # With private outputs an evaluator that fails for one record and not for the other: the same status, the same header fields,
 # the same members of the body, the same kind of entry. The curator's own log tells them apart.
@@ -223,9 +213,9 @@ for row in 1 2; do
 done
 cmp -s "$work/shape1" "$work/shape2" || fail "a failed evaluation has another shape: $(diff "$work/shape1" "$work/shape2")"
 grep -q '"status":"answered","value":V' "$work/shape2" || fail "no value for the failed evaluation: $(cat "$work/shape2")"
-grep -q 'row 2: the evaluator ended with exit code 43' "$work/curator.err" || fail "the curator is not told of the failed evaluation"
-grep -q 'row 1:' "$work/curator.err" && fail "the curator is told of an evaluation that did not fail"
-stop
+grep -q 'row 2: the evaluator ended with exit code 43' "$work/log" || fail "the curator is not told of the failed evaluation"
+grep -q 'row 1:' "$work/log" && fail "the curator is told of an evaluation that did not fail"
+down
 "$TACET_BIN/tacet-ledger" ledger show --ledger "$work/private/ledger.db" --json | tr '{' '\n' >"$work/body"
 [ "$(grep -c 'query:q[12]' "$work/body")" = 2 ] || fail "the ledger does not have an entry for each"
 grep -A 1 'query:q[12]' "$work/body" | sed 's/"\(seq\|time\|answered_by\|row\)":[0-9]*/"\1":N/g; s/"\(previous\|hash\)":"[0-9a-f]*"/"\1":H/g; s/row [12]/row N/g; s/:q[12]/:T/; s/},$//; s/}]}$//' |
@@ -245,4 +235,4 @@ code=0
 ask 200 /v1/queries/p
 has '"value":-7.5'
 made 2
-stop
+down

@@ -29,11 +29,7 @@ chmod +x "$work/measure"
 serve() { # serve LISTEN OPTIONS...: sets url
     local listen=$1
     shift
-    rm -f "$work/ready"
-    "$curator" serve --release "$work/release" --data "$work/data.csv" --keys "$work/keys" --listen "$listen" \
-        --ready-file "$work/ready" --evaluate "$work/measure" "$@" >/dev/null 2>>"$work/err" &
-    server=$!
-    await "$work/ready"
+    up "$curator" serve --release "$work/release" --data "$work/data.csv" --keys "$work/keys" --listen "$listen" --evaluate "$work/measure" "$@"
 }
 request() { # request FILE CURL-OPTIONS...: the body goes to FILE, the status to FILE.status, once it is there
     local file=$1
@@ -118,9 +114,7 @@ done
 # Asked again: the same bytes.
 request "$work/again" -d '{"ticket":"t3","row":3}' "$url/v1/queries"
 cmp -s "$work/again" "$work/ask.3" || fail "not the same answer again"
-kill "$server"
-wait "$server" || fail "the service did not end well"
-server=
+down
 "$TACET_BIN/tacet-ledger" ledger verify --ledger "$work/release/ledger.db" --json >"$work/json" || fail "the ledger does not verify"
 grep -q "\"entries\":$((all + 1))[,}]" "$work/json" || fail "not $all questions and a release: $(cat "$work/json")"
 echo "$all questions waited on 4 threads"

@@ -44,6 +44,17 @@ await() { # FILE: waits until a program has written it; $url is then what it say
     done
     url=$(cat "$1")
 }
+up() { # COMMAND...: starts a service, which is $server then, at $url; what it says goes to $work/log
+    rm -f "$work/ready"
+    "$@" --ready-file "$work/ready" >/dev/null 2>>"$work/log" &
+    server=$!
+    await "$work/ready"
+}
+down() { # ends it, in order
+    kill "$server"
+    wait "$server" || fail "the service did not end in order"
+    server=""
+}
 # Of what is in $work/out: the text or number of a JSON name.
 text() { sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p" "$work/out"; }
 number() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" "${2:-$work/out}"; }
