@@ -53,9 +53,8 @@ typedef struct books {
 
 static books open_books(double delta, tacet_accounting accounting) {
     books b = {.folder = test_mkdir()};
-    char path[512];
     tacet_ledger_settings budget;
-    (void)snprintf(path, sizeof path, "%s/ledger.db", b.folder);
+    OWN_TEXT char *path = test_text("%s/ledger.db", b.folder);
     tacet_ledger_settings_defaults(&budget);
     budget.eps = 10.01;
     budget.delta = delta;
@@ -101,7 +100,7 @@ static double distance(const double *a, const double *b, size_t k) {
 
 /* Whatever the batch is shaped for, at corners, inside and outside the box, with any rewards; and the bound is not far
  * from what is reached. */
-static void no_two_records_are_further_apart_than_charged(void **state) {
+TEST(no_two_records_are_further_apart_than_charged) {
     enum { TRIED = 120 };
     static const tacet__batch_noise NOISES[] = {{13.9, 1, 0}, {0.25, 0.1, 0}, {INFINITY, 1, 0}};
     tacet_simrng rng = test_rng(21, 0);
@@ -140,7 +139,7 @@ static void no_two_records_are_further_apart_than_charged(void **state) {
 }
 
 /* A point or reward that is no number is a record like any other. */
-static void nonsense_is_a_record(void **state) {
+TEST(nonsense_is_a_record) {
     static const tacet__batch_noise NOISE = {13.9, 1, 0};
     const tacet_central_settings s = settings_for_tests();
     tacet_central_learner *learner = NULL;
@@ -157,7 +156,7 @@ static void nonsense_is_a_record(void **state) {
 }
 
 /* Every batch costs what one costs; few numbers get l2 noise; pure eps is to be had. */
-static void batches_share_one_budget(void **state) {
+TEST(batches_share_one_budget) {
     for (int pure = 0; pure < 2; pure++) {
         books b = open_books(pure ? 0 : 0.1, TACET_ACCOUNTING_BASIC);
         tacet_central_settings s = settings_for_tests();
@@ -183,7 +182,7 @@ static void batches_share_one_budget(void **state) {
 }
 
 /* A ledger that adds up mu is charged for Gaussian noise, which has least of it. */
-static void a_ledger_of_mu_gets_gaussian_noise(void **state) {
+TEST(a_ledger_of_mu_gets_gaussian_noise) {
     books b = open_books(0.1, TACET_ACCOUNTING_GAUSSIAN);
     const tacet_central_settings s = settings_for_tests();
     tacet_central_settings pure = s;
@@ -203,7 +202,7 @@ static void a_ledger_of_mu_gets_gaussian_noise(void **state) {
 }
 
 /* What is reported between the end of a batch and its release is in the next one, once. */
-static void reports_wait_for_the_next_batch(void **state) {
+TEST(reports_wait_for_the_next_batch) {
     books b = open_books(0.1, TACET_ACCOUNTING_BASIC);
     const tacet_central_settings s = settings_for_tests();
     tacet_policy *policy = NULL, *twin = NULL;
@@ -235,7 +234,7 @@ static void reports_wait_for_the_next_batch(void **state) {
 
 /* From a state older than a release: the same rounds get the same release, whatever was reported; other rounds none, so
  * that no round can be in two batches. */
-static void an_old_state_repeats_or_is_refused(void **state) {
+TEST(an_old_state_repeats_or_is_refused) {
     books b = open_books(0.1, TACET_ACCOUNTING_BASIC);
     const tacet_central_settings s = settings_for_tests();
     tacet_policy *policy = NULL, *old = NULL;
@@ -275,7 +274,7 @@ static void an_old_state_repeats_or_is_refused(void **state) {
 }
 
 /* With little noise a few batches find where the reward is high. */
-static void it_learns(void **state) {
+TEST(it_learns) {
     tacet_central_settings s = settings_for_tests();
     tacet_policy *policy = NULL;
     const tacet_ask ask = test_ask(4, 0);
@@ -313,7 +312,7 @@ static const tacet__batches_plan PLAN = {
     .most = 2, .sensitivity = 1, .proof = "p", .rounds = 5, .first_length = 3, .growth = 1, .eps = 1, .delta = 1e-3};
 
 /* A record more than the batch was planned for, or one twice, would be charged for nowhere. */
-static void a_batch_takes_its_rounds_and_no_others(void **state) {
+TEST(a_batch_takes_its_rounds_and_no_others) {
     const double record[] = {0.5, 0.5};
     tacet_ask ask = {.ticket = "study", .what = "w", .to_whom = "x"};
     tacet__batches *b = NULL;
@@ -339,7 +338,7 @@ static void a_batch_takes_its_rounds_and_no_others(void **state) {
 }
 
 /* Sums are bounded by the longest batch. */
-static void batches_grow_up_to_the_longest(void **state) {
+TEST(batches_grow_up_to_the_longest) {
     enum { LONGEST = 65536 };
     const double record = 0.5;
     tacet_ask ask = {.ticket = "study", .what = "w", .to_whom = "x"};
@@ -362,7 +361,7 @@ static void batches_grow_up_to_the_longest(void **state) {
     tacet_noise_close(ask.noise);
 }
 
-static void impossible_plans_are_refused(void **state) {
+TEST(impossible_plans_are_refused) {
     static const double NO_EPS[] = {0, -1, NAN, INFINITY}, NO_DELTA[] = {-1, 1, NAN}, NO_LENGTH[] = {0.5, 65537, NAN},
                         NO_GROWTH[] = {0.9, 101, NAN};
     tacet_ask ask = {.ticket = "study", .what = "w", .to_whom = "x"};
@@ -383,16 +382,4 @@ static void impossible_plans_are_refused(void **state) {
     tacet_noise_close(ask.noise);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_two_records_are_further_apart_than_charged),
-                                       cmocka_unit_test(nonsense_is_a_record),
-                                       cmocka_unit_test(batches_share_one_budget),
-                                       cmocka_unit_test(a_ledger_of_mu_gets_gaussian_noise),
-                                       cmocka_unit_test(reports_wait_for_the_next_batch),
-                                       cmocka_unit_test(an_old_state_repeats_or_is_refused),
-                                       cmocka_unit_test(a_batch_takes_its_rounds_and_no_others),
-                                       cmocka_unit_test(batches_grow_up_to_the_longest),
-                                       cmocka_unit_test(impossible_plans_are_refused),
-                                       cmocka_unit_test(it_learns)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

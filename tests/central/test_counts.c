@@ -24,7 +24,7 @@ static tacet_central_map *map_of(tacet_features **features, double lengthscale) 
     return map;
 }
 
-static void related_arms_are_not_counted(void **state) {
+TEST(related_arms_are_not_counted) {
     tacet_features *features = NULL;
     tacet_central_learner_settings s;
     tacet_central_learner *learner = NULL;
@@ -42,7 +42,7 @@ static void related_arms_are_not_counted(void **state) {
 }
 
 /* Counts of 400 rounds an arm, first with noise of sd 1, then of sd 1000. */
-static void noise_decides_what_counts_tell(void **state) {
+TEST(noise_decides_what_counts_tell) {
     tacet__counts *c = NULL;
     double sums[2 * ARMS], sd = 0;
     assert_ok(tacet__counts_create(&c, ARMS, ARMS, 0.5, NULL));
@@ -64,7 +64,7 @@ static void noise_decides_what_counts_tell(void **state) {
 }
 
 /* An arm that was not played tells nothing, whatever its noise says. */
-static void an_arm_that_is_not_played_stays_as_it_was(void **state) {
+TEST(an_arm_that_is_not_played_stays_as_it_was) {
     tacet__counts *c = NULL;
     double sums[2 * ARMS] = {0}, sd = 0, before = 0;
     assert_ok(tacet__counts_create(&c, ARMS, ARMS, 0.5, NULL));
@@ -107,7 +107,7 @@ static double regret_of(tacet_policy *policy, uint64_t seed) {
 }
 
 /* Play at random loses about 1,000; measured: 82. */
-static void counted_arms_are_learnt_at_eps_1_and_released_as_a_model(void **state) {
+TEST(counted_arms_are_learnt_at_eps_1_and_released_as_a_model) {
     tacet_features *features = NULL;
     tacet_central_map *map = map_of(&features, 0.4);
     tacet_central_settings s;
@@ -143,12 +143,4 @@ static void counted_arms_are_learnt_at_eps_1_and_released_as_a_model(void **stat
     tacet_noise_close(ask.noise);
     tacet_central_map_free(map);
     tacet_features_free(features);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(related_arms_are_not_counted),
-                                       cmocka_unit_test(noise_decides_what_counts_tell),
-                                       cmocka_unit_test(an_arm_that_is_not_played_stays_as_it_was),
-                                       cmocka_unit_test(counted_arms_are_learnt_at_eps_1_and_released_as_a_model)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static tacet_policy *make(const tacet_central_direct_settings *s) {
 }
 
 /* Every code is a record of the space, and a record finds its code. */
-static void a_lattice_names_records(void **state) {
+TEST(a_lattice_names_records) {
     tacet__lattice l;
     assert_true(tacet__lattice_init(&l, &space));
     assert_int_equal(l.points, (uint64_t)1024 * 1024 * 3);
@@ -76,22 +76,22 @@ static double released(double report) {
 }
 
 /* With the noise the same: from one end of the range to the other by 1, and by no more however far outside. */
-static void a_reward_moves_its_number_by_at_most_one(void **state) {
+TEST(a_reward_moves_its_number_by_at_most_one) {
     assert_close(released(1) - released(0), 1, 1e-8);
     assert_close(released(1e9) - released(-1e9), 1, 1e-8);
     assert_close(released(0.75) - released(0.25), 0.5, 1e-8);
 }
 
-static void a_round_that_never_reports_counts_as_a_half(void **state) {
+TEST(a_round_that_never_reports_counts_as_a_half) {
     assert_close(released(NAN), released(0.5), 1e-8);
 }
 
 /* Laplace(1/eps): mean size 1/eps, variance 2/eps^2. 4,000 rounds, seeded; five standard errors or more of each
  * (0.016 and 0.035 of 0.5 and 0.5 at eps = 2), a false alarm has a chance below 1e-5. */
-static void noise_is_laplace_of_one_over_eps(void **state) {
+TEST(noise_is_laplace_of_one_over_eps) {
     tacet_central_direct_settings s = settings_for_tests();
     s.rounds = s.open_most = 4000;
-    tacet_policy *policy = make(&s);
+    OWN_POLICY tacet_policy *policy = make(&s);
     double size = 0, square = 0;
     for (size_t t = 0; t < 4000; t++) {
         tacet_suggestion got;
@@ -107,15 +107,14 @@ static void noise_is_laplace_of_one_over_eps(void **state) {
     }
     assert_close(size, 0.5, 0.04);
     assert_close(square, 0.5, 0.09);
-    tacet_policy_free(policy);
 }
 
 /* 48 rounds in visits of two: a third of the 24 points is spread out, then one is planned at a time. */
-static void a_study_says_how_many_tickets_come_before_it_learns(void **state) {
+TEST(a_study_says_how_many_tickets_come_before_it_learns) {
     tacet_central_direct_settings s = settings_for_tests();
     s.rounds = s.open_most = 48;
     s.each = 2;
-    tacet_policy *policy = make(&s);
+    OWN_POLICY tacet_policy *policy = make(&s);
     for (uint64_t t = 0; t < 48; t++) {
         const uint64_t left = t <= 16 ? 16 - t : t % 2;
         assert_int_equal(tacet_central_direct_tickets_left(policy), left);
@@ -124,7 +123,6 @@ static void a_study_says_how_many_tickets_come_before_it_learns(void **state) {
         assert_ok(tacet_policy_observe(policy, got.ticket, 0.5, NULL));
     }
     assert_int_equal(tacet_central_direct_tickets_left(policy), 0);
-    tacet_policy_free(policy);
 }
 
 /* Plays 7 rounds in visits of 3 and 4 with these rewards for rounds 2, 5 and 7; the sums that were released. */
@@ -132,7 +130,7 @@ static void play_visits(double *sums, double second, double fifth, double last) 
     tacet_central_direct_settings s = settings_for_tests();
     s.rounds = 7;
     s.each = 3;
-    tacet_policy *policy = make(&s);
+    OWN_POLICY tacet_policy *policy = make(&s);
     tacet_suggestion got;
     size_t at[2] = {0};
     for (uint64_t t = 1; t <= 7; t++) {
@@ -147,11 +145,10 @@ static void play_visits(double *sums, double second, double fifth, double last) 
     }
     sums[0] = tacet__direct_released(policy, 3);
     sums[1] = tacet__direct_released(policy, 4);
-    tacet_policy_free(policy);
 }
 
 /* A visit is one number, when all its rounds were reported: each reward moves its own by at most 1. */
-static void rewards_of_a_visit_are_released_as_a_sum(void **state) {
+TEST(rewards_of_a_visit_are_released_as_a_sum) {
     double a[2], b[2], c[2], d[2];
     play_visits(a, 0, 0.25, 0.25);
     play_visits(b, 1e9, 0.25, 0.25);
@@ -165,7 +162,7 @@ static void rewards_of_a_visit_are_released_as_a_sum(void **state) {
 }
 
 /* Nothing that was not released decides anything: two worlds whose waiting rewards differ look the same. */
-static void what_waits_is_not_learnt_from(void **state) {
+TEST(what_waits_is_not_learnt_from) {
     tacet_policy *worlds[2];
     tacet_recommendation best[2];
     for (int w = 0; w < 2; w++) {
@@ -185,7 +182,7 @@ static void what_waits_is_not_learnt_from(void **state) {
     tacet_policy_free(worlds[1]);
 }
 
-static void contexts_and_decision_sets_are_refused(void **state) {
+TEST(contexts_and_decision_sets_are_refused) {
     const tacet_central_direct_settings s = settings_for_tests();
     tacet_policy *policy = make(&s);
     const double x[3] = {0, 1, 2};
@@ -212,9 +209,9 @@ static void contexts_and_decision_sets_are_refused(void **state) {
 }
 
 /* Beyond its horizon nothing is charged; a journal that names another round or point is not this study's. */
-static void rounds_that_are_not_the_next_are_refused(void **state) {
+TEST(rounds_that_are_not_the_next_are_refused) {
     const tacet_central_direct_settings s = settings_for_tests();
-    tacet_policy *policy = make(&s);
+    OWN_POLICY tacet_policy *policy = make(&s);
     tacet_suggestion got;
     assert_status(tacet_policy_repeat(policy, &(tacet_suggestion){.ticket = 2}, NULL, NULL), TACET_CORRUPT);
     assert_status(tacet_policy_repeat(policy, &(tacet_suggestion){.ticket = 1, .index = SIZE_MAX}, NULL, NULL),
@@ -224,26 +221,24 @@ static void rounds_that_are_not_the_next_are_refused(void **state) {
         assert_ok(tacet_policy_observe(policy, got.ticket, 0.5, NULL));
     }
     assert_status(tacet_policy_suggest(policy, &got, NULL, NULL), TACET_STATE);
-    tacet_policy_free(policy);
 }
 
 /* A number is in the ledger before it is used: an old state that reports something else is given the same one. All
  * rounds together cost eps, not a multiple of it. */
-static void a_round_is_released_once(void **state) {
-    const char *folder = test_mkdir();
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+TEST(a_round_is_released_once) {
+    OWN_FOLDER const char *folder = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/ledger.db", folder);
     tacet_ledger_settings budget;
     tacet_ledger_settings_defaults(&budget);
     budget.eps = 2.1;
     budget.accounting = TACET_ACCOUNTING_BASIC;
-    tacet_ledger *ledger = NULL;
+    OWN_LEDGER tacet_ledger *ledger = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
     const tacet_central_direct_settings s = settings_for_tests();
     const tacet_ask ask = {.ledger = ledger, .ticket = "study", .what = "rewards", .to_whom = "all"};
     tacet_policy *policy = NULL, *old = NULL;
     tacet_suggestion got;
-    tacet_blob saved;
+    OWN_BLOB tacet_blob saved;
     tacet_blob_init(&saved);
     assert_ok(tacet_central_direct_policy(&policy, &all, &s, &ask, NULL));
     assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
@@ -269,9 +264,6 @@ static void a_round_is_released_once(void **state) {
     assert_true(tacet__direct_released(old, 1) == value);
     tacet_policy_free(policy);
     tacet_policy_free(old);
-    tacet_blob_clear(&saved);
-    tacet_ledger_close(ledger);
-    test_rmdir(folder);
 }
 
 static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
@@ -297,7 +289,7 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
     return (double)((k * 7 + s->index) % 5) / 4;
 }
 
-static void conformance(void **state) {
+TEST(conformance) {
     uint64_t each[2] = {1, 3};
     for (size_t i = 0; i < 2; i++) {
         const conformance_problem problem = {.create = create,
@@ -311,11 +303,11 @@ static void conformance(void **state) {
 }
 
 /* Little noise: of points anywhere the best of 60 loses 0.05 here on average; the seed is fixed. */
-static void it_finds_the_peak(void **state) {
+TEST(it_finds_the_peak) {
     tacet_central_direct_settings s = settings_for_tests();
     s.eps = 1000;
     s.rounds = 60;
-    tacet_policy *policy = make(&s);
+    OWN_POLICY tacet_policy *policy = make(&s);
     double record[3];
     for (size_t t = 0; t < 60; t++) {
         tacet_suggestion got;
@@ -332,13 +324,12 @@ static void it_finds_the_peak(void **state) {
     assert_close(record[1], 4, 0);
     assert_close(record[2], 1, 0);
     assert_status(tacet_central_direct_record(policy, record, SIZE_MAX, NULL), TACET_INVALID);
-    tacet_policy_free(policy);
 }
 
 /* What `study best` says of its point: the expected reward and its standard deviation. Peaks anywhere, of any width and
  * height, rewards of 0 or 1, two budgets. The point was chosen for its expected reward, which is therefore too high
  * more often than not: of 60 studies of 120 rounds 46 were within two deviations, 56 within three. */
-static void the_stated_deviation_covers(void **state) {
+TEST(the_stated_deviation_covers) {
     enum { STUDIES = 20, PLAYED = 60 };
     size_t two = 0, three = 0;
     for (uint64_t k = 0; k < STUDIES; k++) {
@@ -377,7 +368,7 @@ static void the_stated_deviation_covers(void **state) {
 
 /* Public numbers decide: one round a point under little noise, the more the more noise there is, and where few points
  * remain it says so, and what would be needed. */
-static void the_outlook_is_arithmetic(void **state) {
+TEST(the_outlook_is_arithmetic) {
     tacet_central_outlook o, more;
     assert_ok(tacet_central_direct_outlook(&o, &all, 100, 100, NULL));
     assert_true(o.each == 1 && o.points == 100 && !o.even && o.gain > 0.2);
@@ -442,7 +433,7 @@ static void only_some_kernels_have_models(const tacet_policy *policy, const doub
 }
 
 /* A list of public points is played like a space: its indices, its best point in the end, and nothing waits. */
-static void a_list_is_searched(void **state) {
+TEST(a_list_is_searched) {
     enum { POINTS = 700 }; /* more than are all candidates */
     static double points[2 * POINTS];
     const tacet_ask ask = test_ask(5, 0);
@@ -475,7 +466,7 @@ static void a_list_is_searched(void **state) {
 }
 
 /* What is known already is where a study begins; a point that is not there, or no deviation, is refused. */
-static void earlier_values_come_first(void **state) {
+TEST(earlier_values_come_first) {
     static const double points[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const tacet_central_arms list = {NULL, points, 1, 10};
     tacet_central_earlier known[10];
@@ -501,22 +492,4 @@ static void earlier_values_come_first(void **state) {
     tacet_noise_close(ask.noise);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_list_is_searched),
-                                       cmocka_unit_test(earlier_values_come_first),
-                                       cmocka_unit_test(a_lattice_names_records),
-                                       cmocka_unit_test(a_reward_moves_its_number_by_at_most_one),
-                                       cmocka_unit_test(a_round_that_never_reports_counts_as_a_half),
-                                       cmocka_unit_test(a_study_says_how_many_tickets_come_before_it_learns),
-                                       cmocka_unit_test(noise_is_laplace_of_one_over_eps),
-                                       cmocka_unit_test(rewards_of_a_visit_are_released_as_a_sum),
-                                       cmocka_unit_test(what_waits_is_not_learnt_from),
-                                       cmocka_unit_test(contexts_and_decision_sets_are_refused),
-                                       cmocka_unit_test(a_round_is_released_once),
-                                       cmocka_unit_test(conformance),
-                                       cmocka_unit_test(rounds_that_are_not_the_next_are_refused),
-                                       cmocka_unit_test(the_stated_deviation_covers),
-                                       cmocka_unit_test(it_finds_the_peak),
-                                       cmocka_unit_test(the_outlook_is_arithmetic)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

@@ -30,16 +30,14 @@ static int teardown(void **state) {
 }
 
 static void same_states(const tacet_policy *a, const tacet_policy *b) {
-    tacet_blob x;
-    tacet_blob y;
+    OWN_BLOB tacet_blob x;
+    OWN_BLOB tacet_blob y;
     tacet_blob_init(&x);
     tacet_blob_init(&y);
     assert_ok(tacet_policy_save(a, &x, NULL));
     assert_ok(tacet_policy_save(b, &y, NULL));
     assert_int_equal(x.size, y.size);
     assert_memory_equal(x.data, y.data, x.size);
-    tacet_blob_clear(&x);
-    tacet_blob_clear(&y);
 }
 
 /* What every policy with tickets owes. */
@@ -71,7 +69,7 @@ static tacet_policy *make_fixed(tacet_noise **noise) {
 }
 
 /* Dropping is observing the middle of the range, and what is open stops nothing. */
-static void test_fixed(void **state) {
+TEST(test_fixed) {
     tacet_noise *noise[3] = {0};
     tacet_policy *drops = make_fixed(&noise[0]);
     tacet_policy *middle = make_fixed(&noise[1]);
@@ -151,7 +149,7 @@ static uint64_t suggest_set(tacet_policy *policy, tacet_suggestion *s) {
 }
 
 /* A dropped ticket is one that is never reported: all that follows is the same, and its place is free. */
-static void test_central(void **state) {
+TEST(test_central) {
     central drops;
     central never;
     make_central(&drops, 2);
@@ -207,9 +205,9 @@ static double bit(tacet_simrng *rng) {
 }
 
 /* An epoch asks its arm once more for each ticket that was dropped; then it is as if nothing had happened. */
-static void test_moma(void **state) {
-    tacet_policy *whole = make_local(TACET_LOCAL_MOMA);
-    tacet_policy *torn = make_local(TACET_LOCAL_MOMA);
+TEST(test_moma) {
+    OWN_POLICY tacet_policy *whole = make_local(TACET_LOCAL_MOMA);
+    OWN_POLICY tacet_policy *torn = make_local(TACET_LOCAL_MOMA);
     tacet_simrng rng;
     size_t tickets = 0;
     tacet_simrng_init(&rng, 3, 0);
@@ -248,12 +246,10 @@ static void test_moma(void **state) {
         assert_true(a.index == b.index && a.mean == b.mean && a.sd == b.sd);
     }
     assert_int_equal(tickets, 60 + 15);
-    tacet_policy_free(whole);
-    tacet_policy_free(torn);
 }
 
 /* A state with dropped tickets goes on bit for bit, whether reports are remembered or not. */
-static void test_local_states(void **state) {
+TEST(test_local_states) {
     for (int way = 0; way < 2; way++) {
         const tacet_local_algorithm algorithm = way == 0 ? TACET_LOCAL_MOMA : TACET_LOCAL_UCB;
         tacet_policy *policy = make_local(algorithm);
@@ -286,11 +282,11 @@ static void test_local_states(void **state) {
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-static void test_contextual(void **state) {
+TEST(test_contextual) {
     const tacet_space_options columns = {.bounds = "dose=0:1,age=0:1"};
     tacet_space space;
-    tacet_noise *noise = NULL;
-    tacet_policy *policy = NULL;
+    OWN_NOISE tacet_noise *noise = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     const double list[3] = {0, 0.5, 1};
     const double context = 0.5;
     const tacet_round round = {.context = &context, .context_dim = 1};
@@ -309,27 +305,19 @@ static void test_contextual(void **state) {
     assert_status(tacet_policy_drop(policy, 3, NULL), TACET_NOT_FOUND);
     assert_status(tacet_policy_drop(policy, 0, NULL), TACET_NOT_FOUND);
     assert_ok(tacet_policy_drop(policy, 2, NULL));
-    tacet_policy_free(policy);
-    tacet_noise_close(noise);
 }
 
 static void nothing(void *self) {
     (void)self;
 }
 
-static void test_unsupported(void **state) {
+TEST(test_unsupported) {
     static const tacet__policy_ops NONE = {.name = "none", .free = nothing};
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_error err = {0};
     assert_ok(tacet__policy_wrap(&policy, &NONE, NULL, NULL));
     assert_status(tacet_policy_drop(policy, 1, &err), TACET_UNSUPPORTED);
     assert_non_null(strstr(err.message, "none"));
-    tacet_policy_free(policy);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed),      cmocka_unit_test(test_central),
-                                       cmocka_unit_test(test_moma),       cmocka_unit_test(test_local_states),
-                                       cmocka_unit_test(test_contextual), cmocka_unit_test(test_unsupported)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

@@ -64,7 +64,7 @@ static void play(fixture *f, double *sums, size_t n, uint64_t seed) {
     }
 }
 
-static void finds_the_peak(void **state) {
+TEST(finds_the_peak) {
     fixture *f = *state;
     double sums[30];
     play(f, sums, 20000, 3);
@@ -90,7 +90,7 @@ static void finds_the_peak(void **state) {
 }
 
 /* There is no floor: the more rounds, the closer, and the posterior says so. */
-static void it_closes_in(void **state) {
+TEST(it_closes_in) {
     fixture *f = *state;
     const double arms[8] = {-1.5, 0.5, 0.75, -0.5, 1.9, 0.2, 0, 0};
     double sums[30], before = INFINITY, error[2] = {0, 0};
@@ -117,7 +117,7 @@ static void it_closes_in(void **state) {
 }
 
 /* What is loaded goes on with the same bits. */
-static void states_go_on(void **state) {
+TEST(states_go_on) {
     fixture *f = *state;
     double sums[30], x[2] = {0.3, 0.4}, a = 0, b = 0, sd = 0;
     tacet_blob bytes, again;
@@ -145,7 +145,7 @@ static void states_go_on(void **state) {
 }
 
 /* More noise, wider posterior: the release is worth less. */
-static void knows_its_noise(void **state) {
+TEST(knows_its_noise) {
     fixture *f = *state;
     double sums[30], before = 0;
     for (int k = 0; k < 4; k++) {
@@ -161,7 +161,7 @@ static void knows_its_noise(void **state) {
     }
 }
 
-static void refuses_bad_releases(void **state) {
+TEST(refuses_bad_releases) {
     fixture *f = *state;
     double sums[30];
     play(f, sums, 50, 5);
@@ -196,7 +196,7 @@ static void refuses_bad_releases(void **state) {
     tacet_blob_clear(&after);
 }
 
-static void refuses_settings(void **state) {
+TEST(refuses_settings) {
     fixture *f = *state;
     for (int k = 0; k < 4; k++) {
         tacet_central_learner_settings s;
@@ -210,7 +210,7 @@ static void refuses_settings(void **state) {
     }
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
     fixture *f = *state;
     tacet_central_learner_settings settings;
     tacet_central_learner_settings_defaults(&settings);
@@ -219,13 +219,4 @@ static void failing_allocations(void **state) {
     tacet_central_learner_free(learner);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(finds_the_peak, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(knows_its_noise, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(it_closes_in, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(states_go_on, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(refuses_bad_releases, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(refuses_settings, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(failing_allocations, setup, teardown)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -19,7 +19,7 @@ static tacet_features *mercer(size_t m) {
     return features;
 }
 
-static void affine_and_wiped(void **state) {
+TEST(affine_and_wiped) {
     tacet_features *features = mercer(20);
     tacet_central_map *map = NULL;
     assert_ok(tacet_central_map_create(&map, features, &BALL, 0, -2, 6, NULL));
@@ -39,7 +39,7 @@ static void affine_and_wiped(void **state) {
     tacet_features_free(features);
 }
 
-static void refuses(void **state) {
+TEST(refuses) {
     tacet_features *features = mercer(20), *qff = NULL;
     tacet_central_map *map = (tacet_central_map *)1;
     const tacet_domain line = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};
@@ -60,7 +60,7 @@ static void refuses(void **state) {
     tacet_features_free(features);
 }
 
-static void tells_problems_apart(void **state) {
+TEST(tells_problems_apart) {
     tacet_features *features = mercer(20);
     tacet_central_map *a = NULL, *b = NULL, *c = NULL;
     const tacet_domain smaller = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 1.5};
@@ -78,7 +78,7 @@ static void tells_problems_apart(void **state) {
     tacet_features_free(features);
 }
 
-static void survives_failing_allocations(void **state) {
+TEST(survives_failing_allocations) {
     tacet_features *features = mercer(20);
     tacet_central_map *map = NULL;
     assert_each_alloc_fails(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL), map == NULL);
@@ -100,7 +100,7 @@ static tacet_features *of_columns(const tacet_kernel *kernel, size_t most) {
 }
 
 /* The mean of "the same value" over the five columns and the kernel, computed here from the values alone. */
-static void columns_features_are_of_effects_and_kernel(void **state) {
+TEST(columns_features_are_of_effects_and_kernel) {
     tacet_kernel *kernel = test_kernel("matern52", MIXED, 1.5);
     tacet_features *features = of_columns(kernel, 0);
     const size_t m = tacet_features_dim(features);
@@ -125,7 +125,7 @@ static void columns_features_are_of_effects_and_kernel(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void points_go_to_the_nearest_level(void **state) {
+TEST(points_go_to_the_nearest_level) {
     double x[MIXED] = {0.6, -3, 0.9, 3.4, 0.2, 0.3, 0.1}, y[MIXED] = {NAN, 0.4, 1.1, 9, 0.7, 0.7, NAN};
     const double nearest[MIXED] = {1, 0, -1, 3.5, 0, 0.7, 0}, other[MIXED] = {1, 0, 3, 5, 0.7, 0, 0};
     tacet__domain_clip(&COLUMNS, x);
@@ -136,7 +136,7 @@ static void points_go_to_the_nearest_level(void **state) {
     }
 }
 
-static void features_of_columns_survive_failing_allocations(void **state) {
+TEST(features_of_columns_survive_failing_allocations) {
     tacet_kernel *kernel = test_kernel("se", MIXED, 1);
     tacet_features *features = NULL;
     assert_each_alloc_fails(tacet__central_features(&features, kernel, &COLUMNS, 20, NULL), features == NULL);
@@ -147,15 +147,4 @@ static void features_of_columns_survive_failing_allocations(void **state) {
     tacet_central_map_free(map);
     tacet_features_free(features);
     tacet_kernel_free(kernel);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(affine_and_wiped),
-                                       cmocka_unit_test(refuses),
-                                       cmocka_unit_test(tells_problems_apart),
-                                       cmocka_unit_test(survives_failing_allocations),
-                                       cmocka_unit_test(columns_features_are_of_effects_and_kernel),
-                                       cmocka_unit_test(points_go_to_the_nearest_level),
-                                       cmocka_unit_test(features_of_columns_survive_failing_allocations)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void begin(world *w, const char *kernel_name, const tacet_domain *domain,
 }
 
 static void play(world *w) {
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_simrng rng = test_rng(3, 0);
     assert_ok(tacet_central_create(&policy, w->map, &w->settings, &w->ask, NULL));
     for (size_t t = 0; t < ROUNDS - 5; t++) {
@@ -64,7 +64,6 @@ static void play(world *w) {
         assert_ok(tacet_policy_observe(policy, s.ticket, X[2 * s.index], NULL));
     }
     assert_ok(tacet_policy_save(policy, &w->late, NULL));
-    tacet_policy_free(policy);
 }
 
 static void end(world *w) {
@@ -124,12 +123,12 @@ static void agrees(const char *kernel, bool minimize) {
     end(&w);
 }
 
-static void models_agree(void **state) {
+TEST(models_agree) {
     agrees("se", false);
     agrees("matern52", true);
 }
 
-static void refuses(void **state) {
+TEST(refuses) {
     world w;
     tacet_contextual_model *model = NULL;
     begin(&w, "se", &BOX, false);
@@ -164,9 +163,4 @@ static void refuses(void **state) {
     assert_status(tacet_central_model(&model, w.map, &w.settings, &w.ask, "", 0, NULL), TACET_INVALID);
     assert_null(model);
     end(&w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(models_agree), cmocka_unit_test(refuses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

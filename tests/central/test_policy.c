@@ -133,15 +133,15 @@ static void conforms(maker first, maker second) {
     test_policy_conformance(&problem);
 }
 
-static void conformance_known_horizon(void **state) {
+TEST(conformance_known_horizon) {
     conforms(make_central, make_other);
 }
 
-static void conformance_unknown_horizon(void **state) {
+TEST(conformance_unknown_horizon) {
     conforms(make_unknown_horizon, make_central);
 }
 
-static void conformance_of_counted_arms(void **state) {
+TEST(conformance_of_counted_arms) {
     conforms(make_counted, make_central);
 }
 
@@ -154,20 +154,19 @@ static tacet_status one_round(tacet_policy *policy, size_t k, tacet_suggestion *
 }
 
 static void assert_same_state(const tacet_policy *policy, const tacet_blob *expected) {
-    tacet_blob now;
+    OWN_BLOB tacet_blob now;
     tacet_blob_init(&now);
     assert_ok(tacet_policy_save(policy, &now, NULL));
     assert_int_equal(now.size, expected->size);
     assert_memory_equal(now.data, expected->data, now.size);
-    tacet_blob_clear(&now);
 }
 
-static void refuses_bad_rounds(void **state) {
-    tacet_policy *policy = NULL;
+TEST(refuses_bad_rounds) {
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_central, NULL));
     tacet_suggestion s;
     assert_ok(one_round(policy, 0, &s));
-    tacet_blob before;
+    OWN_BLOB tacet_blob before;
     tacet_blob_init(&before);
     assert_ok(tacet_policy_save(policy, &before, NULL));
     double X[3 * ARMS] = {0};
@@ -192,13 +191,11 @@ static void refuses_bad_rounds(void **state) {
     assert_status(tacet_policy_observe(policy, s.ticket, NAN, &err), TACET_INVALID);
     assert_non_null(strstr(err.message, "not finite"));
     assert_ok(tacet_policy_observe(policy, s.ticket, -0.01, NULL));
-    tacet_blob_clear(&before);
-    tacet_policy_free(policy);
 }
 
 /* Neighbours by a reward far outside the range are neighbours: the record is clipped and stays in its batch. Were it
  * refused, it would be missing, and each later batch would begin one record later. */
-static void a_wild_reward_is_one_record(void **state) {
+TEST(a_wild_reward_is_one_record) {
     static const double WILD[] = {7, 1e300, -7, -1e300};
     for (size_t m = 0; m < 4; m++) {
         tacet_blob states[2];
@@ -224,7 +221,7 @@ static void a_wild_reward_is_one_record(void **state) {
     }
 }
 
-static void ends_at_the_horizon(void **state) {
+TEST(ends_at_the_horizon) {
     tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_central, NULL));
     tacet_suggestion s;
@@ -246,8 +243,8 @@ static void ends_at_the_horizon(void **state) {
     tacet_policy_free(policy);
 }
 
-static void every_batch_says_how_many_reports_it_lacks(void **state) {
-    tacet_policy *policy = NULL;
+TEST(every_batch_says_how_many_reports_it_lacks) {
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_suggestion s;
     uint64_t rounds = 0, left = 0, releases = 0;
     assert_ok(seeded(&policy, make_central, NULL));
@@ -261,11 +258,10 @@ static void every_batch_says_how_many_reports_it_lacks(void **state) {
         releases += left == 0 ? 1 : 0;
     }
     assert_true(left == 0 && releases >= 3);
-    tacet_policy_free(policy);
 }
 
 /* README.md, (c) and (g): longer under more noise, which is public. 65536 is the longest that the gate's grid takes. */
-static void the_first_batch_follows_the_noise(void **state) {
+TEST(the_first_batch_follows_the_noise) {
     static const struct {
         bool counted;
         double eps, first_epoch;
@@ -291,8 +287,8 @@ static void the_first_batch_follows_the_noise(void **state) {
 }
 
 /* A log that was cut or put together says another ticket, or an arm that there was not. */
-static void repeats_the_next_ticket_only(void **state) {
-    tacet_policy *policy = NULL;
+TEST(repeats_the_next_ticket_only) {
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_round round;
     assert_ok(seeded(&policy, make_central, NULL));
     round_of(NULL, 0, &round);
@@ -305,11 +301,10 @@ static void repeats_the_next_ticket_only(void **state) {
         assert_status(tacet_policy_repeat(policy, &next, &round, NULL), TACET_CORRUPT);
         assert_ok(tacet_policy_observe(policy, next.ticket, 1, NULL));
     }
-    tacet_policy_free(policy);
 }
 
-static void limits_open_tickets(void **state) {
-    tacet_policy *policy = NULL;
+TEST(limits_open_tickets) {
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_central, NULL));
     double X[2 * ARMS];
     fill(X, 0);
@@ -323,10 +318,9 @@ static void limits_open_tickets(void **state) {
     assert_ok(tacet_policy_suggest(policy, &s, &round, NULL));
     assert_int_equal(s.ticket, 9);
     assert_status(tacet_policy_observe(policy, 3, 1, NULL), TACET_CONFLICT);
-    tacet_policy_free(policy);
 }
 
-static void refuses_settings(void **state) {
+TEST(refuses_settings) {
     const tacet_ask ask = test_ask(1, 1);
     for (int k = 0; k < 9; k++) {
         tacet_central_settings s;
@@ -344,17 +338,4 @@ static void refuses_settings(void **state) {
     tacet_noise_close(ask.noise);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conformance_known_horizon),
-                                       cmocka_unit_test(conformance_unknown_horizon),
-                                       cmocka_unit_test(conformance_of_counted_arms),
-                                       cmocka_unit_test(refuses_bad_rounds),
-                                       cmocka_unit_test(a_wild_reward_is_one_record),
-                                       cmocka_unit_test(ends_at_the_horizon),
-                                       cmocka_unit_test(limits_open_tickets),
-                                       cmocka_unit_test(the_first_batch_follows_the_noise),
-                                       cmocka_unit_test(repeats_the_next_ticket_only),
-                                       cmocka_unit_test(every_batch_says_how_many_reports_it_lacks),
-                                       cmocka_unit_test(refuses_settings)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

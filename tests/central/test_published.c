@@ -8,9 +8,9 @@
 #include <tacet/core/simrng.h>
 
 /* Without noise worth the name: every prefix sum, also where t has many ones or is a power of two. */
-static void prefixes_are_the_sums(void **state) {
+TEST(prefixes_are_the_sums) {
     tacet__tree *tree = NULL;
-    tacet_noise *noise = test_noise(3, 0);
+    OWN_NOISE tacet_noise *noise = test_noise(3, 0);
     double exact[2] = {0};
     assert_ok(tacet__tree_create(&tree, 2, 1e-9, false, NULL));
     for (uint64_t t = 1; t <= 200; t++) {
@@ -24,14 +24,13 @@ static void prefixes_are_the_sums(void **state) {
         assert_close(var, 1e-18 * __builtin_popcountll(t), 1e-24);
     }
     tacet__tree_free(tree);
-    tacet_noise_close(noise);
 }
 
 /* Prefixes that share a node share its noise; those that share none are independent. 4,000 trees, seeded: the bounds
  * are four standard errors or more, a false alarm has a chance below 1e-4. */
-static void nodes_have_noise_of_their_own(void **state) {
+TEST(nodes_have_noise_of_their_own) {
     enum { TREES = 4000, STEPS = 8 };
-    tacet_noise *noise = test_noise(4, 0);
+    OWN_NOISE tacet_noise *noise = test_noise(4, 0);
     double cov[STEPS][STEPS] = {{0}};
     for (size_t k = 0; k < TREES; k++) {
         tacet__tree *tree = NULL;
@@ -57,11 +56,10 @@ static void nodes_have_noise_of_their_own(void **state) {
             assert_close(cov[i - 1][j - 1], shared, 0.25);
         }
     }
-    tacet_noise_close(noise);
 }
 
 /* One record is in a node of each level that ends within the horizon. */
-static void the_factor_counts_nodes(void **state) {
+TEST(the_factor_counts_nodes) {
     assert_close(tacet__tree_factor(1, false), 1, 0);
     assert_close(tacet__tree_factor(1023, false), sqrt(10), 1e-15);
     assert_close(tacet__tree_factor(1024, false), sqrt(11), 1e-15);
@@ -70,9 +68,9 @@ static void the_factor_counts_nodes(void **state) {
 
 /* The tree as printed: what a prefix carries is the noise of every leaf in it, so that two prefixes share that of the
  * shorter one. 4,000 trees, seeded; the bound is four standard errors or more. */
-static void noise_in_leaves_alone_adds_up(void **state) {
+TEST(noise_in_leaves_alone_adds_up) {
     enum { TREES = 4000, STEPS = 6 };
-    tacet_noise *noise = test_noise(5, 0);
+    OWN_NOISE tacet_noise *noise = test_noise(5, 0);
     double cov[STEPS][STEPS] = {{0}};
     for (size_t k = 0; k < TREES; k++) {
         tacet__tree *tree = NULL;
@@ -96,7 +94,6 @@ static void noise_in_leaves_alone_adds_up(void **state) {
             assert_close(cov[i][j], (double)(i < j ? i : j) + 1, 0.55);
         }
     }
-    tacet_noise_close(noise);
 }
 
 static void settings_for_tests(tacet_central_published_settings *s) {
@@ -108,7 +105,7 @@ static void settings_for_tests(tacet_central_published_settings *s) {
 }
 
 /* The table of the derivation: proven sigma, and how far the published one is above it. */
-static void published_noise(void **state) {
+TEST(published_noise) {
     const struct {
         double eps;
         uint64_t rounds;
@@ -133,7 +130,7 @@ static void published_noise(void **state) {
 }
 
 /* Tickets as every policy has them; no claim of privacy, no state that could be taken for one. */
-static void it_plays_and_claims_nothing(void **state) {
+TEST(it_plays_and_claims_nothing) {
     tacet_features *features = NULL;
     tacet_kernel *kernel = test_kernel("se", 2, 1);
     tacet_noise *noise = test_noise(5, 0);
@@ -175,12 +172,4 @@ static void it_plays_and_claims_nothing(void **state) {
     tacet_noise_close(noise);
     tacet_features_free(features);
     tacet_kernel_free(kernel);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prefixes_are_the_sums),   cmocka_unit_test(nodes_have_noise_of_their_own),
-        cmocka_unit_test(the_factor_counts_nodes), cmocka_unit_test(noise_in_leaves_alone_adds_up),
-        cmocka_unit_test(published_noise),         cmocka_unit_test(it_plays_and_claims_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void add(double *sums, const double *phi, double y) {
 }
 
 /* With exact sums, theta and sd are those of Bayesian linear regression (noise rho^2, prior rho^2/lambda). */
-static void exact_sums_are_regression(void **state) {
+TEST(exact_sums_are_regression) {
     tacet_published_ucb_settings set;
     tacet_published_ucb_settings_defaults(&set);
     set.lambda = 0.7;
@@ -97,7 +97,7 @@ static void exact_sums_are_regression(void **state) {
     tacet_published_ucb_free(ucb);
 }
 
-static void shift_and_repair(void **state) {
+TEST(shift_and_repair) {
     double shift = 0, kappa = 0;
     tacet_published_ucb_spectrum(&shift, &kappa, 3, 100, 1024, 0.1);
     assert_close(shift, 3 * (40 + 2 * log(20480)), 1e-9);
@@ -127,7 +127,7 @@ static void shift_and_repair(void **state) {
     tacet_published_ucb_free(ucb);
 }
 
-static void refuses_and_fails(void **state) {
+TEST(refuses_and_fails) {
     tacet_published_ucb *ucb = NULL;
     for (int k = 0; k < 7; k++) {
         tacet_published_ucb_settings s;
@@ -143,8 +143,4 @@ static void refuses_and_fails(void **state) {
     tacet_published_ucb_free(ucb);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exact_sums_are_regression), cmocka_unit_test(shift_and_repair),
-                                       cmocka_unit_test(refuses_and_fails)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

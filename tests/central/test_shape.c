@@ -47,7 +47,7 @@ static void random_square(double *out, double spread, tacet_simrng *rng) {
     tacet__gemm(false, true, M, M, M, 1.0 / M, B, M, B, M, 0, out, M);
 }
 
-static void no_other_shape_tells_more(void **state) {
+TEST(no_other_shape_tells_more) {
     tacet_simrng rng = test_rng(5, 0);
     for (int trial = 0; trial < 40; trial++) {
         double S[M * M], P[M * M], copy[M * M], A[M * M], other[M * M], scratch[3 * M * M + 3 * M];
@@ -75,7 +75,7 @@ static void no_other_shape_tells_more(void **state) {
 }
 
 /* Without noise to speak of all directions get through: the update sees the whole second moment. */
-static void nearly_no_noise_drops_nothing(void **state) {
+TEST(nearly_no_noise_drops_nothing) {
     tacet_simrng rng = test_rng(6, 0);
     double S[M * M], P[M * M], A[M * M], w[M], scratch[3 * M * M + 3 * M];
     random_square(S, -0.5, &rng);
@@ -90,7 +90,7 @@ static void nearly_no_noise_drops_nothing(void **state) {
 }
 
 /* Where noise grows with the numbers few are released, and the triangle does not depend on the eigenvectors found. */
-static void few_numbers_where_noise_grows(void **state) {
+TEST(few_numbers_where_noise_grows) {
     tacet_simrng rng = test_rng(7, 0);
     const tacet__batch_noise grows = {.gaussian_var = 400, .unit = 4}, level = {.gaussian_var = 5};
     double S[M * M] = {0}, P[M * M] = {0}, copy[M * M], A[M * M], B[M * M], turned[M * M], scratch[3 * M * M + 3 * M];
@@ -124,11 +124,4 @@ static void few_numbers_where_noise_grows(void **state) {
     memcpy(copy, P, sizeof P);
     assert_ok(tacet__batch_shape(B, &many, S, copy, M, N, 0, &level, 2, scratch, NULL));
     assert_int_equal(many, 2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_other_shape_tells_more),
-                                       cmocka_unit_test(nearly_no_noise_drops_nothing),
-                                       cmocka_unit_test(few_numbers_where_noise_grows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,7 @@
  * Samplers that are built from coins of probability p/q would have very many strings that differ in nothing but how a
  * coin fell the same way. Those coins are shown to be exact first, by all of their own strings; above them each has its
  * two outcomes, with exact probabilities, instead of its words (exact_below, exact_bernoulli). */
-#ifndef TACET_TESTS_DP_EXHAUSTIVE_H
-#define TACET_TESTS_DP_EXHAUSTIVE_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -127,5 +126,3 @@ static inline void assert_law(const law *l, unsigned outcome, double exact, doub
     assert_true(l->found[outcome] <= exact + rounding);
     assert_true(exact <= l->found[outcome] + l->open + l->failed + rounding);
 }
-
-#endif

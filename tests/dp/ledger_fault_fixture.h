@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_fault_fixture.h - a ledger in a temporary folder, over a file system that fails on demand. */
-#ifndef TACET_TESTS_DP_LEDGER_FAULT_FIXTURE_H
-#define TACET_TESTS_DP_LEDGER_FAULT_FIXTURE_H
+#pragma once
 
 #include "support/fault_vfs.h"
 #include "support/gate.h"
@@ -71,5 +70,3 @@ static inline void sql(const char *statements) {
     assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
     (void)sqlite3_close(db);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_view_fixture.h - a ledger in a temporary folder, written by the gate, read by the open ring. */
-#ifndef TACET_TESTS_DP_LEDGER_VIEW_FIXTURE_H
-#define TACET_TESTS_DP_LEDGER_VIEW_FIXTURE_H
+#pragma once
 
 #include "dp/open/ledger_view.h"
 #include "support/gate.h"
@@ -51,17 +50,15 @@ static inline tacet_status verify(tacet__ledger_report *report, const unsigned c
 
 /* A ledger of some size, closed, so that all of it is in the one file. */
 static inline void make_ledger(unsigned char head[TACET_HASH_BYTES]) {
-    tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 3);
+    OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 3);
     tacet_ledger_totals totals;
     for (int i = 0; i < 5; i++) {
-        char ticket[16];
         const tacet_charge c = test_charge(0.5);
-        (void)snprintf(ticket, sizeof ticket, "t%d", i);
+        OWN_TEXT char *ticket = test_text("t%d", i);
         add(ledger, ticket, &c, i == 2 ? NULL : "an answer");
     }
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     memcpy(head, totals.head, TACET_HASH_BYTES);
-    tacet_ledger_close(ledger);
 }
 
 static inline int sql(const char *statements) {
@@ -91,5 +88,3 @@ static inline void assert_refused(const char *what) {
         fail_msg("writer: %s: %s", what, tacet_status_name(opened));
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* script.h - chosen words in the buffer of a noise source, so that a test decides what a sampler sees. */
-#ifndef TACET_TESTS_DP_SCRIPT_H
-#define TACET_TESTS_DP_SCRIPT_H
+#pragma once
 
 #include <sodium.h>
 
@@ -28,5 +27,3 @@ static inline void script(tacet_noise *noise, const uint64_t *words, size_t coun
 
 /* Exactly the scripted words were used, no more and no fewer. */
 #define assert_script_used(noise) assert_int_equal((noise)->next, NOISE_WORDS)
-
-#endif

@@ -17,7 +17,7 @@ static quad norm_sq(const double *x, size_t n) {
     return sum;
 }
 
-static void norm_is_proven(void **state) {
+TEST(norm_is_proven) {
     /* in 113 bits, thousands of vectors near, inside and far outside of the ball never leave it, and keep direction */
     tacet_simrng rng = test_rng(7, 0);
     const size_t dims[] = {1, 2, 7, 100};
@@ -47,7 +47,7 @@ static void norm_is_proven(void **state) {
     }
 }
 
-static void clipping_does_not_spread(void **state) {
+TEST(clipping_does_not_spread) {
     tacet_simrng rng = test_rng(8, 0);
     OWN_BOUND tacet_bound *ball = NULL, *box = NULL;
     assert_ok(tacet_bound_norm(&ball, 5, 1, NULL));
@@ -82,7 +82,7 @@ static void clipping_does_not_spread(void **state) {
     }
 }
 
-static void boxes(void **state) {
+TEST(boxes) {
     const double lower[] = {-1, 0, 5}, upper[] = {1, 10, 5}, below[] = {-3, -2};
     tacet_bound *bound = NULL;
     tacet_bounded *unset = NULL;
@@ -128,7 +128,7 @@ static void boxes(void **state) {
     tacet_bound_free(bound);
 }
 
-static void sensitivities(void **state) {
+TEST(sensitivities) {
     double l2 = 0, l1 = 0;
     tacet_bound *bound = test_norm(4, 3);
     assert_true(bound->radius == 3); /* whether its numbers fit the grid follows from it */
@@ -156,7 +156,7 @@ static void sensitivities(void **state) {
     assert_true(l2 >= 1.5 && l1 >= 3);
 }
 
-static void narrowing(void **state) {
+TEST(narrowing) {
     tacet_bound *ball = NULL, *box = NULL, *narrow = NULL;
     assert_ok(tacet_bound_norm(&ball, 4, 1, NULL));
     assert_ok(tacet_bound_range(&box, 4, 0, 1, NULL));
@@ -199,7 +199,7 @@ static void narrowing(void **state) {
     tacet_bound_free(box);
 }
 
-static void refusals(void **state) {
+TEST(refusals) {
     OWN_BOUND tacet_bound *bound = NULL;
     const double bad[] = {0, -1, NAN, INFINITY, 1e101, 1e-101};
     for (size_t i = 0; i < 6; i++) {
@@ -237,7 +237,7 @@ static void refusals(void **state) {
     tacet_bounded_free(NULL);
 }
 
-static void out_of_memory(void **state) {
+TEST(out_of_memory) {
     for (long n = 1, hit = 1; hit != 0; n++) {
         tacet_raw *raw = NULL;
         tacet_bound *box = NULL, *ball = NULL, *narrow = NULL, *second = NULL;
@@ -259,14 +259,4 @@ static void out_of_memory(void **state) {
         assert_status(s, hit != 0 ? TACET_NO_MEMORY : TACET_OK);
         assert_true(hit != 0 || n > 10);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norm_is_proven), cmocka_unit_test(clipping_does_not_spread),
-        cmocka_unit_test(boxes),          cmocka_unit_test(sensitivities),
-        cmocka_unit_test(narrowing),      cmocka_unit_test(refusals),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static quad q_sigma(quad eps, quad delta) {
     return hi;
 }
 
-static void reference_is_right(void **state) {
+TEST(reference_is_right) {
     assert_close(q_exp(1), 2.718281828459045, 1e-15);
     assert_close(q_tail(0), 0.5, 1e-17);
     assert_close(q_tail(1), 0.15865525393145705, 1e-16);
@@ -103,7 +103,7 @@ static void reference_is_right(void **state) {
 }
 
 /* Convergents of Laplace's fraction lie on both sides of the Mills ratio: where two of them agree, it is there. */
-static void fraction_has_converged(void **state) {
+TEST(fraction_has_converged) {
     quad value[2] = {0, 0};
     for (int n = 0; n < 2; n++) {
         for (int k = 128 + n; k >= 1; k--) {
@@ -114,7 +114,7 @@ static void fraction_has_converged(void **state) {
     assert_true(gap < (quad)1e-16 && -gap < (quad)1e-16);
 }
 
-static void gaussian_known(void **state) {
+TEST(gaussian_known) {
     const struct {
         double eps, delta, sigma, tolerance;
     } known[] = {
@@ -130,7 +130,7 @@ static void gaussian_known(void **state) {
 }
 
 /* Never below the exact value, never above it by more than 3e-13 of it; and a returned sigma keeps its promise. */
-static void gaussian_grid(void **state) {
+TEST(gaussian_grid) {
     const double eps[] = {0.001, 0.01, 0.3, 1, 3.0041660239464334, 10, 50, 200};
     const double delta[] = {1e-15, 1e-12, 1e-9, 1e-5, 0.01, 0.3};
     const size_t every = test_slow() ? 5 : 1; /* quadruple precision is done in software */
@@ -153,7 +153,7 @@ static void gaussian_grid(void **state) {
     }
 }
 
-static void gaussian_delta_bound(void **state) {
+TEST(gaussian_delta_bound) {
     /* every branch of the bound, delta from near 0 to near 1, eps down to 0 */
     const double mus[] = {1e-6, 0.01, 0.5, 1.9, 2.1, 5, 15, 60};
     const double epss[] = {0, 1e-4, 0.2, 2, 11, 70};
@@ -173,7 +173,7 @@ static void gaussian_delta_bound(void **state) {
     }
 }
 
-static void gaussian_scales(void **state) {
+TEST(gaussian_scales) {
     double one = 0, many = 0;
     assert_ok(tacet_calibrate_gaussian(&one, 1, 1e-5, 1, NULL));
     assert_ok(tacet_calibrate_gaussian(&many, 1, 1e-5, 1e6, NULL));
@@ -197,7 +197,7 @@ static void gaussian_scales(void **state) {
     assert_true(spent > 10);
 }
 
-static void gdp(void **state) {
+TEST(gdp) {
     double mu = 0, value = 0;
     assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
     assert_close(mu, 0.921, 5e-4);
@@ -244,7 +244,7 @@ static double scan_zcdp_delta(double rho, double eps) {
     return best;
 }
 
-static void zcdp(void **state) {
+TEST(zcdp) {
     const double rhos[] = {1e-4, 0.01, 0.1, 0.5, 2, 10};
     const double epss[] = {0.05, 0.5, 1, 4, 20};
     for (size_t i = 0; i < sizeof rhos / sizeof *rhos; i++) {
@@ -290,7 +290,7 @@ static void zcdp(void **state) {
     }
 }
 
-static void conversions(void **state) {
+TEST(conversions) {
     double rho = 0;
     assert_ok(tacet_zcdp_from_gdp(&rho, 0.3, NULL));
     assert_true(rho >= 0.045);
@@ -304,7 +304,7 @@ static void conversions(void **state) {
     assert_true(scale * 0.3 >= 1 && scale < 1 / 0.3 * (1 + 1e-15));
 }
 
-static void refusals(void **state) {
+TEST(refusals) {
     const double bad[] = {0, -1, NAN, INFINITY, -INFINITY, 1e-101, 1e101};
     const double bad_delta[] = {0, -1e-5, 1, 2, NAN, INFINITY, 1e-101};
     static tacet_status (*const OF_DELTA[])(double *, double, double, tacet_error *) = {tacet_gdp_mu, tacet_gdp_eps,
@@ -347,20 +347,4 @@ static void refusals(void **state) {
     tacet_error_clear(&err);
     assert_status(tacet_calibrate_gaussian(&out, -1, 1e-5, 1, &err), TACET_INVALID);
     assert_non_null(strstr(err.message, "eps"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_is_right),
-        cmocka_unit_test(fraction_has_converged),
-        cmocka_unit_test(gaussian_known),
-        cmocka_unit_test(gaussian_grid),
-        cmocka_unit_test(gaussian_delta_bound),
-        cmocka_unit_test(gaussian_scales),
-        cmocka_unit_test(gdp),
-        cmocka_unit_test(zcdp),
-        cmocka_unit_test(conversions),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,7 @@ static tacet_charge one(void) {
     return c;
 }
 
-static void one_row_costs_what_it_costs(void **state) {
-    (void)state;
+TEST(one_row_costs_what_it_costs) {
     for (size_t rows = 0; rows <= 1; rows++) {
         tacet_charge c = one();
         tacet_charge_approx(&c, 1.5, 1e-6);
@@ -30,8 +29,7 @@ static void one_row_costs_what_it_costs(void **state) {
 }
 
 /* Pure eps as Gaussian noise: never a mu that is too small, and none at all where a double cannot say it. */
-static void pure_eps_is_never_less_as_gaussian_noise(void **state) {
-    (void)state;
+TEST(pure_eps_is_never_less_as_gaussian_noise) {
     for (double eps = 0.1; eps < 540; eps += 0.1) {
         tacet_charge c = one();
         tacet_charge_pure(&c, eps);
@@ -40,8 +38,7 @@ static void pure_eps_is_never_less_as_gaussian_noise(void **state) {
     }
 }
 
-static void ten_rows_of_pure_eps_cost_ten(void **state) {
-    (void)state;
+TEST(ten_rows_of_pure_eps_cost_ten) {
     for (int apart = 0; apart < 2; apart++) {
         tacet_charge c = one();
         tacet_charge_pure(&c, 1);
@@ -53,8 +50,7 @@ static void ten_rows_of_pure_eps_cost_ten(void **state) {
     }
 }
 
-static void a_delta_adds_up_apart_and_grows_in_a_group(void **state) {
-    (void)state;
+TEST(a_delta_adds_up_apart_and_grows_in_a_group) {
     tacet_charge c = one();
     tacet_charge_approx(&c, 0.5, 1e-6);
     assert_ok(tacet__charge_rows(&c, 4, true, NULL));
@@ -72,8 +68,7 @@ static void a_delta_adds_up_apart_and_grows_in_a_group(void **state) {
 }
 
 /* eps and delta may say more than mu, which is that of the pure eps an l2 mechanism has besides. */
-static void the_smaller_eps_is_told(void **state) {
-    (void)state;
+TEST(the_smaller_eps_is_told) {
     tacet_charge c = one();
     tacet_charge_gaussian(&c, 3, 1, 1e-6);
     assert_ok(tacet__charge_rows(&c, 4, true, NULL));
@@ -84,8 +79,7 @@ static void the_smaller_eps_is_told(void **state) {
 }
 
 /* Rows apart are independent Gaussians, so their squares add up; one sum moves by all of them. */
-static void gaussian_noise_composes_or_shifts(void **state) {
-    (void)state;
+TEST(gaussian_noise_composes_or_shifts) {
     double mu = 0, eps = 0;
     assert_ok(tacet_gdp_mu(&mu, 1, 1e-5, NULL));
     for (int apart = 0; apart < 2; apart++) {
@@ -103,15 +97,13 @@ static void gaussian_noise_composes_or_shifts(void **state) {
 }
 
 /* Through the gate: what the ledger has spent on a release of ten rows a person. */
-static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
-    (void)state;
+TEST(a_release_is_charged_for_all_rows_of_a_person) {
     OWN_FOLDER const char *folder = test_mkdir();
-    char path[512];
     const double value = 0.5;
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
     tacet_ledger_totals totals;
     OWN_RELEASE tacet_release *release = NULL;
-    (void)snprintf(path, sizeof path, "%s/ledger", folder);
+    OWN_TEXT char *path = test_text("%s/ledger", folder);
     OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_BASIC, 5);
     OWN_BOUND tacet_bound *bound = test_norm(1, 1);
     OWN_MECHANISM tacet_mechanism *mechanism = test_mechanism(TACET_MECHANISM_KNORM, bound, &replace, 0.25, 0);
@@ -120,17 +112,4 @@ static void a_release_is_charged_for_all_rows_of_a_person(void **state) {
     assert_ok(tacet_mechanism_run(mechanism, &release, &ask, bounded, NULL));
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_true(totals.spent >= 2.5 && totals.spent < 2.5 * 1.000001);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row_costs_what_it_costs),
-        cmocka_unit_test(pure_eps_is_never_less_as_gaussian_noise),
-        cmocka_unit_test(ten_rows_of_pure_eps_cost_ten),
-        cmocka_unit_test(a_delta_adds_up_apart_and_grows_in_a_group),
-        cmocka_unit_test(the_smaller_eps_is_told),
-        cmocka_unit_test(gaussian_noise_composes_or_shifts),
-        cmocka_unit_test(a_release_is_charged_for_all_rows_of_a_person),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

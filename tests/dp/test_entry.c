@@ -8,7 +8,7 @@
 #include "dp/open/entry.h"
 #include "dp/open/parameters.h"
 
-static void test_fill(void **state) {
+TEST(test_fill) {
     tacet_charge c;
     tacet_charge_init(&c);
     assert_true(isinf(c.eps) && isinf(c.rho) && isinf(c.mu) && c.delta == 1);
@@ -36,7 +36,7 @@ static void test_fill(void **state) {
     assert_true(isinf(c.mu) && isinf(c.rho) && c.eps == 3 && c.delta == 1e-5);
 }
 
-static void test_names(void **state) {
+TEST(test_names) {
     assert_string_equal(tacet_accounting_name(TACET_ACCOUNTING_GAUSSIAN), "gaussian");
     assert_string_equal(tacet_accounting_name((tacet_accounting)0), "?");
     assert_string_equal(tacet_claim_name(TACET_CLAIM_UNCOVERED), "uncovered");
@@ -44,7 +44,7 @@ static void test_names(void **state) {
     assert_string_equal(tacet_claim_name((tacet_claim)99), "?");
 }
 
-static void test_check_numbers(void **state) {
+TEST(test_check_numbers) {
     tacet_charge c = test_charge(0.5);
     assert_ok(tacet_charge_check(&c, NULL));
     assert_status(tacet_charge_check(NULL, NULL), TACET_INVALID);
@@ -97,7 +97,7 @@ static void test_check_numbers(void **state) {
     assert_status(tacet_charge_check(&c, NULL), TACET_INVALID);
 }
 
-static void test_check_texts(void **state) {
+TEST(test_check_texts) {
     static char longer[TACET_CHARGE_PARAMS_MOST + 2];
     tacet_charge c = test_charge(0.5);
     BAD(what, NULL);
@@ -137,7 +137,7 @@ static void test_check_texts(void **state) {
 }
 
 /* Every field of a charge is part of the question. */
-static void test_equal(void **state) {
+TEST(test_equal) {
     const tacet_charge a = test_charge(0.5);
     tacet_charge b = a;
     assert_true(tacet__charge_equal(&a, &b));
@@ -197,7 +197,7 @@ static void make(tacet__record *r, tacet__record_kind kind) {
     }
 }
 
-static void test_round_trip(void **state) {
+TEST(test_round_trip) {
     for (int kind = 1; kind <= 3; kind++) {
         tacet__record in;
         tacet__record out;
@@ -229,7 +229,7 @@ static void test_round_trip(void **state) {
 }
 
 /* Whatever byte is changed: refused, or another record with its own encoding; never two encodings of one record. */
-static void test_one_encoding(void **state) {
+TEST(test_one_encoding) {
     for (int kind = 1; kind <= 3; kind++) {
         tacet__record in;
         OWN_BLOB tacet_blob bytes = {0};
@@ -260,7 +260,7 @@ static void refused(const tacet__record *record) {
     assert_true(err.message[0] != '\0');
 }
 
-static void test_impossible(void **state) {
+TEST(test_impossible) {
     tacet__record r;
 #define IMPOSSIBLE(kind, field, value)                                                                                 \
     make(&r, kind);                                                                                                    \
@@ -290,7 +290,7 @@ static void test_impossible(void **state) {
     refused(&r);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     tacet__record r;
     make(&r, TACET__RECORD_RESERVE);
     for (long n = 1;; n++) {
@@ -308,7 +308,7 @@ static void test_no_memory(void **state) {
     }
 }
 
-static void test_hashes(void **state) {
+TEST(test_hashes) {
     static const unsigned char zero[TACET_HASH_BYTES];
     unsigned char a[TACET_HASH_BYTES];
     unsigned char b[TACET_HASH_BYTES];
@@ -331,7 +331,7 @@ static void test_hashes(void **state) {
     assert_false(tacet__hash_parse(a, hex));
 }
 
-static void parameters_are_found_by_their_names(void **state) {
+TEST(parameters_are_found_by_their_names) {
     static const char *const NONE[] = {
         "",           "{",           "{}",          "{\"a\":\"1\"}",           "{\"a\":1,\"a\":1}", "{\"a\":1",
         "{\"ba\":1}", "{\"a\":[1]}", "{\"a\":nan}", "{\"b\":\"\\\"a\\\":1\"}", "{\"b\":\"a\"}"};
@@ -340,21 +340,4 @@ static void parameters_are_found_by_their_names(void **state) {
     }
     assert_true(tacet__parameter_number("{\"b\":2,\"a\":-1.5e-3}", "a") == -1.5e-3);
     assert_true(tacet__parameter_number("{\"a\":12345678.901234567,\"b\":2}", "a") == 12345678.901234567);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_check_numbers),
-        cmocka_unit_test(test_check_texts),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_one_encoding),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_hashes),
-        cmocka_unit_test(parameters_are_found_by_their_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

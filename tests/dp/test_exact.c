@@ -12,7 +12,7 @@
 #include "dp/noise/sampler.h"
 
 /* p/q is true for exactly the words below p 2^64 / q; the one word that holds the quotient asks for another. */
-static void test_bernoulli_words(void **state) {
+TEST(test_bernoulli_words) {
     static const uint64_t cases[][2] = {
         {1, 2}, {1, 3}, {2, 7}, {UINT64_MAX - 1, UINT64_MAX}, {1, UINT64_MAX}, {123456789, 987654321987654321}};
     OWN_NOISE tacet_noise *noise = script_open();
@@ -52,7 +52,7 @@ static void test_bernoulli_words(void **state) {
     }
 }
 
-static void test_below_words(void **state) {
+TEST(test_below_words) {
     OWN_NOISE tacet_noise *noise = script_open();
     script(noise, NULL, 0);
     assert_true(tacet__noise_below(noise, 0) == 0 && tacet__noise_below(noise, 1) == 0);
@@ -88,7 +88,7 @@ static void test_below_words(void **state) {
 }
 
 /* The same words through the code of two words and through the one that keeps every digit. */
-static void test_fast_is_slow(void **state) {
+TEST(test_fast_is_slow) {
     static const double sigmas[] = {1, 2.5, 1e-3, 12345.678, 0x1p-10, 0x1p40};
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++) {
         OWN_NOISE tacet_noise *fast = test_noise(17, s);
@@ -114,7 +114,7 @@ static void test_fast_is_slow(void **state) {
 }
 
 /* Rounding against 128-bit arithmetic that knows one word more. */
-static void test_round(void **state) {
+TEST(test_round) {
     OWN_NOISE tacet_noise *noise = script_open();
     tacet_simrng rng = test_rng(5, 5);
     int close = 0;
@@ -200,7 +200,7 @@ static u128 exp_minus(unsigned bit) { /* exp(-2^bit/8192) 2^126 */
     return sum;
 }
 
-static void test_table(void **state) {
+TEST(test_table) {
     u128 item[256] = {0};
     const uint64_t cell = UINT64_C(1) << 56;
     for (unsigned k = 0; k < 256; k++) {
@@ -238,7 +238,7 @@ static const uint64_t FRACTIONS[2][8] = {
      0x8a124bcae773b5bc, 0xf5cc3da982316dcb, 0x965f209be69321d4},
 };
 
-static void test_fraction(void **state) {
+TEST(test_fraction) {
     OWN_NOISE tacet_noise *noise = script_open();
     for (int c = 0; c < 2; c++) {
         const unsigned j = c == 0 ? 1 : 100;
@@ -282,7 +282,7 @@ static const uint64_t LOW = UINT64_C(1) << 40;       /* makes a coin of any mode
 static const uint64_t HIGH = UINT64_MAX - (UINT64_C(1) << 40);
 
 /* The item of the fractions, word by word. */
-static void test_rare(void **state) {
+TEST(test_rare) {
     OWN_NOISE tacet_noise *noise = script_open();
     double x = 0;
     const uint64_t rare = word_for_item(GAUSSIAN_RARE);
@@ -317,7 +317,7 @@ static void test_rare(void **state) {
 
 /* Far out in the tail: block t = 30 is 33.97 sigma. The blocks' bits are 0 until the stop, each followed by a coin of
  * 2/e; a coin of exp(-(m (508 + m) - 8192 t) / 8192) would need hundreds of exp(-1): they are forced too. */
-static void test_tail(void **state) {
+TEST(test_tail) {
     OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     size_t n = 0;
@@ -367,7 +367,7 @@ static void test_tail(void **state) {
 }
 
 /* Coins that meet the same digits as u, to the last one there is room for. */
-static void test_digits_run_out(void **state) {
+TEST(test_digits_run_out) {
     OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[64];
     double x = 0;
@@ -412,7 +412,7 @@ static void test_digits_run_out(void **state) {
     assert_status(tacet__draw_laplace(noise, &x, 1, 64, 0, NULL), TACET_NUMERIC);
 }
 
-static void test_laplace_end(void **state) {
+TEST(test_laplace_end) {
     OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     for (int discrete = 0; discrete < 2; discrete++) {
@@ -437,20 +437,4 @@ static void test_laplace_end(void **state) {
             assert_close(x, last < EXPONENTIAL_END ? last : 0, 0);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bernoulli_words),
-        cmocka_unit_test(test_below_words),
-        cmocka_unit_test(test_fast_is_slow),
-        cmocka_unit_test(test_round),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_fraction),
-        cmocka_unit_test(test_rare),
-        cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_digits_run_out),
-        cmocka_unit_test(test_laplace_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static unsigned run_choice(tacet_noise *noise, void *user) {
     return (unsigned)out;
 }
 
-static void whole_numbers_below_n_are_uniform(void **state) {
+TEST(whole_numbers_below_n_are_uniform) {
     for (uint64_t n = 1; n <= WORD_MASK + 1; n++) {
         question q = {n, 0};
         const law l = search(run_below, &q, 1e-9);
@@ -132,7 +132,7 @@ static void whole_numbers_below_n_are_uniform(void **state) {
     }
 }
 
-static void a_rational_coin_has_its_probability(void **state) {
+TEST(a_rational_coin_has_its_probability) {
     for (uint64_t b = 1; b <= 60; b++) {
         for (uint64_t a = 0; a <= b; a++) {
             question q = {a, b};
@@ -142,7 +142,7 @@ static void a_rational_coin_has_its_probability(void **state) {
     }
 }
 
-static void an_exponential_coin_has_its_probability(void **state) {
+TEST(an_exponential_coin_has_its_probability) {
     for (uint64_t b = 1; b <= 8; b++) {
         for (uint64_t a = 0; a <= 3 * b; a++) {
             question q = {a, b};
@@ -155,7 +155,7 @@ static void an_exponential_coin_has_its_probability(void **state) {
 }
 
 /* exp(-u (2n + u) / 8): the factor (2n + u) / (2n + 1) is a coin of its own. */
-static void a_place_in_a_strip_is_kept_with_its_probability(void **state) {
+TEST(a_place_in_a_strip_is_kept_with_its_probability) {
     for (uint64_t n = 0; n < INVERSE / 2; n++) {
         for (uint64_t q = 1; q <= 7; q++) {
             for (uint64_t p = 0; p < q; p++) {
@@ -168,7 +168,7 @@ static void a_place_in_a_strip_is_kept_with_its_probability(void **state) {
     }
 }
 
-static void a_tail_strip_has_its_probability(void **state) {
+TEST(a_tail_strip_has_its_probability) {
     const law l = search(run_tail, NULL, 1e-9);
     for (unsigned m = 0; m < NORMAL_END * STRIPS_PER_UNIT - GAUSSIAN_TAIL; m++) {
         const double weight = exp(-(double)m * (2 * GAUSSIAN_TAIL + m) / INVERSE);
@@ -176,7 +176,7 @@ static void a_tail_strip_has_its_probability(void **state) {
     }
 }
 
-static void fractions_that_floors_drop_have_their_probability(void **state) {
+TEST(fractions_that_floors_drop_have_their_probability) {
     for (uint64_t j = 0; j <= GAUSSIAN_TAIL; j++) {
         question q = {j * j, GAUSSIAN_FLOOR[j]};
         const law l = search(run_fraction, &q, 1e-12);
@@ -185,7 +185,7 @@ static void fractions_that_floors_drop_have_their_probability(void **state) {
 }
 
 /* Floors and fractions together: the table's words and the rare item's strings. */
-static void every_strip_has_its_probability(void **state) {
+TEST(every_strip_has_its_probability) {
     double words[GAUSSIAN_RARE + 1] = {0};
     for (uint64_t word = 0; word <= WORD_MASK; word++) {
         words[table_item(word)] += ldexp(1, -WORD_BITS);
@@ -199,7 +199,7 @@ static void every_strip_has_its_probability(void **state) {
     }
 }
 
-static void a_uniform_real_is_rounded_to_the_nearest(void **state) {
+TEST(a_uniform_real_is_rounded_to_the_nearest) {
     for (uint64_t m = 4; m < 8; m++) {
         for (unsigned shift = SCALE_BITS; shift < 7; shift++) { /* known digits meet one boundary at most */
             lazy_scale scale = {m, shift, 1};
@@ -213,7 +213,7 @@ static void a_uniform_real_is_rounded_to_the_nearest(void **state) {
     }
 }
 
-static void the_whole_part_of_an_exponential_has_its_mass(void **state) {
+TEST(the_whole_part_of_an_exponential_has_its_mass) {
     const law l = search(run_whole, NULL, 1e-10);
     for (unsigned k = 0; k < EXPONENTIAL_END; k++) {
         assert_law(&l, k, exp(-(double)k) * (1 - exp(-1)), 1e-6);
@@ -234,7 +234,7 @@ static double flip_mass(const double *p, unsigned i) {
     return sum;
 }
 
-static void choices_have_their_probability(void **state) {
+TEST(choices_have_their_probability) {
     static const int64_t scores[3] = {2, -1, 1};
     double p[3];
     for (unsigned i = 0; i < 3; i++) {
@@ -250,20 +250,4 @@ static void choices_have_their_probability(void **state) {
     for (unsigned i = 0; i < 3; i++) {
         assert_law(&l, i, flip_mass(p, i), 1e-3);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_numbers_below_n_are_uniform),
-        cmocka_unit_test(a_rational_coin_has_its_probability),
-        cmocka_unit_test(an_exponential_coin_has_its_probability),
-        cmocka_unit_test(a_place_in_a_strip_is_kept_with_its_probability),
-        cmocka_unit_test(a_tail_strip_has_its_probability),
-        cmocka_unit_test(fractions_that_floors_drop_have_their_probability),
-        cmocka_unit_test(every_strip_has_its_probability),
-        cmocka_unit_test(a_uniform_real_is_rounded_to_the_nearest),
-        cmocka_unit_test(the_whole_part_of_an_exponential_has_its_mass),
-        cmocka_unit_test(choices_have_their_probability),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

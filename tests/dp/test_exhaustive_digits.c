@@ -106,7 +106,7 @@ static void assert_cells(const law *l, double (*density)(double, double), const 
     assert_law(l, REJECTED, 1 - integral(density, n, 0, 1), most_open);
 }
 
-static void places_of_a_normal_have_their_density_and_cell(void **state) {
+TEST(places_of_a_normal_have_their_density_and_cell) {
     for (uint64_t n = 0; n < 4; n++) {
         for (uint64_t m = 4; m < 8; m += 3) {
             law sum = {.open = 0};
@@ -124,7 +124,7 @@ static void places_of_a_normal_have_their_density_and_cell(void **state) {
     }
 }
 
-static void places_of_an_exponential_have_their_density_and_cell(void **state) {
+TEST(places_of_an_exponential_have_their_density_and_cell) {
     for (uint64_t n = 0; n < 3; n++) {
         for (uint64_t m = 4; m < 8; m++) {
             cell c = {.n = n, .scale = {m, 3, 1}};
@@ -134,7 +134,7 @@ static void places_of_an_exponential_have_their_density_and_cell(void **state) {
     }
 }
 
-static void the_discrete_laplace_has_its_masses(void **state) {
+TEST(the_discrete_laplace_has_its_masses) {
     for (uint64_t m = 4; m < 8; m++) {
         lazy_scale scale = {m, LAZY_HEAD_BITS + 1, 1}; /* scale / grid = m / 2 */
         const double ratio = exp(-2 / (double)m);
@@ -143,13 +143,4 @@ static void the_discrete_laplace_has_its_masses(void **state) {
             assert_law(&l, (unsigned)(MIDDLE + k), (1 - ratio) / (1 + ratio) * pow(ratio, abs(k)), 0.06);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_of_a_normal_have_their_density_and_cell),
-        cmocka_unit_test(places_of_an_exponential_have_their_density_and_cell),
-        cmocka_unit_test(the_discrete_laplace_has_its_masses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void assert_in_cell(const knorm *k, uint64_t m, const lazy *z, uint64_t q
     }
 }
 
-static void a_coordinate_is_in_the_cell_that_was_decided(void **state) {
+TEST(a_coordinate_is_in_the_cell_that_was_decided) {
     size_t by_level[LAZY_MORE + 1] = {0};
     tacet_noise noise = {0};
     for (uint64_t m = 8; m < 16; m += 3) {
@@ -127,9 +127,4 @@ static void a_coordinate_is_in_the_cell_that_was_decided(void **state) {
     }
     assert_true(by_level[0] > 1000 && by_level[1] > 10000); /* 73,728 in all */
     assert_true(by_level[3] + by_level[4] + by_level[5] + by_level[6] + by_level[7] < 100);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_coordinate_is_in_the_cell_that_was_decided)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

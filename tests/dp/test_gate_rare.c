@@ -72,10 +72,9 @@ static tacet_status make_key(const char *path) {
     return status;
 }
 
-static void disks_that_fail_under_a_key_file(void **state) {
+TEST(disks_that_fail_under_a_key_file) {
     OWN_FOLDER const char *folder = test_mkdir();
-    char path[600];
-    snprintf(path, sizeof path, "%s/a/b/ledger.key", folder);
+    OWN_TEXT char *path = test_text("%s/a/b/ledger.key", folder);
     write_errno = ENOSPC;
     assert_status(make_key(path), TACET_IO);
     write_errno = -1;
@@ -96,14 +95,14 @@ static void disks_that_fail_under_a_key_file(void **state) {
     assert_status(make_key("/proc/nowhere/ledger.key"), TACET_IO);
 }
 
-static void places_beside_a_file(void **state) {
+TEST(places_beside_a_file) {
     static char longest[TACET__PATH + 1];
     OWN_FOLDER const char *folder = test_mkdir();
-    char data[600], out[TACET__PATH], ledger[620], beside[640];
-    snprintf(data, sizeof data, "%s/t.csv", folder);
-    snprintf(ledger, sizeof ledger, "%s/elsewhere.db", folder);
+    char out[TACET__PATH];
+    OWN_TEXT char *data = test_text("%s/t.csv", folder);
+    OWN_TEXT char *ledger = test_text("%s/elsewhere.db", folder);
     assert_ok(tacet__beside(out, data, ".ledger.db", NULL)); /* not there yet */
-    snprintf(beside, sizeof beside, "%s.ledger.db", data);
+    OWN_TEXT char *beside = test_text("%s.ledger.db", data);
     assert_string_equal(out, beside);
     memset(longest, 'x', sizeof longest - 1);
     assert_status(tacet__beside(out, longest, "", NULL), TACET_INVALID);
@@ -145,16 +144,15 @@ static void end(table_fixture *f) {
     tacet_noise_close(f->noise);
 }
 
-static void nothing_without_entropy(void **state) {
+TEST(nothing_without_entropy) {
     table_fixture f;
     tacet_mint mint;
     tacet_bounded *value = NULL;
     tacet_release *release = NULL;
-    char path[600];
     OWN_FOLDER const char *folder = test_mkdir();
     begin(&f, 2, TACET_MECHANISM_GAUSSIAN);
     assert_ok(tacet_bounded_create(&value, f.bound, NULL));
-    snprintf(path, sizeof path, "%s/ledger.db", folder);
+    OWN_TEXT char *path = test_text("%s/ledger.db", folder);
     OWN_LEDGER tacet_ledger *ledger = test_ledger(path, TACET_ACCOUNTING_GAUSSIAN, 10);
     no_entropy = true;
     assert_status(tacet__mint_fresh(&mint, NULL), TACET_IO);
@@ -189,7 +187,7 @@ static void nothing_without_entropy(void **state) {
 }
 
 /* A sampler to look at makes no report. */
-static void reports_of_the_wrong_noise(void **state) {
+TEST(reports_of_the_wrong_noise) {
     OWN_NOISE tacet_noise *sample = NULL;
     tacet_ldp ldp;
     double out = 0;
@@ -200,7 +198,7 @@ static void reports_of_the_wrong_noise(void **state) {
     assert_status(tacet_randomize_among(sample, &out, &ldp, NULL, NULL), TACET_INVALID); /* no sphere */
 }
 
-static void scales_and_levels_that_are_none(void **state) {
+TEST(scales_and_levels_that_are_none) {
     double scale = 1;
     table_fixture f, choice;
     static const size_t TWO[] = {2, 3};
@@ -241,7 +239,7 @@ static void scales_and_levels_that_are_none(void **state) {
 }
 
 /* Columns of levels and no numbers beside them; a level that cannot be drawn ends the rows after it. */
-static void tables_of_levels_alone(void **state) {
+TEST(tables_of_levels_alone) {
     enum { N = 3 };
     static const size_t LEVELS[] = {4};
     const double index[N] = {3, 3, 3};
@@ -268,7 +266,7 @@ static void tables_of_levels_alone(void **state) {
     tacet_table_free(table);
 }
 
-static void samplers_by_name(void **state) {
+TEST(samplers_by_name) {
     static const char *const NAMES[] = {"gaussian", "laplace", "discrete-laplace", "knorm", "bit"};
     OWN_NOISE tacet_noise *noise = NULL;
     tacet_sampler s;
@@ -301,7 +299,7 @@ static void samplers_by_name(void **state) {
 }
 
 /* Bounds that cannot be had are the whole line, never a number. */
-static void bounds_of_what_has_none(void **state) {
+TEST(bounds_of_what_has_none) {
     interval x = tacet__interval_exp((interval){NAN, NAN});
     assert_true(x.lo == 0 && isinf(x.hi));
     x = tacet__interval_exp((interval){-800, 800});
@@ -329,7 +327,7 @@ static void bounds_of_what_has_none(void **state) {
 }
 
 /* Bounds that are not claimed, and numbers that JSON cannot count to, are null. */
-static void rows_as_json(void **state) {
+TEST(rows_as_json) {
     static const unsigned char HASH[TACET_HASH_BYTES];
     tacet__record record = {.kind = TACET__RECORD_RESERVE};
     record.reserve.ticket = "t";
@@ -356,7 +354,7 @@ static void rows_as_json(void **state) {
 }
 
 /* Rows asked for in an order of their own: more pieces than there is room for at first, and then no memory. */
-static void rows_in_any_order(void **state) {
+TEST(rows_in_any_order) {
     enum { N = 400 };
     table_fixture f;
     double values[1], zero[1] = {0};
@@ -378,20 +376,4 @@ static void rows_in_any_order(void **state) {
     }
     tacet_raw_free(raw);
     end(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disks_that_fail_under_a_key_file),
-        cmocka_unit_test(places_beside_a_file),
-        cmocka_unit_test(nothing_without_entropy),
-        cmocka_unit_test(reports_of_the_wrong_noise),
-        cmocka_unit_test(scales_and_levels_that_are_none),
-        cmocka_unit_test(tables_of_levels_alone),
-        cmocka_unit_test(samplers_by_name),
-        cmocka_unit_test(bounds_of_what_has_none),
-        cmocka_unit_test(rows_as_json),
-        cmocka_unit_test(rows_in_any_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static double chi2(const double *seen, const double *expected, size_t cells) {
 
 /* In R^m the radius is Gamma(m, theta); in R^3 each direction cosine is uniform (Archimedes). The grid is so fine that
  * rounding moves no mass between the cells to speak of. */
-static void test_radius_and_direction(void **state) {
+TEST(test_radius_and_direction) {
     static const size_t dims[] = {2, 3, 7, 40};
     enum { DRAWS = 20000, CELLS = 20 };
     OWN_NOISE tacet_noise *noise = test_noise(2, 1);
@@ -84,7 +84,7 @@ static size_t push_three(uint64_t *words, size_t at, const uint64_t n[3], const 
 
 /* G = (1, 0) and z just below 1/2: theta |G| z / grid straddles the boundary of 0 and 1 at every level, until a digit
  * tells. After `levels` undecided ones the next digits decide. */
-static void test_levels(void **state) {
+TEST(test_levels) {
     OWN_NOISE tacet_noise *noise = script_open();
     for (unsigned levels = 1; levels <= LAZY_MORE + 1; levels++) {
         for (int up = 0; up < 2; up++) {
@@ -108,7 +108,7 @@ static void test_levels(void **state) {
 
 /* Two coordinates that straddle at every level: when the first has used up all digits, nothing is drawn for the other,
  * and nothing comes out. */
-static void test_exhausted_block(void **state) {
+TEST(test_exhausted_block) {
     OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[64];
     size_t n = 0;
@@ -133,7 +133,7 @@ static void test_exhausted_block(void **state) {
 
 /* Values just above and just below q + 1/2 are decided by exact comparisons, those near whole numbers by the filter:
  * theta / grid = 32, so that z = strip/64 is at strip/2, on a boundary when the strip is odd. */
-static void test_guess(void **state) {
+TEST(test_guess) {
     OWN_NOISE tacet_noise *noise = script_open();
     for (uint64_t strip = 1; strip < 220; strip++) {
         for (int above = 0; above < 2; above++) {
@@ -154,7 +154,7 @@ static void test_guess(void **state) {
 }
 
 /* G_1 = 1 + 7/2^56 and G_2 = 2^-26.6 are 1 and 0 to doubles: a value that straddles 1/2 beyond what they hold. */
-static void test_low_guess(void **state) {
+TEST(test_low_guess) {
     OWN_NOISE tacet_noise *noise = script_open();
     for (int up = 0; up < 2; up++) {
         uint64_t words[16];
@@ -172,7 +172,7 @@ static void test_low_guess(void **state) {
 }
 
 /* A draft knows where a normal is before its digits are all drawn: the lazy reals that it is expanded to lie there. */
-static void test_draft(void **state) {
+TEST(test_draft) {
     enum { ROUNDS = 100, COUNT = 300 };
     draft d;
     size_t slow = 0;
@@ -195,7 +195,7 @@ static void test_draft(void **state) {
 
 /* With the same random digits every number of digits known to the filter gives the same bits as exact arithmetic for
  * all. A row has its own key, its first words are drawn before any later digit, and the later digits in one order. */
-static void test_filter_is_exact(void **state) {
+TEST(test_filter_is_exact) {
     enum { ROWS = 400, MOST = 100, CASES = 5 };
     static const size_t dims[CASES] = {1, 2, 3, 10, MOST};
     static const int grids[] = {3, 0, -6, -20, -29};
@@ -229,7 +229,7 @@ static void test_filter_is_exact(void **state) {
 
 /* The mass of square cells in the plane, by the midpoint rule, on a grid as wide as the noise; with the filter as it is
  * and with three digits, where most cells are decided exactly. */
-static void test_plane(void **state) {
+TEST(test_plane) {
     enum { DRAWS = 60000, SIDE = 7, CELLS = SIDE * SIDE + 1, POINTS = 64 };
     OWN_NOISE tacet_noise *noise = test_noise(11, 1);
     for (int few = 0; few < 2; few++) {
@@ -254,7 +254,7 @@ static void test_plane(void **state) {
 }
 
 /* Many vectors are those of as many calls, whatever levels they need; the row whose digits run out wipes them all. */
-static void test_rows(void **state) {
+TEST(test_rows) {
     enum { ROWS = 300, COUNT = 3 };
     tacet_noise *noise = NULL, *same = NULL;
     double rows[ROWS * COUNT], single[COUNT];
@@ -292,7 +292,7 @@ static void test_rows(void **state) {
     tacet_noise_close(noise);
 }
 
-static void test_limits(void **state) {
+TEST(test_limits) {
     OWN_NOISE tacet_noise *noise = script_open();
     double x[4] = {7, 7, 7, 7};
     const double bad[] = {0, -1, NAN, INFINITY};
@@ -325,20 +325,4 @@ static void test_limits(void **state) {
         assert_true(x[0] == 0);
         assert_script_used(noise);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_radius_and_direction),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_exhausted_block),
-        cmocka_unit_test(test_guess),
-        cmocka_unit_test(test_low_guess),
-        cmocka_unit_test(test_draft),
-        cmocka_unit_test(test_filter_is_exact),
-        cmocka_unit_test(test_plane),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

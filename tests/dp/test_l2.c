@@ -15,7 +15,7 @@ static void assert_holds(interval x, long double value, double widest) {
     assert_true(x.hi - x.lo <= widest * fabsl(value));
 }
 
-static void intervals_hold_exponentials_logarithms_and_powers(void **state) {
+TEST(intervals_hold_exponentials_logarithms_and_powers) {
     tacet_simrng rng = test_rng(3, 0);
     for (int i = 0; i < 20000; i++) {
         const double x = 1400 * tacet_simrng_uniform(&rng) - 700;
@@ -34,7 +34,7 @@ static void intervals_hold_exponentials_logarithms_and_powers(void **state) {
 }
 
 /* The coordinate of a point on the circle, the sphere, and in R^5 have elementary laws. */
-static void caps_have_their_share(void **state) {
+TEST(caps_have_their_share) {
     sphere circle, ball, five;
     tacet__sphere_init(&circle, 2);
     tacet__sphere_init(&ball, 3);
@@ -71,7 +71,7 @@ static double quadrature(size_t d, double t, double eps) {
     return sum * weight * h * h;
 }
 
-static void the_bound_is_above_delta_and_close(void **state) {
+TEST(the_bound_is_above_delta_and_close) {
     static const struct {
         size_t dims;
         double t, eps, close;
@@ -97,7 +97,7 @@ static void the_bound_is_above_delta_and_close(void **state) {
     assert_true(line == 1); /* a shift by 5,000 scales: nothing is hidden */
 }
 
-static void a_calibration_carries_its_certificate(void **state) {
+TEST(a_calibration_carries_its_certificate) {
     static const size_t DIMS[] = {1, 2, 5, 10, 50};
     for (size_t i = 0; i < sizeof DIMS / sizeof *DIMS; i++) {
         tacet_l2 l2;
@@ -119,7 +119,7 @@ static void a_calibration_carries_its_certificate(void **state) {
 
 /* Of one coordinate, where it is Laplace's and quick: a large delta allows shifts far beyond eps, and whatever the
  * sensitivity, the shift that the rounded scale stands for is one that passed. */
-static void a_scale_is_rounded_to_the_safe_side(void **state) {
+TEST(a_scale_is_rounded_to_the_safe_side) {
     tacet_l2 l2;
     double delta = 0;
     assert_ok(tacet_calibrate_l2(&l2, 1e-3, 0.999, 1, 1, NULL));
@@ -134,7 +134,7 @@ static void a_scale_is_rounded_to_the_safe_side(void **state) {
     }
 }
 
-static void nonsense_is_refused(void **state) {
+TEST(nonsense_is_refused) {
     tacet_l2 l2 = {.scale = 7};
     double delta = 7;
     const double bad[] = {0, -1, NAN, INFINITY};
@@ -149,16 +149,4 @@ static void nonsense_is_refused(void **state) {
     assert_status(tacet_calibrate_l2(&l2, 1, 1e-5, 1, 0, NULL), TACET_INVALID);
     assert_status(tacet_calibrate_l2(&l2, 1, 1e-5, 1, TACET_L2_MAX_DIMS + 1, NULL), TACET_INVALID);
     assert_true(l2.scale == 7 && delta == 7);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(intervals_hold_exponentials_logarithms_and_powers),
-        cmocka_unit_test(caps_have_their_share),
-        cmocka_unit_test(the_bound_is_above_delta_and_close),
-        cmocka_unit_test(a_calibration_carries_its_certificate),
-        cmocka_unit_test(a_scale_is_rounded_to_the_safe_side),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static tacet_ledger_totals totals(fixture *f) {
     return t;
 }
 
-static void test_reserve_commit_memo(void **state) {
+TEST(test_reserve_commit_memo) {
     fixture *f = *state;
     reopen(f);
     assert_ok(reserve(f, "t1", pure(0.25)));
@@ -108,7 +108,7 @@ static void test_reserve_commit_memo(void **state) {
     assert_int_equal(t.uncovered, 0);
 }
 
-static void test_reserved_but_never_answered(void **state) {
+TEST(test_reserved_but_never_answered) {
     fixture *f = *state;
     reopen(f);
     assert_ok(reserve(f, "t1", pure(0.75)));
@@ -124,7 +124,7 @@ static void test_reserved_but_never_answered(void **state) {
     assert_int_equal(f->memo.size, 0);
 }
 
-static void test_conflicts(void **state) {
+TEST(test_conflicts) {
     fixture *f = *state;
     unsigned char receipt[TACET_HASH_BYTES] = {1};
     reopen(f);
@@ -167,7 +167,7 @@ static void test_conflicts(void **state) {
     assert_status(tacet_ledger_commit(f->ledger, &bad, "42", 2, NULL, NULL), TACET_NOT_FOUND);
 }
 
-static void test_budget_basic(void **state) {
+TEST(test_budget_basic) {
     fixture *f = *state;
     f->settings.delta = 1e-5;
     reopen(f);
@@ -184,7 +184,7 @@ static void test_budget_basic(void **state) {
     assert_status(tacet_ledger_lookup(f->ledger, &f->entry, &f->memo, "more", NULL), TACET_NOT_FOUND);
 }
 
-static void test_budget_delta(void **state) {
+TEST(test_budget_delta) {
     fixture *f = *state;
     f->settings.delta = 1e-5;
     reopen(f);
@@ -199,7 +199,7 @@ static void test_budget_delta(void **state) {
     assert_close(totals(f).spent_delta, 1e-5, 1e-18);
 }
 
-static void test_budget_gaussian(void **state) {
+TEST(test_budget_gaussian) {
     fixture *f = *state;
     double mu = 0;
     f->settings.accounting = TACET_ACCOUNTING_GAUSSIAN;
@@ -226,7 +226,7 @@ static void test_budget_gaussian(void **state) {
     assert_status(reserve(f, "more", c), TACET_INVALID);
 }
 
-static void test_budget_zcdp(void **state) {
+TEST(test_budget_zcdp) {
     fixture *f = *state;
     double rho = 0;
     f->settings.accounting = TACET_ACCOUNTING_ZCDP;
@@ -243,7 +243,7 @@ static void test_budget_zcdp(void **state) {
     assert_true(totals(f).eps < 1 && totals(f).eps > 0.8);
 }
 
-static void test_groups(void **state) {
+TEST(test_groups) {
     fixture *f = *state;
     reopen(f);
     tacet_charge c = pure(0.5);
@@ -278,7 +278,7 @@ static void test_groups(void **state) {
     assert_status(reserve(f, "again 7 again", c), TACET_BUDGET);
 }
 
-static void test_disclose(void **state) {
+TEST(test_disclose) {
     fixture *f = *state;
     f->settings.uncovered_most = 2;
     reopen(f);
@@ -306,7 +306,7 @@ static void test_disclose(void **state) {
     assert_close(t.spent, 0, 0);
 }
 
-static void test_lookup(void **state) {
+TEST(test_lookup) {
     fixture *f = *state;
     reopen(f);
     assert_status(tacet_ledger_lookup(f->ledger, &f->entry, &f->memo, "t", NULL), TACET_NOT_FOUND);
@@ -321,7 +321,7 @@ static void test_lookup(void **state) {
 }
 
 /* What an entry was asked, answered or not. */
-static void test_what_was_asked(void **state) {
+TEST(test_what_was_asked) {
     fixture *f = *state;
     tacet_charge asked;
     OWN_BLOB tacet_blob texts = {0};
@@ -349,7 +349,7 @@ static void test_what_was_asked(void **state) {
     assert_close(totals(f).spent, 0.5, 0);
 }
 
-static void test_settings(void **state) {
+TEST(test_settings) {
     fixture *f = *state;
     OWN_LEDGER tacet_ledger *l = NULL;
     tacet_ledger_settings s = f->settings;
@@ -404,7 +404,7 @@ static void test_settings(void **state) {
     assert_ok(tacet_ledger_open(&l, f->path, &s, NULL));
 }
 
-static void test_bad_charges(void **state) {
+TEST(test_bad_charges) {
     fixture *f = *state;
     char longer[TACET_TICKET_MOST + 2];
     reopen(f);
@@ -427,7 +427,7 @@ static void test_bad_charges(void **state) {
     assert_int_equal(totals(f).entries, 1);
 }
 
-static void test_two_handles(void **state) {
+TEST(test_two_handles) {
     fixture *f = *state;
     OWN_LEDGER tacet_ledger *other = NULL;
     tacet_entry entry;
@@ -448,7 +448,7 @@ static void test_two_handles(void **state) {
 }
 
 /* Who went on where another one stood still is not disturbed when that one wakes up. */
-static void test_taken_over(void **state) {
+TEST(test_taken_over) {
     fixture *f = *state;
     tacet_ledger *other = NULL;
     tacet_entry entry;
@@ -475,7 +475,7 @@ static void test_taken_over(void **state) {
     tacet_ledger_close(other);
 }
 
-static void test_fork(void **state) {
+TEST(test_fork) {
     fixture *f = *state;
     reopen(f);
     const pid_t child = fork();
@@ -491,7 +491,7 @@ static void test_fork(void **state) {
     assert_int_equal(status, 0);
 }
 
-static void test_seeded_is_counted(void **state) {
+TEST(test_seeded_is_counted) {
     fixture *f = *state;
     reopen(f);
     tacet_charge c = pure(0.5);
@@ -500,26 +500,4 @@ static void test_seeded_is_counted(void **state) {
     assert_int_equal(totals(f).seeded, 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        T(test_reserve_commit_memo),
-        T(test_reserved_but_never_answered),
-        T(test_conflicts),
-        T(test_budget_basic),
-        T(test_budget_delta),
-        T(test_budget_gaussian),
-        T(test_budget_zcdp),
-        T(test_groups),
-        T(test_disclose),
-        T(test_lookup),
-        T(test_what_was_asked),
-        T(test_settings),
-        T(test_bad_charges),
-        T(test_two_handles),
-        T(test_taken_over),
-        T(test_fork),
-        T(test_seeded_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

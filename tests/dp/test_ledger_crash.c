@@ -53,14 +53,13 @@ static int teardown(void **state) {
 
 /* The whole way from question to reply. Returns what the exit code says: 0 replied. */
 static int answer_one(tacet_ledger *ledger, int ticket, int out) {
-    char name[32];
     tacet_entry entry;
     tacet_blob memo = {0};
     reply r;
     const tacet_charge c = test_charge(0.01);
     memset(&r, 0, sizeof r);
     r.ticket = ticket;
-    (void)snprintf(name, sizeof name, "ticket %d", ticket);
+    OWN_TEXT char *name = test_text("ticket %d", ticket);
     if (tacet_ledger_reserve(ledger, &entry, &memo, name, &c, NULL) != TACET_OK) {
         return 2;
     }
@@ -254,9 +253,8 @@ static void test_processes_race(void **state) {
             (void)!read(gate[0], &go, 1); /* ends for all at once, when the parent closes it */
             for (int k = 0; k < WANT; k++) {
                 tacet_entry entry;
-                char name[32];
                 const tacet_charge c = test_charge(0.1);
-                (void)snprintf(name, sizeof name, "%d of %d", k, i);
+                OWN_TEXT char *name = test_text("%d of %d", k, i);
                 const tacet_status status = tacet_ledger_reserve(mine, &entry, &memo, name, &c, NULL);
                 if (status != TACET_OK && status != TACET_BUDGET) {
                     _exit(101);
@@ -339,9 +337,8 @@ static void test_threads_race(void **state) {
     OWN_BLOB tacet_blob memo = {0};
     for (int k = 0; k < ROUNDS; k++) {
         tacet_entry entry;
-        char name[32];
         const tacet_charge c = test_charge(1);
-        (void)snprintf(name, sizeof name, "shared %d", k);
+        OWN_TEXT char *name = test_text("shared %d", k);
         assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, name, &c, NULL));
     }
     for (int i = 0; i < THREADS; i++) {

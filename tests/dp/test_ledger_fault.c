@@ -4,6 +4,7 @@
 #include "dp/ledger_fault_fixture.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,41 +12,29 @@
 #include "dp/open/entry.h"
 
 /* Only the ledger and its log are in the folder. */
-static void assert_tidy(void) {
+static bool is_tidy(void) {
+    bool tidy = true;
     DIR *dir = opendir(folder);
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        if (strstr(e->d_name, ".new-") != NULL) {
-            fail_msg("left behind: %s", e->d_name);
-        }
+        tidy = tidy && strstr(e->d_name, ".new-") == NULL;
     }
     (void)closedir(dir);
+    return tidy;
 }
 
-static void test_allocation_open(void **state) {
+TEST(test_allocation_open) {
     const tacet_ledger_settings s = settings();
+    tacet_ledger *ledger = NULL;
     for (int existing = 0; existing < 2; existing++) {
-        for (long n = 1;; n++) {
-            tacet_ledger *ledger = NULL;
-            if (!existing) {
-                (void)unlink(path);
-            }
-            fail_alloc_after(n);
-            const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
-            const int hit = fail_alloc_end();
-            assert_tidy();
-            if (!hit) {
-                assert_ok(status);
-                tacet_ledger_close(ledger);
-                break;
-            }
-            assert_int_equal(status, TACET_NO_MEMORY);
-            assert_null(ledger);
-        }
+        assert_each_alloc_fails(tacet_ledger_open(&ledger, path, &s, NULL),
+                                ledger == NULL && is_tidy() && (existing || unlink(path) == 0 || errno == ENOENT));
+        assert_true(is_tidy());
+        tacet_ledger_close(ledger);
     }
 }
 
 /* Each call is repeated with the n-th allocation failing until it needs fewer; it then succeeds on the same handle. */
-static void test_allocation_calls(void **state) {
+TEST(test_allocation_calls) {
     tacet_ledger_totals totals;
     const tacet_charge c = charge();
     tacet_charge open_charge;
@@ -119,8 +108,7 @@ static void each_operation(int operations, fault_action action) {
         tacet_ledger *ledger = open_ledger();
         tacet_ledger_totals before;
         tacet_ledger_totals after;
-        char ticket[32];
-        (void)snprintf(ticket, sizeof ticket, "t%d-%ld", calls, n);
+        OWN_TEXT char *ticket = test_text("t%d-%ld", calls, n);
         assert_ok(tacet_ledger_total(ledger, &before, NULL));
         fault_vfs_arm(n, operations, action);
         tacet_status first = reserve(ledger, ticket);
@@ -160,13 +148,13 @@ static void each_operation(int operations, fault_action action) {
     tacet_ledger_close(open_ledger()); /* and the chain holds */
 }
 
-static void test_write_errors(void **state) {
+TEST(test_write_errors) {
     each_operation(FAULT_WRITE, FAULT_ERROR);
     each_operation(FAULT_WRITE, FAULT_SHORT);
     each_operation(FAULT_SYNC, FAULT_ERROR);
 }
 
-static void test_disk_full(void **state) {
+TEST(test_disk_full) {
     each_operation(FAULT_WRITE, FAULT_FULL);
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
     fault_vfs_arm(1, FAULT_WRITE, FAULT_FULL);
@@ -177,7 +165,7 @@ static void test_disk_full(void **state) {
     assert_status(tacet_ledger_lookup(ledger, &entry, &memo, "full", NULL), TACET_NOT_FOUND);
 }
 
-static void test_read_errors(void **state) {
+TEST(test_read_errors) {
     tacet_ledger_close(open_ledger());
     each_operation(FAULT_SHM, FAULT_ERROR);
     /* Reads come when a fresh handle looks up what it has not in its cache. */
@@ -199,7 +187,7 @@ static void test_read_errors(void **state) {
     }
 }
 
-static void test_creation_errors(void **state) {
+TEST(test_creation_errors) {
     const tacet_ledger_settings s = settings();
     for (long n = 1;; n++) {
         tacet_ledger *ledger = NULL;
@@ -209,7 +197,7 @@ static void test_creation_errors(void **state) {
         const int hit = fault_vfs_end();
         assert_true((status == TACET_OK) == (ledger != NULL));
         tacet_ledger_close(ledger);
-        assert_tidy();
+        assert_true(is_tidy());
         ledger = NULL;
         assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* what is there, if anything, is whole */
         tacet_ledger_close(ledger);
@@ -218,8 +206,7 @@ static void test_creation_errors(void **state) {
         }
     }
     tacet_ledger *ledger = NULL;
-    char deep[400];
-    (void)snprintf(deep, sizeof deep, "%s/missing/ledger", folder);
+    OWN_TEXT char *deep = test_text("%s/missing/ledger", folder);
     assert_status(tacet_ledger_open(&ledger, deep, &s, NULL), TACET_NOT_FOUND);
     assert_int_equal(chdir(folder), 0);
     assert_ok(tacet_ledger_open(&ledger, "relative", &s, NULL)); /* its folder is "." */
@@ -227,7 +214,7 @@ static void test_creation_errors(void **state) {
     assert_int_equal(chdir("/"), 0);
 }
 
-static void test_busy(void **state) {
+TEST(test_busy) {
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
@@ -246,7 +233,7 @@ static const char NO_TRIGGERS[] =
     "DROP TRIGGER head_delete";
 
 /* The file is changed by somebody else while a handle is open. */
-static void test_changed_under_handle(void **state) {
+TEST(test_changed_under_handle) {
     static const char *const CHANGES[] = {
         "UPDATE record SET body = x'00' WHERE seq = 1",
         "UPDATE record SET hash = x'00' WHERE seq = 1",
@@ -266,7 +253,7 @@ static void test_changed_under_handle(void **state) {
     }
 }
 
-static void test_answer_record_changed(void **state) {
+TEST(test_answer_record_changed) {
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "t"));
     assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
@@ -276,7 +263,7 @@ static void test_answer_record_changed(void **state) {
     assert_status(reserve(ledger, "t"), TACET_CORRUPT);
 }
 
-static void test_rolled_back_under_handle(void **state) {
+TEST(test_rolled_back_under_handle) {
     tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "a"));
     sql("CREATE TABLE keep AS SELECT * FROM head");
@@ -303,9 +290,8 @@ static void test_rolled_back_under_handle(void **state) {
 }
 
 /* A whole other ledger of the same length is put in its place. */
-static void test_replaced_under_handle(void **state) {
-    char other[320];
-    (void)snprintf(other, sizeof other, "%s/other", folder);
+TEST(test_replaced_under_handle) {
+    OWN_TEXT char *other = test_text("%s/other", folder);
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "a"));
     const tacet_ledger_settings s = settings();
@@ -328,13 +314,12 @@ static void test_replaced_under_handle(void **state) {
     assert_non_null(strstr(err.message, "replaced"));
 }
 
-static void test_anchor_write_fails(void **state) {
-    char anchor[320];
+TEST(test_anchor_write_fails) {
     char link_name[64];
     char target[512];
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
-    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    OWN_TEXT char *anchor = test_text("%s/anchor", folder);
     s.anchor = anchor;
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
     assert_ok(reserve(ledger, "a"));
@@ -364,23 +349,10 @@ static void test_anchor_write_fails(void **state) {
     assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_NOT_FOUND);
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        T(test_allocation_open),
-        T(test_allocation_calls),
-        T(test_write_errors),
-        T(test_disk_full),
-        T(test_read_errors),
-        T(test_creation_errors),
-        T(test_busy),
-        T(test_changed_under_handle),
-        T(test_answer_record_changed),
-        T(test_rolled_back_under_handle),
-        T(test_replaced_under_handle),
-        T(test_anchor_write_fails),
-    };
     test_in_memory();
     fault_vfs_register();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

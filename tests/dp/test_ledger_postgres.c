@@ -57,7 +57,7 @@ static tacet_status try_sql(const char *sql) {
     return status;
 }
 
-static void test_append_only(void **state) {
+TEST(test_append_only) {
     static const char *const SQL[] = {
         "UPDATE record SET body = hash",
         "DELETE FROM record",
@@ -89,7 +89,7 @@ static void test_append_only(void **state) {
 }
 
 /* Whoever owns the tables can switch the triggers off; the chain shows it. */
-static void test_tampered(void **state) {
+TEST(test_tampered) {
     static const struct {
         const char *table; /* whose triggers sleep meanwhile; "": none */
         const char *sql;
@@ -128,7 +128,7 @@ static void test_tampered(void **state) {
     assert_non_null(strstr(err.message, "emptied"));
 }
 
-static void test_not_created(void **state) {
+TEST(test_not_created) {
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
     assert_status(tacet_ledger_open(&ledger, "postgresql:///x?host=/nowhere#tacet_ledger_test", &s, NULL), TACET_IO);
@@ -143,12 +143,10 @@ static void test_not_created(void **state) {
     tacet__db_rollback(db);
     tacet__db_close(db);
     /* A role that may make a schema and not what is in it: nothing is left behind. */
-    char url[1100];
     const char *user = strstr(place, "user=postgres");
     shared_sql("DROP ROLE IF EXISTS tacet_half; CREATE ROLE tacet_half LOGIN; REVOKE USAGE ON LANGUAGE plpgsql FROM "
                "PUBLIC; GRANT CREATE ON DATABASE postgres TO tacet_half");
-    (void)snprintf(url, sizeof url, "%.*suser=tacet_half%s", (int)(user - place), place,
-                   user + strlen("user=postgres"));
+    OWN_TEXT char *url = test_text("%.*suser=tacet_half%s", (int)(user - place), place, user + strlen("user=postgres"));
     assert_status(tacet_ledger_open(&ledger, url, &s, NULL), TACET_DENIED);
     assert_null(ledger);
     shared_sql("GRANT USAGE ON LANGUAGE plpgsql TO PUBLIC");
@@ -161,7 +159,7 @@ static void test_not_created(void **state) {
     assert_null(strstr(err.message, "hunter2"));
 }
 
-static void test_allocations(void **state) {
+TEST(test_allocations) {
     for (long n = 1;; n++) {
         tacet_ledger *ledger = NULL;
         fail_alloc_after(n);
@@ -184,7 +182,7 @@ static void hang_up(void) {
 }
 
 /* A connection that is lost between any two steps: nothing is charged twice, the handle goes on. */
-static void test_hang_up(void **state) {
+TEST(test_hang_up) {
     OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_entry entry;
     tacet_ledger_totals totals;
@@ -203,14 +201,13 @@ static void test_hang_up(void **state) {
 }
 
 /* A schema each: a budget of its own. */
-static void test_two_ledgers(void **state) {
+TEST(test_two_ledgers) {
     OWN_LEDGER tacet_ledger *one = NULL;
     OWN_LEDGER tacet_ledger *two = NULL;
     tacet_entry entry;
-    char other[1200];
     const tacet_ledger_settings s = settings();
     shared_sql("DROP SCHEMA IF EXISTS tacet_ledger_other CASCADE");
-    (void)snprintf(other, sizeof other, "%s#tacet_ledger_other", getenv("TACET_TEST_POSTGRES"));
+    OWN_TEXT char *other = test_text("%s#tacet_ledger_other", getenv("TACET_TEST_POSTGRES"));
     assert_ok(open_ledger(&one));
     assert_ok(tacet_ledger_open(&two, other, &s, NULL));
     assert_ok(reserve(one, "all", 1.0, &entry));
@@ -218,15 +215,12 @@ static void test_two_ledgers(void **state) {
     assert_status(reserve(two, "more", 0.1, &entry), TACET_BUDGET);
 }
 
+TEST_EACH(setup, NULL)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_append_only, setup), cmocka_unit_test_setup(test_tampered, setup),
-        cmocka_unit_test_setup(test_not_created, setup), cmocka_unit_test_setup(test_allocations, setup),
-        cmocka_unit_test_setup(test_hang_up, setup),     cmocka_unit_test_setup(test_two_ledgers, setup),
-    };
     if (!ledger_is_shared()) {
         (void)printf("skipped: TACET_TEST_POSTGRES names no database: tests/support/pgcluster.sh run PROGRAM\n");
         return 77;
     }
-    return cmocka_run_group_tests_name("ledger on PostgreSQL", tests, NULL, NULL);
+    return test_main();
 }

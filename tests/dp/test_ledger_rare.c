@@ -81,7 +81,7 @@ static int put_right(void **state) {
     return teardown(state);
 }
 
-static void test_no_entropy(void **state) {
+TEST(test_no_entropy) {
     const tacet_ledger_settings s = settings();
     tacet_ledger *ledger = NULL;
     sodium_fails = 1;
@@ -90,7 +90,7 @@ static void test_no_entropy(void **state) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void test_creating(void **state) {
+TEST(test_creating) {
     const tacet_ledger_settings s = settings();
     tacet_ledger *ledger = NULL;
     link_errno = EIO;
@@ -108,8 +108,7 @@ static void test_creating(void **state) {
     folder_fails = 0;
     tacet_ledger_close(open_ledger());
     /* Somebody else creates it between our look and our link: theirs is used. */
-    char theirs[320];
-    (void)snprintf(theirs, sizeof theirs, "%s/theirs", folder);
+    OWN_TEXT char *theirs = test_text("%s/theirs", folder);
     assert_ok(tacet_ledger_open(&ledger, theirs, &s, NULL));
     tacet_ledger_totals a;
     tacet_ledger_totals b;
@@ -125,7 +124,7 @@ static void test_creating(void **state) {
 }
 
 /* A rule of the tables that refuses what a writer does is damage, not an answer to one caller. */
-static void test_rules_added(void **state) {
+TEST(test_rules_added) {
     static const char *const RULES[] = {
         "CREATE TRIGGER x BEFORE INSERT ON record BEGIN SELECT RAISE(ABORT, 'no'); END",
         "CREATE TRIGGER x BEFORE UPDATE ON head BEGIN SELECT RAISE(ABORT, 'no'); END",
@@ -156,7 +155,7 @@ static void test_rules_added(void **state) {
 }
 
 /* Whether a take-over that failed was one is not known: the handle writes nothing until it has taken the ledger. */
-static void test_take_over_fails(void **state) {
+TEST(test_take_over_fails) {
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
     assert_ok(reserve(ledger, "a"));
     sql("CREATE TRIGGER x BEFORE UPDATE ON fence BEGIN SELECT RAISE(ABORT, 'no'); END");
@@ -170,7 +169,7 @@ static void test_take_over_fails(void **state) {
 }
 
 /* Totals of a ledger that turned out to be damaged. */
-static void test_total_fails(void **state) {
+TEST(test_total_fails) {
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
     tacet_ledger_totals totals;
     sql("DROP TRIGGER head_delete; DELETE FROM head");
@@ -179,7 +178,7 @@ static void test_total_fails(void **state) {
 }
 
 /* More records than SQLite keeps in memory, so that looking one up reads the file, and that read fails. */
-static void test_uncached_reads(void **state) {
+TEST(test_uncached_reads) {
     enum { COUNT = 70 };
     static char parameters[TACET_CHARGE_PARAMS_MOST];
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
@@ -227,7 +226,7 @@ static unsigned long anchored(char line[128], const char *anchor) {
 }
 
 /* What a log rests on was answered before: a ledger that does not have it was put back. */
-static void test_recalling(void **state) {
+TEST(test_recalling) {
     OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_ledger_totals totals;
     const tacet_ledger_settings s = settings();
@@ -251,11 +250,11 @@ static void other_goes_on(void) {
 
 /* The anchor has what the newest of several writers has seen: neither is who opens the ledger meanwhile told that it
  * was cut off, nor does who commits first and writes last take the anchor back. */
-static void test_anchor_of_two_processes(void **state) {
-    char anchor[320], line[128];
+TEST(test_anchor_of_two_processes) {
+    char line[128];
     OWN_LEDGER tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
-    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    OWN_TEXT char *anchor = test_text("%s/anchor", folder);
     s.anchor = anchor;
     assert_ok(tacet_ledger_open(&other, path, &s, NULL));
     before_anchor = other_goes_on;
@@ -271,12 +270,11 @@ static void test_anchor_of_two_processes(void **state) {
     tacet_ledger_close(other);
 }
 
-static void test_anchor_forms(void **state) {
-    char anchor[320];
+TEST(test_anchor_forms) {
     char line[128];
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
-    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    OWN_TEXT char *anchor = test_text("%s/anchor", folder);
     s.anchor = anchor;
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
     tacet_ledger_close(ledger);
@@ -340,7 +338,7 @@ static void *one_of_many(void *argument) {
 }
 
 /* More callers than one transaction takes: while the store is locked they queue, then several transactions follow. */
-static void test_crowd(void **state) {
+TEST(test_crowd) {
     static char tickets[CROWD][16];
     pthread_t threads[CROWD];
     sqlite3 *db = NULL;
@@ -366,7 +364,7 @@ static void test_crowd(void **state) {
 }
 
 /* An answer too large for the cache is written before the commit, and that write fails. */
-static void test_large_answer(void **state) {
+TEST(test_large_answer) {
     enum { SIZE = 8 << 20 };
     OWN_TEXT char *answer = calloc(1, SIZE);
     OWN_LEDGER tacet_ledger *ledger = open_ledger();
@@ -379,24 +377,12 @@ static void test_large_answer(void **state) {
     assert_int_equal(memo.size, SIZE);
 }
 
+TEST_EACH(setup, put_right)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
-        T(test_no_entropy),
-        T(test_creating),
-        T(test_rules_added),
-        T(test_total_fails),
-        T(test_uncached_reads),
-        T(test_anchor_forms),
-        T(test_anchor_of_two_processes),
-        T(test_recalling),
-        T(test_crowd),
-        T(test_large_answer),
-        T(test_take_over_fails),
-    };
     test_in_memory();
     (void)randombytes_random(); /* sets libsodium up */
     busy_ms = 500;              /* a crowd of threads is among these tests */
     fault_vfs_register();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <tacet/dp/open/calibrate.h>
 
-static void test_append_only(void **state) {
+TEST(test_append_only) {
     unsigned char head[TACET_HASH_BYTES];
     make_ledger(head);
     static const char *const FORBIDDEN[] = {
@@ -33,7 +33,7 @@ static void test_append_only(void **state) {
     assert_ok(verify(&report, head, &err));
 }
 
-static void test_tampering(void **state) {
+TEST(test_tampering) {
     /* Records: 0 budget; 1,2 t0; 3,4 t1; 5 t2 (open); 6,7 t3; 8,9 t4. The triggers are put back afterwards, so that it
      * is the chain that notices. */
     static const char *const TAMPERED[] = {
@@ -180,7 +180,7 @@ static tacet__record an_answer(uint64_t entry) {
 }
 
 /* Whoever can compute a hash can write a chain; what it says must still be possible. */
-static void test_forged_chains(void **state) {
+TEST(test_forged_chains) {
     tacet__record c[8];
     tacet_error err = {TACET_OK, ""};
     tacet__ledger_report report;
@@ -257,7 +257,7 @@ static void test_forged_chains(void **state) {
 }
 
 /* What only the reader looks at when opening; the writer notices when it is asked for that answer. */
-static void test_changed_answers(void **state) {
+TEST(test_changed_answers) {
     static const char *const TAMPERED[] = {
         "UPDATE answer SET bytes = x'00' WHERE seq = 4",
         "DELETE FROM answer WHERE seq = 4",
@@ -292,7 +292,7 @@ static void test_changed_answers(void **state) {
 }
 
 /* An answer that cannot be read is not taken for one that is right. */
-static void test_unreadable_answers(void **state) {
+TEST(test_unreadable_answers) {
     unsigned char head[TACET_HASH_BYTES];
     tacet__ledger_report report;
     tacet_error err = {TACET_OK, ""};
@@ -305,7 +305,7 @@ static void test_unreadable_answers(void **state) {
 }
 
 /* Every byte of the file, one at a time (a stride apart): the reader never gives other content than was written. */
-static void test_every_region(void **state) {
+TEST(test_every_region) {
     unsigned char head[TACET_HASH_BYTES];
     struct stat st;
     make_ledger(head);
@@ -337,7 +337,7 @@ static void test_every_region(void **state) {
     assert_ok(verify(&report, head, &err));
 }
 
-static void test_truncated(void **state) {
+TEST(test_truncated) {
     unsigned char head[TACET_HASH_BYTES];
     struct stat st;
     make_ledger(head);
@@ -354,16 +354,9 @@ static void test_truncated(void **state) {
     assert_refused("another file");
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_append_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tampering, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_forged_chains, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_changed_answers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_unreadable_answers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_every_region, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
-    };
     test_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

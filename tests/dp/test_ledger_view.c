@@ -34,7 +34,7 @@ static double cost_of(const tacet_charge *c, tacet_accounting accounting) {
 }
 
 /* What fits is decided as by the plain sums; what was spent is what they say, and what the reader finds. */
-static void test_totals_agree(void **state) {
+TEST(test_totals_agree) {
     tacet_simrng rng = test_rng(21, 0);
     for (int round = 0; round < 12; round++) {
         const tacet_accounting accounting = (tacet_accounting)(1 + round % 3);
@@ -49,7 +49,6 @@ static void test_totals_agree(void **state) {
         for (int i = 0; i < 60; i++) {
             static const char *const GROUPS[] = {"", "rows", "batches"};
             static const char *const NAMES[PARTS] = {"1", "2", "3", "4"};
-            char ticket[16];
             tacet_entry entry;
             OWN_BLOB tacet_blob memo = {0};
             tacet_charge c = test_charge(0.05 + tacet_simrng_uniform(&rng));
@@ -69,7 +68,7 @@ static void test_totals_agree(void **state) {
             } else if (covered && accounting != TACET_ACCOUNTING_BASIC && i % 5 == 1) {
                 tacet_charge_gaussian(&c, 0.5 * tacet_simrng_uniform(&rng), 0.1, 1e-6);
             }
-            (void)snprintf(ticket, sizeof ticket, "t%d", i);
+            OWN_TEXT char *ticket = test_text("t%d", i);
             const tacet_status status = tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, &err);
             if (covered) {
                 plain_sums with = costs, with_delta = deltas;
@@ -107,7 +106,7 @@ static void test_totals_agree(void **state) {
 }
 
 /* The reader's conversions against the gate's, which are derived and rounded otherwise. */
-static void test_conversions_agree(void **state) {
+TEST(test_conversions_agree) {
     const double deltas[] = {1e-3, 1e-5, 1e-9, 1e-12};
     const double parameters[] = {0.001, 0.03, 0.2, 1, 4};
     for (size_t i = 0; i < 4; i++) {
@@ -134,18 +133,16 @@ static unsigned long long anchored(const char *anchor) {
 }
 
 /* A whole-file rollback looks intact; a noted head or an anchor shows it. */
-static void test_rollback(void **state) {
+TEST(test_rollback) {
     unsigned char early[TACET_HASH_BYTES];
     unsigned char late[TACET_HASH_BYTES];
-    char copy[320];
-    char anchor[320];
     tacet__ledger_report report;
     tacet_error err = {TACET_OK, ""};
     tacet_ledger *ledger = NULL;
     tacet_ledger_totals totals;
     tacet_ledger_settings s;
-    (void)snprintf(copy, sizeof copy, "%s/copy", folder);
-    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    OWN_TEXT char *copy = test_text("%s/copy", folder);
+    OWN_TEXT char *anchor = test_text("%s/anchor", folder);
     make_ledger(early);
     test_copy(copy, path);
     tacet_ledger_settings_defaults(&s);
@@ -190,7 +187,7 @@ static void test_rollback(void **state) {
 }
 
 /* As another user, without any permission to write: reading works, writing is DENIED. */
-static void test_read_only(void **state) {
+TEST(test_read_only) {
     unsigned char head[TACET_HASH_BYTES];
     int status = 0;
     make_ledger(head);
@@ -230,7 +227,7 @@ static void test_read_only(void **state) {
 /* A writer that died leaves its last transactions in the log; where the log cannot be used that is said, not
  * overlooked.
  */
-static void test_read_only_with_log(void **state) {
+TEST(test_read_only_with_log) {
     int status = 0;
     const pid_t writer = fork();
     if (writer == 0) {
@@ -266,7 +263,7 @@ static void test_read_only_with_log(void **state) {
     assert_int_equal(status, 0);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     unsigned char head[TACET_HASH_BYTES];
     make_ledger(head);
     tacet__ledger_report report;
@@ -274,15 +271,9 @@ static void test_no_memory(void **state) {
     assert_each_alloc_fails(verify(&report, head, &err), true);
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_totals_agree, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_conversions_agree, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rollback, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_read_only_with_log, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-    };
     test_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

@@ -15,7 +15,7 @@ enum { DRAWS = 200000 };
 
 /* Chi-square against the exact law, k - 1 degrees of freedom; the seed is fixed. Each bound is passed by chance with
  * probability 1e-4: k = 2: 15.1, 3: 18.4, 7: 27.9, 40: 83.6. */
-static void levels_have_the_law_of_randomised_response(void **state) {
+TEST(levels_have_the_law_of_randomised_response) {
     static const size_t K[] = {2, 3, 7, 40};
     static const double LIMIT[] = {15.1, 18.4, 27.9, 83.6};
     static const double EPS[] = {0.01, 0.5, 1, 3, 5.7};
@@ -44,7 +44,7 @@ static void levels_have_the_law_of_randomised_response(void **state) {
     }
 }
 
-static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
+TEST(keeping_is_e_to_the_eps_as_likely_as_any_other) {
     for (size_t k = 2; k < 100; k += 7) {
         for (double eps = 0.1; eps < 30; eps *= 2) {
             const double keep = tacet_levels_keep(k, eps);
@@ -56,7 +56,7 @@ static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
 }
 
 /* Numbers of all rows first, then levels of all rows; the levels do not touch the noise of the numbers. */
-static void rows_have_numbers_and_then_levels(void **state) {
+TEST(rows_have_numbers_and_then_levels) {
     enum { ROWS = 500 };
     const size_t levels[2] = {3, 5};
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
@@ -98,7 +98,7 @@ static void rows_have_numbers_and_then_levels(void **state) {
     }
 }
 
-static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
+TEST(a_charge_covers_a_move_and_a_change_of_level) {
     const size_t levels[1] = {4};
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
     char parameters[TACET__PARAMETERS_BYTES];
@@ -122,7 +122,7 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
     tacet_mechanism_free(m);
 }
 
-static void what_has_no_proof_is_refused(void **state) {
+TEST(what_has_no_proof_is_refused) {
     const size_t one[1] = {1};
     const size_t two[1] = {2};
     const tacet_neighbours replace = {TACET_RELATION_REPLACE, 0};
@@ -162,15 +162,4 @@ static void what_has_no_proof_is_refused(void **state) {
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &replace, 1, 0, NULL));
     assert_int_equal(tacet_mechanism_add_levels(m, two, 1, NULL), TACET_INVALID);
     tacet_mechanism_free(m);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_the_law_of_randomised_response),
-        cmocka_unit_test(keeping_is_e_to_the_eps_as_likely_as_any_other),
-        cmocka_unit_test(rows_have_numbers_and_then_levels),
-        cmocka_unit_test(a_charge_covers_a_move_and_a_change_of_level),
-        cmocka_unit_test(what_has_no_proof_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

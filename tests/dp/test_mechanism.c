@@ -13,7 +13,7 @@
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 
-static void calibration(void **state) {
+TEST(calibration) {
     tacet_bound *bound = test_norm(4, 25);
     /* a move of 1: sigma of the analytic calibration, a little more for the grid, never less */
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
@@ -60,7 +60,7 @@ static void calibration(void **state) {
     tacet_bound_free(bound);
 }
 
-static void draws(void **state) {
+TEST(draws) {
     /* 3 kinds of noise, 4,000 runs on 4 numbers: on the grid, centred on the rounded value, of the right variance */
     enum { RUNS = 4000, DIM = 4 };
     const tacet_mechanism_kind kinds[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE, TACET_MECHANISM_KNORM};
@@ -88,7 +88,7 @@ static void draws(void **state) {
     }
 }
 
-static void choices(void **state) {
+TEST(choices) {
     /* the exponential mechanism has probabilities proportional to exp(eps score / 2 sensitivity) */
     enum { RUNS = 20000 };
     OWN_BOUND tacet_bound *bound = test_range(3, 0, 1);
@@ -129,12 +129,11 @@ static void choices(void **state) {
 }
 
 static tacet_ledger *open_ledger(const char *folder, double eps, tacet_accounting accounting) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/ledger.db", folder);
+    OWN_TEXT char *path = test_text("%s/ledger.db", folder);
     return test_ledger(path, accounting, eps);
 }
 
-static void once_per_ticket(void **state) {
+TEST(once_per_ticket) {
     OWN_FOLDER const char *folder = test_mkdir();
     OWN_LEDGER tacet_ledger *ledger = open_ledger(folder, 1, TACET_ACCOUNTING_GAUSSIAN);
     OWN_NOISE tacet_noise *sample = NULL;
@@ -195,7 +194,7 @@ static void once_per_ticket(void **state) {
     tacet_release_free(again);
 }
 
-static void charges(void **state) {
+TEST(charges) {
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge c;
     OWN_BOUND tacet_bound *bound = NULL, *narrow = NULL;
@@ -245,7 +244,7 @@ static void charges(void **state) {
 
 /* Euclidean noise leaks up to pure = sensitivity/scale, more than its eps: where curves add up it is charged the
  * Gaussian curve above randomised response of that, whose tail at mu/2 is 1/(1 + e^pure). */
-static void euclidean_charge(void **state) {
+TEST(euclidean_charge) {
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge c;
     OWN_BOUND tacet_bound *bound = test_range(5, 0, 1);
@@ -258,7 +257,7 @@ static void euclidean_charge(void **state) {
     assert_true(c.eps == 0.5 && c.delta == 1e-5);
 }
 
-static void tables(void **state) {
+TEST(tables) {
     enum { ROWS = 50 };
     OWN_FOLDER const char *folder = test_mkdir();
     OWN_LEDGER tacet_ledger *ledger = open_ledger(folder, 3, TACET_ACCOUNTING_GAUSSIAN);
@@ -329,7 +328,7 @@ static void tables(void **state) {
     tacet_mechanism_free(NULL);
 }
 
-static void refusals(void **state) {
+TEST(refusals) {
     tacet_mechanism *m = NULL;
     tacet_bound *bound = test_range(2, 0, 1);
     const double bad[] = {0, -1, NAN, INFINITY};
@@ -363,7 +362,7 @@ static void refusals(void **state) {
     tacet_bound_free(bound);
 }
 
-static void out_of_memory(void **state) {
+TEST(out_of_memory) {
     OWN_FOLDER const char *folder = test_mkdir();
     OWN_LEDGER tacet_ledger *ledger = open_ledger(folder, 50, TACET_ACCOUNTING_BASIC);
     OWN_NOISE tacet_noise *noise = test_noise(4, 0);
@@ -372,8 +371,7 @@ static void out_of_memory(void **state) {
     OWN_RAW tacet_raw *raw = test_raw((double[]){0, 1}, 2);
     for (int kind = 0; kind < 2; kind++) {
         for (long n = 1;; n++) {
-            char ticket[32];
-            snprintf(ticket, sizeof ticket, "%d", kind);
+            OWN_TEXT char *ticket = test_text("%d", kind);
             tacet_mechanism *m = NULL;
             tacet_release *release = NULL;
             const tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = ticket, .what = "w", .to_whom = "x"};
@@ -421,7 +419,7 @@ static void out_of_memory(void **state) {
 
 /* Rows are clipped, rounded to the grid, and given the noise that rows of zeros get; no more of them than were charged.
  * A ball has no coordinates to clip one by one. A draw that fails ends the table. */
-static void many_rows(void **state) {
+TEST(many_rows) {
     enum { ROWS = 4, COUNT = 3 };
     static const tacet_mechanism_kind KINDS[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE,
                                                  TACET_MECHANISM_KNORM};
@@ -469,14 +467,4 @@ static void many_rows(void **state) {
     }
     tacet_raw_free(raw[0]);
     tacet_raw_free(raw[1]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calibration),      cmocka_unit_test(draws),           cmocka_unit_test(choices),
-        cmocka_unit_test(euclidean_charge), cmocka_unit_test(charges),         cmocka_unit_test(tables),
-        cmocka_unit_test(many_rows),        cmocka_unit_test(once_per_ticket), cmocka_unit_test(refusals),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

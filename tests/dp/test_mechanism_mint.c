@@ -66,15 +66,14 @@ static void reserve_only(const tacet_mechanism *m, const tacet_bounded *x, const
     assert_null(answered);
 }
 
-static void every_mechanism_repeats_what_was_interrupted(void **state) {
+TEST(every_mechanism_repeats_what_was_interrupted) {
     const world *w = *state;
     OWN_BOUND tacet_bound *bound = test_range(3, 0, 1);
     tacet_bounded *x = test_bounded(bound, (double[]){0.25, 0.5, 1}),
                   *y = test_bounded(bound, (double[]){0.25, 0.5, 0.75});
     const tacet__kind *kind = NULL;
     for (size_t i = 0; (kind = tacet__kind_at(i)) != NULL; i++) {
-        char ticket[32];
-        (void)snprintf(ticket, sizeof ticket, "t%zu", i);
+        OWN_TEXT char *ticket = test_text("t%zu", i);
         const tacet_ask ask = {.ledger = w->ledger, .ticket = ticket, .what = "w", .to_whom = "x"};
         OWN_MECHANISM tacet_mechanism *m = test_mechanism(kind->kind, bound, &REPLACE, 0.5, 1e-5);
         reserve_only(m, x, &ask);
@@ -134,16 +133,15 @@ static void sealed_head(const world *w, unsigned char out[24]) {
 }
 
 /* Neither in the clear while it is needed, nor sealed when it no longer is: not in the file, not in its log. */
-static void a_key_is_sealed_and_then_erased(void **state) {
+TEST(a_key_is_sealed_and_then_erased) {
     const world *w = *state;
     tacet_mint mint, again = {{0}, {0}};
     tacet_entry entry;
     OWN_BLOB tacet_blob memo = {0};
     struct stat st;
-    char log[420];
     unsigned char head[24];
     const tacet_charge c = test_charge(1);
-    (void)snprintf(log, sizeof log, "%s-wal", w->path);
+    OWN_TEXT char *log = test_text("%s-wal", w->path);
     assert_ok(tacet__mint_fresh(&mint, NULL));
     assert_ok(tacet__ledger_reserve(w->ledger, &entry, &memo, &mint, "t", &c, 0, NULL));
     assert_ok(tacet__ledger_peek(w->ledger, &again, "t", NULL));
@@ -158,7 +156,7 @@ static void a_key_is_sealed_and_then_erased(void **state) {
 }
 
 /* Bound once, to one set of data; a key file that is another, is open to others, or is none. */
-static void what_a_key_is_for_and_who_may_use_it(void **state) {
+TEST(what_a_key_is_for_and_who_may_use_it) {
     world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry, unknown = {0};
@@ -172,8 +170,7 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     assert_ok(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL));
     assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, TWO, NULL), TACET_CONFLICT);
     tacet_ledger_close(w->ledger);
-    char away[440];
-    (void)snprintf(away, sizeof away, "%s.away", w->key);
+    OWN_TEXT char *away = test_text("%s.away", w->key);
     assert_int_equal(rename(w->key, away), 0);
     open_book(w);
     assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CONFLICT);
@@ -205,7 +202,7 @@ static void change_mint(const world *w, const char *sql) {
 }
 
 /* Noise of one entry for another would be noise that is used twice. */
-static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
+TEST(a_key_opens_for_its_own_entry_and_its_own_sampler) {
     const world *w = *state;
     tacet_mint mint = {{0}, {0}};
     tacet_entry entry[2];
@@ -222,7 +219,7 @@ static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
 }
 
 /* A reservation whose key is cut, gone or out of reach is spent: its ticket is never drawn for again. */
-static void a_ticket_whose_key_is_gone_is_spent(void **state) {
+TEST(a_ticket_whose_key_is_gone_is_spent) {
     static const struct {
         const char *sql;
         tacet_status status;
@@ -243,8 +240,7 @@ static void a_ticket_whose_key_is_gone_is_spent(void **state) {
     memset(longest, 'x', sizeof longest - 1);
     assert_status(tacet__ledger_peek(w->ledger, &mint, longest, NULL), TACET_INVALID);
     for (size_t i = 0; i < 4; i++) {
-        char ticket[16];
-        (void)snprintf(ticket, sizeof ticket, "t%zu", i);
+        OWN_TEXT char *ticket = test_text("t%zu", i);
         assert_ok(tacet_ledger_reserve(w->ledger, &entry, &memo, ticket, &c, NULL));
         change_mint(w, CHANGES[i].sql);
         tacet_error err = {TACET_OK, ""};
@@ -256,7 +252,7 @@ static void a_ticket_whose_key_is_gone_is_spent(void **state) {
 }
 
 /* A key that was made before its question: the data are named under it, and no other key may answer for them. */
-static void a_question_keeps_the_key_it_was_asked_with(void **state) {
+TEST(a_question_keeps_the_key_it_was_asked_with) {
     const world *w = *state;
     tacet_mint mine, theirs, stored;
     tacet_release *release = NULL, *again = NULL;
@@ -290,16 +286,15 @@ static void a_question_keeps_the_key_it_was_asked_with(void **state) {
 }
 
 /* How many entries a group has is decided in the transaction that reserves. */
-static void a_group_has_no_more_entries_than_it_may(void **state) {
+TEST(a_group_has_no_more_entries_than_it_may) {
     const world *w = *state;
     tacet_entry entry;
     OWN_BLOB tacet_blob memo = {0};
     tacet_charge c = test_charge(1);
     c.group = "g";
     for (int i = 0; i < 5; i++) {
-        char ticket[16], part[16];
-        (void)snprintf(ticket, sizeof ticket, "t%d", i);
-        (void)snprintf(part, sizeof part, "p%d", i);
+        OWN_TEXT char *ticket = test_text("t%d", i);
+        OWN_TEXT char *part = test_text("p%d", i);
         c.part = part;
         const tacet_status status = tacet__ledger_reserve(w->ledger, &entry, &memo, NULL, ticket, &c, 3, NULL);
         assert_status(status, i < 3 ? TACET_OK : TACET_BUDGET);
@@ -308,14 +303,9 @@ static void a_group_has_no_more_entries_than_it_may(void **state) {
     assert_ok(tacet__ledger_reserve(w->ledger, &entry, &memo, NULL, "t0", &c, 3, NULL)); /* known: no new one */
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(every_mechanism_repeats_what_was_interrupted), T(a_key_is_sealed_and_then_erased),
-        T(what_a_key_is_for_and_who_may_use_it),         T(a_key_opens_for_its_own_entry_and_its_own_sampler),
-        T(a_group_has_no_more_entries_than_it_may),      T(a_ticket_whose_key_is_gone_is_spent),
-        T(a_question_keeps_the_key_it_was_asked_with),
-    };
     test_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

@@ -11,7 +11,7 @@
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 
-static void every_mechanism_has_all_that_it_owes(void **state) {
+TEST(every_mechanism_has_all_that_it_owes) {
     const tacet__kind *k = NULL;
     size_t count = 0;
     for (; (k = tacet__kind_at(count)) != NULL; count++) {
@@ -33,7 +33,7 @@ static void every_mechanism_has_all_that_it_owes(void **state) {
 
 /* 1000 draws of each agree with its spread to a tenth (false alarms below 1e-4 for fourth moments up to 6, seed fixed).
  */
-static void the_spread_is_that_of_the_draws(void **state) {
+TEST(the_spread_is_that_of_the_draws) {
     enum { COUNT = 3, ROWS = 1000 };
     static double out[COUNT * ROWS];
     OWN_NOISE tacet_noise *noise = test_noise(5, 0);
@@ -54,7 +54,7 @@ static void the_spread_is_that_of_the_draws(void **state) {
     }
 }
 
-static void a_kind_that_is_not_known_is_an_error_everywhere(void **state) {
+TEST(a_kind_that_is_not_known_is_an_error_everywhere) {
     static const int UNKNOWN[] = {-1, 0, 99, 1 << 20};
     static const tacet_law STRANGE = {.name = "strange", .words = "", .density = TACET_DENSITY_NORMAL};
     OWN_BOUND tacet_bound *bound = test_norm(2, 1);
@@ -78,13 +78,4 @@ static void a_kind_that_is_not_known_is_an_error_everywhere(void **state) {
     assert_status(tacet_mechanism_of_law(&kind, &STRANGE, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_of_law(&kind, NULL, NULL), TACET_INVALID);
     assert_status(tacet_curate_parse(&form, "strange", NULL), TACET_INVALID);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mechanism_has_all_that_it_owes),
-        cmocka_unit_test(the_spread_is_that_of_the_draws),
-        cmocka_unit_test(a_kind_that_is_not_known_is_an_error_everywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

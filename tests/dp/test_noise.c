@@ -37,7 +37,7 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 }
 
 /* First, before anything registers for forks. */
-static void test_open_fails(void **state) {
+TEST(test_open_fails) {
     tacet_noise *noise = (tacet_noise *)&no_entropy;
     tacet_error err = {0};
     no_entropy = true;
@@ -60,7 +60,7 @@ static void test_open_fails(void **state) {
     tacet_noise_close(NULL);
 }
 
-static void test_seeded(void **state) {
+TEST(test_seeded) {
     OWN_NOISE tacet_noise *a = test_noise(42, 7);
     tacet_noise *b = test_noise(42, 7);
     /* The stream is part of the contract: same seed, same draws, on every machine. The first word of (42, 7), from the
@@ -90,7 +90,7 @@ static void test_seeded(void **state) {
     tacet_noise_close(b);
 }
 
-static void test_private_differs(void **state) {
+TEST(test_private_differs) {
     OWN_NOISE tacet_noise *a = NULL;
     OWN_NOISE tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_sample(&a, NULL));
@@ -101,7 +101,7 @@ static void test_private_differs(void **state) {
 }
 
 /* Words handed out, the key that made them, and a closed source leave nothing behind. */
-static void test_wiped(void **state) {
+TEST(test_wiped) {
     tacet_noise *noise = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
     unsigned char before[NOISE_KEY_BYTES];
@@ -141,7 +141,7 @@ static void child_words(tacet_noise *noise, bool bare, uint64_t *words) {
     close(ends[1]);
 }
 
-static void test_fork(void **state) {
+TEST(test_fork) {
     OWN_NOISE tacet_noise *noise = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
     OWN_NOISE tacet_noise *seeded = test_noise(5, 5);
@@ -174,7 +174,7 @@ static void test_fork(void **state) {
 }
 
 /* The same within one process, for tools that do not follow children: only what a child would find is changed. */
-static void test_fork_noticed(void **state) {
+TEST(test_fork_noticed) {
     OWN_NOISE tacet_noise *noise = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
     OWN_NOISE tacet_noise *twin = test_noise(1, 1);
@@ -205,12 +205,4 @@ static void test_fork_noticed(void **state) {
             assert_true(tacet__noise_u64(twin) == tacet__noise_u64(&copy));
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open_fails), cmocka_unit_test(test_seeded), cmocka_unit_test(test_private_differs),
-        cmocka_unit_test(test_wiped),      cmocka_unit_test(test_fork),   cmocka_unit_test(test_fork_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void one_value(tacet_noise *noise, const tacet_ldp *ldp, double value) {
     assert_true(test_chi2_pvalue(statistic, freedom) > 1e-6);
 }
 
-static void test_mass(void **state) {
+TEST(test_mass) {
     static const double eps[] = {0.4, 1, 3};
     static const double values[] = {-2, 0.137, 5};
     OWN_NOISE tacet_noise *noise = test_noise(3, 1);
@@ -116,7 +116,7 @@ static void test_mass(void **state) {
 }
 
 /* The words that decide Duchi's bit, one by one: kept for exactly the words below 2^64 num / (num + den). */
-static void test_bit_exact(void **state) {
+TEST(test_bit_exact) {
     tacet_ldp ldp;
     OWN_NOISE tacet_noise *noise = test_noise(3, 2);
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, -1, 1, NULL));
@@ -139,7 +139,7 @@ static void test_bit_exact(void **state) {
 }
 
 /* Piecewise, outside: the cell before the window and the cell after it are neighbours among the outside ones. */
-static void test_around_window(void **state) {
+TEST(test_around_window) {
     OWN_NOISE tacet_noise *noise = script_open();
     tacet_ldp ldp;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_PIECEWISE, 2, 0, 1, NULL));
@@ -172,7 +172,7 @@ static void test_around_window(void **state) {
 }
 
 /* No kind takes another one's noise. */
-static void an_unknown_kind_is_refused(void **state) {
+TEST(an_unknown_kind_is_refused) {
     tacet_ldp ldp;
     double report = 0;
     OWN_NOISE tacet_noise *noise = test_noise(1, 1);
@@ -184,7 +184,7 @@ static void an_unknown_kind_is_refused(void **state) {
 }
 
 /* A Laplace draw that fails gives no report. */
-static void test_no_report(void **state) {
+TEST(test_no_report) {
     OWN_NOISE tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     size_t n = 0;
@@ -203,7 +203,7 @@ static void test_no_report(void **state) {
     assert_true(isnan(report));
 }
 
-static void test_clipping(void **state) {
+TEST(test_clipping) {
     OWN_NOISE tacet_noise *a = test_noise(9, 1);
     OWN_NOISE tacet_noise *b = test_noise(9, 1);
     for (int kind = 0; kind < KINDS; kind++) {
@@ -227,7 +227,7 @@ static void test_clipping(void **state) {
 }
 
 /* A choice among cells is drawn from orders that name each cell once, and from no noise that is only looked at. */
-static void a_choice_among_cells_needs_each_of_them(void **state) {
+TEST(a_choice_among_cells_needs_each_of_them) {
     enum { CELLS = 256, DRAWS = 2000 };
     static uint32_t order[CELLS];
     OWN_NOISE tacet_noise *noise = NULL, *sample = NULL;
@@ -262,7 +262,7 @@ static void a_choice_among_cells_needs_each_of_them(void **state) {
 }
 
 /* By the key of its reservation: the same again for the same, and digests that tell apart what is reported. */
-static void reports_are_functions_of_their_key(void **state) {
+TEST(reports_are_functions_of_their_key) {
     enum { CELLS = 256 };
     static uint32_t order[CELLS];
     const tacet_mint mint = {{1}, {2}}, other = {{3}, {2}};
@@ -297,10 +297,9 @@ static void reports_are_functions_of_their_key(void **state) {
 
 /* What a reserved key may draw for is one value under one design: whatever differs has another digest, and what is
  * clipped to the same number has the same. */
-static void what_is_reported_has_a_digest(void **state) {
+TEST(what_is_reported_has_a_digest) {
     unsigned char of[7][TACET_MINT_BYTES];
     tacet_ldp l;
-    (void)state;
     for (size_t k = 0; k < 7; k++) {
         assert_ok(tacet_ldp_init(&l, k == 1 ? TACET_LDP_LAPLACE : TACET_LDP_HYBRID, k == 2 ? 2 : 1, k == 3 ? -1 : 0,
                                  k == 4 ? 2 : 1, NULL));
@@ -314,19 +313,4 @@ static void what_is_reported_has_a_digest(void **state) {
     tacet__report_digest(of[0], &l, l.lo);
     tacet__report_digest(of[1], &l, -9);
     assert_memory_equal(of[0], of[1], sizeof of[0]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_reported_has_a_digest),
-        cmocka_unit_test(test_mass),
-        cmocka_unit_test(test_bit_exact),
-        cmocka_unit_test(test_clipping),
-        cmocka_unit_test(an_unknown_kind_is_refused),
-        cmocka_unit_test(test_no_report),
-        cmocka_unit_test(test_around_window),
-        cmocka_unit_test(a_choice_among_cells_needs_each_of_them),
-        cmocka_unit_test(reports_are_functions_of_their_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,14 +78,13 @@ static void end(signed_ledger *s) {
 }
 
 /* The released rows are part of what is signed: others, none, or rows that were not signed are found out. */
-static void released_rows_are_signed(void **state) {
+TEST(released_rows_are_signed) {
     OWN_SIGNED signed_ledger s;
-    char rows[sizeof path + 8];
     tacet_receipt_request ask = request();
     char *receipt = NULL;
     tacet_receipt_facts facts;
     begin(&s);
-    (void)snprintf(rows, sizeof rows, "%s.csv", path);
+    OWN_TEXT char *rows = test_text("%s.csv", path);
     assert_status(tacet_receipt_verify_release(&s.facts, "/proc/self/exe", NULL), TACET_CORRUPT); /* not signed */
     ask.release = rows;
     (void)unlink(rows);
@@ -146,10 +145,9 @@ static void hex(char *out, const unsigned char *bytes, size_t size) {
 }
 
 static void own_key(unsigned char *secret, const char *text) {
-    json_t *object = loads(text);
+    OWN_JSON json_t *object = loads(text);
     const char *digits = json_string_value(json_object_get(object, "secret"));
     assert_int_equal(sodium_hex2bin(secret, TACET_SIGNING_KEY_BYTES, digits, strlen(digits), NULL, NULL, NULL), 0);
-    json_decref(object);
 }
 
 /* Somebody who has the key signs this statement; takes it over. */
@@ -170,7 +168,7 @@ static char *forge(json_t *statement, const char *secret_text) {
         json_pack("{s:s, s:s, s:o}", "format", "tacet-receipt-1", "signature", digits, "statement", statement));
 }
 
-static void what_was_signed_is_read_back(void **state) {
+TEST(what_was_signed_is_read_back) {
     static const char *const KINDS[] = {"budget", "reserve", "commit", "reserve", "reserve", "commit"};
     OWN_SIGNED signed_ledger s;
     begin(&s);
@@ -208,7 +206,7 @@ static void what_was_signed_is_read_back(void **state) {
     assert_null(nothing);
 }
 
-static void changed_receipts_are_refused(void **state) {
+TEST(changed_receipts_are_refused) {
     OWN_SIGNED signed_ledger s;
     tacet_error err = {TACET_OK, ""};
     begin(&s);
@@ -281,7 +279,7 @@ static char *with_key_field(const char *ring, size_t n, const char *name, json_t
     return dumps(object);
 }
 
-static void keys_have_their_time(void **state) {
+TEST(keys_have_their_time) {
     OWN_SIGNED signed_ledger s;
     tacet_error err = {TACET_OK, ""};
     char *secret = NULL, *ring = NULL, *receipt = NULL, *changed = NULL;
@@ -367,7 +365,7 @@ static tacet_status check_changed(const char *proof, const char *name, json_t *v
     return status;
 }
 
-static void proofs_that_prove_nothing(void **state) {
+TEST(proofs_that_prove_nothing) {
     OWN_SIGNED signed_ledger s;
     begin(&s);
     char *proof = NULL, *record = NULL;
@@ -421,7 +419,7 @@ static void proofs_that_prove_nothing(void **state) {
 }
 
 /* Every path of the tree of n leaves leads to its root, from its own place and with its own length alone. */
-static void paths_of_all_trees(void **state) {
+TEST(paths_of_all_trees) {
     enum { MOST = 9 };
     merkle_hash leaves[MOST], path_of[MERKLE_MOST_PATH], root, climbed;
     for (size_t i = 0; i < MOST; i++) {
@@ -488,7 +486,7 @@ static tacet_status append_line(void *user, const char *line, tacet_error *err) 
     return TACET_OK;
 }
 
-static void whole_or_nothing(void **state) {
+TEST(whole_or_nothing) {
     OWN_SIGNED signed_ledger s;
     OWN_TEXT char *proof = NULL;
     begin(&s);
@@ -520,7 +518,7 @@ static tacet_status stop(void *user, const char *line, tacet_error *err) {
     return TACET_STATE;
 }
 
-static void ledgers_as_text(void **state) {
+TEST(ledgers_as_text) {
     OWN_SIGNED signed_ledger s;
     begin(&s);
     char *text = NULL;
@@ -569,7 +567,7 @@ static void ledgers_as_text(void **state) {
 }
 
 /* A head or an anchor that was noted elsewhere. */
-static void noted_heads(void **state) {
+TEST(noted_heads) {
     OWN_SIGNED signed_ledger s;
     char anchor[400], *text = NULL;
     begin(&s);
@@ -605,9 +603,9 @@ static void noted_heads(void **state) {
     }
 }
 
-static void pairs_in_a_folder(void **state) {
-    char keys[400], file[500];
-    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
+TEST(pairs_in_a_folder) {
+    char file[500];
+    OWN_TEXT char *keys = test_text("%s/keys", folder);
     assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_FIRST, NULL, NULL));
     assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_FIRST, NULL, NULL), TACET_CONFLICT);
     assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL));
@@ -638,7 +636,7 @@ static void pairs_in_a_folder(void **state) {
     assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL), TACET_NOT_FOUND);
 }
 
-static void nothing_without_entropy(void **state) {
+TEST(nothing_without_entropy) {
     OWN_SIGNED signed_ledger s;
     char *text = NULL, *more = NULL;
     tacet_receipt_facts facts;
@@ -653,21 +651,9 @@ static void nothing_without_entropy(void **state) {
     assert_true(text == NULL && more == NULL);
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        T(what_was_signed_is_read_back),
-        T(changed_receipts_are_refused),
-        T(keys_have_their_time),
-        T(proofs_that_prove_nothing),
-        T(released_rows_are_signed),
-        cmocka_unit_test(paths_of_all_trees),
-        T(whole_or_nothing),
-        T(ledgers_as_text),
-        T(noted_heads),
-        T(pairs_in_a_folder),
-        T(nothing_without_entropy),
-    };
     json_set_alloc_funcs(malloc, free); /* so that jansson's can fail, too */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

@@ -30,7 +30,7 @@ static tacet_receipt sample_receipt(void) {
     return r;
 }
 
-static void round_trip(void **state) {
+TEST(round_trip) {
     const double values[] = {1.5, -2.25, 0};
     for (int flags = 0; flags < 4; flags++) {
         tacet_receipt r = sample_receipt();
@@ -82,7 +82,7 @@ static tacet_status decode_fields(size_t name_size, uint64_t flags, uint64_t gri
     return s;
 }
 
-static void damage(void **state) {
+TEST(damage) {
     tacet_release *release = NULL, *back = NULL;
     const tacet_receipt r = sample_receipt();
     const double values[] = {1, 2, 3};
@@ -120,7 +120,7 @@ static void damage(void **state) {
     tacet_blob_clear(&blob);
 }
 
-static void out_of_memory(void **state) {
+TEST(out_of_memory) {
     const tacet_receipt r = sample_receipt();
     const double values[] = {1, 2, 3};
     for (long n = 1, hit = 1; hit != 0; n++) {
@@ -140,13 +140,4 @@ static void out_of_memory(void **state) {
     tacet_release *release = NULL;
     assert_status(tacet__release_mint(&release, &r, values, SIZE_MAX / 2, NULL), TACET_NO_MEMORY);
     assert_status(tacet__release_mint(&release, &r, values, SIZE_MAX / 8, NULL), TACET_NO_MEMORY);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(damage),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

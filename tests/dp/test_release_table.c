@@ -26,12 +26,11 @@ typedef struct world {
 } world;
 
 static void begin(world *w, tacet_mechanism_kind kind, size_t count) {
-    char path[512];
     tacet_ledger_settings s;
     memset(w, 0, sizeof *w);
     w->folder = test_mkdir();
     w->count = count;
-    (void)snprintf(path, sizeof path, "%s/l.db", w->folder);
+    OWN_TEXT char *path = test_text("%s/l.db", w->folder);
     tacet_ledger_settings_defaults(&s);
     s.eps = 1e6;
     s.delta = 0.5;
@@ -66,7 +65,7 @@ static void draw(tacet_table *table, const world *w, double *out, size_t first, 
     }
 }
 
-static void order_and_calls_do_not_matter(void **state) {
+TEST(order_and_calls_do_not_matter) {
     static const size_t COUNTS[] = {1, 7, 224, WIDEST};
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++) {
         for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
@@ -112,7 +111,7 @@ static void *every_fourth_piece(void *argument) {
     return NULL;
 }
 
-static void threads_do_not_matter(void **state) {
+TEST(threads_do_not_matter) {
     world w;
     static double one[ROWS * 2], many[ROWS * 2];
     begin(&w, TACET_MECHANISM_GAUSSIAN, 2);
@@ -137,7 +136,7 @@ static void threads_do_not_matter(void **state) {
     end(&w);
 }
 
-static void no_two_rows_share_noise(void **state) {
+TEST(no_two_rows_share_noise) {
     world w;
     static double out[ROWS * 2];
     begin(&w, TACET_MECHANISM_GAUSSIAN, 2);
@@ -173,11 +172,6 @@ static void no_two_rows_share_noise(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_calls_do_not_matter),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(no_two_rows_share_noise),
-    };
     test_in_memory();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

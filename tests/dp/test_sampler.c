@@ -73,7 +73,7 @@ static size_t draw_count(void) {
     return test_slow() ? 20000 : DRAWS_MOST;
 }
 
-static void test_gaussian_mass(void **state) {
+TEST(test_gaussian_mass) {
     static const double sigmas[] = {0.3, 1, 2.5, 100.0 / 3, 250};
     for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
         OWN_NOISE tacet_noise *noise = test_noise(1 + i, 7);
@@ -86,7 +86,7 @@ static void test_gaussian_mass(void **state) {
 
 /* A fine grid shows how the digits below a strip are distributed, which the coarse one above hides: the lower bits of
  * the multiple are uniform to within 2^-15, and independent of the sign. */
-static void test_gaussian_fine(void **state) {
+TEST(test_gaussian_fine) {
     OWN_NOISE tacet_noise *noise = test_noise(11, 7);
     assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), 2.5, tacet__grid_exponent(2.5, 20), NULL));
     double seen[512] = {0};
@@ -113,7 +113,7 @@ static void test_gaussian_fine(void **state) {
     assert_close(fourth / (double)draw_count(), 3, 5 * sqrt(96.0 / (double)draw_count()));
 }
 
-static void test_laplace_mass(void **state) {
+TEST(test_laplace_mass) {
     static const double scales[] = {0.4, 1, 2.5, 40.0 / 3};
     for (size_t i = 0; i < 4; i++) {
         OWN_NOISE tacet_noise *noise = test_noise(20 + i, 7);
@@ -125,7 +125,7 @@ static void test_laplace_mass(void **state) {
     }
 }
 
-static void test_choice_edges(void **state) {
+TEST(test_choice_edges) {
     OWN_NOISE tacet_noise *noise = test_noise(51, 7);
     size_t at = 9;
     size_t scratch[2];
@@ -150,7 +150,7 @@ static void test_choice_edges(void **state) {
 
 typedef tacet_status draw_function(tacet_noise *, double *, size_t, double, int, tacet_error *);
 
-static void test_bad_scales(void **state) {
+TEST(test_bad_scales) {
     static draw_function *const functions[] = {tacet__draw_gaussian, tacet__draw_laplace, tacet__draw_discrete_laplace};
     OWN_NOISE tacet_noise *noise = test_noise(60, 7);
     const double bad[] = {0, -0.0, -1, NAN, INFINITY, -INFINITY};
@@ -181,12 +181,4 @@ static void test_bad_scales(void **state) {
     assert_int_equal(tacet__grid_exponent(0.99, 20), -21);
     assert_int_equal(tacet__grid_exponent(0x1p-1074, 20), -1074);
     assert_int_equal(tacet__grid_exponent(0x1p1023, 0), 970);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gaussian_mass), cmocka_unit_test(test_gaussian_fine), cmocka_unit_test(test_laplace_mass),
-        cmocka_unit_test(test_choice_edges),  cmocka_unit_test(test_bad_scales),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

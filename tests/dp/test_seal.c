@@ -20,14 +20,13 @@ static void found(const char *ledger, const char *named, const char *want) {
     assert_false(seal.open);
 }
 
-static void the_nearest_name_counts(void **state) {
+TEST(the_nearest_name_counts) {
     static char longest[TACET__PATH + 1];
     OWN_FOLDER const char *folder = test_mkdir();
-    char ledger[600], link[600], key[620];
     tacet__seal seal;
-    snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
-    snprintf(link, sizeof link, "%s/link.db", folder);
-    snprintf(key, sizeof key, "%s.key", ledger);
+    OWN_TEXT char *ledger = test_text("%s/ledger.db", folder);
+    OWN_TEXT char *link = test_text("%s/link.db", folder);
+    OWN_TEXT char *key = test_text("%s.key", ledger);
     set("TACET_KEY_FILE", "");
     set("TACET_STATE", "/state");
     set("XDG_STATE_HOME", "/xdg");
@@ -72,7 +71,7 @@ static tacet_status opened(const char *path) {
 }
 
 /* A key file that is not whole, not a key, or not the owner's alone opens nothing, and is not replaced. */
-static void a_wrong_key_file_is_refused(void **state) {
+TEST(a_wrong_key_file_is_refused) {
     static const char HEX[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     OWN_FOLDER const char *folder = test_mkdir();
     char path[600], text[200], below[700];
@@ -111,7 +110,7 @@ static void a_wrong_key_file_is_refused(void **state) {
 }
 
 /* A sealed key opens for its own entry, under its own file, unchanged, and not otherwise. */
-static void a_seal_is_for_one_entry(void **state) {
+TEST(a_seal_is_for_one_entry) {
     OWN_FOLDER const char *folder = test_mkdir();
     char path[600];
     tacet__seal seal, other;
@@ -139,12 +138,11 @@ static void a_seal_is_for_one_entry(void **state) {
 }
 
 /* Other secrets of a ledger's owner: one for each purpose and key file, none where there is no key file. */
-static void secrets_are_derived_for_one_purpose(void **state) {
+TEST(secrets_are_derived_for_one_purpose) {
     OWN_FOLDER const char *folder = test_mkdir();
-    char ledger[600], key[620];
     unsigned char one[TACET__SEAL_KEY], again[TACET__SEAL_KEY], other[TACET__SEAL_KEY];
-    snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
-    snprintf(key, sizeof key, "%s.key", ledger);
+    OWN_TEXT char *ledger = test_text("%s/ledger.db", folder);
+    OWN_TEXT char *key = test_text("%s.key", ledger);
     set("TACET_KEY_FILE", NULL);
     set("TACET_STATE", folder);
     assert_ok(tacet__seal_derive(one, ledger, "purpose1", NULL));
@@ -165,11 +163,5 @@ static void secrets_are_derived_for_one_purpose(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(secrets_are_derived_for_one_purpose),
-        cmocka_unit_test(a_wrong_key_file_is_refused),
-        cmocka_unit_test(a_seal_is_for_one_entry),
-        cmocka_unit_test(the_nearest_name_counts),
-    };
-    return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+    return sodium_init() < 0 ? 1 : test_main();
 }

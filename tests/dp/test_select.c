@@ -9,7 +9,7 @@
 
 /* A run is "good" with probability p, or q for a neighbour, as far apart as eps allows; the best of K is good unless
  * all are bad: with probability E (1 - p)^K. */
-static void the_exact_loss_is_below_the_price(void **state) {
+TEST(the_exact_loss_is_below_the_price) {
     for (double eta = 0; eta <= 2; eta += 0.5) {
         for (double runs = 2; runs < 1000; runs *= 3) {
             for (double eps = 0.1; eps < 3; eps *= 2) {
@@ -44,7 +44,7 @@ static void the_exact_loss_is_below_the_price(void **state) {
     }
 }
 
-static void the_law_is_a_law(void **state) {
+TEST(the_law_is_a_law) {
     tacet_select law;
     assert_ok(tacet_select_law(&law, 1, 10, NULL));
     assert_close(tacet_select_generating(&law, 1), 1, 1e-12);
@@ -54,7 +54,7 @@ static void the_law_is_a_law(void **state) {
 }
 
 /* Concentrated runs: more than one run at the same delta, less than as many as there are, and little for more. */
-static void concentrated_runs_cost_little_more(void **state) {
+TEST(concentrated_runs_cost_little_more) {
     tacet_select ten, many;
     double once = 0, all = 0;
     assert_ok(tacet_zcdp_eps(&once, 0.05, 1e-6, NULL));
@@ -66,7 +66,7 @@ static void concentrated_runs_cost_little_more(void **state) {
     assert_true(ten.eps > once && many.eps > ten.eps && many.eps < 2.5 * once && many.eps < all);
 }
 
-static void nonsense_is_refused(void **state) {
+TEST(nonsense_is_refused) {
     tacet_select law;
     const double bad[] = {-1, NAN, INFINITY};
     for (int i = 0; i < 3; i++) {
@@ -85,8 +85,7 @@ static tacet_status choose(tacet_ledger *ledger, tacet_entry *entry, const char 
     return tacet_ledger_select(ledger, entry, ticket, "best of some", "anyone", law, NULL);
 }
 
-static void a_choice_is_entered_once_or_refused(void **state) {
-    (void)state;
+TEST(a_choice_is_entered_once_or_refused) {
     OWN_FOLDER const char *folder = test_mkdir();
     char path[512];
     tacet_ledger_totals totals;
@@ -123,13 +122,4 @@ static void a_choice_is_entered_once_or_refused(void **state) {
     assert_ok(tacet_select_pure(&pure, 0.1, NULL));
     assert_ok(choose(zcdp, &again, "tuning", &pure)); /* a pure eps has a rho, an (eps, delta) has none */
     assert_status(choose(zcdp, &again, "more", &approximate), TACET_INVALID);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_exact_loss_is_below_the_price),   cmocka_unit_test(the_law_is_a_law),
-        cmocka_unit_test(concentrated_runs_cost_little_more),  cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(a_choice_is_entered_once_or_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

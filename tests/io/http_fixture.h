@@ -105,6 +105,4 @@ static int plain_socket(const fixture *f) {
     return fd;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 #endif

@@ -15,7 +15,7 @@ static void handler(void *user, const tacet__request *request, tacet__response *
                          request->certificate != NULL ? request->certificate : "-", request->body);
 }
 
-static void test_round_trip(void **state) {
+TEST(test_round_trip) {
     fixture *f = *state;
     tacet__answer answer;
     start(f);
@@ -28,7 +28,7 @@ static void test_round_trip(void **state) {
     tacet__client_close(client);
 }
 
-static void test_client_certificates(void **state) {
+TEST(test_client_certificates) {
     fixture *f = *state;
     tacet__answer answer;
     tacet__pem own = {0}, other = {0}, foreign_own = {0};
@@ -61,7 +61,7 @@ static void test_client_certificates(void **state) {
 }
 
 /* Whom the client does not know, and whose certificate has ended. */
-static void test_servers_that_are_not_trusted(void **state) {
+TEST(test_servers_that_are_not_trusted) {
     for (int expired = 0; expired < 2; expired++) {
         fixture *f = *state;
         tacet__answer answer;
@@ -82,7 +82,7 @@ static void test_servers_that_are_not_trusted(void **state) {
     }
 }
 
-static void test_large_body_is_refused(void **state) {
+TEST(test_large_body_is_refused) {
     fixture *f = *state;
     tacet__answer answer;
     start(f);
@@ -101,7 +101,7 @@ static void test_large_body_is_refused(void **state) {
 }
 
 /* One that alone is more than all may hold, in one piece or in several. */
-static void test_held_bodies(void **state) {
+TEST(test_held_bodies) {
     fixture *f = *state;
     tacet__answer answer;
     const size_t most = f->settings.most_body / 2;
@@ -125,7 +125,7 @@ static void test_held_bodies(void **state) {
     tacet__client_close(client);
 }
 
-static void test_rate_limit(void **state) {
+TEST(test_rate_limit) {
     fixture *f = *state;
     tacet__answer answer;
     f->settings.rate = 1e-6;
@@ -141,7 +141,7 @@ static void test_rate_limit(void **state) {
     assert_int_equal(atomic_load(&f->handled), 3);
 }
 
-static void test_plain_http_gets_nothing(void **state) {
+TEST(test_plain_http_gets_nothing) {
     fixture *f = *state;
     char answer[256];
     start(f);
@@ -155,7 +155,7 @@ static void test_plain_http_gets_nothing(void **state) {
     (void)close(fd);
 }
 
-static void test_bad_settings(void **state) {
+TEST(test_bad_settings) {
     fixture *f = *state;
     tacet__server *server = NULL;
     tacet__client *client = NULL;
@@ -184,7 +184,7 @@ static void test_bad_settings(void **state) {
     assert_null(client);
 }
 
-static void test_tokens(void **state) {
+TEST(test_tokens) {
     char token[TACET__TOKEN_TEXT], other[TACET__TOKEN_TEXT], hash[TACET__TOKEN_HASH];
     tacet__token_make(token);
     tacet__token_make(other);
@@ -197,17 +197,4 @@ static void test_tokens(void **state) {
     assert_false(tacet__token_matches("", token));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),
-        TEST(test_client_certificates),
-        TEST(test_servers_that_are_not_trusted),
-        TEST(test_large_body_is_refused),
-        TEST(test_held_bodies),
-        TEST(test_rate_limit),
-        TEST(test_plain_http_gets_nothing),
-        TEST(test_bad_settings),
-        cmocka_unit_test(test_tokens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

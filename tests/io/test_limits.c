@@ -121,7 +121,7 @@ static void answered(const fixture *f, const char *request, size_t size, const c
 }
 
 /* As problem+json, once: MHD's own answer to a missing Host has its header twice. */
-static void test_long_requests_and_a_missing_host_are_problems(void **state) {
+TEST(test_long_requests_and_a_missing_host_are_problems) {
     static const char *const HOSTLESS = "GET /x HTTP/1.1\r\n\r\n";
     fixture *f = *state;
     char request[20000], answer[4096];
@@ -148,7 +148,7 @@ static void test_long_requests_and_a_missing_host_are_problems(void **state) {
 }
 
 /* What the HTTP library refuses before a request is one: a page of its own, and the connection ends. */
-static void test_what_is_no_request_is_refused_and_closed(void **state) {
+TEST(test_what_is_no_request_is_refused_and_closed) {
     fixture *f = *state;
     static char request[50000], answer[4096];
     const char *const BEGINS[] = {"HTTP/1.1 505 ", "HTTP/1.1 431 "};
@@ -174,7 +174,7 @@ static void more_memory(int signal) {
 }
 
 /* GMP, which TLS computes with, would end the process. */
-static void test_a_handshake_waits_for_memory(void **state) {
+TEST(test_a_handshake_waits_for_memory) {
     enum { LARGE = 64 << 20 };
     fixture *f = *state;
     void *(*allocate)(size_t) = NULL;
@@ -199,7 +199,7 @@ static void test_a_handshake_waits_for_memory(void **state) {
 }
 
 /* Two readers could take each of these for different requests. '@' stands for a NUL. */
-static void test_ambiguous_requests_are_refused(void **state) {
+TEST(test_ambiguous_requests_are_refused) {
     static const char *const WRONG[] = {
         "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x",
         "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
@@ -248,7 +248,7 @@ static void test_ambiguous_requests_are_refused(void **state) {
 }
 
 /* 4,100 silent connections from one address, in a server of 300 places, of which the address may have 200. */
-static void test_silent_connections_lock_nobody_out(void **state) {
+TEST(test_silent_connections_lock_nobody_out) {
     enum { SILENT = 4100, KEPT = 600 };
     static int fds[KEPT];
     fixture *f = *state;
@@ -290,7 +290,7 @@ static void test_silent_connections_lock_nobody_out(void **state) {
 }
 
 /* A byte now and then wins no time: neither before the first header, nor between two requests, nor in a body. */
-static void test_trickling_ends_at_the_deadline(void **state) {
+TEST(test_trickling_ends_at_the_deadline) {
     static const char *const BEGINNINGS[] = {
         "GET /x HTTP/1.1\r\nHost: a\r\nX: ", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n",
         "GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\nGET /"};
@@ -312,7 +312,7 @@ static void test_trickling_ends_at_the_deadline(void **state) {
 }
 
 /* A stranger's flood costs a known token nothing: it pays from its own bucket. */
-static void test_strangers_drain_no_bucket_but_their_own(void **state) {
+TEST(test_strangers_drain_no_bucket_but_their_own) {
     fixture *f = *state;
     tacet__server_counts counts;
     tacet__answer answer;
@@ -345,7 +345,7 @@ static void test_strangers_drain_no_bucket_but_their_own(void **state) {
 }
 
 /* A text that nobody knows as a token is no token, also where none is needed. */
-static void test_tokens_that_nobody_knows_win_no_rate(void **state) {
+TEST(test_tokens_that_nobody_knows_win_no_rate) {
     enum { BURST = 20 };
     fixture *f = *state;
     tacet__answer answer = {0};
@@ -364,7 +364,7 @@ static void test_tokens_that_nobody_knows_win_no_rate(void **state) {
 }
 
 /* Places are not kept by asking for much and reading nothing. */
-static void test_who_does_not_read_locks_nobody_out(void **state) {
+TEST(test_who_does_not_read_locks_nobody_out) {
     enum { PLACES = 20 };
     static const char REQUEST[] = "GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\n";
     fixture *f = *state;
@@ -405,7 +405,7 @@ static long post(tacet__client *client, size_t size) {
 }
 
 /* Nor is the room for bodies, by sending all but their end. */
-static void test_bodies_without_end_lock_nobody_out(void **state) {
+TEST(test_bodies_without_end_lock_nobody_out) {
     enum { STALLED = 8, LARGE = 60000 };
     static const char HEAD[] = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 65000\r\n\r\n";
     static char part[LARGE];
@@ -432,7 +432,7 @@ static void test_bodies_without_end_lock_nobody_out(void **state) {
     }
 }
 
-static void test_a_second_server_on_the_port_is_refused(void **state) {
+TEST(test_a_second_server_on_the_port_is_refused) {
     fixture *f = *state;
     tacet__server *second = NULL;
     tacet_error err = {0};
@@ -446,7 +446,7 @@ static void test_a_second_server_on_the_port_is_refused(void **state) {
     assert_int_equal(get(f, "good", "/x"), 200);
 }
 
-static void test_weak_tls_is_refused(void **state) {
+TEST(test_weak_tls_is_refused) {
     static const char *const WEAK[] = {
         "NONE:+VERS-TLS1.1:+AES-128-CBC:+SHA1:+ECDHE-ECDSA:+SIGN-ALL:+GROUP-ALL:+COMP-NULL",
         "NONE:+VERS-TLS1.2:+AES-128-CBC:+AES-256-CBC:+SHA1:+SHA256:+SHA384:+ECDHE-ECDSA:"
@@ -479,7 +479,7 @@ static void common_name(const fixture *f, char *out, size_t size) {
     wire_close(&w);
 }
 
-static void test_a_certificate_is_renewed_without_a_stop(void **state) {
+TEST(test_a_certificate_is_renewed_without_a_stop) {
     fixture *f = *state;
     tacet__answer answer;
     char name[64];
@@ -505,22 +505,9 @@ static void test_a_certificate_is_renewed_without_a_stop(void **state) {
     assert_int_equal(get(f, "good", "/x"), 200);
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_long_requests_and_a_missing_host_are_problems),
-        TEST(test_what_is_no_request_is_refused_and_closed),
-        TEST(test_a_handshake_waits_for_memory),
-        TEST(test_ambiguous_requests_are_refused),
-        TEST(test_silent_connections_lock_nobody_out),
-        TEST(test_trickling_ends_at_the_deadline),
-        TEST(test_strangers_drain_no_bucket_but_their_own),
-        TEST(test_tokens_that_nobody_knows_win_no_rate),
-        TEST(test_who_does_not_read_locks_nobody_out),
-        TEST(test_bodies_without_end_lock_nobody_out),
-        TEST(test_a_second_server_on_the_port_is_refused),
-        TEST(test_weak_tls_is_refused),
-        TEST(test_a_certificate_is_renewed_without_a_stop),
-    };
     (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

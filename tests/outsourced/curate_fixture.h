@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_fixture.h - a table with three inputs in a temporary folder, and what the curator makes of it. */
-#ifndef TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
-#define TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
+#pragma once
 
 #include "outsourced/shared/release_text.h"
 #include "support/space.h"
@@ -120,7 +119,7 @@ static inline double *released(const fixture *f, size_t dims) {
     char *text = slurp(f->manifest);
     tacet_status status = tacet_manifest_decode(&m, text, strlen(text), &err);
     TACET_THEN(status, tacet_manifest_rows(&m, &Z, f->release, &err));
-    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(status);
     assert_true(m.rows == f->n && m.dims == dims);
     tacet_manifest_clear(&m);
     free(text);
@@ -136,7 +135,7 @@ static inline double scaled(const fixture *f, size_t j, size_t i) {
 static inline void run_ok(fixture *f, tacet_manifest *m) {
     tacet_error err = {0};
     const tacet_status status = tacet_curate_run(m, &f->settings, &err);
-    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(status);
 }
 
 static inline tacet_status run(fixture *f, tacet_error *err) {
@@ -163,10 +162,8 @@ static inline void totals_of(tacet_ledger_totals *out, const fixture *f) {
     tacet_ledger_close(ledger);
 }
 
-/* A test of every suite that has this fixture: whichever allocation fails, no release, no memory kept, and the same
- * command then succeeds. */
-static inline void test_no_memory(void **state) {
-    fixture *f = *state;
+/* Whichever allocation fails: no release, no memory kept, and the same command then succeeds. */
+static inline void each_allocation_fails(fixture *f) {
     write_table(f, 3, false, false);
     bool more = true;
     for (long n = 1; more; n += test_slow() ? 8 : 1) {
@@ -189,5 +186,3 @@ static inline void test_no_memory(void **state) {
         test_rmdir(f->out);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* desk_fixture.h - a small table, its release in a temporary folder, and a desk that answers for it. */
-#ifndef TACET_TESTS_OUTSOURCED_DESK_FIXTURE_H
-#define TACET_TESTS_OUTSOURCED_DESK_FIXTURE_H
+#pragma once
 
 #include "support/space.h"
 #include "support/test.h"
@@ -29,7 +28,7 @@ static inline void release(fixture *f, size_t queries, const tacet_ldp *outputs)
     static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
     const tacet_space space = {&COLUMN, 1};
     tacet_curate_settings s;
-    tacet_manifest m;
+    OWN_MANIFEST tacet_manifest m;
     tacet_error err = {0};
     FILE *file = fopen(f->data, "w");
     assert_non_null(file);
@@ -48,14 +47,13 @@ static inline void release(fixture *f, size_t queries, const tacet_ldp *outputs)
     s.new_budget = "each test is about a release of its own";
     /* A table has one ledger, beside it; each test is about a release of its own. */
     char ledger[600];
-    test_assert_status(tacet_curate_ledger(ledger, sizeof ledger, &s, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet_curate_ledger(ledger, sizeof ledger, &s, &err));
     (void)unlink(ledger);
     if (outputs != NULL) {
         s.outputs_private = true;
         s.outputs = *outputs;
     }
-    test_assert_status(tacet_curate_run(&m, &s, &err), TACET_OK, &err, __FILE__, __LINE__);
-    tacet_manifest_clear(&m);
+    assert_done(tacet_curate_run(&m, &s, &err));
 }
 
 static inline int setup(void **state) {
@@ -84,7 +82,7 @@ static inline int teardown(void **state) {
 
 static inline void open_desk(fixture *f, tacet_desk **desk) {
     tacet_error err = {0};
-    test_assert_status(tacet_desk_open(desk, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet_desk_open(desk, &f->settings, &err));
 }
 
 static inline void reopen(fixture *f) {
@@ -115,7 +113,7 @@ static inline size_t runs(const fixture *f) {
 static inline double ask(tacet_desk *desk, const char *ticket, size_t row) {
     tacet_desk_reply r;
     tacet_error err = {0};
-    test_assert_status(tacet_desk_ask(desk, &r, ticket, row, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet_desk_ask(desk, &r, ticket, row, &err));
     assert_true(r.answered);
     assert_int_equal(r.row, row);
     return r.value;
@@ -134,5 +132,3 @@ static inline uint64_t entries(tacet_desk *desk) {
     assert_ok(tacet_desk_total(desk, &totals, NULL));
     return totals.entries;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session_fixture.h - a table with one good place among 10 by 10, released with little noise, and a usual search. */
-#ifndef TACET_TESTS_OUTSOURCED_SESSION_FIXTURE_H
-#define TACET_TESTS_OUTSOURCED_SESSION_FIXTURE_H
+#pragma once
 
 #include "outsourced/shared/coordinates.h"
 #include "support/space.h"
@@ -51,5 +50,3 @@ static inline tacet_session_settings usual(void) {
     s.queries = 24;
     return s;
 }
-
-#endif

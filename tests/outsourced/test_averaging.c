@@ -69,7 +69,7 @@ static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
     return ((fixture *)user)->values[suggestion->index];
 }
 
-static void is_a_policy_like_the_others(void **state) {
+TEST(is_a_policy_like_the_others) {
     static fixture f;
     fill(&f, 0.5, 1);
     const size_t initial[] = {5, 77};
@@ -143,8 +143,7 @@ static double improvement(double mean, double sd, double best) {
 
 /* Where it is far from every row, too: the order of hopeless rows is still an order. z <= 0 by sd (phi + z Phi), which
  * cancels: in long double. */
-static void improves_as_erfc_says(void **state) {
-    (void)state;
+TEST(improves_as_erfc_says) {
     for (double z = -12; z <= 12; z += 0.037) {
         const long double a = z;
         const long double density = expl(-0.5L * a * a) / sqrtl(2 * acosl(-1));
@@ -214,9 +213,9 @@ static void check_against_dense(tacet__averaging *l) {
     }
 }
 
-static void says_what_dense_solves_say(void **state) {
+TEST(says_what_dense_solves_say) {
     static fixture f;
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_modeler_knowledge knowledge;
     fill(&f, 0.5, 2);
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
@@ -226,11 +225,10 @@ static void says_what_dense_solves_say(void **state) {
         assert_ok(tacet_modeler_tell(policy, &knowledge, NULL));
         check_against_dense(l);
     }
-    tacet_policy_free(policy);
 }
 
 /* Without shelves every row is solved from the start: the same choices, the same means. */
-static void needs_no_memory_of_earlier_rounds(void **state) {
+TEST(needs_no_memory_of_earlier_rounds) {
     static fixture f;
     tacet_policy *policies[2] = {NULL, NULL};
     fill(&f, 0.5, 3);
@@ -273,7 +271,7 @@ static double height(const double *x, size_t row) {
 }
 
 /* Which rows are looked at depends on the values alone: not on who looked meanwhile, nor on a stop. */
-static void many_rows_are_listed_by_the_values_alone(void **state) {
+TEST(many_rows_are_listed_by_the_values_alone) {
     enum { MANY_ROWS = TACET__AVERAGING_LISTED + 3000, LAST = 26, STOP = 17 };
     static double x[2 * MANY_ROWS];
     size_t rows[2][LAST];
@@ -309,7 +307,7 @@ static void many_rows_are_listed_by_the_values_alone(void **state) {
 }
 
 /* Good rows crowd into a corner of a lattice on a linear scale; what tells them apart is the logarithm. */
-static void a_crowded_corner_is_searched_as_well_as_an_even_table(void **state) {
+TEST(a_crowded_corner_is_searched_as_well_as_an_even_table) {
     enum { SIDE = 30, QUERIES = 40, RUNS = 6 };
     static double rows[2 * SIDE * SIDE], values[SIDE * SIDE];
     const double low[2] = {0, 0};
@@ -347,7 +345,7 @@ static double seconds(void) {
 /* Processor time of a search, and of its last rounds; bytes that the policy takes. */
 static void cost_of(size_t n, size_t horizon, double *all, double *last, double *bytes) {
     tacet_modeler_settings s;
-    double *x = malloc(2 * n * sizeof *x);
+    OWN_MEMORY double *x = malloc(2 * n * sizeof *x);
     assert_non_null(x);
     fill_many(&s, x, n, horizon);
     *all = *last = INFINITY;
@@ -370,13 +368,12 @@ static void cost_of(size_t n, size_t horizon, double *all, double *last, double 
         *last = fmin(*last, end);
         tacet_policy_free(policy);
     }
-    free(x);
 }
 
 /* Ten times the rows are at most ten times the work, four times the questions at most 4.5 times a round. Processor time
  * of one thread; another's work still takes its caches, so each bar must be met once in four tries: what is too slow by
  * itself fails all of them. */
-static void what_a_round_costs_grows_no_faster_than_rows_and_values(void **state) {
+TEST(what_a_round_costs_grows_no_faster_than_rows_and_values) {
     bool by_rows = false, by_questions = false;
     if (test_slow()) {
         return;
@@ -399,11 +396,11 @@ static void what_a_round_costs_grows_no_faster_than_rows_and_values(void **state
 
 /* Mean squared distance of positions from the truth, before and after: for a uniform box and noise of its own variance
  * the best linear predictor halves it. */
-static void takes_the_noise_out_of_positions(void **state) {
+TEST(takes_the_noise_out_of_positions) {
     static fixture f;
     const double sd = 10 / sqrt(12);
     fill(&f, sd, 4);
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
     const tacet__averaging *l = tacet__averaging_of(policy);
     double raw = 0;
@@ -424,15 +421,14 @@ static void takes_the_noise_out_of_positions(void **state) {
         }
     }
     assert_true(shrunk < 0.6 * raw);
-    tacet_policy_free(policy);
 }
 
-static void finds_what_is_there_and_says_so(void **state) {
+TEST(finds_what_is_there_and_says_so) {
     static fixture f;
     fill(&f, 0.5, 5);
     f.settings.horizon = 40;
     f.settings.random_first = 10;
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_modeler_knowledge k;
     tacet_recommendation r;
     tacet_chance_band chance;
@@ -450,12 +446,11 @@ static void finds_what_is_there_and_says_so(void **state) {
     assert_ok(tacet_policy_recommend(policy, &r, NULL));
     assert_close(r.measured_value, best, 0);
     assert_true(r.mean >= best - 1e-9);
-    tacet_policy_free(policy);
 }
 
 /* 30 tables of values unrelated to the rows: the share of chance has mean 1; its spread over tables is below .5. Of 30
  * intervals that hold in 9 of 10 cases fewer than 22 hold once in 400 times. */
-static void does_as_chance_does_where_nothing_is(void **state) {
+TEST(does_as_chance_does_where_nothing_is) {
     static fixture f;
     double share = 0;
     size_t believed = 0;
@@ -494,11 +489,11 @@ static void does_as_chance_does_where_nothing_is(void **state) {
     }
 }
 
-static void a_row_that_cannot_be_measured_is_not_asked_again(void **state) {
+TEST(a_row_that_cannot_be_measured_is_not_asked_again) {
     static fixture f;
     tacet_suggestion s;
     fill(&f, 0.5, 7);
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
     bool failed[ROWS] = {false};
     for (size_t t = 0; t < ROUNDS; t++) {
@@ -515,11 +510,10 @@ static void a_row_that_cannot_be_measured_is_not_asked_again(void **state) {
         assert_ok(tacet_policy_observe(policy, s.ticket, f.values[s.index], NULL));
     }
     assert_status(tacet_policy_suggest(policy, &s, NULL, NULL), TACET_STATE);
-    tacet_policy_free(policy);
 }
 
 /* One measurement is far off: known noise keeps it from being believed, unknown noise does not. */
-static void known_noise_is_not_mistaken_for_value(void **state) {
+TEST(known_noise_is_not_mistaken_for_value) {
     static fixture f;
     fill(&f, 0, 8);
     f.settings.horizon = 40;
@@ -547,7 +541,7 @@ static void known_noise_is_not_mistaken_for_value(void **state) {
     }
 }
 
-static void takes_fifty_columns_and_constant_ones(void **state) {
+TEST(takes_fifty_columns_and_constant_ones) {
     enum { N = 300, WIDE = 50 };
     static double rows[N * WIDE];
     double values[N];
@@ -560,29 +554,27 @@ static void takes_fifty_columns_and_constant_ones(void **state) {
         }
     }
     tacet_modeler_settings s;
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     settings_of(&s, rows, WIDE, N, 40);
     assert_ok(tacet_modeler_create(&policy, &s, NULL));
     assert_true(play(values, policy, 40) > 0);
-    tacet_policy_free(policy);
 }
 
-static void equal_values_are_no_reason_to_stop(void **state) {
+TEST(equal_values_are_no_reason_to_stop) {
     static fixture f;
     fill(&f, 0.5, 11);
     for (size_t i = 0; i < ROWS; i++) {
         f.values[i] = i % 50 == 0 ? 1 : 0;
     }
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     tacet_recommendation r;
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
     (void)play(f.values, policy, ROUNDS);
     assert_ok(tacet_policy_recommend(policy, &r, NULL));
     assert_true(isfinite(r.mean) && isfinite(r.sd));
-    tacet_policy_free(policy);
 }
 
-static void bad_settings_are_refused(void **state) {
+TEST(bad_settings_are_refused) {
     static fixture f;
     tacet_policy *policy = NULL;
     fill(&f, 0.5, 12);
@@ -613,7 +605,7 @@ static void bad_settings_are_refused(void **state) {
 
 /* 380 rows in one corner have values that their places do not tell, 20 rows apart have the worst. A search that goes to
  * where it knows least asks most of those 20 among its 30 choices; at random 1.5 are expected. 12 runs, fixed seeds. */
-static void what_is_told_by_nothing_is_asked_where_rows_are(void **state) {
+TEST(what_is_told_by_nothing_is_asked_where_rows_are) {
     enum { N = 400, APART = 20, QUERIES = 40, RUNS = 12 };
     static double rows[2 * N];
     static double values[N];
@@ -651,7 +643,7 @@ static void what_is_told_by_nothing_is_asked_where_rows_are(void **state) {
 /* Ten values of a law and forty others, 2,000 times, for laws with light, heavy and no tails, and one with many ties:
  * the best of the forty reaches what it is said to at least as often as said, and for laws without ties no more often;
  * "by luck" is below .05 at most as often. Limits at four standard errors (seed fixed; a false alarm in 10^4 seeds). */
-static void what_chance_reaches_holds_for_every_law(void **state) {
+TEST(what_chance_reaches_holds_for_every_law) {
     tacet_simrng rng;
     tacet_chance c;
     tacet_simrng_init(&rng, 13, 0);
@@ -688,7 +680,7 @@ static void what_chance_reaches_holds_for_every_law(void **state) {
 }
 
 /* Two of three chosen ones are better than both random ones: C(3, 2) / C(5, 2). */
-static void luck_is_counted_by_ranks(void **state) {
+TEST(luck_is_counted_by_ranks) {
     const double random[] = {1, 2};
     const double chosen[] = {3, 2, 4};
     tacet_chance c;
@@ -704,7 +696,7 @@ static void luck_is_counted_by_ranks(void **state) {
 }
 
 /* All C(5, 2) pairs of {1, …, 5}: the best is 5 in 4 of 10, 4 in 3, 3 in 2, 2 in 1. */
-static void the_exact_band_counts_every_choice(void **state) {
+TEST(the_exact_band_counts_every_choice) {
     const double values[] = {3, 1, 5, 2, 4};
     tacet_chance_band band;
     double mean = 0;
@@ -717,29 +709,4 @@ static void the_exact_band_counts_every_choice(void **state) {
     assert_close(mean, 1, 1e-12);
     assert_close(band.low, 1, 0);
     assert_status(tacet_chance_exact(&band, &mean, values, 5, 6, false, NULL), TACET_INVALID);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_a_policy_like_the_others),
-        cmocka_unit_test(improves_as_erfc_says),
-        cmocka_unit_test(says_what_dense_solves_say),
-        cmocka_unit_test(needs_no_memory_of_earlier_rounds),
-        cmocka_unit_test(many_rows_are_listed_by_the_values_alone),
-        cmocka_unit_test(what_a_round_costs_grows_no_faster_than_rows_and_values),
-        cmocka_unit_test(a_crowded_corner_is_searched_as_well_as_an_even_table),
-        cmocka_unit_test(takes_the_noise_out_of_positions),
-        cmocka_unit_test(finds_what_is_there_and_says_so),
-        cmocka_unit_test(does_as_chance_does_where_nothing_is),
-        cmocka_unit_test(a_row_that_cannot_be_measured_is_not_asked_again),
-        cmocka_unit_test(known_noise_is_not_mistaken_for_value),
-        cmocka_unit_test(takes_fifty_columns_and_constant_ones),
-        cmocka_unit_test(equal_values_are_no_reason_to_stop),
-        cmocka_unit_test(bad_settings_are_refused),
-        cmocka_unit_test(what_is_told_by_nothing_is_asked_where_rows_are),
-        cmocka_unit_test(what_chance_reaches_holds_for_every_law),
-        cmocka_unit_test(luck_is_counted_by_ranks),
-        cmocka_unit_test(the_exact_band_counts_every_choice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

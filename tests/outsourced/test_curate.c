@@ -23,12 +23,12 @@ static double normal_pvalue(const double *residuals, size_t count) {
 }
 
 /* The difference to the scaled record has the normal law (false alarms: 1e-6, seed fixed). */
-static void test_gaussian(void **state) {
+TEST(test_gaussian) {
     fixture *f = *state;
-    tacet_manifest m;
+    OWN_MANIFEST tacet_manifest m;
     write_table(f, 3000, false, false);
     run_ok(f, &m);
-    double *Z = released(f, D);
+    OWN_MEMORY double *Z = released(f, D);
     assert_true(m.sigma > 0 && m.grid > 0);
     for (size_t k = 0; k < D * f->n; k++) {
         Z[k] = (Z[k] - scaled(f, k / D, k % D)) / m.sigma;
@@ -40,12 +40,10 @@ static void test_gaussian(void **state) {
         Z[k] *= 1.1;
     }
     assert_true(normal_pvalue(Z, D * f->n) < 1e-6);
-    free(Z);
-    tacet_manifest_clear(&m);
 }
 
 /* A rehearsal tells what the release will have, finds the same faults, and leaves nothing behind. */
-static void test_rehearsal(void **state) {
+TEST(test_rehearsal) {
     fixture *f = *state;
     tacet_manifest told;
     tacet_manifest made;
@@ -77,15 +75,15 @@ static void test_rehearsal(void **state) {
     assert_false(exists(f->out));
 }
 
-static void test_manifest_and_ledger(void **state) {
+TEST(test_manifest_and_ledger) {
     fixture *f = *state;
-    tacet_manifest m;
-    tacet_manifest stored;
+    OWN_MANIFEST tacet_manifest m;
+    OWN_MANIFEST tacet_manifest stored;
     tacet_ledger_totals totals;
     struct stat st;
     f->settings.seeded = false; /* the operating system's entropy: really private */
     run_ok(f, &m);
-    char *text = slurp(f->manifest);
+    OWN_TEXT char *text = slurp(f->manifest);
     assert_ok(tacet_manifest_decode(&stored, text, strlen(text), NULL));
     assert_true(stored.is_private);
     assert_null(strstr(text, TACET_MANIFEST_STAMP));
@@ -103,14 +101,11 @@ static void test_manifest_and_ledger(void **state) {
     assert_int_equal(totals.answered, 1);
     assert_int_equal(totals.seeded, 0);
     assert_close(totals.eps, 2, 1e-6);
-    free(text);
-    tacet_manifest_clear(&stored);
-    tacet_manifest_clear(&m);
 }
 
 /* Values outside the bounds are released as the bound would be, and nothing counts them. The published
  * mechanism tells whether they were clipped as records, not only as what goes into the noise. */
-static void test_clipped(void **state) {
+TEST(test_clipped) {
     fixture *f = *state;
     static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE,
                                                         TACET_CURATE_PUBLISHED};
@@ -143,9 +138,9 @@ static void test_clipped(void **state) {
 }
 
 /* Records at a distance of at most 1 are further apart once scaled in floating point: the noise pays for that too. */
-static void test_scaling_rounds(void **state) {
+TEST(test_scaling_rounds) {
     fixture *f = *state;
-    tacet_manifest m;
+    OWN_MANIFEST tacet_manifest m;
     /* A quarter in both columns is a distance of just less than 1. */
     const double root_half = 0.7071067811865475, unit = 0.25 / root_half * (1 + 1e-15), hi = 0x1p27;
     double furthest = 0, sigma = 0;
@@ -164,14 +159,13 @@ static void test_scaling_rounds(void **state) {
     assert_true(furthest > 1 + 1e-9);
     assert_ok(tacet_calibrate_gaussian(&sigma, m.eps, m.delta, furthest + sqrt(2) * m.grid, NULL));
     assert_true(m.sigma >= sigma);
-    tacet_manifest_clear(&m);
 }
 
 /* Records are decimal text. Where numbers are large for their unit, two that differ by one unit are many units apart
  * once they are doubles: the noise pays for the distance of the doubles. */
-static void test_reading_rounds(void **state) {
+TEST(test_reading_rounds) {
     fixture *f = *state;
-    tacet_manifest m;
+    OWN_MANIFEST tacet_manifest m;
     double sigma = 0;
     f->space.count = 1;
     f->columns[0].lo = 1e15;
@@ -184,10 +178,9 @@ static void test_reading_rounds(void **state) {
     run_ok(f, &m);
     assert_ok(tacet_calibrate_gaussian(&sigma, m.eps, m.delta, apart, NULL));
     assert_true(m.sigma >= sigma);
-    tacet_manifest_clear(&m);
 }
 
-static void test_published(void **state) {
+TEST(test_published) {
     fixture *f = *state;
     tacet_manifest m;
     tacet_error err = {0};
@@ -223,20 +216,18 @@ static void test_published(void **state) {
 }
 
 /* Seeded noise is reproducible, and therefore stamped. */
-static void test_seeded_is_stamped(void **state) {
+TEST(test_seeded_is_stamped) {
     fixture *f = *state;
-    tacet_manifest m;
+    OWN_MANIFEST tacet_manifest m;
     run_ok(f, &m);
     assert_false(m.is_private);
-    char *text = slurp(f->manifest);
+    OWN_TEXT char *text = slurp(f->manifest);
     assert_non_null(strstr(text, TACET_MANIFEST_STAMP));
-    free(text);
-    tacet_manifest_clear(&m);
 }
 
 /* What is released depends on the seed and the table, not on how many threads there are; and a bad cell is the first
  * one, found before anything is spent. */
-static void test_threads(void **state) {
+TEST(test_threads) {
     fixture *f = *state;
     char *first = NULL;
     for (size_t threads = 1; threads <= 7; threads += threads < 3 ? 1 : 2) {
@@ -274,17 +265,4 @@ static void test_threads(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_gaussian, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rehearsal, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_manifest_and_ledger, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_clipped, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_scaling_rounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reading_rounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_published, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_seeded_is_stamped, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -32,7 +32,7 @@ static tacet_curate_settings settings_for(size_t count, double eps, double delta
     return s;
 }
 
-static void takes_the_least_noise(void **state) {
+TEST(takes_the_least_noise) {
     static const double DELTAS[] = {0, 1e-5};
     for (size_t count = 1; count <= MOST; count += 7) {
         for (int k = 0; k < 2; k++) {
@@ -63,7 +63,7 @@ static void takes_the_least_noise(void **state) {
     assert_true(s.delta == 1e-5);
 }
 
-static void leaves_what_was_named(void **state) {
+TEST(leaves_what_was_named) {
     tacet_curate_settings s = settings_for(3, 1, 1e-5);
     s.mechanism = TACET_CURATE_GAUSSIAN;
     assert_ok(tacet_curate_resolve(&s, NULL));
@@ -82,10 +82,10 @@ static void leaves_what_was_named(void **state) {
     assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
 }
 
-static void more_columns_than_a_release_has_are_refused(void **state) {
+TEST(more_columns_than_a_release_has_are_refused) {
     enum { TOO_MANY = TACET_MANIFEST_COLUMNS + 1 };
-    tacet_space_column *many = calloc(TOO_MANY, sizeof *many);
-    tacet__curate_shape *shape = calloc(2, sizeof *shape);
+    OWN_MEMORY tacet_space_column *many = calloc(TOO_MANY, sizeof *many);
+    OWN_MEMORY tacet__curate_shape *shape = calloc(2, sizeof *shape);
     tacet_space wide = {many, TOO_MANY};
     tacet_curate_settings s = settings_for(1, 1, 0);
     s.mechanism = TACET_CURATE_LAPLACE;
@@ -98,24 +98,21 @@ static void more_columns_than_a_release_has_are_refused(void **state) {
     assert_status(tacet__curate_shape_make(shape, &s, NULL), TACET_INVALID);
     wide.count = TACET_MANIFEST_COLUMNS;
     assert_ok(tacet__curate_shape_make(shape, &s, NULL));
-    free(shape);
-    free(many);
 }
 
 /* Rows that come to a table while it is read have no room. */
-static void a_block_has_no_more_rows_than_were_counted(void **state) {
+TEST(a_block_has_no_more_rows_than_were_counted) {
     static const char SPACE[] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"integer\",\"bounds\":[0,9],\"unit\":1}]}";
     static const size_t FIRST = 0;
-    const char *top = test_mkdir();
-    tacet__curate_shape *shape = calloc(1, sizeof *shape);
+    OWN_FOLDER const char *top = test_mkdir();
+    OWN_MEMORY tacet__curate_shape *shape = calloc(1, sizeof *shape);
     tacet_curate_settings s = settings_for(1, 1, 0);
-    tacet_space whole;
-    char path[300];
+    OWN_SPACE tacet_space whole;
     assert_ok(tacet_space_decode(&whole, SPACE, sizeof SPACE - 1, NULL));
     s.space = &whole;
     s.mechanism = TACET_CURATE_LAPLACE;
     assert_ok(tacet__curate_shape_make(shape, &s, NULL));
-    (void)snprintf(path, sizeof path, "%s/t.csv", top);
+    OWN_TEXT char *path = test_text("%s/t.csv", top);
     test_write(path, "a\n1\n2\n");
     for (size_t most = 1; most <= 2; most++) {
         double records[2] = {-1, -1};
@@ -127,20 +124,14 @@ static void a_block_has_no_more_rows_than_were_counted(void **state) {
         assert_true(got == most && records[1] == (most == 1 ? -1 : 2));
         tacet_csv_close(csv);
     }
-    free(shape);
-    tacet_space_clear(&whole);
-    test_rmdir(top);
 }
 
 /* The manifest says which it is and what the others would have had, on both ways and back from its text. */
-static void the_manifest_names_the_others(void **state) {
-    char path[300];
-    char folder[300];
-    char ledger[300];
-    const char *top = test_mkdir();
-    (void)snprintf(path, sizeof path, "%s/t.csv", top);
-    (void)snprintf(folder, sizeof folder, "%s/out", top);
-    (void)snprintf(ledger, sizeof ledger, "%s/l.db", top);
+TEST(the_manifest_names_the_others) {
+    OWN_FOLDER const char *top = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/t.csv", top);
+    OWN_TEXT char *folder = test_text("%s/out", top);
+    OWN_TEXT char *ledger = test_text("%s/l.db", top);
     test_write(path, "c0,c1\n1,2\n3,4\n5,6\n");
     tacet_curate_settings s = settings_for(2, 1, 1e-5);
     tacet_manifest m;
@@ -167,16 +158,4 @@ static void the_manifest_names_the_others(void **state) {
     free(text);
     tacet_manifest_clear(&again);
     tacet_manifest_clear(&m);
-    test_rmdir(top);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_the_least_noise),
-        cmocka_unit_test(leaves_what_was_named),
-        cmocka_unit_test(more_columns_than_a_release_has_are_refused),
-        cmocka_unit_test(a_block_has_no_more_rows_than_were_counted),
-        cmocka_unit_test(the_manifest_names_the_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

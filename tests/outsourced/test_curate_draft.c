@@ -34,7 +34,7 @@ static void die(double fraction, void *user) {
 /* Killed before the commit, after rows were drawn: the next run under the ticket draws others. The first ones must not
  * lie in the folder that is handed out, and must not be left anywhere once the next run, perhaps into another folder,
  * is over. */
-static void test_killed_drawing(void **state) {
+TEST(test_killed_drawing) {
     fixture *f = *state;
     tacet_error err = {0};
     char elsewhere[PATH_BYTES], draft[PATH_BYTES];
@@ -76,7 +76,7 @@ static void draw_too(double fraction, void *user) {
 }
 
 /* Two runs at once under one ticket: one draws. */
-static void test_two_at_once(void **state) {
+TEST(test_two_at_once) {
     fixture *f = *state;
     tacet_error err = {0};
     second s = {f, TACET_OK};
@@ -88,17 +88,16 @@ static void test_two_at_once(void **state) {
 }
 
 /* The ledger on one file system, the folder on another. */
-static void test_other_disk(void **state) {
+TEST(test_other_disk) {
     fixture *f = *state;
     tacet_error err = {0};
     struct stat here, there;
     char ledger[] = "/dev/shm/tacet-curate-XXXXXX";
-    char file[PATH_BYTES];
     if (stat(f->folder, &here) != 0 || stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev ||
         mkdtemp(ledger) == NULL) {
         skip();
     }
-    (void)snprintf(file, sizeof file, "%s/a", ledger);
+    OWN_TEXT char *file = test_text("%s/a", ledger);
     f->settings.ledger = file;
     const tacet_status status = run(f, &err);
     const size_t left = files_in(ledger);
@@ -109,7 +108,7 @@ static void test_other_disk(void **state) {
 }
 
 /* A release charged to a ledger that was named, then one that names none and goes elsewhere: the same budget. */
-static void test_named_ledger(void **state) {
+TEST(test_named_ledger) {
     fixture *f = *state;
     tacet_error err = {0};
     char elsewhere[PATH_BYTES], beside[PATH_BYTES];
@@ -137,12 +136,4 @@ static void test_named_ledger(void **state) {
     assert_false(exists(beside));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_killed_drawing, setup_named, teardown),
-        cmocka_unit_test_setup_teardown(test_two_at_once, setup_named, teardown),
-        cmocka_unit_test_setup_teardown(test_other_disk, setup_named, teardown),
-        cmocka_unit_test_setup_teardown(test_named_ledger, setup_named, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup_named, teardown)

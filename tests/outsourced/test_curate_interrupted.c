@@ -227,20 +227,20 @@ static void at_every_point(tacet_curate_mechanism mechanism, trouble how, long s
     assert_true(nth > 10 && compared > 0);
 }
 
-static void killed_at_every_write_and_sync(void **state) {
+TEST(killed_at_every_write_and_sync) {
     at_every_point(TACET_CURATE_GAUSSIAN, KILLED, 2);
     at_every_point(TACET_CURATE_LAPLACE, KILLED, 9);
 }
 
-static void a_sync_that_fails(void **state) {
+TEST(a_sync_that_fails) {
     at_every_point(TACET_CURATE_GAUSSIAN, SYNC_FAILS, 1);
 }
 
-static void a_disk_that_is_full(void **state) {
+TEST(a_disk_that_is_full) {
     at_every_point(TACET_CURATE_GAUSSIAN, DISK_FULL, 3);
 }
 
-static void a_limit_on_the_size_of_files(void **state) {
+TEST(a_limit_on_the_size_of_files) {
     size_t compared = 0;
     for (long limit = LIMIT_FROM; repeat(TACET_CURATE_LAPLACE, SIZE_LIMIT, limit, &compared); limit += LIMIT_STEP) {
     }
@@ -249,7 +249,7 @@ static void a_limit_on_the_size_of_files(void **state) {
 
 /* Other data, or other settings, under a ticket that was begun: refused, whatever the ticket's release would have been.
  */
-static void other_data_are_refused(void **state) {
+TEST(other_data_are_refused) {
     place p;
     begin(&p, TACET_CURATE_LAPLACE);
     assert_false(interrupted(&p, SIZE_LIMIT, LIMIT_FROM));
@@ -266,9 +266,8 @@ static void other_data_are_refused(void **state) {
     (void)fputs("x\n0", file);
     (void)fclose(file);
     /* without its key it is spent; another key file is none */
-    char key[PATH_BYTES], away[PATH_BYTES + 8];
-    (void)snprintf(key, sizeof key, "%s/data.csv.ledger.db.key", p.folder);
-    (void)snprintf(away, sizeof away, "%s.away", key);
+    OWN_TEXT char *key = test_text("%s/data.csv.ledger.db.key", p.folder);
+    OWN_TEXT char *away = test_text("%s.away", key);
     assert_int_equal(rename(key, away), 0);
     assert_int_equal(curate(&p, NULL), TACET_CONFLICT);
     assert_int_equal(rename(away, key), 0);
@@ -277,15 +276,8 @@ static void other_data_are_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_at_every_write_and_sync),
-        cmocka_unit_test(a_sync_that_fails),
-        cmocka_unit_test(a_disk_that_is_full),
-        cmocka_unit_test(a_limit_on_the_size_of_files),
-        cmocka_unit_test(other_data_are_refused),
-    };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

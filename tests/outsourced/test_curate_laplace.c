@@ -50,7 +50,7 @@ static double *noise_of(const fixture *f, double scale) {
 
 /* The released noise has the Euclidean Laplace law (three tests at 1e-6, seed fixed), which noise a tenth larger has
  * not, nor Gaussian noise of the same standard deviation. */
-static void test_law(void **state) {
+TEST(test_law) {
     fixture *f = *state;
     tacet_manifest m;
     write_table(f, 6000, false, false);
@@ -76,7 +76,7 @@ static void test_law(void **state) {
 }
 
 /* scale = Delta / eps, rounded up: Delta as in src/outsourced/README.md, computed here from the columns. */
-static void test_scale(void **state) {
+TEST(test_scale) {
     fixture *f = *state;
     static const double EPS[] = {0.01, 1, 2, 7.389056};
     for (size_t k = 0; k < sizeof EPS / sizeof EPS[0]; k++) {
@@ -110,7 +110,7 @@ static void test_scale(void **state) {
 }
 
 /* Really private: the manifest and the ledger say eps, and no delta; measured values add their eps. */
-static void test_manifest_and_ledger(void **state) {
+TEST(test_manifest_and_ledger) {
     fixture *f = *state;
     f->settings.seeded = false;
     for (int k = 0; k < 2; k++) {
@@ -139,7 +139,7 @@ static void test_manifest_and_ledger(void **state) {
 }
 
 /* Releases under one budget: pure eps adds up, to the last one that fits. */
-static void test_budget(void **state) {
+TEST(test_budget) {
     fixture *f = *state;
     static const char *const TICKETS[] = {"one", "two", "three", "four"};
     tacet_ledger_totals totals;
@@ -207,7 +207,7 @@ static void test_budget(void **state) {
     assert_close(totals.eps, eps, 1e-6);
 }
 
-static void test_bad_settings(void **state) {
+TEST(test_bad_settings) {
     fixture *f = *state;
     static const double DELTAS[] = {1e-5, NAN, -1, INFINITY};
     static const double EPS[] = {0, -1, NAN, INFINITY, 1e300};
@@ -230,7 +230,7 @@ static void test_bad_settings(void **state) {
 }
 
 /* The same bytes however many threads draw them. */
-static void test_threads(void **state) {
+TEST(test_threads) {
     fixture *f = *state;
     char *first = NULL;
     tacet_error err = {0};
@@ -247,15 +247,8 @@ static void test_threads(void **state) {
     free(first);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_law, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_scale, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_manifest_and_ledger, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_budget, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_settings, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_threads, setup_laplace, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup_laplace, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+TEST(test_no_memory) {
+    each_allocation_fails(*state);
 }
+
+TEST_EACH(setup_laplace, teardown)

@@ -2,42 +2,38 @@
 /* test_curate_ledger.c - which ledger a release is charged to, once, and what a crash leaves behind. */
 #include "outsourced/curate_fixture.h"
 
-static void test_budget_and_ticket(void **state) {
+TEST(test_budget_and_ticket) {
     fixture *f = *state;
     tacet_error err = {0};
     assert_ok(run(f, &err));
-    char *release = slurp(f->release);
-    char *manifest = slurp(f->manifest);
+    OWN_TEXT char *release = slurp(f->release);
+    OWN_TEXT char *manifest = slurp(f->manifest);
     f->settings.ticket = "another";
     assert_status(run(f, &err), TACET_BUDGET);
     f->settings.ticket = "release"; /* was released: not drawn twice, though the noise would be the same */
     assert_status(run(f, &err), TACET_CONFLICT);
     write_table(f, 41, false, false);
     assert_status(run(f, &err), TACET_CONFLICT); /* stands for another question */
-    char *release_after = slurp(f->release);
-    char *manifest_after = slurp(f->manifest);
+    OWN_TEXT char *release_after = slurp(f->release);
+    OWN_TEXT char *manifest_after = slurp(f->manifest);
     assert_string_equal(release, release_after);
     assert_string_equal(manifest, manifest_after);
     assert_false(exists(f->unfinished));
-    free(release);
-    free(manifest);
-    free(release_after);
-    free(manifest_after);
 }
 
 /* Killed between the ledger's commit and the renaming: the same command puts what was drawn in its place. */
-static void test_recovery(void **state) {
+TEST(test_recovery) {
     fixture *f = *state;
     tacet_error err = {0};
     assert_ok(run(f, &err));
-    char *before = slurp(f->release);
-    char *manifest = slurp(f->manifest);
+    OWN_TEXT char *before = slurp(f->release);
+    OWN_TEXT char *manifest = slurp(f->manifest);
     assert_int_equal(rename(f->release, f->unfinished), 0);
     assert_int_equal(unlink(f->manifest), 0);
     f->settings.noise_seed = 5; /* whatever it would draw now, it must not */
     assert_ok(run(f, &err));
-    char *after = slurp(f->release);
-    char *manifest_after = slurp(f->manifest);
+    OWN_TEXT char *after = slurp(f->release);
+    OWN_TEXT char *manifest_after = slurp(f->manifest);
     assert_string_equal(before, after);
     assert_string_equal(manifest, manifest_after);
     /* Anything else that lies there is not taken for it. */
@@ -50,15 +46,11 @@ static void test_recovery(void **state) {
     test_write(f->unfinished, after);
     assert_status(run(f, &err), TACET_CONFLICT);
     assert_false(exists(f->release));
-    free(before);
-    free(after);
-    free(manifest);
-    free(manifest_after);
 }
 
 /* Releases of one table add up without anybody naming a ledger: it lies beside the table, under whatever name that is
  * reached, and the folders have links to it. */
-static void test_ledger_of_the_table(void **state) {
+TEST(test_ledger_of_the_table) {
     fixture *f = *state;
     tacet_error err = {0};
     char beside[PATH_BYTES], other_out[PATH_BYTES], other_link[PATH_BYTES], alias[PATH_BYTES], found[PATH_BYTES],
@@ -138,11 +130,4 @@ static void test_ledger_of_the_table(void **state) {
     assert_string_equal(found, f->ledger);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_budget_and_ticket, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_recovery, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ledger_of_the_table, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

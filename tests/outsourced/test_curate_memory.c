@@ -26,24 +26,22 @@ static void use_memory(fixture *f) {
 }
 
 /* Seeded noise: what comes out is a function of the numbers alone, whatever they came from and however many threads. */
-static void the_same_numbers_are_released_alike_from_a_file_and_from_memory(void **state) {
+TEST(the_same_numbers_are_released_alike_from_a_file_and_from_memory) {
     fixture *f = *state;
     write_table(f, MANY, true, false);
-    char *from_file = run_and_read(f);
+    OWN_TEXT char *from_file = run_and_read(f);
     use_memory(f);
     f->settings.threads = 3;
-    char *from_memory = run_and_read(f);
+    OWN_TEXT char *from_memory = run_and_read(f);
     assert_string_equal(from_file, from_memory);
-    free(from_file);
-    free(from_memory);
 }
 
-static void typed_records_are_released_alike_too(void **state) {
+TEST(typed_records_are_released_alike_too) {
     static const char SPACE[] = "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},"
                                 "{\"name\":\"bmi\",\"kind\":\"integer\",\"bounds\":[10,60],\"unit\":2,\"missing\":11},"
                                 "{\"name\":\"dose\",\"levels\":[\"a\",\"b\",\"c\"]}]}";
     fixture *f = *state;
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     assert_ok(tacet_space_decode(&space, SPACE, sizeof SPACE - 1, NULL));
     FILE *file = fopen(f->data, "w");
     (void)fputs("dose,age,bmi\n", file);
@@ -86,16 +84,15 @@ static void typed_records_are_released_alike_too(void **state) {
         assert_false(exists(f->out));
         f->records[7 * D + BAD[i].column] = before;
     }
-    tacet_space_clear(&space);
 }
 
 /* Without a name the ledger is the registry's, and the same records find it again: their budget is one. */
-static void the_same_records_share_a_budget_without_a_name(void **state) {
+TEST(the_same_records_share_a_budget_without_a_name) {
     fixture *f = *state;
-    char folder[PATH_BYTES], ledger[PATH_BYTES], again[PATH_BYTES];
+    char ledger[PATH_BYTES], again[PATH_BYTES];
     tacet_manifest m;
     tacet_error err = {0};
-    (void)snprintf(folder, sizeof folder, "%s/elsewhere", f->folder);
+    OWN_TEXT char *folder = test_text("%s/elsewhere", f->folder);
     f->settings.seeded = false;
     f->settings.ledger = NULL;
     use_memory(f);
@@ -131,7 +128,7 @@ static void stop_soon(double fraction, void *user) {
 }
 
 /* A run that is stopped leaves no release; the next one with its ticket is not charged again. */
-static void a_stopped_run_goes_on_without_another_charge(void **state) {
+TEST(a_stopped_run_goes_on_without_another_charge) {
     fixture *f = *state;
     tacet_manifest m;
     tacet_error err = {0};
@@ -160,7 +157,7 @@ static void change_soon(double fraction, void *user) {
 
 /* What was checked is what is drawn: a record that changes between the two is in no release, and is drawn under the
  * same ticket once it is what it was. */
-static void records_that_change_while_they_are_read_are_not_released(void **state) {
+TEST(records_that_change_while_they_are_read_are_not_released) {
     fixture *f = *state;
     tacet_manifest m;
     tacet_error err = {0};
@@ -186,7 +183,7 @@ static void records_that_change_while_they_are_read_are_not_released(void **stat
 }
 
 /* What the manifest says all rows of a person cost is what the ledger was charged, with and without levels. */
-static void a_persons_price_is_what_the_ledger_has(void **state) {
+TEST(a_persons_price_is_what_the_ledger_has) {
     static const char *const SPACES[] = {
         "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5}]}",
         "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},{\"name\":\"k\",\"levels\":[\"a\",\"b\"]}]}",
@@ -235,7 +232,7 @@ static void a_persons_price_is_what_the_ledger_has(void **state) {
     }
 }
 
-static void a_table_is_either_a_file_or_in_memory(void **state) {
+TEST(a_table_is_either_a_file_or_in_memory) {
     fixture *f = *state;
     tacet_manifest m;
     f->settings.records = f->records;
@@ -251,16 +248,4 @@ static void a_table_is_either_a_file_or_in_memory(void **state) {
     assert_int_equal(tacet_curate_run(&m, &f->settings, NULL), TACET_PARSE);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_same_numbers_are_released_alike_from_a_file_and_from_memory, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(typed_records_are_released_alike_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_same_records_share_a_budget_without_a_name, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stopped_run_goes_on_without_another_charge, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_that_change_while_they_are_read_are_not_released, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_persons_price_is_what_the_ledger_has, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_is_either_a_file_or_in_memory, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -64,8 +64,7 @@ static tacet_status draw(void *user, size_t k, const tacet_curate_part *part, ta
 }
 
 static char *contents(const char *folder, const char *name, size_t *size) {
-    char path[4400];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    OWN_TEXT char *path = test_text("%s/%s", folder, name);
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
         return NULL;
@@ -118,19 +117,17 @@ static tacet_status run(const tacet_space *space, engine *e, const char *folder,
 }
 
 /* With seeded noise the whole release can be compared, byte by byte. */
-static void parts_have_the_bits_of_one_piece(void **state) {
+TEST(parts_have_the_bits_of_one_piece) {
     static const size_t cuts[] = {0, 1, 2, 7};
-    tacet_space space = make_space();
-    const char *top = test_mkdir();
-    char *whole = NULL;
+    OWN_SPACE tacet_space space = make_space();
+    OWN_FOLDER const char *top = test_mkdir();
+    OWN_TEXT char *whole = NULL;
     size_t whole_size = 0;
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
-        char folder[4200], ledger[4300];
         size_t size = 0;
         engine e = {.parts = cuts[i]};
-        (void)snprintf(folder, sizeof folder, "%s/%zu", top, i);
-        (void)snprintf(ledger, sizeof ledger, "%s/%zu.db", top, i);
+        OWN_TEXT char *folder = test_text("%s/%zu", top, i);
+        OWN_TEXT char *ledger = test_text("%s/%zu.db", top, i);
         if (cuts[i] == 2) {
             e.parts = 3; /* of which the second is empty */
         }
@@ -147,21 +144,16 @@ static void parts_have_the_bits_of_one_piece(void **state) {
         assert_int_equal(e.draws, e.parts - (e.parts > 1 ? 1 : 0));
         free(text);
     }
-    free(whole);
-    tacet_space_clear(&space);
-    test_rmdir(top);
 }
 
-static void what_changed_or_does_not_come_is_not_released(void **state) {
-    tacet_space space = make_space();
-    const char *top = test_mkdir();
-    char folder[4200], ledger[4300];
+TEST(what_changed_or_does_not_come_is_not_released) {
+    OWN_SPACE tacet_space space = make_space();
+    OWN_FOLDER const char *top = test_mkdir();
     size_t size = 0;
     engine changed = {.parts = 7, .changed = 4}, away = {.parts = 7, .away = 5},
            old = {.parts = 7, .other_version = true}, good = {.parts = 7};
-    (void)state;
-    (void)snprintf(folder, sizeof folder, "%s/release", top);
-    (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", top);
+    OWN_TEXT char *folder = test_text("%s/release", top);
+    OWN_TEXT char *ledger = test_text("%s/ledger.db", top);
     assert_status(run(&space, &changed, folder, false, NULL), TACET_INVALID); /* no ledger */
     assert_int_equal(access(folder, F_OK), -1);
     assert_status(run(&space, &changed, folder, false, ledger), TACET_CONFLICT);
@@ -172,12 +164,4 @@ static void what_changed_or_does_not_come_is_not_released(void **state) {
     free(contents(folder, "release.csv", &size));
     assert_true(size > ROWS);
     assert_status(run(&space, &good, folder, false, ledger), TACET_CONFLICT); /* drawn once */
-    tacet_space_clear(&space);
-    test_rmdir(top);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_have_the_bits_of_one_piece),
-                                       cmocka_unit_test(what_changed_or_does_not_come_is_not_released)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

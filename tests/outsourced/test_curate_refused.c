@@ -3,13 +3,12 @@
 #include "outsourced/curate_fixture.h"
 
 /* Found before anything is spent; named by line and column, never by value. */
-static void test_bad_cells(void **state) {
+TEST(test_bad_cells) {
     fixture *f = *state;
     static const char *const BAD[] = {"", "nan", "inf", "12x", "1e999", "0x10", "1,5"};
     tacet_error err = {0};
     for (size_t k = 0; k < sizeof BAD / sizeof BAD[0]; k++) {
-        char text[256];
-        (void)snprintf(text, sizeof text, "id,age,bmi,dose\na,31.25,20,1\nb,40,%s,2\n", BAD[k]);
+        OWN_TEXT char *text = test_text("id,age,bmi,dose\na,31.25,20,1\nb,40,%s,2\n", BAD[k]);
         test_write(f->data, text);
         assert_status(run(f, &err), TACET_PARSE);
         assert_non_null(strstr(err.message, "line 3"));
@@ -29,7 +28,7 @@ static void test_bad_cells(void **state) {
 }
 
 /* Whatever is wrong is said, and nothing is made or spent. */
-static void test_bad_settings(void **state) {
+TEST(test_bad_settings) {
     fixture *f = *state;
     const fixture good = *f;
 #define REFUSED(change)                                                                                                \
@@ -65,7 +64,7 @@ static void test_bad_settings(void **state) {
 }
 
 /* A name that JSON cannot carry is refused before the draw, not after. */
-static void test_name_not_utf8(void **state) {
+TEST(test_name_not_utf8) {
     fixture *f = *state;
     tacet_error err = {0};
     test_write(f->data, "id,\xe4ge,bmi,dose\na,31,20,1\n");
@@ -75,7 +74,7 @@ static void test_name_not_utf8(void **state) {
 }
 
 /* A folder that was made for a release goes when there is none; one that was there, or holds the ledger, stays. */
-static void test_no_folder_left(void **state) {
+TEST(test_no_folder_left) {
     fixture *f = *state;
     tacet_error err = {0};
     char first[PATH_BYTES], link[PATH_BYTES];
@@ -105,7 +104,7 @@ static void test_no_folder_left(void **state) {
 }
 
 /* A full disk, a folder that is a file, a name that is taken: nothing appears, and the next attempt succeeds. */
-static void test_disk(void **state) {
+TEST(test_disk) {
     fixture *f = *state;
     tacet_error err = {0};
     test_write(f->out, "not a folder");
@@ -120,8 +119,7 @@ static void test_disk(void **state) {
         assert_false(exists(f->release));
         assert_false(exists(f->manifest));
     }
-    char beside[PATH_BYTES + 8];
-    (void)snprintf(beside, sizeof beside, "%s.new", f->manifest);
+    OWN_TEXT char *beside = test_text("%s.new", f->manifest);
     assert_int_equal(mkdir(f->manifest, 0700), 0);
     assert_status(run(f, &err), TACET_IO);
     assert_false(exists(beside));
@@ -133,14 +131,8 @@ static void test_disk(void **state) {
     free(released(f, D));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_bad_cells, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_name_not_utf8, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_folder_left, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+TEST(test_no_memory) {
+    each_allocation_fails(*state);
 }
+
+TEST_EACH(setup, teardown)

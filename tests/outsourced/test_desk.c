@@ -10,7 +10,7 @@ static void hear_cell(void *user, const char *name, const char *text, size_t len
     (void)snprintf(all + strlen(all), 128 - strlen(all), "%s=%.*s;", name, (int)length, text);
 }
 
-static void a_record_is_told_with_its_name_first(void **state) {
+TEST(a_record_is_told_with_its_name_first) {
     fixture *f = *state;
     char all[128] = "";
     assert_ok(tacet_desk_record(NULL, f->data, "y", 4, hear_cell, all, NULL));
@@ -24,7 +24,7 @@ static void a_record_is_told_with_its_name_first(void **state) {
     assert_status(tacet_desk_record(NULL, f->data, "patient", 0, hear_cell, all, NULL), TACET_NOT_FOUND);
 }
 
-static void test_column(void **state) {
+TEST(test_column) {
     fixture *f = *state;
     tacet_desk_reply r;
     f->settings.values = "y";
@@ -47,7 +47,7 @@ static void test_column(void **state) {
     assert_int_equal(entries(f->desk), 3);
 }
 
-static void test_tickets(void **state) {
+TEST(test_tickets) {
     fixture *f = *state;
     char longest[102];
     memset(longest, 'x', sizeof longest);
@@ -67,7 +67,7 @@ static void test_tickets(void **state) {
     assert_int_equal(tacet_desk_made(f->desk), 1);
 }
 
-static void test_query_budget(void **state) {
+TEST(test_query_budget) {
     fixture *f = *state;
     char ticket[8];
     f->settings.values = "y";
@@ -85,7 +85,7 @@ static void test_query_budget(void **state) {
 }
 
 /* Two desks on one folder share one budget and one set of answers. */
-static void test_two_desks(void **state) {
+TEST(test_two_desks) {
     fixture *f = *state;
     f->settings.values = "y";
     open_desk(f, &f->desk);
@@ -105,7 +105,7 @@ static void test_two_desks(void **state) {
     assert_int_equal(entries(f->desk), QUERIES + 1);
 }
 
-static void test_person(void **state) {
+TEST(test_person) {
     fixture *f = *state;
     tacet_desk_reply r;
     char ticket[TACET_DESK_TICKET];
@@ -140,7 +140,7 @@ static void test_person(void **state) {
     assert_int_equal(entries(f->desk), 3);
 }
 
-static void test_command(void **state) {
+TEST(test_command) {
     fixture *f = *state;
     use_command(f, "awk -F, 'NR == 2 { print $1 * 10 + $2 }'");
     open_desk(f, &f->desk);
@@ -153,13 +153,12 @@ static void test_command(void **state) {
 }
 
 /* Whatever the command does: 502 on the wire, the ticket reserved once, and asking again tries again. */
-static void test_command_fails(void **state) {
+TEST(test_command_fails) {
     fixture *f = *state;
     static const char *const REST[] = {"exit 1", "kill -9 $$", "echo rubbish", "head -c 100000 /dev/zero", "sleep 60"};
     f->settings.seconds = 0.5;
     for (size_t k = 0; k < sizeof REST / sizeof REST[0]; k++) {
-        char ticket[8];
-        (void)snprintf(ticket, sizeof ticket, "t%zu", k);
+        OWN_TEXT char *ticket = test_text("t%zu", k);
         use_command(f, REST[k]);
         tacet_desk_close(f->desk);
         open_desk(f, &f->desk);
@@ -177,13 +176,11 @@ static void test_command_fails(void **state) {
 }
 
 /* Asked while the command runs: pending, then the answer; not run twice for it. */
-static void test_slow_command(void **state) {
+TEST(test_slow_command) {
     fixture *f = *state;
     tacet_desk_reply r;
-    char gate[PATH_BYTES + 8];
-    char rest[2 * PATH_BYTES];
-    (void)snprintf(gate, sizeof gate, "%s/open", f->folder);
-    (void)snprintf(rest, sizeof rest, "while [ ! -e %s ]; do sleep 0.02; done; echo 3", gate);
+    OWN_TEXT char *gate = test_text("%s/open", f->folder);
+    OWN_TEXT char *rest = test_text("while [ ! -e %s ]; do sleep 0.02; done; echo 3", gate);
     use_command(f, rest);
     f->settings.patience = 0;
     open_desk(f, &f->desk);
@@ -213,15 +210,14 @@ static void *ask_all(void *argument) {
     asker *a = argument;
     for (size_t i = 0; i < QUERIES; i++) {
         tacet_desk_reply r = {0};
-        char ticket[8];
         const size_t k = (i + a->id) % QUERIES;
-        (void)snprintf(ticket, sizeof ticket, "t%zu", k);
+        OWN_TEXT char *ticket = test_text("t%zu", k);
         a->values[k] = tacet_desk_ask(a->desk, &r, ticket, k, NULL) == TACET_OK && r.answered ? r.value : NAN;
     }
     return NULL;
 }
 
-static void test_threads(void **state) {
+TEST(test_threads) {
     fixture *f = *state;
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
@@ -242,7 +238,7 @@ static void test_threads(void **state) {
     assert_int_equal(entries(f->desk), QUERIES + 1);
 }
 
-static void test_bad_settings(void **state) {
+TEST(test_bad_settings) {
     fixture *f = *state;
     tacet_error err = {0};
     const tacet_desk_settings good = f->settings;
@@ -271,7 +267,7 @@ static void test_bad_settings(void **state) {
     assert_null(f->desk);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     fixture *f = *state;
     f->settings.values = "y";
     open_desk(f, &f->desk);
@@ -324,7 +320,7 @@ static tacet_status by_function(void *user, double *value, size_t row, tacet_err
     return row == 3 ? TACET_UNSUPPORTED : TACET_OK;
 }
 
-static void a_function_measures_once_a_ticket(void **state) {
+TEST(a_function_measures_once_a_ticket) {
     fixture *f = *state;
     measured m = {.fail_once = 1};
     tacet_desk_reply reply;
@@ -349,21 +345,4 @@ static void a_function_measures_once_a_ticket(void **state) {
     assert_int_equal(tacet_desk_open(&f->other, &f->settings, NULL), TACET_INVALID); /* one source of values */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_function_measures_once_a_ticket, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_record_is_told_with_its_name_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_column, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tickets, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_query_budget, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_two_desks, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_person, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_command, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_command_fails, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_slow_command, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -8,7 +8,7 @@
 #include "audit/temporary_folder.h"
 
 /* Private outputs: possible values only, the same bits on every retry, and composed over one row's queries only. */
-static void test_private_outputs(void **state) {
+TEST(test_private_outputs) {
     fixture *f = *state;
     tacet_ldp ldp;
     tacet_desk_reply r;
@@ -41,7 +41,7 @@ static void test_private_outputs(void **state) {
 }
 
 /* Private outputs are no uncovered entries: here the desks alone count, and they count together. */
-static void test_private_query_budget(void **state) {
+TEST(test_private_query_budget) {
     fixture *f = *state;
     tacet_ldp ldp;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 0.5, -1, 5, NULL));
@@ -63,7 +63,7 @@ static void test_private_query_budget(void **state) {
 
 /* Two releases in one ledger: row 3 of one may be row 4 of the other, so their outputs add up, and neither desk takes
  * up the other's queries. */
-static void test_shared_ledger(void **state) {
+TEST(test_shared_ledger) {
     fixture *f = *state;
     static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
     const tacet_space space = {&COLUMN, 1};
@@ -107,7 +107,7 @@ static void test_shared_ledger(void **state) {
 }
 
 /* The release's own ledger, or none: an older copy, or another table's, would not know what the release has spent. */
-static void test_other_ledger(void **state) {
+TEST(test_other_ledger) {
     fixture *f = *state;
     static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
     const tacet_space space = {&COLUMN, 1};
@@ -116,9 +116,9 @@ static void test_other_ledger(void **state) {
     tacet_ledger_settings settings;
     tacet_ledger *ledger = NULL;
     tacet_manifest m;
-    char older[600], other[600], folder[600];
-    (void)snprintf(older, sizeof older, "%s/older.db", f->folder);
-    (void)snprintf(other, sizeof other, "%s/other.db", f->folder);
+    char folder[600];
+    OWN_TEXT char *older = test_text("%s/older.db", f->folder);
+    OWN_TEXT char *other = test_text("%s/other.db", f->folder);
     (void)snprintf(folder, sizeof folder, "%s/other", f->folder);
     tacet_ledger_settings_defaults(&settings); /* as it was before the release */
     settings.eps = 1;
@@ -148,12 +148,11 @@ static void test_other_ledger(void **state) {
 }
 
 /* A copy from before an answer would draw the ticket afresh: two draws of one value, charged once. */
-static void a_ledger_that_was_put_back_is_refused(void **state) {
+TEST(a_ledger_that_was_put_back_is_refused) {
     fixture *f = *state;
     tacet_error err = {0};
-    char ledger[PATH_BYTES + 16], copy[PATH_BYTES + 32];
-    (void)snprintf(ledger, sizeof ledger, "%s.ledger.db", f->data);
-    (void)snprintf(copy, sizeof copy, "%s.copy", ledger);
+    OWN_TEXT char *ledger = test_text("%s.ledger.db", f->data);
+    OWN_TEXT char *copy = test_text("%s.copy", ledger);
     tacet_ldp ldp;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL));
     release(f, QUERIES, &ldp);
@@ -176,7 +175,7 @@ static void a_ledger_that_was_put_back_is_refused(void **state) {
 }
 
 /* Outside the public range: clipped, so the answer is as for the bound, and nothing tells. */
-static void test_impossible_value(void **state) {
+TEST(test_impossible_value) {
     fixture *f = *state;
     tacet_ldp ldp;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL)); /* values are below 5; off by 0.5: 3e-7 */
@@ -201,7 +200,7 @@ static void note_miss(void *user, size_t row, const char *why) {
 
 /* Private outputs: a command that fails is answered like one that does not, and charged like it. The stand-in is the
  * middle of the public range. */
-static void a_failed_command_shows_nothing(void **state) {
+TEST(a_failed_command_shows_nothing) {
     fixture *f = *state;
     static const char *const REST[] = {"exit 3", "kill -9 $$", "echo rubbish", "sleep 60", "echo 100.5"};
     enum { GOOD = sizeof REST / sizeof REST[0] - 1 };
@@ -215,8 +214,7 @@ static void a_failed_command_shows_nothing(void **state) {
     f->settings.missed = note_miss;
     f->settings.missed_user = &missed;
     for (size_t k = 0; k <= GOOD; k++) {
-        char ticket[8];
-        (void)snprintf(ticket, sizeof ticket, "t%zu", k);
+        OWN_TEXT char *ticket = test_text("t%zu", k);
         use_command(f, REST[k]);
         tacet_desk_close(f->desk);
         open_desk(f, &f->desk);
@@ -243,7 +241,7 @@ static tacet_status gives_up(void *user, double *value, size_t row, tacet_error 
     return tacet_error_set(err, TACET_UNSUPPORTED, "the instrument is away");
 }
 
-static void a_failed_function_shows_nothing(void **state) {
+TEST(a_failed_function_shows_nothing) {
     fixture *f = *state;
     misses missed = {0};
     tacet_ldp ldp;
@@ -289,17 +287,16 @@ static tacet_status ask_once(void *user, tacet_error *err) {
 
 /* Killed before each commit of its ledger, and asked again with another measurement. Once a draw is bound to a value
  * no other value gets one: the ticket waits until the value comes back, and is then answered, charged once. */
-static void a_bound_draw_is_for_no_other_value(void **state) {
+TEST(a_bound_draw_is_for_no_other_value) {
     fixture *f = *state;
     tacet_ldp ldp;
     size_t bound = 0, died = 0;
     f->settings.measure = drifts;
     for (size_t commit = 0;; commit++) {
-        char ledger[PATH_BYTES + 16];
         tacet_desk_reply r;
         assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL));
         release(f, QUERIES, &ldp);
-        (void)snprintf(ledger, sizeof ledger, "%s.ledger.db", f->data);
+        OWN_TEXT char *ledger = test_text("%s.ledger.db", f->data);
         measured_now = 100.25;
         const bool killed = tacet__scratch_killed(ledger, commit, ask_once, f);
         died += killed;
@@ -325,17 +322,4 @@ static void a_bound_draw_is_for_no_other_value(void **state) {
     assert_int_equal(bound, 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_ledger_that_was_put_back_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_private_query_budget, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_shared_ledger, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_ledger, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_failed_command_shows_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_failed_function_shows_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_bound_draw_is_for_no_other_value, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -44,9 +44,8 @@ static void hear_all(ear *e, size_t count) {
 
 /* A command that ends when told to. */
 static void use_gate(fixture *f, char gate[PATH_BYTES], const char *rest) {
-    char command[2 * PATH_BYTES];
     (void)snprintf(gate, PATH_BYTES, "%s/gate", f->folder);
-    (void)snprintf(command, sizeof command, "while [ ! -e %s ]; do sleep 0.02; done; %s", gate, rest);
+    OWN_TEXT char *command = test_text("while [ ! -e %s ]; do sleep 0.02; done; %s", gate, rest);
     use_command(f, command);
 }
 
@@ -63,7 +62,7 @@ static void start_waiting(fixture *f, const char *ticket, size_t row, ear *e) {
 
 /* All questions there are wait at once, one of them twice, and none holds this thread; all are told when the command is
  * done with theirs. */
-static void test_waiting(void **state) {
+TEST(test_waiting) {
     fixture *f = *state;
     ear e = {.lock = PTHREAD_MUTEX_INITIALIZER, .heard = PTHREAD_COND_INITIALIZER};
     char gate[PATH_BYTES], ticket[8];
@@ -96,7 +95,7 @@ static void test_waiting(void **state) {
 }
 
 /* Patience ends while the command is at work. */
-static void test_patience_ends(void **state) {
+TEST(test_patience_ends) {
     fixture *f = *state;
     ear e = {.lock = PTHREAD_MUTEX_INITIALIZER, .heard = PTHREAD_COND_INITIALIZER};
     char gate[PATH_BYTES];
@@ -111,7 +110,7 @@ static void test_patience_ends(void **state) {
 }
 
 /* A desk that is to be closed lets nobody wait; and a command that fails is told as such. */
-static void test_hush(void **state) {
+TEST(test_hush) {
     fixture *f = *state;
     ear e = {.lock = PTHREAD_MUTEX_INITIALIZER, .heard = PTHREAD_COND_INITIALIZER};
     char gate[PATH_BYTES];
@@ -140,7 +139,7 @@ static void test_hush(void **state) {
 
 /* Who watches the whole desk is told of a question, of an answer, of one that another process gave, and when time is
  * up; and, once the desk is hushed, at once. */
-static void test_watching(void **state) {
+TEST(test_watching) {
     fixture *f = *state;
     ear e = {.lock = PTHREAD_MUTEX_INITIALIZER, .heard = PTHREAD_COND_INITIALIZER};
     tacet_desk_reply r;
@@ -172,7 +171,7 @@ static void test_watching(void **state) {
 }
 
 /* Nobody is told who could not be noted. */
-static void test_waiting_no_memory(void **state) {
+TEST(test_waiting_no_memory) {
     fixture *f = *state;
     ear e = {.lock = PTHREAD_MUTEX_INITIALIZER, .heard = PTHREAD_COND_INITIALIZER};
     char gate[PATH_BYTES];
@@ -194,13 +193,4 @@ static void test_waiting_no_memory(void **state) {
     assert_int_equal(heard(&e), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_waiting, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_patience_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_hush, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_watching, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_waiting_no_memory, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -16,7 +16,7 @@ static double seconds(void) {
 static void gives(const char *command, const char *input, double value) {
     double out = 0;
     tacet_error err = {0};
-    test_assert_status(tacet__evaluate(&out, command, input, 30, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet__evaluate(&out, command, input, 30, &err));
     assert_true(out == value);
 }
 
@@ -30,14 +30,14 @@ static void fails_with(const char *command, const char *word) {
     assert_non_null(strstr(err.message, word));
 }
 
-static void test_values(void **state) {
+TEST(test_values) {
     gives("cat >/dev/null; echo 2.5", "a,b\n1,2\n", 2.5);
     gives("awk -F, 'NR==2 { print $1 + 10 * $2 }'", "a,b\n1,2\n", 21);
     gives("printf ' \\t-1e-3\\r\\n\\n'", "x\n1\n", -1e-3);
     gives("printf 7", "x\n1\n", 7);
 }
 
-static void test_rubbish(void **state) {
+TEST(test_rubbish) {
     static const char *const COMMANDS[] = {"true",           "echo hello",    "echo 1 2",         "echo nan",
                                            "echo inf",       "echo 1e999",    "echo 0x10",        "echo 12x",
                                            "printf '1\\n2'", "printf ','",    "echo 'secret 71'", "printf '5\\0006'",
@@ -51,13 +51,13 @@ static void test_rubbish(void **state) {
     assert_null(strstr(err.message, "71")); /* what was printed may be the record */
 }
 
-static void test_too_much(void **state) {
+TEST(test_too_much) {
     fails_with("printf '%0300d' 5", "did not print one finite number");
     fails_with("printf '%0255d' 5; printf '%0255d' 5", "did not print one finite number");
     fails_with("head -c 5000000 /dev/zero | tr '\\0' 7", "did not print one finite number");
 }
 
-static void test_death(void **state) {
+TEST(test_death) {
     fails_with("echo 5; exit 3", "exit code 3");
     fails_with("echo 5; kill -9 $$", "signal 9");
     fails_with("/no/such/program", "exit code 127");
@@ -65,19 +65,18 @@ static void test_death(void **state) {
 }
 
 /* A record larger than any pipe's buffer, to a command that never reads it, and to one that does. */
-static void test_input_is_not_read(void **state) {
+TEST(test_input_is_not_read) {
     const size_t size = (size_t)4 << 20;
-    char *input = malloc(size + 1);
+    OWN_TEXT char *input = malloc(size + 1);
     memset(input, 'x', size);
     input[size] = '\0';
     gives("echo 5", input, 5);
     gives("exec <&-; sleep 0.1; echo 6", input, 6);
     gives("wc -c", input, (double)size);
     gives("head -c 1 >/dev/null; echo 8", input, 8);
-    free(input);
 }
 
-static void test_hang(void **state) {
+TEST(test_hang) {
     static const char *const COMMANDS[] = {"sleep 60", "cat >/dev/null; sleep 60; echo 5", "echo 5; exec >&-; sleep 60",
                                            "trap '' TERM INT HUP; while :; do sleep 1; done", "yes"};
     for (size_t k = 0; k < sizeof COMMANDS / sizeof COMMANDS[0]; k++) {
@@ -91,12 +90,10 @@ static void test_hang(void **state) {
 }
 
 /* What the command started does not hold it up, and does not outlive it. */
-static void test_children_left_behind(void **state) {
-    const char *folder = test_mkdir();
-    char command[512];
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/pid", folder);
-    (void)snprintf(command, sizeof command, "sleep 60 & echo $! >%s; echo 4", path);
+TEST(test_children_left_behind) {
+    OWN_FOLDER const char *folder = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/pid", folder);
+    OWN_TEXT char *command = test_text("sleep 60 & echo $! >%s; echo 4", path);
     const double start = seconds();
     gives(command, "a\n1\n", 4);
     assert_true(seconds() - start < 30);
@@ -117,21 +114,19 @@ static void test_children_left_behind(void **state) {
         (void)usleep(10000);
     }
     assert_true(gone);
-    test_rmdir(folder);
 }
 
 /* A service ignores SIGPIPE; its commands must not inherit that. */
-static void test_signals_are_ordinary(void **state) {
+TEST(test_signals_are_ordinary) {
     void (*previous)(int) = signal(SIGPIPE, SIG_IGN);
     fails_with("kill -PIPE $$; echo 5", "signal 13");
     (void)signal(SIGPIPE, previous);
 }
 
-static void test_record_text(void **state) {
-    const char *folder = test_mkdir();
-    char path[300];
+TEST(test_record_text) {
+    OWN_FOLDER const char *folder = test_mkdir();
     char *text = NULL;
-    (void)snprintf(path, sizeof path, "%s/t.csv", folder);
+    OWN_TEXT char *path = test_text("%s/t.csv", folder);
     test_write(path, "id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n2,\"two\nlines\",\n");
     assert_ok(tacet__record_text(&text, NULL, path, 0, NULL));
     assert_string_equal(text, "id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n");
@@ -143,20 +138,4 @@ static void test_record_text(void **state) {
     assert_null(text);
     assert_each_alloc_fails(tacet__record_text(&text, NULL, path, 1, NULL), text == NULL);
     free(text);
-    test_rmdir(folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_rubbish),
-        cmocka_unit_test(test_too_much),
-        cmocka_unit_test(test_death),
-        cmocka_unit_test(test_input_is_not_read),
-        cmocka_unit_test(test_hang),
-        cmocka_unit_test(test_children_left_behind),
-        cmocka_unit_test(test_signals_are_ordinary),
-        cmocka_unit_test(test_record_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

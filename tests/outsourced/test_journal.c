@@ -55,7 +55,7 @@ static void fill(const fixture *f) {
     tacet__journal_close(&j);
 }
 
-static void test_replay(void **state) {
+TEST(test_replay) {
     const fixture *f = *state;
     tacet__journal j;
     fill(f);
@@ -81,11 +81,11 @@ static void test_replay(void **state) {
 }
 
 /* A crash while writing leaves a prefix. Whatever its length: it opens, holds what was whole, and goes on. */
-static void test_torn_anywhere(void **state) {
+TEST(test_torn_anywhere) {
     const fixture *f = *state;
     size_t size = 0;
     fill(f);
-    char *text = slurp(f->path, &size);
+    OWN_TEXT char *text = slurp(f->path, &size);
     for (size_t n = 0; n <= size; n++) {
         tacet__journal j;
         size_t asks = 0, values = 0, lines = 0;
@@ -111,27 +111,24 @@ static void test_torn_anywhere(void **state) {
         assert_true(j.queries[count - 1].answered && j.queries[count - 1].value == 2.5);
         tacet__journal_close(&j);
     }
-    free(text);
 }
 
-static void test_other_settings(void **state) {
+TEST(test_other_settings) {
     const fixture *f = *state;
     tacet__journal j;
     size_t before = 0, after = 0;
     fill(f);
-    char *text = slurp(f->path, &before);
+    OWN_TEXT char *text = slurp(f->path, &before);
     json_t *other = json_pack("{ss sI}", "kernel", "se", "queries", (json_int_t)6);
     assert_status(tacet__journal_open(&j, f->folder, other, NULL), TACET_CONFLICT);
     assert_int_equal(j.fd, -1);
     json_decref(other);
-    char *now = slurp(f->path, &after);
+    OWN_TEXT char *now = slurp(f->path, &after);
     assert_int_equal(before, after);
     assert_string_equal(text, now);
-    free(text);
-    free(now);
 }
 
-static void test_locked(void **state) {
+TEST(test_locked) {
     const fixture *f = *state;
     tacet__journal j, second;
     assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
@@ -141,7 +138,7 @@ static void test_locked(void **state) {
     tacet__journal_close(&second);
 }
 
-static void test_rubbish(void **state) {
+TEST(test_rubbish) {
     const fixture *f = *state;
     static const char *const LINES[] = {
         "x\n",
@@ -159,7 +156,7 @@ static void test_rubbish(void **state) {
     tacet__journal j;
     assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
     tacet__journal_close(&j);
-    char *text = slurp(f->path, &size);
+    OWN_TEXT char *text = slurp(f->path, &size);
     for (size_t k = 0; k < sizeof LINES / sizeof LINES[0]; k++) {
         tacet_error err = {0};
         text[size] = '\0';
@@ -171,31 +168,29 @@ static void test_rubbish(void **state) {
         spill(f->path, LINES[k], strlen(LINES[k])); /* as the first line */
         assert_status(tacet__journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
     }
-    free(text);
 }
 
-static void test_another_format_is_named(void **state) {
+TEST(test_another_format_is_named) {
     const fixture *f = *state;
     tacet__journal j;
     tacet_error err = {0};
     size_t size = 0;
     fill(f);
-    char *text = slurp(f->path, &size);
+    OWN_TEXT char *text = slurp(f->path, &size);
     strstr(text, "tacet-journal-1")[strlen("tacet-journal-")] = '2';
     spill(f->path, text, size);
     assert_status(tacet__journal_open(&j, f->folder, f->settings, &err), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "tacet-journal-2"));
     assert_non_null(strstr(err.message, "tacet-journal-1"));
-    free(text);
 }
 
 /* An answer twice, and a ticket of two rows: neither can come from a run. */
-static void test_twice(void **state) {
+TEST(test_twice) {
     const fixture *f = *state;
     tacet__journal j;
     size_t size = 0;
     fill(f);
-    char *text = slurp(f->path, &size);
+    OWN_TEXT char *text = slurp(f->path, &size);
     const char *value = strstr(text, "{\"value\"");
     (void)snprintf(text + size, 1024, "%.*s", (int)(strchr(value, '\n') + 1 - value), value);
     spill(f->path, text, strlen(text));
@@ -205,10 +200,9 @@ static void test_twice(void **state) {
     (void)snprintf(text + size, 1024, "%.*s", (int)(strchr(asked, '\n') + 1 - asked), asked);
     spill(f->path, text, strlen(text));
     assert_status(tacet__journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
-    free(text);
 }
 
-static void test_folder(void **state) {
+TEST(test_folder) {
     const fixture *f = *state;
     tacet__journal j;
     char below[300];
@@ -220,16 +214,4 @@ static void test_folder(void **state) {
     assert_int_equal(j.fd, -1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_torn_anywhere, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_other_settings, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rubbish, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_another_format_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_twice, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_folder, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -41,8 +41,8 @@ static void make_laplace(tacet_manifest *m) {
     m->sigma = 1.5 * sqrt(3);
 }
 
-static void test_round_trip(void **state) {
-    tacet_manifest m = example();
+TEST(test_round_trip) {
+    OWN_MANIFEST tacet_manifest m = example();
     tacet_manifest out;
     char *text = NULL;
     for (int k = 0; k < 4; k++) {
@@ -75,7 +75,6 @@ static void test_round_trip(void **state) {
         free(text);
         tacet_manifest_clear(&out);
     }
-    tacet_manifest_clear(&m);
 }
 
 /* Each: a piece of the good text, what stands there instead, and the field the message must name. */
@@ -122,20 +121,18 @@ static const char *const BAD_LAPLACE[][3] = {
 };
 
 static void bad_fields(const tacet_manifest *m, const char *const (*bad)[3], size_t count) {
-    char *text = NULL;
+    OWN_TEXT char *text = NULL;
     assert_ok(tacet_manifest_encode(m, &text, NULL));
     for (size_t k = 0; k < count; k++) {
         tacet_manifest out;
         tacet_error err = {0};
-        char changed[8192];
-        char field[64];
         const char *at = strstr(text, bad[k][0]);
         if (at == NULL) {
             print_error("case %zu is not in the text\n%s\n", k, text);
         }
         assert_non_null(at);
-        (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, bad[k][1], at + strlen(bad[k][0]));
-        (void)snprintf(field, sizeof field, "'%s'", bad[k][2]);
+        OWN_TEXT char *changed = test_text("%.*s%s%s", (int)(at - text), text, bad[k][1], at + strlen(bad[k][0]));
+        OWN_TEXT char *field = test_text("'%s'", bad[k][2]);
         const tacet_status status = tacet_manifest_decode(&out, changed, strlen(changed), &err);
         if (status != TACET_PARSE || strstr(err.message, field) == NULL) {
             print_error("case %zu: %s\n", k, err.message);
@@ -144,20 +141,18 @@ static void bad_fields(const tacet_manifest *m, const char *const (*bad)[3], siz
         assert_non_null(strstr(err.message, field));
         assert_null(out.columns);
     }
-    free(text);
 }
 
-static void test_bad_fields(void **state) {
-    tacet_manifest m = example();
+TEST(test_bad_fields) {
+    OWN_MANIFEST tacet_manifest m = example();
     bad_fields(&m, BAD, sizeof BAD / sizeof BAD[0]);
     make_laplace(&m);
     bad_fields(&m, BAD_LAPLACE, sizeof BAD_LAPLACE / sizeof BAD_LAPLACE[0]);
-    tacet_manifest_clear(&m);
 }
 
 /* The law of the noise is read back; what other mechanisms write does not have it. */
-static void test_laplace(void **state) {
-    tacet_manifest m = example();
+TEST(test_laplace) {
+    OWN_MANIFEST tacet_manifest m = example();
     tacet_manifest out;
     char *text = NULL;
     assert_ok(tacet_manifest_encode(&m, &text, NULL));
@@ -180,10 +175,9 @@ static void test_laplace(void **state) {
     m.scale = NAN;
     assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
     assert_null(text);
-    tacet_manifest_clear(&m);
 }
 
-static void test_not_json(void **state) {
+TEST(test_not_json) {
     static const char *const TEXTS[] = {"", "{", "[]", "null", "7", "{}", "{\"format\":\"tacet-release-1\",}", "\xff"};
     tacet_manifest out;
     for (size_t k = 0; k < sizeof TEXTS / sizeof TEXTS[0]; k++) {
@@ -191,18 +185,16 @@ static void test_not_json(void **state) {
         assert_null(out.columns);
     }
     /* Cut off at any byte but the closing newline. */
-    tacet_manifest m = example();
-    char *text = NULL;
+    OWN_MANIFEST tacet_manifest m = example();
+    OWN_TEXT char *text = NULL;
     assert_ok(tacet_manifest_encode(&m, &text, NULL));
     assert_int_equal(text[strlen(text) - 1], '\n');
     for (size_t n = 0; n < strlen(text) - 1; n++) {
         assert_status(tacet_manifest_decode(&out, text, n, NULL), TACET_PARSE);
     }
-    free(text);
-    tacet_manifest_clear(&m);
 }
 
-static void test_unwritable(void **state) {
+TEST(test_unwritable) {
     tacet_manifest m = example();
     char *text = NULL;
     memcpy(m.space.columns[0].name, "\xe4ge", 4);
@@ -218,7 +210,7 @@ static void test_unwritable(void **state) {
 
 /* The sentence that `make` writes has all these pieces, up to a NULL. */
 static void says(char *(*make)(const tacet_manifest *), const tacet_manifest *m, const char *const *pieces) {
-    char *text = make(m);
+    OWN_TEXT char *text = make(m);
     assert_non_null(text);
     for (; *pieces != NULL; pieces++) {
         if (strstr(text, *pieces) == NULL) {
@@ -226,12 +218,11 @@ static void says(char *(*make)(const tacet_manifest *), const tacet_manifest *m,
         }
         assert_non_null(strstr(text, *pieces));
     }
-    free(text);
 }
 #define SAYS(what, m, ...) says(tacet_manifest_##what, m, (const char *const[]){__VA_ARGS__, NULL})
 
-static void test_sentences(void **state) {
-    tacet_manifest m = example();
+TEST(test_sentences) {
+    OWN_MANIFEST tacet_manifest m = example();
     SAYS(protects, &m, "5 in age or 0.333333 in \xc3\xa4rger", "eps = 0.1");
     m.is_private = false;
     SAYS(protects, &m, "Nothing is protected");
@@ -259,15 +250,13 @@ static void test_sentences(void **state) {
         many[i].name[1] = (char)('a' + i / 26);
     }
     assert_ok(tacet_manifest_describe(&m, &space, NULL));
-    char *text = tacet_manifest_protects(&m);
+    OWN_TEXT char *text = tacet_manifest_protects(&m);
     assert_true(strlen(text) < 65536);
-    free(text);
-    tacet_manifest_clear(&m);
 }
 
 /* eps of one unit and eps of any change stand in one sentence; where they are the same there is one. */
-static void the_claim_has_both_numbers(void **state) {
-    tacet_manifest m = example();
+TEST(the_claim_has_both_numbers) {
+    OWN_MANIFEST tacet_manifest m = example();
     m.delta = 0;
     m.eps = 3;
     m.eps_at[TACET_MANIFEST_DISTANCES - 1] = 85.60001;
@@ -284,12 +273,11 @@ static void the_claim_has_both_numbers(void **state) {
     SAYS(claim, &m, "hides any change of one row within the bounds at eps = 3,");
     m.eps_at[TACET_MANIFEST_DISTANCES - 1] = NAN;
     SAYS(claim, &m, "of any other change it says nothing");
-    tacet_manifest_clear(&m);
 }
 
-static void test_no_memory(void **state) {
-    tacet_manifest m = example();
-    char *good = NULL;
+TEST(test_no_memory) {
+    OWN_MANIFEST tacet_manifest m = example();
+    OWN_TEXT char *good = NULL;
     assert_ok(tacet_manifest_encode(&m, &good, NULL));
     for (long n = 1;; n++) {
         char *text = NULL;
@@ -310,8 +298,6 @@ static void test_no_memory(void **state) {
         }
         assert_true(encoded == TACET_NO_MEMORY || decoded == TACET_NO_MEMORY);
     }
-    free(good);
-    tacet_manifest_clear(&m);
 }
 
 static void hear(const char *words, void *user) {
@@ -319,10 +305,9 @@ static void hear(const char *words, void *user) {
     (void)snprintf(all + strlen(all), 2048 - strlen(all), "%s\n", words);
 }
 
-static void settings_that_hide_little_or_much_are_warned_of(void **state) {
-    (void)state;
+TEST(settings_that_hide_little_or_much_are_warned_of) {
     char all[2048] = "";
-    tacet_manifest m = example();
+    OWN_MANIFEST tacet_manifest m = example();
     m.sigma = 1;
     m.delta = 0;
     tacet_manifest_warn(&m, "age=6", hear, all);
@@ -346,20 +331,4 @@ static void settings_that_hide_little_or_much_are_warned_of(void **state) {
     m.is_private = false;
     tacet_manifest_warn(&m, NULL, hear, all);
     assert_string_equal(all, "");
-    tacet_manifest_clear(&m);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bad_fields),
-        cmocka_unit_test(test_laplace),
-        cmocka_unit_test(test_not_json),
-        cmocka_unit_test(test_unwritable),
-        cmocka_unit_test(test_sentences),
-        cmocka_unit_test(the_claim_has_both_numbers),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(settings_that_hide_little_or_much_are_warned_of),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

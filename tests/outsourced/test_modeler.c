@@ -63,7 +63,7 @@ static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
     return objective(user, suggestion->index);
 }
 
-static void test_conformance_eiv(void **state) {
+TEST(test_conformance_eiv) {
     fixture f;
     fill(&f, 0.8);
     const conformance_problem problem = {.create = create,
@@ -77,7 +77,7 @@ static void test_conformance_eiv(void **state) {
 }
 
 /* What errors in variables makes of the Laplace law: the Gaussian one of its standard deviation, scale sqrt(d + 1). */
-static void test_eiv_law(void **state) {
+TEST(test_eiv_law) {
     fixture f;
     fill(&f, 0.8);
     size_t asked[3][ROUNDS];
@@ -104,7 +104,7 @@ static void test_eiv_law(void **state) {
 }
 
 /* What is known of the objective decides. */
-static void a_kernel_makes_it_errors_in_variables(void **state) {
+TEST(a_kernel_makes_it_errors_in_variables) {
     fixture f;
     fill(&f, 0.8);
     tacet_policy *policy = NULL;
@@ -123,7 +123,7 @@ static void refused(const tacet_modeler_settings *settings, tacet_status expecte
     assert_null(policy);
 }
 
-static void test_bad_settings(void **state) {
+TEST(test_bad_settings) {
     fixture f;
     fill(&f, 0.8);
     const tacet_modeler_settings good = f.settings;
@@ -161,11 +161,11 @@ static void test_bad_settings(void **state) {
 
 /* One smooth bump, noise of a quarter lengthscale: thirty of 144 rows must include one within 0.1 of its top (value 2,
  * next-best rows 1.94). Deterministic seeds; uniform choice would miss with probability 0.6. */
-static void test_finds_the_top(void **state) {
+TEST(test_finds_the_top) {
     fixture f;
     fill(&f, 0.75);
     f.settings.horizon = 30;
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
     double best = -INFINITY;
     tacet_suggestion suggestion;
@@ -181,16 +181,4 @@ static void test_finds_the_top(void **state) {
     assert_true(recommendation.sd >= 0 && recommendation.sd < 0.5);
     assert_close(recommendation.mean, best, 0.3);
     assert_status(tacet_policy_suggest(policy, &suggestion, NULL, NULL), TACET_STATE);
-    tacet_policy_free(policy);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance_eiv),
-        cmocka_unit_test(test_eiv_law),
-        cmocka_unit_test(a_kernel_makes_it_errors_in_variables),
-        cmocka_unit_test(test_bad_settings),
-        cmocka_unit_test(test_finds_the_top),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,13 +49,12 @@ static void write_release(const tacet_manifest *m, const char *path, double (*nu
     assert_int_equal(fclose(file), 0);
 }
 
-static void what_is_printed_reads_back(void **state) {
+TEST(what_is_printed_reads_back) {
     static double numbers[ROWS][NUMBERS], levels[ROWS][LEVELS];
     tacet_manifest m;
     tacet_simrng rng;
-    char path[512];
-    const char *top = test_mkdir();
-    (void)snprintf(path, sizeof path, "%s/release.csv", top);
+    OWN_FOLDER const char *top = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/release.csv", top);
     describe(&m);
     tacet_simrng_init(&rng, 4, 0);
     for (size_t j = 0; j < ROWS; j++) { /* far beyond the bounds, as noise goes */
@@ -69,7 +68,7 @@ static void what_is_printed_reads_back(void **state) {
     write_release(&m, path, numbers, levels);
     double *rows = NULL;
     tacet_error err = {0};
-    test_assert_status(tacet_manifest_rows(&m, &rows, path, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet_manifest_rows(&m, &rows, path, &err));
     for (size_t j = 0; j < ROWS; j++) {
         for (size_t a = 0; a < 3; a++) {
             assert_true(fabs(rows[j * DIMS + a] - numbers[j][a]) <= m.sigma / 1000);
@@ -95,10 +94,4 @@ static void what_is_printed_reads_back(void **state) {
     (void)snprintf(m.space.columns[0].levels[0], TACET_SPACE_NAME, "other");
     assert_status(tacet_manifest_rows(&m, &rows, path, &err), TACET_PARSE);
     tacet_manifest_clear(&m);
-    test_rmdir(top);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_printed_reads_back)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static tacet_status run(world *w, tacet_session_result *out, const tacet_session
     return tacet_session_run(out, s, &asker, &holder, 1, err);
 }
 
-static void needs_nothing_but_a_release(void **state) {
+TEST(needs_nothing_but_a_release) {
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -71,7 +71,7 @@ static void needs_nothing_but_a_release(void **state) {
     tacet_session_result_clear(&r);
 }
 
-static void whatever_ends_it_the_best_is_told(void **state) {
+TEST(whatever_ends_it_the_best_is_told) {
     static const struct {
         tacet_status status;
         tacet_session_end end;
@@ -117,7 +117,7 @@ static const char *settings_of(tacet_session_settings *s, char folder[512], size
     return top;
 }
 
-static void a_state_goes_on_with_more_queries(void **state) {
+TEST(a_state_goes_on_with_more_queries) {
     static world w;
     tacet_session_result r;
     for (size_t k = 0; k < METHODS; k++) {
@@ -151,7 +151,7 @@ static void a_state_goes_on_with_more_queries(void **state) {
 }
 
 /* What a stopped search chooses afterwards is what it would have chosen. */
-static void an_interruption_changes_no_choice(void **state) {
+TEST(an_interruption_changes_no_choice) {
     static world w;
     static size_t once[ROWS];
     tacet_session_result r;
@@ -183,7 +183,7 @@ static void an_interruption_changes_no_choice(void **state) {
     }
 }
 
-static void rows_that_cannot_be_measured_are_put_aside(void **state) {
+TEST(rows_that_cannot_be_measured_are_put_aside) {
     static world w;
     tacet_session_result r;
     for (size_t k = 0; k < METHODS; k++) {
@@ -221,7 +221,7 @@ static void rows_that_cannot_be_measured_are_put_aside(void **state) {
 }
 
 /* Shift and scale of the first rows are taken out, of the noise that is stated in the values' units, too. */
-static void a_lengthscale_serves_values_in_any_units(void **state) {
+TEST(a_lengthscale_serves_values_in_any_units) {
     static world w;
     static size_t once[ROWS];
     for (int k = 0; k < 2; k++) {
@@ -246,7 +246,7 @@ static bool stops(void *user) {
     return ((world *)user)->count >= 5;
 }
 
-static void can_be_told_to_stop(void **state) {
+TEST(can_be_told_to_stop) {
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -260,7 +260,7 @@ static void can_be_told_to_stop(void **state) {
     tacet_session_result_clear(&r);
 }
 
-static void bad_settings_ask_nothing(void **state) {
+TEST(bad_settings_ask_nothing) {
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -278,18 +278,4 @@ static void bad_settings_ask_nothing(void **state) {
     REFUSED((s.lengthscale = 2, s.signal_var = -1));
     REFUSED(s.lengthscale = NAN);
     REFUSED(s.noise_var = -1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs_nothing_but_a_release),
-        cmocka_unit_test(whatever_ends_it_the_best_is_told),
-        cmocka_unit_test(a_state_goes_on_with_more_queries),
-        cmocka_unit_test(an_interruption_changes_no_choice),
-        cmocka_unit_test(rows_that_cannot_be_measured_are_put_aside),
-        cmocka_unit_test(a_lengthscale_serves_values_in_any_units),
-        cmocka_unit_test(can_be_told_to_stop),
-        cmocka_unit_test(bad_settings_ask_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static size_t answered_by_one(const world *w) {
     return sum;
 }
 
-static void holders_that_are_alike_are_searched_as_one_table(void **state) {
+TEST(holders_that_are_alike_are_searched_as_one_table) {
     static world w;
     static size_t rows[2][24];
     for (int k = 0; k < 2; k++) {
@@ -86,7 +86,7 @@ static void holders_that_are_alike_are_searched_as_one_table(void **state) {
 }
 
 /* Half the unit about another middle: the same positions and noise, in other numbers. */
-static void each_holder_has_its_own_units_and_bounds(void **state) {
+TEST(each_holder_has_its_own_units_and_bounds) {
     static world w;
     static size_t rows[2][24];
     for (int k = 0; k < 2; k++) {
@@ -107,7 +107,7 @@ static void each_holder_has_its_own_units_and_bounds(void **state) {
     assert_memory_equal(rows[0], rows[1], sizeof rows[0]);
 }
 
-static void a_noisier_holders_rows_are_trusted_less(void **state) {
+TEST(a_noisier_holders_rows_are_trusted_less) {
     enum { N = 400 };
     static double rows[N];
     const size_t counts[] = {N / 2, N / 2};
@@ -162,7 +162,7 @@ static void a_noisier_holders_rows_are_trusted_less(void **state) {
     assert_status(tacet_modeler_create(&policy, &s, NULL), TACET_INVALID);
 }
 
-static void a_holder_that_is_away_costs_its_own_rows_only(void **state) {
+TEST(a_holder_that_is_away_costs_its_own_rows_only) {
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -195,7 +195,7 @@ static void a_holder_that_is_away_costs_its_own_rows_only(void **state) {
     tacet_session_result_clear(&r);
 }
 
-static void a_holder_that_comes_back_is_searched_again(void **state) {
+TEST(a_holder_that_comes_back_is_searched_again) {
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -212,12 +212,11 @@ static void a_holder_that_comes_back_is_searched_again(void **state) {
     tacet_session_result_clear(&r);
 }
 
-static void an_open_question_is_asked_by_the_next_run(void **state) {
+TEST(an_open_question_is_asked_by_the_next_run) {
     static world w;
     tacet_session_result r;
-    char folder[512];
-    const char *top = test_mkdir();
-    (void)snprintf(folder, sizeof folder, "%s/state", top);
+    OWN_FOLDER const char *top = test_mkdir();
+    OWN_TEXT char *folder = test_text("%s/state", top);
     fill(&w);
     w.gone_to = MOST;
     w.gone = TACET_IO;
@@ -243,10 +242,9 @@ static void an_open_question_is_asked_by_the_next_run(void **state) {
     w.holders[2].text = "{another manifest}";
     assert_status(run(&w, &r, &s, HOLDERS, NULL), TACET_CONFLICT);
     w.holders[2].text = kept;
-    test_rmdir(top);
 }
 
-static void releases_that_cannot_be_compared_are_refused(void **state) {
+TEST(releases_that_cannot_be_compared_are_refused) {
     static world w;
     tacet_session_result r;
     tacet_error err = {0};
@@ -263,17 +261,4 @@ static void releases_that_cannot_be_compared_are_refused(void **state) {
     assert_status(run(&w, &r, &s, HOLDERS, NULL), TACET_UNSUPPORTED);
     assert_status(run(&w, &r, &s, 0, NULL), TACET_INVALID);
     assert_int_equal(w.count, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(holders_that_are_alike_are_searched_as_one_table),
-        cmocka_unit_test(each_holder_has_its_own_units_and_bounds),
-        cmocka_unit_test(a_noisier_holders_rows_are_trusted_less),
-        cmocka_unit_test(a_holder_that_is_away_costs_its_own_rows_only),
-        cmocka_unit_test(a_holder_that_comes_back_is_searched_again),
-        cmocka_unit_test(an_open_question_is_asked_by_the_next_run),
-        cmocka_unit_test(releases_that_cannot_be_compared_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

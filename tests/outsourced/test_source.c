@@ -7,9 +7,8 @@
 
 static const char *const NAMES[] = {"age", "bmi"};
 
-static void a_list_of_files_is_one_file_where_that_is_there(void **state) {
+TEST(a_list_of_files_is_one_file_where_that_is_there) {
     const fixture *f = *state;
-    char path[PATH_BYTES];
     char **files = NULL;
     size_t count = 0;
     assert_ok(tacet__file_names(&files, &count, "a.csv,b,c", NULL));
@@ -17,7 +16,7 @@ static void a_list_of_files_is_one_file_where_that_is_there(void **state) {
     assert_string_equal(files[0], "a.csv");
     assert_string_equal(files[2], "c");
     tacet__file_names_free(files, count);
-    (void)snprintf(path, sizeof path, "%s/with,comma.csv", f->folder);
+    OWN_TEXT char *path = test_text("%s/with,comma.csv", f->folder);
     test_write(path, "age,bmi\n1,2\n");
     assert_ok(tacet__file_names(&files, &count, path, NULL));
     assert_int_equal(count, 1);
@@ -27,7 +26,7 @@ static void a_list_of_files_is_one_file_where_that_is_there(void **state) {
 }
 
 /* A database that cannot be reached is named, and nothing stays open. */
-static void a_database_that_is_not_there_is_named(void **state) {
+TEST(a_database_that_is_not_there_is_named) {
     fixture *f = *state;
     tacet__source s;
     tacet_error err = {0};
@@ -40,10 +39,4 @@ static void a_database_that_is_not_there_is_named(void **state) {
     assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, &err), TACET_INVALID);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_list_of_files_is_one_file_where_that_is_there, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_database_that_is_not_there_is_named, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

@@ -59,9 +59,9 @@ static void assert_share(const double *rows, size_t c, size_t step, size_t rest,
     assert_close(share / count, p, 5 * sqrt(p * (1 - p) / count));
 }
 
-static void a_typed_table_is_released_under_the_law_it_states(void **state) {
+TEST(a_typed_table_is_released_under_the_law_it_states) {
     fixture *f = *state;
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     tacet_manifest m, again;
     tacet_error err = {0};
     begin(f, &space, "");
@@ -119,15 +119,13 @@ static void a_typed_table_is_released_under_the_law_it_states(void **state) {
     free(text);
     tacet_manifest_clear(&again);
     tacet_manifest_clear(&m);
-    tacet_space_clear(&space);
 }
 
 static void refuse(fixture *f, const char *cells, const char *word) {
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     tacet_manifest m;
     tacet_error err = {0};
-    char table[512];
-    (void)snprintf(table, sizeof table, "seen,race,sex,bp,income\n2021-05-01,A,Male,100,5000\n%s\n", cells);
+    OWN_TEXT char *table = test_text("seen,race,sex,bp,income\n2021-05-01,A,Male,100,5000\n%s\n", cells);
     begin(f, &space, table);
     assert_int_equal(tacet_curate_run(&m, &f->settings, &err), TACET_PARSE);
     if (strstr(err.message, "line 3") == NULL || strstr(err.message, word) == NULL) {
@@ -136,10 +134,9 @@ static void refuse(fixture *f, const char *cells, const char *word) {
     assert_null(strstr(err.message, "secret"));
     assert_int_equal(access(f->release, F_OK), -1);
     assert_int_equal(access(f->ledger, F_OK), -1);
-    tacet_space_clear(&space);
 }
 
-static void cells_that_do_not_fit_are_named_and_nothing_is_charged(void **state) {
+TEST(cells_that_do_not_fit_are_named_and_nothing_is_charged) {
     fixture *f = *state;
     refuse(f, "2021-05-01,A,secret,100,5000", "'sex'");
     refuse(f, "2021-05-01,A,,100,5000", "'sex'");
@@ -149,9 +146,9 @@ static void cells_that_do_not_fit_are_named_and_nothing_is_charged(void **state)
     refuse(f, "2021-05-41,A,Male,100,5000", "'seen'");
 }
 
-static void settings_that_do_not_fit_are_refused(void **state) {
+TEST(settings_that_do_not_fit_are_refused) {
     fixture *f = *state;
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     tacet_manifest m;
     begin(f, &space, "seen,race,sex,bp,income\n2021-05-01,A,Male,100,5000\n");
     f->settings.mechanism = TACET_CURATE_PUBLISHED;
@@ -163,10 +160,9 @@ static void settings_that_do_not_fit_are_refused(void **state) {
     space.columns[1].unit = 0;
     assert_int_equal(tacet_curate_run(&m, &f->settings, NULL), TACET_INVALID);
     assert_int_equal(access(f->ledger, F_OK), -1);
-    tacet_space_clear(&space);
 }
 
-static void a_table_of_levels_alone_is_released(void **state) {
+TEST(a_table_of_levels_alone_is_released) {
     fixture *f = *state;
     static const char ONLY[] = "{\"columns\":[{\"name\":\"sex\",\"levels\":[\"Male\",\"Female\"]}]}";
     tacet_space space;
@@ -191,10 +187,10 @@ static void a_table_of_levels_alone_is_released(void **state) {
 }
 
 /* Under gaussian noise two changes of level cost 2 eps, a move of 2 the Gaussian curve, which is more. */
-static void gaussian_distances_take_the_dearest_way(void **state) {
+TEST(gaussian_distances_take_the_dearest_way) {
     fixture *f = *state;
-    tacet_space space;
-    tacet_manifest m;
+    OWN_SPACE tacet_space space;
+    OWN_MANIFEST tacet_manifest m;
     begin(f, &space, "seen,race,sex,bp,income\n2021-05-01,A,Male,100,5000\n");
     f->settings.mechanism = TACET_CURATE_GAUSSIAN;
     f->settings.delta = 1e-5;
@@ -205,13 +201,11 @@ static void gaussian_distances_take_the_dearest_way(void **state) {
     assert_ok(tacet_gdp_mu(&mu, 2, 1e-5, NULL));
     assert_ok(tacet_gdp_eps(&farthest, mu * sqrt(pow(log(1000) / log(1.1), 2) + 256 + 26 * 26), 1e-5, NULL));
     assert_close(m.eps_at[3], 3 * 2 + farthest, 1e-6 * farthest);
-    tacet_manifest_clear(&m);
-    tacet_space_clear(&space);
 }
 
-static void released_levels_are_unbiased_in_coordinates(void **state) {
-    tacet_manifest m;
-    tacet_space space;
+TEST(released_levels_are_unbiased_in_coordinates) {
+    OWN_MANIFEST tacet_manifest m;
+    OWN_SPACE tacet_space space;
     double sd[16], low[16], high[16];
     tacet_manifest_init(&m);
     (void)snprintf(m.mechanism, sizeof m.mechanism, "gaussian");
@@ -249,18 +243,6 @@ static void released_levels_are_unbiased_in_coordinates(void **state) {
     for (size_t c = 0; c < 4; c++) {
         assert_close(variance[c], sd[4 + c] * sd[4 + c], 1e-12);
     }
-    tacet_manifest_clear(&m);
-    tacet_space_clear(&space);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_typed_table_is_released_under_the_law_it_states, setup, teardown),
-        cmocka_unit_test_setup_teardown(cells_that_do_not_fit_are_named_and_nothing_is_charged, setup, teardown),
-        cmocka_unit_test_setup_teardown(settings_that_do_not_fit_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_of_levels_alone_is_released, setup, teardown),
-        cmocka_unit_test_setup_teardown(gaussian_distances_take_the_dearest_way, setup, teardown),
-        cmocka_unit_test(released_levels_are_unbiased_in_coordinates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

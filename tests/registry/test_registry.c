@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-static char folder[256], state[300], first[300], second[300], key[320];
+static char folder[256], place[300], first[300], second[300], key[320];
 static bool unreadable, unopenable;
 
 DIR *opendir(const char *name) {
@@ -29,11 +29,11 @@ struct dirent *readdir(DIR *from) {
 
 static int setup(void **test) {
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(state, sizeof state, "%s/state", folder);
+    (void)snprintf(place, sizeof place, "%s/state", folder);
     (void)snprintf(first, sizeof first, "%s/first.db", folder);
     (void)snprintf(second, sizeof second, "%s/second.db", folder);
-    (void)snprintf(key, sizeof key, "%s/key", state);
-    return setenv("TACET_STATE", state, 1);
+    (void)snprintf(key, sizeof key, "%s/key", place);
+    return setenv("TACET_STATE", place, 1);
 }
 
 static int teardown(void **test) {
@@ -60,14 +60,14 @@ static tacet_status enter(const char *ledger, tacet_error *err) {
     return status;
 }
 
-static void one_table_has_one_budget(void **test) {
+TEST(one_table_has_one_budget) {
     assert_ok(enter(first, NULL));
     assert_ok(enter(first, NULL));
     assert_status(enter(second, NULL), TACET_BUDGET);
     assert_int_not_equal(access(second, F_OK), 0); /* nothing was made */
 }
 
-static void tables_that_cannot_be_read_are_not_forgotten(void **test) {
+TEST(tables_that_cannot_be_read_are_not_forgotten) {
     assert_ok(enter(first, NULL));
     unreadable = true;
     assert_status(enter(second, NULL), TACET_IO);
@@ -78,7 +78,7 @@ static void tables_that_cannot_be_read_are_not_forgotten(void **test) {
     assert_status(enter(second, NULL), TACET_BUDGET);
 }
 
-static void no_key_is_made_beside_tables_that_cannot_be_read(void **test) {
+TEST(no_key_is_made_beside_tables_that_cannot_be_read) {
     assert_ok(enter(first, NULL));
     assert_int_equal(unlink(key), 0);
     for (int i = 0; i < 3; i++) {
@@ -90,7 +90,7 @@ static void no_key_is_made_beside_tables_that_cannot_be_read(void **test) {
 }
 
 /* Out of memory anywhere: refused, for one reason or another. */
-static void no_memory_opens_no_second_budget(void **test) {
+TEST(no_memory_opens_no_second_budget) {
     int hit = 1;
     assert_ok(enter(first, NULL));
     for (long n = 1; hit; n++) {
@@ -104,12 +104,4 @@ static void no_memory_opens_no_second_budget(void **test) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_table_has_one_budget, setup, teardown),
-        cmocka_unit_test_setup_teardown(tables_that_cannot_be_read_are_not_forgotten, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_key_is_made_beside_tables_that_cannot_be_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_memory_opens_no_second_budget, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

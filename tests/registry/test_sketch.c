@@ -101,8 +101,7 @@ static double share(const form *a, const form *b) {
     return found[0];
 }
 
-static void a_table_that_is_written_otherwise_is_the_same(void **state) {
-    (void)state;
+TEST(a_table_that_is_written_otherwise_is_the_same) {
     const form plain = {.rows = 3000, .seed = 1, .head = "iads"};
     const form forms[] = {
         {.rows = 3000, .seed = 1, .head = "iads", .digits = true},    /* 55.5, 55.50, 5.55e1; quotes, blanks, CR LF */
@@ -125,8 +124,7 @@ static void a_table_that_is_written_otherwise_is_the_same(void **state) {
     assert_true(two > 0.14 && two < 0.26 && two < SAME); /* 0.2, from samples of 1,024 rows: within five deviations */
 }
 
-static void other_people_of_the_same_law_are_another_table(void **state) {
-    (void)state;
+TEST(other_people_of_the_same_law_are_another_table) {
     for (uint64_t seed = 2; seed < 12; seed++) {
         const form ours = {.rows = 3000, .seed = 1, .head = "ads"},
                    theirs = {.rows = 2500, .seed = seed, .head = "sad"};
@@ -137,8 +135,7 @@ static void other_people_of_the_same_law_are_another_table(void **state) {
 }
 
 /* Two months of an A/B log: 5,000 rows each of other people, and the same eight distinct rows. */
-static void a_log_of_few_levels_is_known_as_a_whole_only(void **state) {
-    (void)state;
+TEST(a_log_of_few_levels_is_known_as_a_whole_only) {
     const form may = {.rows = 5000, .seed = 1, .head = "ads", .levels = true};
     const form june = {.rows = 5000, .seed = 2, .head = "ads", .levels = true};
     const form again = {.rows = 5000, .seed = 1, .head = "sda", .levels = true, .backwards = true};
@@ -157,18 +154,16 @@ static void a_log_of_few_levels_is_known_as_a_whole_only(void **state) {
     assert_true(share(&may, &few_rows) == 0);
 }
 
-static void numbers_in_memory_are_their_export(void **state) {
-    (void)state;
+TEST(numbers_in_memory_are_their_export) {
     enum { N = 500 };
     static double rows[N * 3];
     static const char *const NAMES[] = {"dose", "age", "unused"};
     tacet_simrng rng;
     bool few = false;
-    char path[512];
     tacet__sketch memory;
     tacet__shared before = {.share = -1};
     tacet_simrng_init(&rng, 9, 0);
-    (void)snprintf(path, sizeof path, "%s/t.csv", folder);
+    OWN_TEXT char *path = test_text("%s/t.csv", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     (void)fputs("id,age,dose\n", file);
@@ -193,8 +188,7 @@ static void numbers_in_memory_are_their_export(void **state) {
     assert_status(tacet__sketch_table(&memory, &few, NULL, 0, &text, KEY, NULL), TACET_NOT_FOUND);
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+TEST(every_allocation_may_fail) {
     static const double ROWS[] = {1, 2, 3, 4};
     static const char *const NAMES[] = {"a", "b"};
     const tacet__rows numbers = {.numbers = ROWS, .width = 2, .count = 2, .names = NAMES, .columns = 2};
@@ -208,15 +202,8 @@ static void every_allocation_may_fail(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_that_is_written_otherwise_is_the_same),
-        cmocka_unit_test(other_people_of_the_same_law_are_another_table),
-        cmocka_unit_test(a_log_of_few_levels_is_known_as_a_whole_only),
-        cmocka_unit_test(numbers_in_memory_are_their_export),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
     folder = test_mkdir();
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = test_main();
     test_rmdir(folder);
     return failed;
 }

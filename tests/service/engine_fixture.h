@@ -3,8 +3,7 @@
  *
  * The toy plays, of each decision set, the arm whose first coordinate is nearest to the mean of what was observed so
  * far: a function of the whole history, so that a replay that loses or swaps anything shows. */
-#ifndef TACET_TESTS_SERVICE_ENGINE_FIXTURE_H
-#define TACET_TESTS_SERVICE_ENGINE_FIXTURE_H
+#pragma once
 
 #include "store_fixture.h"
 #include "core/policy_internal.h"
@@ -15,6 +14,11 @@
 
 #include <pthread.h>
 #include <time.h>
+
+#define OWN_ENGINE __attribute__((cleanup(test_own_engine)))
+#define OWN_JOB __attribute__((cleanup(test_own_job)))
+TEST_OWNS(engine, tacet__engine *, tacet__engine_close)
+TEST_OWNS(job, tacet__job *, tacet__job_free)
 
 typedef struct toy {
     uint64_t given, seen;
@@ -158,8 +162,7 @@ static inline tacet__engine_settings engine_settings(void) {
 static inline void add_study(const char *definition) {
     const tacet__engine_settings settings = engine_settings();
     tacet_error err = {0};
-    const tacet_status status = tacet__engine_add(&settings, NULL, definition, strlen(definition), &err);
-    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet__engine_add(&settings, NULL, definition, strlen(definition), &err));
 }
 
 static inline tacet__engine *open_engine(void) {
@@ -277,5 +280,3 @@ static inline answer look_at(tacet__engine *engine, const char *study, const cha
     (void)run_job(engine, study, job);
     return take_answer(job);
 }
-
-#endif

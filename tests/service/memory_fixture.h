@@ -2,8 +2,7 @@
 /* memory_fixture.h - a study that has to be opened, loaded, replayed and written to while the n-th allocation is
  * missing: what is asked fails for now, and goes on when there is memory again. Whose allocations count is the
  * program's: it takes one off `countdown` for each, and lets that fail which makes it 0. */
-#ifndef TACET_TESTS_SERVICE_MEMORY_FIXTURE_H
-#define TACET_TESTS_SERVICE_MEMORY_FIXTURE_H
+#pragma once
 
 #include "engine_fixture.h"
 
@@ -63,5 +62,3 @@ static void each_allocation(long all) {
                   refused);
     assert_true(refused > 10);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_fixture.h - tacet-server as a person starts it, asked over HTTPS; each answer is checked against the schema
  * that docs/openapi.json has for its path, method and status. */
-#ifndef TACET_TESTS_SERVICE_OPENAPI_FIXTURE_H
-#define TACET_TESTS_SERVICE_OPENAPI_FIXTURE_H
+#pragma once
 
 #include "store_fixture.h"
 
@@ -139,18 +138,16 @@ static bool make_place(const char *name) {
 }
 
 static int remove_place(void) {
-    char text[400];
     if (server > 0) { /* a test that failed did not stop it */
         (void)kill(server, SIGKILL);
         (void)waitpid(server, NULL, 0);
     }
-    (void)snprintf(text, sizeof text, "rm -rf %s", folder);
+    OWN_TEXT char *text = test_text("rm -rf %s", folder);
     return system(text); /* NOLINT(cert-env33-c) */
 }
 
 static void start_server(const char *rate) {
-    char ready[320];
-    (void)snprintf(ready, sizeof ready, "%s/ready", folder);
+    OWN_TEXT char *ready = test_text("%s/ready", folder);
     (void)unlink(ready);
     server = fork();
     assert_true(server >= 0);
@@ -316,5 +313,3 @@ static void each(operation_fn fn) {
         }
     }
 }
-
-#endif

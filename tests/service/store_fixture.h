@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_fixture.h - a fresh, empty store for each test: a folder, or, when TACET_TEST_POSTGRES has a URL, the two
  * schemas of that database. tests/e2e/postgres_store.sh and its neighbours run the same programs against both. */
-#ifndef TACET_TESTS_SERVICE_STORE_FIXTURE_H
-#define TACET_TESTS_SERVICE_STORE_FIXTURE_H
+#pragma once
 
 #include "support/test.h"
 
 #include "io/db/db.h"
 #include "service/open/store/store.h"
+
+#define OWN_STUDIES __attribute__((cleanup(test_own_studies)))
+#define OWN_STUDY_ROW __attribute__((cleanup(tacet__study_clear)))
+TEST_OWNS(studies, tacet__studies *, tacet__studies_close)
 
 static char store_folder[256]; /* "" with PostgreSQL */
 static char store_place[1024];
@@ -17,11 +20,10 @@ static inline bool on_postgres(void) {
 }
 
 static inline tacet__db *raw_db(bool trusted) {
-    char path[1100];
     tacet__db *db = NULL;
     const tacet__db_settings settings = {.busy_ms = 2000};
-    (void)snprintf(path, sizeof path, on_postgres() ? "%s#tacet_%s" : "%s/%s.db", store_place,
-                   trusted ? "trusted" : "open");
+    OWN_TEXT char *path =
+        test_text(on_postgres() ? "%s#tacet_%s" : "%s/%s.db", store_place, trusted ? "trusted" : "open");
     assert_ok(tacet__db_open(&db, path, &settings, NULL));
     return db;
 }
@@ -30,8 +32,7 @@ static inline tacet__db *raw_db(bool trusted) {
 static inline void raw_sql(bool trusted, const char *sql) {
     tacet__db *db = raw_db(trusted);
     tacet_error err = {TACET_OK, ""};
-    const tacet_status status = tacet__db_exec(db, sql, &err);
-    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet__db_exec(db, sql, &err));
     tacet__db_close(db);
 }
 
@@ -78,8 +79,7 @@ static inline tacet__studies *open_with(bool open_only, bool create, uint64_t bu
         .store = store_place, .open_only = open_only, .create = create, .busy_ms = busy_ms};
     tacet__studies *studies = NULL;
     tacet_error err = {TACET_OK, ""};
-    const tacet_status status = tacet__studies_open(&studies, &settings, &err);
-    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet__studies_open(&studies, &settings, &err));
     return studies;
 }
 
@@ -100,5 +100,3 @@ static inline tacet__event suggest_event(const char *key, const char *body, uint
 static inline tacet__event observe_event(uint64_t of, double value) {
     return (tacet__event){.kind = TACET__EVENT_OBSERVE, .of = of, .value = value, .index = TACET__NO_INDEX};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* study_fixture.h - studies of a program in this process, over a store in a folder of the test's own. */
-#ifndef TACET_TESTS_SERVICE_STUDY_FIXTURE_H
-#define TACET_TESTS_SERVICE_STUDY_FIXTURE_H
+#pragma once
 
 #include "support/test.h"
 
@@ -9,6 +8,9 @@
 #include <math.h>
 #include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
+
+#define OWN_STUDY __attribute__((cleanup(test_own_study)))
+TEST_OWNS(study, tacet_study *, tacet_study_close)
 
 static char folder[256], store[300];
 
@@ -28,9 +30,8 @@ static tacet_study *open_study(const char *definition) {
     tacet_study *study = NULL;
     tacet_error err = {0};
     char *name = NULL;
-    test_assert_status(tacet_study_create(&name, store, definition, strlen(definition), &err), TACET_OK, &err, __FILE__,
-                       __LINE__);
-    test_assert_status(tacet_study_open(&study, store, name, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet_study_create(&name, store, definition, strlen(definition), &err));
+    assert_done(tacet_study_open(&study, store, name, &err));
     free(name);
     return study;
 }
@@ -48,5 +49,3 @@ static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
     assert_ok(tacet_study_text(study, &text, kind, NULL));
     return loaded(text);
 }
-
-#endif

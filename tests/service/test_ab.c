@@ -44,8 +44,8 @@ static double real_in(const json_t *object, const char *field) {
     return json_number_value(json_object_get(object, field));
 }
 
-static void the_status_says_what_may_be_claimed(void **state) {
-    tacet_study *study = open_ab("checkout", "maximize");
+TEST(the_status_says_what_may_be_claimed) {
+    OWN_STUDY tacet_study *study = open_ab("checkout", "maximize");
     char *release = NULL;
     uint64_t number = 0;
     json_t *status = text_of(study, TACET_STUDY_STATUS);
@@ -75,16 +75,14 @@ static void the_status_says_what_may_be_claimed(void **state) {
     assert_true(json_equal(released, test));
     json_decref(released);
     json_decref(status);
-    json_t *ledger = text_of(study, TACET_STUDY_LEDGER);
+    OWN_JSON json_t *ledger = text_of(study, TACET_STUDY_LEDGER);
     assert_close(real_in(ledger, "spent_eps"), 2, 1e-9);
-    json_decref(ledger);
-    tacet_study_close(study);
 }
 
 /* Arms of .2 and .23: a claim takes more tickets, of which those given since the last release are some. That noise
  * hides the difference comes in less than one of 10^6 runs. */
-static void tickets_to_come_are_counted_from_now(void **state) {
-    tacet_study *study = open_ab("soon", "maximize");
+TEST(tickets_to_come_are_counted_from_now) {
+    OWN_STUDY tacet_study *study = open_ab("soon", "maximize");
     play(study, FIRST + 2, 2, 2.3, NULL);
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     const double more = real_in(json_object_get(status, "test"), "more_tickets");
@@ -97,14 +95,13 @@ static void tickets_to_come_are_counted_from_now(void **state) {
     assert_int_equal(real_in(json_object_get(status, "look"), "claim"), more - 22);
     assert_int_equal(real_in(json_object_get(status, "look"), "next"), 3 * FIRST / 10 - 20);
     json_decref(status);
-    tacet_study_close(study);
 }
 
 /* Costs: the cheaper arm is the better one, and a ticket that is not reported costs most. */
-static void unreported_tickets_count_as_the_worst(void **state) {
-    tacet_study *study = open_ab("costs", "minimize");
+TEST(unreported_tickets_count_as_the_worst) {
+    OWN_STUDY tacet_study *study = open_ab("costs", "minimize");
     play(study, FIRST + 2, -1, 1, NULL);
-    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    OWN_JSON json_t *status = text_of(study, TACET_STUDY_STATUS);
     const json_t *test = json_object_get(status, "test");
     const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);
     assert_string_equal(json_string_value(json_object_get(pair, "arm")), "blue");
@@ -114,24 +111,20 @@ static void unreported_tickets_count_as_the_worst(void **state) {
     assert_true(real_in(red, "mean") > 9.5);
     assert_true(real_in(red, "lower") > 9 && real_in(red, "upper") >= real_in(red, "mean"));
     assert_true(real_in(red, "lower") <= real_in(red, "mean") && real_in(red, "upper") <= 10);
-    json_decref(status);
-    tacet_study_close(study);
 }
 
 /* One round of a person counts: whoever clicks 502 times is one ticket, and what is claimed of them is nothing. */
-static void a_person_counts_once(void **state) {
-    tacet_study *study = open_ab("clicker", "maximize");
+TEST(a_person_counts_once) {
+    OWN_STUDY tacet_study *study = open_ab("clicker", "maximize");
     play(study, FIRST + 2, 0, 10, "somebody");
-    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    OWN_JSON json_t *status = text_of(study, TACET_STUDY_STATUS);
     const json_t *test = json_object_get(status, "test");
     const json_t *pair = json_array_get(json_object_get(test, "pairs"), 0);
     assert_true(json_is_false(json_object_get(pair, "claimed")));
     assert_true(fabs(real_in(pair, "difference")) < 0.3); /* noise of .5 on 250 tickets, times ten */
-    json_decref(status);
-    tacet_study_close(study);
 }
 
-static void definitions_that_are_refused(void **state) {
+TEST(definitions_that_are_refused) {
     static const char *const BAD[] = {
         "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"ab\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"domain\":{"
         "\"space\":{\"columns\":[{\"name\":\"x\",\"levels\":[\"a\",\"b\"]}]}},\"prior\":{\"reward\":[0,1]}}",
@@ -145,11 +138,4 @@ static void definitions_that_are_refused(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_status_says_what_may_be_claimed),   cmocka_unit_test(tickets_to_come_are_counted_from_now),
-        cmocka_unit_test(unreported_tickets_count_as_the_worst), cmocka_unit_test(a_person_counts_once),
-        cmocka_unit_test(definitions_that_are_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

@@ -89,8 +89,7 @@ static void refuse_rows(const char *path, const char *table, const char *conditi
                        "CREATE TRIGGER a_full BEFORE INSERT ON %s WHEN %s BEGIN SELECT RAISE(ABORT, 'full'); END",
                        table, condition);
     }
-    const tacet_status status = tacet__db_exec(db, sql, &err);
-    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet__db_exec(db, sql, &err));
     tacet__db_close(db);
 }
 
@@ -139,15 +138,13 @@ static json_t *released(tacet__engine *e) {
  * many releases there were. */
 static size_t interrupted(int k) {
     char path[1200];
-    char trusted[1200];
-    char condition[64];
     answer late[MISSING];
     assert_ok(add_central(CONTEXTUAL_STUDY, NULL));
     tacet__engine *e = open_central();
     learn(e, late);
     ledger_path(path, "advice");
-    (void)snprintf(trusted, sizeof trusted, on_postgres() ? "%s#tacet_trusted" : "%s/trusted.db", store_place);
-    (void)snprintf(condition, sizeof condition, k > 0 ? "NEW.seq >= %d" : "NEW.kind = 1", k);
+    OWN_TEXT char *trusted = test_text(on_postgres() ? "%s#tacet_trusted" : "%s/trusted.db", store_place);
+    OWN_TEXT char *condition = test_text(k > 0 ? "NEW.seq >= %d" : "NEW.kind = 1", k);
     refuse_rows(k > 0 ? path : trusted, k > 0 ? "record" : "event", condition);
     assert_int_not_equal(ask_at(e, "advice", "after", 0.9).status, TACET_OK);
     tacet__engine_close(e);
@@ -178,7 +175,7 @@ static size_t interrupted(int k) {
 }
 
 /* Wherever a release is interrupted, it is gone on with: one model, for one eps, at every server. */
-static void test_contextual_interrupted(void **state) {
+TEST(test_contextual_interrupted) {
     assert_int_equal(interrupted(0), 1);
     for (int at = 1; at <= 2; at++) { /* a release is two records: entered, answered */
         assert_int_equal(store_teardown(NULL), 0);
@@ -224,8 +221,7 @@ static size_t played_late(const char *options) {
 }
 
 /* A study that waits for them learns from late reports. */
-static void test_contextual_late(void **state) {
-    (void)state;
+TEST(test_contextual_late) {
     const size_t waiting = played_late("\"late\":100");
     assert_int_equal(store_teardown(NULL), 0);
     assert_int_equal(store_setup(NULL), 0);
@@ -244,7 +240,7 @@ static uint64_t tomorrow(void) {
 
 /* One report that does not come stops nothing. It is given up when its ticket is too old, sums are charged once, and a
  * replica that replays all of it is of the same mind. */
-static void test_fixed_expires(void **state) {
+TEST(test_fixed_expires) {
     static const char STUDY[] =
         "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
         "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]},"
@@ -302,7 +298,7 @@ static void side(char out[1200], bool trusted) {
 }
 
 /* Wherever creating a study ends, the same request goes on with it; another definition is refused, and says why. */
-static void test_create_again(void **state) {
+TEST(test_create_again) {
     static const char *const STUDIES[] = {CENTRAL_STUDY, FIXED_STUDY, CONTEXTUAL_STUDY};
     static const struct {
         bool trusted;
@@ -355,7 +351,7 @@ static bool name_is_free(void) {
 }
 
 /* What a policy refuses is refused before the study has its name. */
-static void test_refused_free(void **state) {
+TEST(test_refused_free) {
     static const char *const HEADS[] = {
         "\"policy\":\"contextual\",\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}}",
         "\"policy\":\"fixed\",\"domain\":{\"points\":[[0],[0.5],[1]]}",
@@ -368,9 +364,8 @@ static void test_refused_free(void **state) {
     size_t refused = 0;
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < sizeof TAILS / sizeof TAILS[0]; k++) {
-            char text[1000];
             tacet_error err = {0};
-            (void)snprintf(text, sizeof text, "{\"name\":\"advice\",\"trust\":\"central\",%s,%s}", HEADS[i], TAILS[k]);
+            OWN_TEXT char *text = test_text("{\"name\":\"advice\",\"trust\":\"central\",%s,%s}", HEADS[i], TAILS[k]);
             if (add_central(text, &err) != TACET_OK) {
                 assert_true(name_is_free());
                 refused++;
@@ -385,14 +380,14 @@ static void test_refused_free(void **state) {
 
 /* A calibration takes a hundred times as long as all else of a release: a server has worked it out before, from
  * the study's creation on. */
-static void test_releases_find_their_calibrations(void **state) {
+TEST(test_releases_find_their_calibrations) {
     static const char STUDY[] = "{\"name\":\"sets\",\"trust\":\"central\",\"budget\":{\"eps\":2,\"delta\":1e-5},"
                                 "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},"
                                 "\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
     enum { ROUNDS = 250 };
     const double set[] = {0.1, 0.2, 0.8, 0.3, 0.5, 0.9};
     tacet__engine_settings settings = central_settings();
-    tacet__engine *e = NULL;
+    OWN_ENGINE tacet__engine *e = NULL;
     settings.ahead = true;
     json_t *made = NULL;
     assert_ok(tacet__engine_open(&e, &settings, NULL));
@@ -408,14 +403,6 @@ static void test_releases_find_their_calibrations(void **state) {
     }
     assert_true(answered_number(e, "sets", TACET__JOB_LEDGER, "entries") >= 4);
     assert_int_equal(tacet__l2_searches(), TACET__FEW_MOST);
-    tacet__engine_close(e);
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_contextual_interrupted), TEST(test_contextual_late), TEST(test_fixed_expires),
-        TEST(test_create_again),           TEST(test_refused_free),    TEST(test_releases_find_their_calibrations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

@@ -16,7 +16,7 @@ static const char CENTRAL[] =
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,2]},\"prior\":{\"kernel\":\"se\",\"lengthscale\":[0.2,0.4],"
     "\"reward\":[-1,3]},\"options\":{\"set_size\":5}}";
 
-static void test_defaults(void **state) {
+TEST(test_defaults) {
     tacet__definition d;
     assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
     assert_string_equal(d.policy, "ucb");
@@ -40,7 +40,7 @@ static void test_defaults(void **state) {
 }
 
 /* Reading the canonical text and writing it again changes nothing; the order of fields and defaults do not show. */
-static void test_canonical(void **state) {
+TEST(test_canonical) {
     static const char *const TEXTS[] = {LOCAL, CENTRAL};
     for (size_t i = 0; i < 2; i++) {
         tacet__definition d;
@@ -58,7 +58,7 @@ static void test_canonical(void **state) {
     }
 }
 
-static void test_direction(void **state) {
+TEST(test_direction) {
     tacet__definition d;
     double lo = 0;
     double hi = 0;
@@ -75,7 +75,7 @@ static void test_direction(void **state) {
 }
 
 /* Each with one thing wrong; the message names the field. */
-static void test_refused(void **state) {
+TEST(test_refused) {
 #define REST "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1]]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]}"
 #define PRIOR "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]}"
 #define POINTS "\"domain\":{\"points\":[[0],[1]]}"
@@ -136,13 +136,13 @@ static void test_refused(void **state) {
 }
 
 /* What a policy cannot take is refused before it is stored. */
-static void test_context(void **state) {
+TEST(test_context) {
     static const char TEXT[] =
         "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"contextual\",\"rounds\":9,\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[1]],\"context\":{\"lower\":[0,0],\"upper\":[1,2]}},"
         "\"prior\":{\"lengthscale\":[1,2,3],\"groups\":[0,0,1],\"reward\":[0,1]}}";
     tacet__definition d;
-    char *text = NULL;
+    OWN_TEXT char *text = NULL;
     assert_ok(tacet__definition_decode(&d, TEXT, sizeof TEXT - 1, NULL));
     assert_int_equal(d.context_dim, 2);
     assert_close(d.context_upper[1], 2, 0);
@@ -154,10 +154,9 @@ static void test_context(void **state) {
     assert_true(d.groups != NULL && d.groups[1] == 0 && d.groups[2] == 1); /* one for each context, too */
     assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
     tacet__definition_clear(&d);
-    free(text);
 }
 
-static void test_policies(void **state) {
+TEST(test_policies) {
     tacet__definition d;
     tacet_error err = {0};
     assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
@@ -220,7 +219,7 @@ static void means_of(const char *text, double means[3]) {
     "\"randomizer\":\"hybrid\",\"parameters\":\"orderwise\"},\"prior\":{\"reward\":[0,10]," prior "}}"
 
 /* One report tells of the other points what the kernel says: k(x, x')/k(x, x). */
-static void test_sums_and_covariances(void **state) {
+TEST(test_sums_and_covariances) {
     double plain[3], sum[3], given[3];
     const double near = exp(-2), far = exp(-8); /* distances 0.4 and 0.8 with lengthscale 0.2 */
     means_of(STUDY("[[0,0],[0.4,0],[0.4,0.8]]", "\"kernel\":\"se\",\"lengthscale\":0.2"), plain);
@@ -246,7 +245,7 @@ static void test_sums_and_covariances(void **state) {
     }
 }
 
-static void test_out_of_memory(void **state) {
+TEST(test_out_of_memory) {
     tacet__definition d;
     assert_each_alloc_fails(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL), d.lower == NULL);
     tacet__definition_clear(&d);
@@ -255,14 +254,4 @@ static void test_out_of_memory(void **state) {
     assert_each_alloc_fails(tacet__definition_encode(&d, &text, NULL), text == NULL);
     free(text);
     tacet__definition_clear(&d);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_direction),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_policies),      cmocka_unit_test(test_context),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_sums_and_covariances),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

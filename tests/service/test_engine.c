@@ -22,9 +22,9 @@ static double report(tacet_simrng *rng) {
     return tacet_ldp_bit(&ldp, tacet_simrng_uniform(rng) < 0.5);
 }
 
-static void test_once(void **state) {
+TEST(test_once) {
     add_study(TOY_STUDY);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     const double set[] = {0.1, 0, 0.6, 0, 0.9, 0};
     const double other[] = {0.2, 0, 0.6, 0, 0.9, 0};
     const answer first = ask_suggestion(e, "toys", "key-1", set, 3);
@@ -47,21 +47,19 @@ static void test_once(void **state) {
     assert_int_equal(send_observation(e, "toys", first.ticket, 0.5).status, TACET_CONFLICT);
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 3).index, 1); /* it was learnt */
     /* Tickets of others, cut or changed ones are none. */
-    char forged[TACET__TICKET_TEXT];
-    (void)snprintf(forged, sizeof forged, "%s", first.ticket);
+    OWN_TEXT char *forged = test_text("%s", first.ticket);
     forged[31] = forged[31] == 'A' ? 'B' : 'A';
     assert_int_equal(send_observation(e, "toys", forged, 0.6).status, TACET_NOT_FOUND);
     assert_int_equal(send_observation(e, "toys", "short", 0.6).status, TACET_NOT_FOUND);
     add_study(LOCAL_STUDY);
     assert_int_equal(send_observation(e, "slides", first.ticket, 0.6).status, TACET_NOT_FOUND);
-    tacet__engine_close(e);
 }
 
 /* Only its own client learns that a reward was clipped; local reports that no device sends are refused. */
-static void test_ranges(void **state) {
+TEST(test_ranges) {
     add_study(TOY_STUDY);
     add_study(LOCAL_STUDY);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     const double set[] = {0.1, 0, 0.6, 0};
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
     const answer b = ask_suggestion(e, "toys", NULL, set, 2);
@@ -73,7 +71,6 @@ static void test_ranges(void **state) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, 1, 0);
     assert_int_equal(send_observation(e, "slides", s.ticket, report(&rng)).status, TACET_OK);
-    tacet__engine_close(e);
 }
 
 /* The choices of a run: `engines` servers take turns, and all are restarted every `restart` rounds (0: never). */
@@ -131,16 +128,16 @@ static void same_choices(const char *study, const char *definition) {
 }
 
 /* Restarts and replicas do not show: what is suggested is a function of the log. */
-static void test_replicas_central(void **state) {
+TEST(test_replicas_central) {
     same_choices("toys", TOY_STUDY);
 }
 
-static void test_replicas_local(void **state) {
+TEST(test_replicas_local) {
     same_choices("slides", LOCAL_STUDY);
 }
 
 /* A study that minimizes plays as one that maximizes the negated reward over the negated range. */
-static void test_minimize(void **state) {
+TEST(test_minimize) {
     static const char DOWN[] =
         "{\"name\":\"down\",\"trust\":\"local\",\"direction\":\"minimize\",\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
@@ -153,7 +150,7 @@ static void test_minimize(void **state) {
     add_study(DOWN);
     add_study(UP);
     add_study(LOCAL_STUDY);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     tacet_simrng_init(&rng, 3, 0);
     bool differs = false;
     for (size_t t = 0; t < ROUNDS; t++) {
@@ -172,7 +169,6 @@ static void test_minimize(void **state) {
     const double mean = answered_number(e, "down", TACET__JOB_RELEASE, "mean");
     assert_true(mean > -1 && mean < 2);
     assert_close(answered_number(e, "up", TACET__JOB_RELEASE, "mean"), -mean, 0);
-    tacet__engine_close(e);
 }
 
 /* What a server that was killed would have left: the snapshot before. */
@@ -183,7 +179,7 @@ static void drop_newest_snapshot(void) {
 
 /* Another build, whose arithmetic rounds otherwise, cannot replay what this one suggested, and need not: an orderly
  * stop leaves nothing to replay, and neither does tacet study snapshot after a kill. */
-static void test_other_arithmetic(void **state) {
+TEST(test_other_arithmetic) {
     const double set[] = {0.1, 0, 0.9, 0};
     const tacet__engine_settings settings = engine_settings();
     uint64_t replayed = 0;
@@ -227,7 +223,7 @@ static void test_other_arithmetic(void **state) {
 }
 
 /* A policy that does not repeat what is stored stops the study: replays check. */
-static void test_replay_checks(void **state) {
+TEST(test_replay_checks) {
     const double set[] = {0.1, 0, 0.9, 0};
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
@@ -248,25 +244,24 @@ static void test_replay_checks(void **state) {
     tacet__engine_close(e);
 }
 
-static void test_archive(void **state) {
+TEST(test_archive) {
     const double set[] = {0.1, 0, 0.9, 0};
     add_study(TOY_STUDY);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
     tacet__job_free(answered(e, "toys", TACET__JOB_ARCHIVE));
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_STATE);
     assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_STATE);
     assert_int_equal(look_at(e, "toys", a.ticket, 0).status, TACET_OK);
-    tacet__engine_close(e);
 }
 
 /* A central policy whose noise is known is not served, neither at its beginning nor later. */
-static void test_known_noise(void **state) {
+TEST(test_known_noise) {
     const double set[] = {0.1, 0, 0.9, 0};
     tacet__learner learner;
     tacet_error err = {0};
     tacet__engine_settings settings = engine_settings();
-    char *name = NULL;
+    OWN_TEXT char *name = NULL;
     toy_known = true;
     assert_int_equal(tacet__engine_add(&settings, &name, TOY_STUDY, strlen(TOY_STUDY), &err), TACET_CORRUPT);
     toy_known = false;
@@ -282,7 +277,6 @@ static void test_known_noise(void **state) {
     const tacet__definition def = {.trust = TACET_TRUST_CENTRAL};
     assert_int_equal(tacet__policy_create(&TOY, &learner, &def, NULL, NULL, 0, &err), TACET_CORRUPT);
     assert_null(learner.policy);
-    free(name);
 }
 
 /* --- long polls --------------------------------------------------------------------------------------------------- */
@@ -300,11 +294,11 @@ static void *observe_later(void *user) {
 }
 
 /* Answered when the ticket is observed: by the same server, or by another one on the same store. */
-static void test_long_poll(void **state) {
+TEST(test_long_poll) {
     const double set[] = {0.1, 0, 0.9, 0};
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
-    tacet__engine *other = open_engine();
+    OWN_ENGINE tacet__engine *other = open_engine();
     for (int i = 0; i < 2; i++) {
         const answer a = ask_suggestion(e, "toys", NULL, set, 2);
         later l = {i == 0 ? e : other, a.ticket};
@@ -321,7 +315,7 @@ static void test_long_poll(void **state) {
     assert_int_equal(b.status, TACET_OK);
     assert_false(b.observed);
     /* Stopping answers those that wait. */
-    tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
+    OWN_JOB tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
     bool done = false;
     (void)snprintf(job->ticket, sizeof job->ticket, "%s", a.ticket);
     job->wait = 60;
@@ -330,8 +324,6 @@ static void test_long_poll(void **state) {
     tacet__engine_submit(e, "toys", job);
     tacet__engine_close(e);
     assert_true(done);
-    tacet__job_free(job);
-    tacet__engine_close(other);
 }
 
 static tacet__job *watch(uint64_t after, double wait, bool *done) {
@@ -352,14 +344,14 @@ static size_t told(tacet__job *job, const bool *done) {
 }
 
 /* Answered with the next event, by the same server or another one; a token has eight that wait. */
-static void test_events_are_waited_for(void **state) {
+TEST(test_events_are_waited_for) {
     enum { MOST = 8 };
     const double set[] = {0.1, 0, 0.9, 0};
     tacet__job *jobs[MOST + 1];
     bool done[MOST + 1] = {false};
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
-    tacet__engine *other = open_engine();
+    OWN_ENGINE tacet__engine *other = open_engine();
     (void)look_at(e, "toys", "none", 0); /* the study is in use: jobs are taken in their order */
     for (unsigned i = 0; i < 2; i++) {
         for (size_t k = 0; k <= MOST; k++) {
@@ -391,7 +383,6 @@ static void test_events_are_waited_for(void **state) {
     (void)look_at(e, "toys", "none", 0); /* by now it waits */
     tacet__engine_close(e);
     assert_int_equal(told(job, &stopped), 0);
-    tacet__engine_close(other);
 }
 
 /* --- a store that fails ------------------------------------------------------------------------------------------- */
@@ -403,7 +394,7 @@ static void settle(tacet__engine *e) {
 
 /* The n-th write, sync or truncation fails, for every n until a round passes untouched. Whatever is answered OK is
  * stored; what is answered otherwise may be sent again under its key, and is then stored once. */
-static void test_failing_disk(void **state) {
+TEST(test_failing_disk) {
     if (on_postgres()) {
         return;
     }
@@ -418,8 +409,7 @@ static void test_failing_disk(void **state) {
     size_t failures = 0;
     bool hit = true;
     for (long n = 1; hit || n < 4; n++) {
-        char key[32];
-        (void)snprintf(key, sizeof key, "round-%ld", n);
+        OWN_TEXT char *key = test_text("round-%ld", n);
         settle(e);
         fault_vfs_arm(n, FAULT_CHANGE, n % 2 == 0 ? FAULT_ERROR : FAULT_SHORT);
         answer a = ask_suggestion(e, "toys", key, set, 2);
@@ -476,7 +466,7 @@ static void *press(void *user) {
 
 /* Clients of two servers at once: all are answered, each event is counted once, batches hold more than one request,
  * and a third server replays the whole of it. */
-static void test_crowd(void **state) {
+TEST(test_crowd) {
     pthread_t threads[CLIENTS];
     crowd c[CLIENTS];
     add_study(TOY_STUDY);
@@ -493,20 +483,19 @@ static void test_crowd(void **state) {
     assert_true(engine_metrics.batches - batches < 2 * CLIENTS * EACH);
     tacet__engine_close(e[0]);
     tacet__engine_close(e[1]);
-    tacet__engine *third = open_engine();
+    OWN_ENGINE tacet__engine *third = open_engine();
     assert_int_equal(answered_number(third, "toys", TACET__JOB_STATUS, "observed"), CLIENTS * EACH);
-    tacet__engine_close(third);
 }
 
 /* A report and a suggestion that come together are one batch: the suggestion is made first, so that it rests on nothing
  * that is not stored yet. The study stands still at another suggestion until both wait. */
-static void test_suggestions_come_before_the_reports_of_their_batch(void **state) {
+TEST(test_suggestions_come_before_the_reports_of_their_batch) {
     const double set[] = {0.1, 0, 0.6, 0, 0.9, 0};
     enum { STANDING, REPORT, ASKED, JOBS };
     tacet__job *jobs[JOBS];
     bool done[JOBS] = {false};
     add_study(TOY_STUDY);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     const answer first = ask_suggestion(e, "toys", NULL, set, 3);
     (void)pthread_mutex_lock(&toy_gate);
     for (size_t i = 0; i < JOBS; i++) {
@@ -536,18 +525,17 @@ static void test_suggestions_come_before_the_reports_of_their_batch(void **state
     for (size_t i = 0; i < JOBS; i++) {
         tacet__job_free(jobs[i]);
     }
-    tacet__engine_close(e);
 }
 
 /* Large requests wait up to a number of bytes, also those that were taken and are not answered; small ones still fit
  * beside them, and there is room again once they are answered. */
-static void test_queue_bytes(void **state) {
+TEST(test_queue_bytes) {
     enum { DIMS = 64, POINTS = 4096, FIT = 31 }; /* 2 MiB each, and a little more: 32 do not fit into 64 MiB */
     tacet__job *jobs[FIT + 2];
     bool done[FIT + 2] = {false};
     const double set[] = {0.1, 0, 0.6, 0};
     add_study(TOY_STUDY);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK); /* in use from now on */
     (void)pthread_mutex_lock(&toy_gate);
     for (size_t i = 0; i < FIT + 2; i++) {
@@ -572,11 +560,10 @@ static void test_queue_bytes(void **state) {
     for (size_t i = 0; i < FIT + 2; i++) {
         tacet__job_free(jobs[i]);
     }
-    tacet__engine_close(e);
 }
 
 /* More studies than may be in memory: those that rest go on where they were, and none is refused. */
-static void test_studies_that_rest_go_on(void **state) {
+TEST(test_studies_that_rest_go_on) {
     enum { STUDIES = 6, KEPT = 3, TURNS = 3 };
     char text[1024], name[16];
     tacet__engine_settings settings = engine_settings();
@@ -606,25 +593,4 @@ static void test_studies_that_rest_go_on(void **state) {
     assert_int_equal(atomic_load(&engine_metrics.studies), 0);
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_once),
-        TEST(test_ranges),
-        TEST(test_replicas_central),
-        TEST(test_replicas_local),
-        TEST(test_minimize),
-        TEST(test_archive),
-        TEST(test_known_noise),
-        TEST(test_replay_checks),
-        TEST(test_other_arithmetic),
-        TEST(test_long_poll),
-        TEST(test_failing_disk),
-        TEST(test_crowd),
-        TEST(test_queue_bytes),
-        TEST(test_suggestions_come_before_the_reports_of_their_batch),
-        TEST(test_events_are_waited_for),
-        TEST(test_studies_that_rest_go_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

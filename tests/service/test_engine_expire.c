@@ -36,7 +36,7 @@ static size_t fill(tacet__engine *e, answer *out, size_t most) {
 }
 
 /* One client never reports: the study stands still until its ticket is too old, asks its arm once more, and goes on. */
-static void test_moma(void **state) {
+TEST(test_moma) {
     enum { MOST = 60 };
     answer a[MOST];
     answer more[MOST];
@@ -79,11 +79,11 @@ static void test_moma(void **state) {
 
 /* A clock that was ahead for a while neither keeps tickets open when it is right again, nor those behind one that was
  * taken meanwhile. */
-static void test_a_clock_that_jumps(void **state) {
+TEST(test_a_clock_that_jumps) {
     enum { DAYS = 10 * 86400 };
     const double set[] = {0.1, 0, 0.9, 0};
     add_study(TOYS);
-    tacet__engine *e = open_at(DAYS);
+    OWN_ENGINE tacet__engine *e = open_at(DAYS);
     const answer first = ask_suggestion(e, "toys", NULL, set, 2);
     ahead = 0;
     const answer future = ask_suggestion(e, "toys", NULL, set, 2);
@@ -100,7 +100,6 @@ static void test_a_clock_that_jumps(void **state) {
     ahead = 1000000 + SECONDS + 1;
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
     assert_true(look_at(e, "toys", future.ticket, 0).expired);
-    tacet__engine_close(e);
 }
 
 static void *look_long(void *user) {
@@ -112,7 +111,7 @@ static void *look_long(void *user) {
 }
 
 /* Young tickets stay, observed ones are left alone, many at once go, and long polls end. */
-static void test_many(void **state) {
+TEST(test_many) {
     enum { OLD = 150 };
     const double set[] = {0.1, 0, 0.9, 0};
     static answer a[OLD];
@@ -145,22 +144,21 @@ static void test_many(void **state) {
 }
 
 /* With 0 nothing expires. */
-static void test_never(void **state) {
+TEST(test_never) {
     const double set[] = {0.1, 0, 0.9, 0};
     add_study(TOYS_WITH(",\"ticket_seconds\":0"));
-    tacet__engine *e = open_at(0);
+    OWN_ENGINE tacet__engine *e = open_at(0);
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
     ahead = 1000000000;
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
     assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_OK);
-    tacet__engine_close(e);
 }
 
 /* Without the setting a ticket is waited for for a day. */
-static void test_a_day(void **state) {
+TEST(test_a_day) {
     const double set[] = {0.1, 0, 0.9, 0};
     add_study(TOY_STUDY);
-    tacet__engine *e = open_at(0);
+    OWN_ENGINE tacet__engine *e = open_at(0);
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
     const answer b = ask_suggestion(e, "toys", NULL, set, 2);
     ahead = 86000;
@@ -169,12 +167,6 @@ static void test_a_day(void **state) {
     ahead = 86402;
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
     assert_true(send_observation(e, "toys", b.ticket, 1).expired);
-    tacet__engine_close(e);
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {TEST(test_moma), TEST(test_a_clock_that_jumps), TEST(test_many),
-                                       TEST(test_never), TEST(test_a_day)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

@@ -36,7 +36,7 @@ static void wait_for(int count) {
     }
 }
 
-static void test_errands_of_clients_are_bounded(void **state) {
+TEST(test_errands_of_clients_are_bounded) {
     enum { MOST = 4096, MORE = 10, LARGE = 3, OWN = 5 };
     static tacet__errand errands[MOST + MORE], large[LARGE], own[OWN];
     tacet__errands *o = NULL;
@@ -57,9 +57,4 @@ static void test_errands_of_clients_are_bounded(void **state) {
         assert_int_equal(atomic_load(&done), MOST + OWN);
     }
     tacet__errands_close(o);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errands_of_clients_are_bounded)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

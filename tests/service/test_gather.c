@@ -61,10 +61,10 @@ static uint64_t rounds_of_all(tacet__studies *s) {
     return rounds;
 }
 
-static void test_each_failure(void **state) {
+TEST(test_each_failure) {
     const tacet__studies_settings settings = fault_settings();
     const fault_action actions[] = {FAULT_ERROR, FAULT_SHORT, FAULT_FULL};
-    tacet__studies *s = NULL;
+    OWN_STUDIES tacet__studies *s = NULL;
     tacet__study studies[STUDIES];
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     add_all(s, studies);
@@ -85,7 +85,6 @@ static void test_each_failure(void **state) {
         assert_true(failures > 1);
     }
     clear_all(studies);
-    tacet__studies_close(s);
 }
 
 /* A child that is killed, or loses its power, at the n-th operation; it says each round that was acknowledged. */
@@ -121,7 +120,7 @@ static uint64_t acknowledged_by_child(long n, fault_action action, bool *ended) 
     return count;
 }
 
-static void test_kills_and_power_cuts(void **state) {
+TEST(test_kills_and_power_cuts) {
     const fault_action actions[] = {FAULT_KILL, FAULT_TORN_KILL, FAULT_POWER, FAULT_POWER_HALF};
     size_t kills = 0;
     for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
@@ -148,9 +147,9 @@ static void test_kills_and_power_cuts(void **state) {
 
 /* A part that fails after it has written is the end of all of them, and of no more than this transaction; one that has
  * written nothing is not. */
-static void test_a_part_that_fails(void **state) {
+TEST(test_a_part_that_fails) {
     const tacet__studies_settings settings = fault_settings();
-    tacet__studies *s = NULL;
+    OWN_STUDIES tacet__studies *s = NULL;
     tacet__study studies[STUDIES];
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     add_all(s, studies);
@@ -177,7 +176,6 @@ static void test_a_part_that_fails(void **state) {
     assert_int_equal(tacet__studies_gathered(s, NULL), TACET_STATE);
     assert_int_equal(raw_number(false, "SELECT sum(head) FROM study"), STUDIES + 1);
     clear_all(studies);
-    tacet__studies_close(s);
 }
 
 /* The engine's studies on a disk that fails at the n-th operation: what is answered is stored, and what is asked again
@@ -200,14 +198,13 @@ static void ask_all(tacet__engine *e, long n, answer *out) {
 
 static void add_local_studies(void) {
     for (size_t i = 0; i < STUDIES; i++) {
-        char definition[sizeof LOCAL_STUDY];
         const char *rest = strstr(LOCAL_STUDY, "slides") + strlen("slides");
-        (void)snprintf(definition, sizeof definition, "{\"name\":\"%s%s", name_of(i), rest);
+        OWN_TEXT char *definition = test_text("{\"name\":\"%s%s", name_of(i), rest);
         add_study(definition);
     }
 }
 
-static void test_engine_on_a_failing_disk(void **state) {
+TEST(test_engine_on_a_failing_disk) {
     tacet__engine_settings settings = engine_settings();
     tacet__engine *e = NULL;
     answer first[STUDIES];
@@ -305,7 +302,7 @@ static bool waves_of_child(long wave, long n, fault_action action, bool *said) {
     return WIFEXITED(code);
 }
 
-static void test_power_cuts_lose_nothing_that_was_answered(void **state) {
+TEST(test_power_cuts_lose_nothing_that_was_answered) {
     const tacet__engine_settings settings = engine_settings();
     const fault_action actions[] = {FAULT_POWER, FAULT_POWER_HALF, FAULT_KILL};
     size_t kept = 0;
@@ -353,8 +350,8 @@ static tacet_status count_one(const tacet__event *event, void *user, tacet_error
 
 /* Common transactions beside those of another handle, and of the same one by itself. Read back through a third: one
  * chain, and every round counted. */
-static void test_others_commits_are_seen(void **state) {
-    tacet__studies *s = open_store();
+TEST(test_others_commits_are_seen) {
+    OWN_STUDIES tacet__studies *s = open_store();
     tacet__studies *other = open_store();
     tacet__study studies[STUDIES];
     tacet__study theirs;
@@ -391,7 +388,6 @@ static void test_others_commits_are_seen(void **state) {
     tacet__study_clear(&theirs);
     clear_all(studies);
     tacet__studies_close(other);
-    tacet__studies_close(s);
 }
 
 /* A reader that asks one study for long lists, as fast as it can, holds up the rounds of another for a few of them, not
@@ -426,9 +422,9 @@ static tacet__job *submit(tacet__engine *e, size_t study, tacet__job_kind kind, 
     return job;
 }
 
-static void test_lists_hold_up_no_other_study(void **state) {
+TEST(test_lists_hold_up_no_other_study) {
     const tacet__engine_settings settings = engine_settings();
-    tacet__engine *e = NULL;
+    OWN_ENGINE tacet__engine *e = NULL;
     answer first[STUDIES];
     tacet__job *lists[LISTS];
     bool done[LISTS] = {false};
@@ -438,12 +434,12 @@ static void test_lists_hold_up_no_other_study(void **state) {
     ask_all(e, 0, first);
     thread_stands = thread_goes_on = false;
     lists_before = 0;
-    tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &thread_stands);
+    OWN_JOB tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &thread_stands);
     job_wait(&thread_stands);
     for (size_t i = 0; i < LISTS; i++) {
         lists[i] = submit(e, 0, TACET__JOB_EVENTS, count_list, &done[i]);
     }
-    tacet__job *suggestion = submit(e, 1, TACET__JOB_SUGGEST, note_lists, &suggested);
+    OWN_JOB tacet__job *suggestion = submit(e, 1, TACET__JOB_SUGGEST, note_lists, &suggested);
     (void)pthread_mutex_lock(&done_lock);
     thread_goes_on = true;
     (void)pthread_cond_broadcast(&done_wake);
@@ -456,22 +452,12 @@ static void test_lists_hold_up_no_other_study(void **state) {
         assert_int_equal(lists[i]->status, TACET_OK);
         tacet__job_free(lists[i]);
     }
-    tacet__job_free(suggestion);
-    tacet__job_free(still);
-    tacet__engine_close(e);
 }
 
+TEST_EACH(store_setup, store_teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_each_failure, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_kills_and_power_cuts, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_a_part_that_fails, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_others_commits_are_seen, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_lists_hold_up_no_other_study, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_engine_on_a_failing_disk, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_power_cuts_lose_nothing_that_was_answered, store_setup, store_teardown),
-    };
     (void)unsetenv("TACET_TEST_POSTGRES");
     fault_vfs_register();
-    return cmocka_run_group_tests_name("studies in one transaction", tests, NULL, NULL);
+    return test_main();
 }

@@ -13,8 +13,7 @@ static const char LAYOUTS[] =
     "\"domain\":{\"points\":[[0],[1],[2]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
 
 static void add(const char *name) {
-    char text[600];
-    (void)snprintf(text, sizeof text, LAYOUTS, name);
+    OWN_TEXT char *text = test_text(LAYOUTS, name);
     add_study(text);
 }
 
@@ -25,13 +24,12 @@ static double bit(bool up) {
 }
 
 static void grant_of(tacet__engine *e, const char *study, char out[TACET__GRANT_TEXT], const char *login) {
-    tacet__job *job = tacet__job_create(TACET__JOB_GRANTS);
+    OWN_JOB tacet__job *job = tacet__job_create(TACET__JOB_GRANTS);
     job->many = 1;
     (void)snprintf(job->key, sizeof job->key, "%s", login);
     assert_int_equal(run_job(e, study, job), TACET_OK);
     (void)snprintf(out, TACET__GRANT_TEXT, "%s",
                    json_string_value(json_array_get(json_object_get(job->body, "grants"), 0)));
-    tacet__job_free(job);
 }
 
 /* "" when the report was taken, otherwise why not. */
@@ -47,7 +45,7 @@ static const char *report(tacet__engine *e, const char *study, const char *grant
     return detail;
 }
 
-static void a_grant_is_good_for_one_report_of_its_study(void **state) {
+TEST(a_grant_is_good_for_one_report_of_its_study) {
     char grant[TACET__GRANT_TEXT];
     add("layouts");
     add("others");
@@ -71,7 +69,7 @@ static void a_grant_is_good_for_one_report_of_its_study(void **state) {
 }
 
 /* A browser that was cleared asks again, and draws again: the second report is not taken, also after a restart. */
-static void a_login_reports_once_however_often_it_is_granted(void **state) {
+TEST(a_login_reports_once_however_often_it_is_granted) {
     char first[TACET__GRANT_TEXT], second[TACET__GRANT_TEXT], other[TACET__GRANT_TEXT];
     add("members");
     add("others");
@@ -92,7 +90,7 @@ static void a_login_reports_once_however_often_it_is_granted(void **state) {
 }
 
 /* Decision sets: the directions are those of the number that the device gave its round, also in a replay. */
-static void a_round_of_a_device_keeps_its_number(void **state) {
+TEST(a_round_of_a_device_keeps_its_number) {
     json_t *cards[2] = {NULL, NULL};
     char grant[TACET__GRANT_TEXT];
     add_study("{\"name\":\"sets\",\"trust\":\"local\",\"policy\":\"statistics\",\"budget\":{\"eps\":1},\"rounds\":30,"
@@ -119,19 +117,18 @@ static void a_round_of_a_device_keeps_its_number(void **state) {
     tacet__engine_close(e);
 }
 
-static void a_grant_ends(void **state) {
+TEST(a_grant_ends) {
     char grant[TACET__GRANT_TEXT];
     add("late");
-    tacet__engine *e = open_at(0);
+    OWN_ENGINE tacet__engine *e = open_at(0);
     grant_of(e, "late", grant, "");
     ahead = TACET__GRANT_SECONDS - 60;
     assert_non_null(strstr(report(e, "late", grant, 0, 0.5), "no device that follows the rules"));
     ahead = TACET__GRANT_SECONDS + 60;
     assert_string_equal(report(e, "late", grant, 0, bit(true)), "the grant has expired");
-    tacet__engine_close(e);
 }
 
-static void every_byte_of_a_grant_is_signed(void **state) {
+TEST(every_byte_of_a_grant_is_signed) {
     const unsigned char secret[32] = {7}, other[32] = {8};
     char text[TACET__GRANT_TEXT], id[TACET__GRANT_ID], changed[TACET__GRANT_TEXT];
     uint64_t expires = 0;
@@ -148,10 +145,4 @@ static void every_byte_of_a_grant_is_signed(void **state) {
     }
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_grant_is_good_for_one_report_of_its_study), TEST(a_login_reports_once_however_often_it_is_granted),
-        TEST(a_round_of_a_device_keeps_its_number), TEST(a_grant_ends), TEST(every_byte_of_a_grant_is_signed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

@@ -50,7 +50,7 @@ static uint64_t held_by(unsigned char token, bool rounds) {
 }
 
 /* A central study of 8 open tickets: one token gets 6 of them, another the rest; after a restart it is the same. */
-static void test_no_token_takes_all_open_tickets(void **state) {
+TEST(test_no_token_takes_all_open_tickets) {
     answer a[8];
     add_study(SMALL);
     tacet__engine *e = open_engine();
@@ -76,9 +76,9 @@ static void test_no_token_takes_all_open_tickets(void **state) {
     tacet__engine_close(e);
 }
 
-static void test_no_token_takes_more_rounds_than_its_own(void **state) {
+TEST(test_no_token_takes_more_rounds_than_its_own) {
     add_study(SMALL);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     for (int i = 0; i < 3; i++) {
         const answer a = ask_as(e, 1, NULL, 0, 3);
         assert_int_equal(a.status, TACET_OK);
@@ -87,7 +87,6 @@ static void test_no_token_takes_more_rounds_than_its_own(void **state) {
     assert_int_equal(ask_as(e, 1, NULL, 0, 3).status, TACET_STATE);
     assert_int_equal(held_by(1, true), 3);
     assert_int_equal(ask_as(e, 2, NULL, 0, 3).status, TACET_OK);
-    tacet__engine_close(e);
 }
 
 /* As a person at a shell does it, beside the server. */
@@ -103,9 +102,9 @@ static uint64_t give_up(unsigned char who, uint64_t seconds) {
     return expired;
 }
 
-static void test_an_owner_gives_up_the_tickets_of_one_token(void **state) {
+TEST(test_an_owner_gives_up_the_tickets_of_one_token) {
     add_study(SMALL);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     answer a = {0};
     for (int i = 0; i < 4; i++) {
         a = ask_as(e, 1, NULL, 0, 0);
@@ -120,7 +119,6 @@ static void test_an_owner_gives_up_the_tickets_of_one_token(void **state) {
     assert_true(late.expired);
     assert_int_equal(send_observation(e, "toys", b.ticket, 0.5).status, TACET_OK);
     assert_int_equal(ask_as(e, 1, NULL, 0, 0).status, TACET_OK);
-    tacet__engine_close(e);
 }
 
 /* The toy tells what it was told: a null record counts as seen, and adds nothing, whatever was reported. */
@@ -128,7 +126,7 @@ static double sum_of(tacet__engine *e) {
     return answered_number(e, "toys", TACET__JOB_RELEASE, "sum");
 }
 
-static void test_later_rounds_of_a_person_are_null_records(void **state) {
+TEST(test_later_rounds_of_a_person_are_null_records) {
     add_study(SMALL);
     tacet__engine *e = open_engine();
     for (int i = 0; i < 4; i++) { /* two of them count */
@@ -159,9 +157,9 @@ static void test_later_rounds_of_a_person_are_null_records(void **state) {
     tacet__engine_close(e);
 }
 
-static void test_a_key_is_of_one_person(void **state) {
+TEST(test_a_key_is_of_one_person) {
     add_study(SMALL);
-    tacet__engine *e = open_engine();
+    OWN_ENGINE tacet__engine *e = open_engine();
     const char *const PERSONS[] = {"ann", "ann", "bob", NULL};
     const tacet_status WANTED[] = {TACET_OK, TACET_OK, TACET_CONFLICT, TACET_CONFLICT};
     for (size_t i = 0; i < 4; i++) {
@@ -172,11 +170,10 @@ static void test_a_key_is_of_one_person(void **state) {
         tacet__job_free(job);
     }
     assert_int_equal(held_by(1, true), 1);
-    tacet__engine_close(e);
 }
 
 /* The names themselves are nowhere in the store. */
-static void test_names_are_not_stored(void **state) {
+TEST(test_names_are_not_stored) {
     char path[1100];
     add_study(SMALL);
     tacet__engine *e = open_engine();
@@ -197,7 +194,7 @@ static void test_names_are_not_stored(void **state) {
 }
 
 /* mu-GDP: k rounds cost k mu; (1, 1e-5) for a round is 2.15, 3.41, 6.17, 14.4 for 2, 3, 5, 10 rounds. */
-static void test_what_rounds_cost(void **state) {
+TEST(test_what_rounds_cost) {
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 2), 2.15, 0.006);
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 3), 3.41, 0.006);
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 5), 6.17, 0.006);
@@ -271,7 +268,7 @@ static void play_adaptively(double pure, double mu) {
 
 /* A delta that a grid can tell from nothing. The bound holds against every adaptive choice, and is not loose: at 0.85
  * of it some choice has more than delta. */
-static void mixed_rounds_cost_what_an_adaptive_choice_can_do(void **state) {
+TEST(mixed_rounds_cost_what_an_adaptive_choice_can_do) {
     static const double PURES[] = {0.3, 0.8, 1.6};
     const double delta = 1e-3, mu = 0.5;
     const double eps = tacet__ledger_gaussian_eps(mu, delta);
@@ -285,16 +282,4 @@ static void mixed_rounds_cost_what_an_adaptive_choice_can_do(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mixed_rounds_cost_what_an_adaptive_choice_can_do),
-        cmocka_unit_test_setup_teardown(test_no_token_takes_all_open_tickets, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_no_token_takes_more_rounds_than_its_own, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_an_owner_gives_up_the_tickets_of_one_token, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_later_rounds_of_a_person_are_null_records, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_a_key_is_of_one_person, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_names_are_not_stored, store_setup, store_teardown),
-        cmocka_unit_test(test_what_rounds_cost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

@@ -23,15 +23,14 @@ static void *json_malloc(size_t size) {
     return fails() ? NULL : malloc(size);
 }
 
-static void test_short_memory_is_not_damage(void **state) {
+TEST(test_short_memory_is_not_damage) {
     add_study(TOY_STUDY);
     each_allocation(20);
 }
 
+TEST_EACH(store_setup, store_teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_short_memory_is_not_damage, store_setup, store_teardown),
-    };
     assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real), SQLITE_OK);
     sqlite3_mem_methods mine = real;
     mine.xMalloc = short_malloc;
@@ -39,5 +38,5 @@ int main(void) {
     assert_int_equal(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0), SQLITE_OK); /* every allocation is seen */
     assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &mine), SQLITE_OK);
     json_set_alloc_funcs(json_malloc, free);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

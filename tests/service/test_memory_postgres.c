@@ -51,7 +51,7 @@ __attribute__((visibility("default"))) void *realloc(void *old, size_t size) {
 }
 #endif
 
-static void memory_that_is_short_in_libpq_is_not_damage(void **state) {
+TEST(memory_that_is_short_in_libpq_is_not_damage) {
     (void)dl_iterate_phdr(find_libpq, NULL);
     add_study(TOY_STUDY);
     if (seen == 0) {
@@ -60,9 +60,4 @@ static void memory_that_is_short_in_libpq_is_not_damage(void **state) {
     each_allocation(40);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(memory_that_is_short_in_libpq_is_not_damage, store_setup, store_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

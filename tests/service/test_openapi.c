@@ -14,7 +14,7 @@ enum { LEARN = 100 }; /* rounds of the first epoch at eps 20 */
 static char owner[64], device[64], analyst[64], foreign[64], fresh[4][64];
 
 /* The checker itself: what it must refuse, it refuses. */
-static void test_checker(void **state) {
+TEST(test_checker) {
     static const struct {
         const char *schema, *value;
         bool good;
@@ -137,10 +137,9 @@ static const char SET[] = "{\"decision_set\":[[0.1,0.2],[0.9,0.4]]%s}";
 /* Learning at the end of a batch takes a third of a second of processor. Where the machine has too much else to do the
  * server says 503, and "send the request again": a client does. The key makes that the same round. */
 static json_t *suggest_again_while_busy(int number) {
-    char body[200], key[40];
     json_t *answer = NULL;
-    (void)snprintf(key, sizeof key, ",\"key\":\"batch-%d\"", number);
-    (void)snprintf(body, sizeof body, SET, key);
+    OWN_TEXT char *key = test_text(",\"key\":\"batch-%d\"", number);
+    OWN_TEXT char *body = test_text(SET, key);
     long status = ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, body, &answer);
     long done = 201;
     for (int i = 0; i < 60 && status == 503; i++) {
@@ -260,7 +259,6 @@ static void creates_studies(void) {
 
 static void local(void) {
     json_t *one = NULL;
-    char path[200];
     assert_int_equal(ask("GET", "/v1/live", "/v1/live", NULL, NULL, NULL), 200);
     assert_int_equal(ask("GET", "/v1/ready", "/v1/ready", NULL, NULL, NULL), 200);
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", owner, NULL, NULL), 200);
@@ -268,8 +266,8 @@ static void local(void) {
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200);
     creates_studies();
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/slides/suggestions", owner, "{}", &one), 201);
-    (void)snprintf(path, sizeof path, "/v1/studies/slides/suggestions/%s?wait=0.1",
-                   json_string_value(json_object_get(one, "ticket")));
+    OWN_TEXT char *path =
+        test_text("/v1/studies/slides/suggestions/%s?wait=0.1", json_string_value(json_object_get(one, "ticket")));
     assert_int_equal(ask("GET", STUDY "/suggestions/{ticket}", path, owner, NULL, NULL), 200);
     json_decref(one);
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/slides/suggestions", owner, "{\"count\":3}", &one), 201);
@@ -339,8 +337,7 @@ static void choosers(void) {
                      400);
     assert_int_equal(ask("POST", GRANTS, "/v1/pages/slides/grants", NULL, "{\"count\":2}", &answer), 200);
     const char *first = json_string_value(json_array_get(json_object_get(answer, "grants"), 0));
-    char forged[80];
-    (void)snprintf(forged, sizeof forged, "%s", first);
+    OWN_TEXT char *forged = test_text("%s", first);
     forged[20] = forged[20] == 'A' ? 'B' : 'A';
     assert_string_equal(report_one(PAGES, PAGE_AT, "grant", forged, 0, up), "refused");
     assert_string_equal(report_one(PAGES, PAGE_AT, "grant", first, 0, up), "observed");
@@ -511,13 +508,11 @@ static void board(void) {
 /* A ticket that is older than the study waits for. */
 static void expired(void) {
     json_t *one = NULL;
-    char path[200];
-    char body[200];
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/brief/suggestions", owner, "{}", &one), 201);
-    (void)snprintf(path, sizeof path, "/v1/studies/brief/suggestions/%s",
-                   json_string_value(json_object_get(one, "ticket")));
-    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":0.5}",
-                   json_string_value(json_object_get(one, "ticket")));
+    OWN_TEXT char *path =
+        test_text("/v1/studies/brief/suggestions/%s", json_string_value(json_object_get(one, "ticket")));
+    OWN_TEXT char *body =
+        test_text("{\"ticket\":\"%s\",\"value\":0.5}", json_string_value(json_object_get(one, "ticket")));
     json_decref(one);
     (void)usleep(2100000); /* times in the log are whole seconds */
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/brief/suggestions", owner, "{}", NULL), 201);
@@ -530,7 +525,7 @@ static void expired(void) {
     assert_int_equal(ask("GET", STUDY, "/v1/studies/brief", owner, NULL, NULL), 200);
 }
 
-static void test_everything(void **state) {
+TEST(test_everything) {
     start_server("100000");
     each(refuse_strangers);
     central();
@@ -578,21 +573,20 @@ static void test_everything(void **state) {
     assert_int_equal(ask("POST", "/v1/tokens/{number}/renewal", "/v1/tokens/1/renewal", fresh[2], "{}", NULL), 503);
     assert_int_equal(ask("GET", "/v1/session", "/v1/session", fresh[2], NULL, NULL), 503);
     assert_int_equal(ask("DELETE", "/v1/session", "/v1/session", fresh[2], NULL, NULL), 503);
-    char login[100];
-    (void)snprintf(login, sizeof login, "{\"token\":\"%s\"}", fresh[3]);
+    OWN_TEXT char *login = test_text("{\"token\":\"%s\"}", fresh[3]);
     assert_int_equal(ask("POST", "/v1/session", "/v1/session", NULL, login, NULL), 503);
     stop_server();
 }
 
-static void test_limits(void **state) {
+TEST(test_limits) {
     start_server("1");
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200); /* it is known from now on */
     each(too_fast);
     stop_server();
 }
 
-static void test_same(void **state) {
-    json_t *routes = json_object();
+TEST(test_same) {
+    OWN_JSON json_t *routes = json_object();
     const char *path = NULL;
     json_t *methods = NULL;
     for (size_t i = 0; tacet__service_route(i) != NULL; i++) {
@@ -621,7 +615,6 @@ static void test_same(void **state) {
         }
     }
     assert_int_equal(operations, json_object_size(routes));
-    json_decref(routes);
 }
 
 static int setup(void **state) {
@@ -672,16 +665,12 @@ static int teardown(void **state) {
     return remove_place();
 }
 
+TEST_ALL(setup, teardown)
+
 int main(void) {
     if (on_postgres()) {
         puts("the file is checked against a server on SQLite");
         return 77;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_checker),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_same),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return test_main();
 }

@@ -15,10 +15,9 @@ static void url_as(char *out, size_t size, const char *role) {
 }
 
 static tacet_status try_sql(const char *url, const char *schema, const char *sql) {
-    char place[1100];
     const tacet__db_settings settings = {.busy_ms = 1000};
     tacet__db *db = NULL;
-    (void)snprintf(place, sizeof place, "%s#%s", url, schema);
+    OWN_TEXT char *place = test_text("%s#%s", url, schema);
     assert_ok(tacet__db_open(&db, place, &settings, NULL));
     const tacet_status status = tacet__db_exec(db, sql, NULL);
     tacet__db_close(db);
@@ -44,17 +43,17 @@ static tacet__studies *serve(tacet__study *study) {
         .store = trusted_url, .open_store = open_url, .create = true, .busy_ms = 1000};
     tacet__studies *s = NULL;
     tacet_error err = {TACET_OK, ""};
-    test_assert_status(tacet__studies_open(&s, &settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    assert_done(tacet__studies_open(&s, &settings, &err));
     tacet__study_init(study);
     assert_ok(tacet__studies_add(s, study, "a", TACET__STUDY_CENTRAL, false, "{}", 2, NULL));
     return s;
 }
 
-static void test_enough(void **state) {
-    tacet__study study;
-    tacet__study seen;
-    tacet__studies *s = serve(&study);
-    tacet_blob blob;
+TEST(test_enough) {
+    OWN_STUDY_ROW tacet__study study;
+    OWN_STUDY_ROW tacet__study seen;
+    OWN_STUDIES tacet__studies *s = serve(&study);
+    OWN_BLOB tacet_blob blob;
     uint64_t seq = 0;
     char text[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
@@ -97,23 +96,18 @@ static void test_enough(void **state) {
     const tacet__studies_settings both = {.store = trusted_url};
     assert_ok(tacet__studies_open(&o, &both, NULL));
     tacet__studies_close(o);
-    tacet_blob_clear(&blob);
-    tacet__study_clear(&seen);
-    tacet__study_clear(&study);
-    tacet__studies_close(s);
 }
 
-static void test_not_more(void **state) {
+TEST(test_not_more) {
     static const char *const TABLES[] = {"study",    "event",   "observed",     "client_key",
                                          "snapshot", "release", "store_version"};
-    tacet__study study;
-    tacet__studies *s = serve(&study);
+    OWN_STUDY_ROW tacet__study study;
+    OWN_STUDIES tacet__studies *s = serve(&study);
     char sql[128];
     /* A ledger, as the trusted role makes it. */
-    char place[1100];
     const tacet__db_settings making = {.create = true, .busy_ms = 1000};
     tacet__db *db = NULL;
-    (void)snprintf(place, sizeof place, "%s#tacet_ledger_a", trusted_url);
+    OWN_TEXT char *place = test_text("%s#tacet_ledger_a", trusted_url);
     assert_ok(tacet__db_open(&db, place, &making, NULL));
     assert_ok(tacet__db_begin(db, true, NULL));
     assert_ok(tacet__db_exec(db, "CREATE TABLE record(seq BIGINT)", NULL));
@@ -148,18 +142,14 @@ static void test_not_more(void **state) {
     test_assert_status(tacet__studies_open(&o, &wrong, &e), TACET_DENIED, &e, __FILE__, __LINE__);
     assert_null(o);
     assert_status(tacet__studies_init(&wrong, NULL), TACET_DENIED);
-    tacet__study_clear(&study);
-    tacet__studies_close(s);
 }
 
+TEST_EACH(setup, store_teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_enough, setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_not_more, setup, store_teardown),
-    };
     if (!on_postgres()) {
         (void)printf("skipped: TACET_TEST_POSTGRES names no database: tests/support/pgcluster.sh run PROGRAM\n");
         return 77;
     }
-    return cmocka_run_group_tests_name("roles", tests, NULL, NULL);
+    return test_main();
 }

@@ -130,15 +130,13 @@ static tacet_status take(const tacet__event *e, void *user, tacet_error *err) {
 }
 
 static void read_log(size_t study) {
-    tacet__studies *s = open_store();
-    tacet__study row;
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDY_ROW tacet__study row;
     tacet__study_init(&row);
     assert_ok(tacet__studies_get(s, &row, NAMES[study], NULL));
     told.study = &row;
     told.count = 0;
     assert_ok(tacet__studies_read(s, &row, 1, take, &told, NULL));
-    tacet__study_clear(&row);
-    tacet__studies_close(s);
 }
 
 /* --- a report against the end of its ticket ----------------------------------------------------------------------- */
@@ -209,7 +207,7 @@ static void same_for_all(tacet__engine *e, char tickets[STUDIES][TICKETS][TACET_
     }
 }
 
-static void test_a_ticket_ends_once(void **state) {
+TEST(test_a_ticket_ends_once) {
     tacet_simrng rng;
     size_t reported = 0;
     size_t expired = 0;
@@ -278,7 +276,7 @@ static void judge_quotas(size_t study) {
     assert_int_equal(counted, 1);
 }
 
-static void test_no_token_gets_more_than_its_share(void **state) {
+TEST(test_no_token_gets_more_than_its_share) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, 32, 0);
     ahead = 0;
@@ -312,10 +310,4 @@ static void test_no_token_gets_more_than_its_share(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_ticket_ends_once, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_no_token_gets_more_than_its_share, store_setup, store_teardown),
-    };
-    return cmocka_run_group_tests_name("requests that race", tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

@@ -63,9 +63,8 @@ static void compare(const char *method, const char *rest, const char *sent) {
         char *text[2];
         long status[2];
         for (size_t k = 0; k < 2; k++) {
-            char path[200];
             char *body = NULL;
-            (void)snprintf(path, sizeof path, "/v1/studies/%s%s", STUDIES[k], rest);
+            OWN_TEXT char *path = test_text("/v1/studies/%s%s", STUDIES[k], rest);
             status[k] = fetch(&body, method, path, tokens[role], sent);
             text[k] = plain_text(body, STUDIES[k]);
             free(body);
@@ -125,11 +124,9 @@ static void compare_open_store(void) {
 }
 
 static json_t *suggestion(const char *study, size_t t) {
-    char path[100];
-    char sent[100];
     char *body = NULL;
-    (void)snprintf(path, sizeof path, "/v1/studies/%s/suggestions", study);
-    (void)snprintf(sent, sizeof sent, "{\"context\":[%g]}", (double)t / (ROUNDS + 1));
+    OWN_TEXT char *path = test_text("/v1/studies/%s/suggestions", study);
+    OWN_TEXT char *sent = test_text("{\"context\":[%g]}", (double)t / (ROUNDS + 1));
     assert_int_equal(fetch(&body, "POST", path, tokens[0], sent), 201);
     json_t *value = json_loads(body, 0, NULL);
     free(body);
@@ -147,10 +144,8 @@ static void check_ticket(const char *ticket) {
 }
 
 static void report(const char *study, const char *ticket) {
-    char path[100];
-    char sent[100];
-    (void)snprintf(path, sizeof path, "/v1/studies/%s/observations", study);
-    (void)snprintf(sent, sizeof sent, "{\"ticket\":\"%s\",\"value\":0.5}", ticket);
+    OWN_TEXT char *path = test_text("/v1/studies/%s/observations", study);
+    OWN_TEXT char *sent = test_text("{\"ticket\":\"%s\",\"value\":0.5}", ticket);
     assert_int_equal(fetch(NULL, "POST", path, tokens[0], sent), 200);
 }
 
@@ -183,7 +178,7 @@ static long answered(void) {
     return count;
 }
 
-static void test_reporting(void **state) {
+TEST(test_reporting) {
     json_t *given[ROUNDS];
     start_server("1000000");
     for (size_t t = 0; t < ROUNDS; t++) {
@@ -242,6 +237,8 @@ static int teardown(void **state) {
     return remove_place();
 }
 
+TEST_ALL(setup, teardown)
+
 int main(void) {
     (void)ask; /* of the fixture: answers are compared here, not their schemas */
     (void)each;
@@ -252,6 +249,5 @@ int main(void) {
         puts("the server is one on SQLite");
         return 77;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reporting)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return test_main();
 }

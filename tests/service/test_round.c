@@ -24,7 +24,7 @@ static void check(const tacet_blob *bytes, size_t context_dim) {
     tacet__round_clear(&r);
 }
 
-static void test_there_and_back(void **state) {
+TEST(test_there_and_back) {
     for (size_t context_dim = 0; context_dim <= 2; context_dim += 2) {
         const tacet_round round = {
             .points = POINTS, .ld = 2, .d = 2, .count = 3, .context = CONTEXT, .context_dim = context_dim};
@@ -36,7 +36,7 @@ static void test_there_and_back(void **state) {
     }
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
     tacet_blob bytes;
     tacet__round r;
     tacet__writer w;
@@ -55,12 +55,4 @@ static void test_refused(void **state) {
     assert_ok(tacet__write_end(&w, NULL));
     assert_status(tacet__round_decode(&r, bytes.data, bytes.size, NULL), TACET_CORRUPT);
     tacet_blob_clear(&bytes);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,12 @@ static unsigned say(const char *method, const char *path, const char *token, con
 /* The status, and that an error is a problem of RFC 9457. */
 static void expect(unsigned status, const char *method, const char *path, const char *token, const char *body,
                    const char *named) {
-    char *text = NULL;
+    OWN_TEXT char *text = NULL;
     const unsigned got = say(method, path, token, body, &text);
     if (got != status) {
         fail_msg("%s %s %s: %u, not %u: %s", method, path, body, got, status, text);
     }
-    json_t *json = json_loads(text, 0, NULL);
+    OWN_JSON json_t *json = json_loads(text, 0, NULL);
     if (status >= 400) {
         assert_int_equal(json_object_size(json), 4);
         assert_int_equal(json_integer_value(json_object_get(json, "status")), status);
@@ -54,22 +54,18 @@ static void expect(unsigned status, const char *method, const char *path, const 
             fail_msg("%s: '%s' does not name %s", body, reason, named);
         }
     }
-    json_decref(json);
-    free(text);
 }
 
 static void counts(json_int_t suggested, json_int_t observed) {
-    char *text = NULL;
+    OWN_TEXT char *text = NULL;
     assert_int_equal(say("GET", "/v1/studies/toys", owner, "", &text), 200);
-    json_t *json = json_loads(text, 0, NULL);
+    OWN_JSON json_t *json = json_loads(text, 0, NULL);
     assert_non_null(strstr(text, "\"delta\":1e-6")); /* as it was given, not as 17 digits have it */
     assert_int_equal(json_integer_value(json_object_get(json, "suggested")), suggested);
     assert_int_equal(json_integer_value(json_object_get(json, "observed")), observed);
-    json_decref(json);
-    free(text);
 }
 
-static void test_suggestions(void **state) {
+TEST(test_suggestions) {
     static const char PATH[] = "/v1/studies/toys/suggestions";
     static const struct {
         const char *body, *named;
@@ -123,14 +119,13 @@ static void test_suggestions(void **state) {
 }
 
 /* Whoever knows another client's key can neither test a guess of what was sent with it nor get its ticket. */
-static void test_keys_of_others(void **state) {
+TEST(test_keys_of_others) {
     static const char PATH[] = "/v1/studies/toys/suggestions";
     static const char BODY[] = "{\"decision_set\":[[0,0],[1,0]],\"key\":\"k\"}";
     static const char GUESS[] = "{\"decision_set\":[[0,0],[0.5,0]],\"key\":\"k\"}";
-    char *first = NULL;
-    char *again = NULL;
-    char *foreign = NULL;
-    char long_key[300];
+    OWN_TEXT char *first = NULL;
+    OWN_TEXT char *again = NULL;
+    OWN_TEXT char *foreign = NULL;
     assert_int_equal(say("POST", PATH, device, BODY, &first), 201);
     assert_int_equal(say("POST", PATH, device, BODY, &again), 200);
     assert_string_equal(first, again);
@@ -138,15 +133,12 @@ static void test_keys_of_others(void **state) {
     assert_int_equal(say("POST", PATH, owner, BODY, &foreign), 201);
     assert_string_not_equal(first, foreign);
     counts(2, 0);
-    (void)snprintf(long_key, sizeof long_key, "{\"decision_set\":[[0,0],[1,0]],\"key\":\"%0*d\"}", 128, 1);
+    OWN_TEXT char *long_key = test_text("{\"decision_set\":[[0,0],[1,0]],\"key\":\"%0*d\"}", 128, 1);
     expect(201, "POST", PATH, device, long_key, NULL);
     expect(200, "POST", PATH, device, long_key, NULL);
-    free(first);
-    free(again);
-    free(foreign);
 }
 
-static void test_observations(void **state) {
+TEST(test_observations) {
     static const char PATH[] = "/v1/studies/toys/observations";
     char body[200];
     char *text = NULL;
@@ -202,7 +194,7 @@ static void test_observations(void **state) {
     free(text);
 }
 
-static void test_paths_and_tokens(void **state) {
+TEST(test_paths_and_tokens) {
     static const char *const PATHS[] = {"/",
                                         "",
                                         "/v1",
@@ -230,8 +222,7 @@ static void test_paths_and_tokens(void **state) {
     expect(404, "GET", "/v1/studies/toys/releases/99999999999999999999", owner, "", NULL);
     expect(401, "GET", "/v1/studies", NULL, "", NULL);
     expect(401, "GET", "/v1/studies", "", "", NULL);
-    char changed[TACET__STUDIES_TOKEN_TEXT];
-    (void)snprintf(changed, sizeof changed, "%s", owner);
+    OWN_TEXT char *changed = test_text("%s", owner);
     changed[10] = changed[10] == 'a' ? 'b' : 'a';
     expect(401, "GET", "/v1/studies", changed, "", NULL);
     /* A text is known as a token where it was found among them, and not where none is needed. */
@@ -260,14 +251,13 @@ static void test_paths_and_tokens(void **state) {
     tacet__studies_close(studies);
     assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", "wait=", fresh, "", 0, NULL), 400);
     /* A token of one study sees that study alone. */
-    char *text = NULL;
+    OWN_TEXT char *text = NULL;
     assert_int_equal(say("GET", "/v1/studies", device, "", &text), 200);
     assert_non_null(strstr(text, "toys"));
     assert_null(strstr(text, "slides"));
-    free(text);
 }
 
-static void test_expiry(void **state) {
+TEST(test_expiry) {
     static const char PATH[] = "/v1/studies/toys/expiry";
     static const char SET[] = "{\"decision_set\":[[0,0],[1,0]]}";
     static const char *const BROKEN[] = {"{}",
@@ -304,11 +294,10 @@ static void test_expiry(void **state) {
     assert_string_equal(text, "{\"tickets\":[]}");
     free(text);
     /* One that was reported stays so. */
-    char body[200];
     assert_int_equal(say("POST", "/v1/studies/toys/suggestions", device, SET, &text), 201);
     json_t *json = json_loads(text, 0, NULL);
-    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":1}",
-                   json_string_value(json_object_get(json, "ticket")));
+    OWN_TEXT char *body =
+        test_text("{\"ticket\":\"%s\",\"value\":1}", json_string_value(json_object_get(json, "ticket")));
     json_decref(json);
     free(text);
     expect(200, "POST", "/v1/studies/toys/observations", device, body, NULL);
@@ -316,7 +305,7 @@ static void test_expiry(void **state) {
 }
 
 /* A dropped token is forgotten; the test reaches behind the memory of a few seconds by asking with a new engine. */
-static void test_dropped_token(void **state) {
+TEST(test_dropped_token) {
     expect(200, "GET", "/v1/studies", device, "", NULL);
     tacet__studies *studies = open_store();
     tacet__token token;
@@ -374,7 +363,7 @@ static char *everything_public(double reward, double shift) {
     return all;
 }
 
-static void test_nothing_private_shows(void **state) {
+TEST(test_nothing_private_shows) {
     char *a = everything_public(0.5, 0.1);
     (void)teardown(state);
     (void)setup(state);
@@ -384,16 +373,4 @@ static void test_nothing_private_shows(void **state) {
     free(b);
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_expiry),
-        TEST(test_suggestions),
-        TEST(test_keys_of_others),
-        TEST(test_observations),
-        TEST(test_paths_and_tokens),
-        TEST(test_dropped_token),
-        TEST(test_nothing_private_shows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

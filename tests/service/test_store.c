@@ -44,19 +44,18 @@ static uint64_t append_pair(tacet__studies *s, tacet__study *study, double value
     return suggest.seq;
 }
 
-static void test_studies(void **state) {
-    tacet__studies *s = open_store();
+TEST(test_studies) {
+    OWN_STUDIES tacet__studies *s = open_store();
     char names[200] = "";
     if (!on_postgres()) {
         struct stat st;
-        char path[1100];
-        (void)snprintf(path, sizeof path, "%s/trusted.db", store_place);
+        OWN_TEXT char *path = test_text("%s/trusted.db", store_place);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600);
     }
-    tacet__study local = add(s, "beta", TACET__STUDY_LOCAL, true);
-    tacet__study central = add(s, "alpha", TACET__STUDY_CENTRAL, false);
-    tacet__study again;
+    OWN_STUDY_ROW tacet__study local = add(s, "beta", TACET__STUDY_LOCAL, true);
+    OWN_STUDY_ROW tacet__study central = add(s, "alpha", TACET__STUDY_CENTRAL, false);
+    OWN_STUDY_ROW tacet__study again;
     tacet__study_init(&again);
     assert_ok(tacet__studies_add(s, &again, "alpha", TACET__STUDY_CENTRAL, false, "{\"d\":1}", 7, NULL));
     assert_memory_equal(again.secret, central.secret, sizeof again.secret);
@@ -106,10 +105,6 @@ static void test_studies(void **state) {
     assert_int_equal(central.state, TACET__STUDY_ARCHIVED);
     assert_status(tacet__studies_append(s, &central, &event, NULL), TACET_STATE);
     tacet__studies_rollback(s);
-    tacet__study_clear(&again);
-    tacet__study_clear(&local);
-    tacet__study_clear(&central);
-    tacet__studies_close(s);
 }
 
 typedef struct expected {
@@ -138,9 +133,9 @@ static tacet_status compare_event(const tacet__event *event, void *user, tacet_e
     return TACET_OK;
 }
 
-static void test_log(void **state) {
-    tacet__studies *s = open_store();
-    tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
+TEST(test_log) {
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDY_ROW tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
     tacet__suggestion found;
     tacet__event events[6];
     events[0] = suggest_event("key one", "body\0x", 11, 5);
@@ -186,8 +181,8 @@ static void test_log(void **state) {
     assert_ok(tacet__studies_commit(s, NULL));
 
     /* Another handle finds all of it. */
-    tacet__studies *t = open_with(false, false, 5000);
-    tacet__study seen;
+    OWN_STUDIES tacet__studies *t = open_with(false, false, 5000);
+    OWN_STUDY_ROW tacet__study seen;
     tacet__study_init(&seen);
     assert_ok(tacet__studies_get(t, &seen, "a", NULL));
     assert_int_equal(seen.head, 6);
@@ -248,16 +243,12 @@ static void test_log(void **state) {
     assert_ok(tacet__studies_append(s, &study, &bad, NULL));
     assert_int_equal(bad.seq, 7);
     assert_ok(tacet__studies_commit(s, NULL));
-    tacet__study_clear(&seen);
-    tacet__study_clear(&study);
-    tacet__studies_close(t);
-    tacet__studies_close(s);
 }
 
-static void test_two_studies(void **state) {
-    tacet__studies *s = open_store();
-    tacet__study a = add(s, "a", TACET__STUDY_LOCAL, true);
-    tacet__study b = add(s, "b", TACET__STUDY_LOCAL, true);
+TEST(test_two_studies) {
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDY_ROW tacet__study a = add(s, "a", TACET__STUDY_LOCAL, true);
+    OWN_STUDY_ROW tacet__study b = add(s, "b", TACET__STUDY_LOCAL, true);
     tacet__suggestion found;
     uint64_t count = 0;
     assert_int_equal(append_pair(s, &a, 1.0), 1);
@@ -277,16 +268,13 @@ static void test_two_studies(void **state) {
         assert_ok(tacet__studies_append(s, study, &event, NULL));
         assert_ok(tacet__studies_commit(s, NULL));
     }
-    tacet__study_clear(&a);
-    tacet__study_clear(&b);
-    tacet__studies_close(s);
 }
 
-static void test_lock(void **state) {
-    tacet__studies *s = open_store();
-    tacet__studies *t = open_with(false, false, 50);
-    tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
-    tacet__study other;
+TEST(test_lock) {
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDIES tacet__studies *t = open_with(false, false, 50);
+    OWN_STUDY_ROW tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
+    OWN_STUDY_ROW tacet__study other;
     tacet__study_init(&other);
     assert_ok(tacet__studies_get(t, &other, "a", NULL));
     assert_ok(tacet__studies_begin(s, &study, NULL));
@@ -301,17 +289,13 @@ static void test_lock(void **state) {
     assert_ok(tacet__studies_begin(t, &other, NULL));
     assert_int_equal(other.head, 1);
     assert_ok(tacet__studies_commit(t, NULL)); /* with nothing in it */
-    tacet__study_clear(&study);
-    tacet__study_clear(&other);
-    tacet__studies_close(s);
-    tacet__studies_close(t);
 }
 
-static void test_snapshots(void **state) {
-    tacet__studies *s = open_store();
-    tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
-    tacet__study next = add(s, "b", TACET__STUDY_CENTRAL, false);
-    tacet_blob blob;
+TEST(test_snapshots) {
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDY_ROW tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
+    OWN_STUDY_ROW tacet__study next = add(s, "b", TACET__STUDY_CENTRAL, false);
+    OWN_BLOB tacet_blob blob;
     uint64_t seq = 0;
     char text[32];
     tacet_blob_init(&blob);
@@ -333,10 +317,6 @@ static void test_snapshots(void **state) {
     assert_true(raw_number(true, "SELECT count(*) FROM snapshot") <= 2);
     assert_ok(tacet__studies_get(s, &study, "a", NULL));
     assert_int_equal(study.snapshot, 10);
-    tacet_blob_clear(&blob);
-    tacet__study_clear(&study);
-    tacet__study_clear(&next);
-    tacet__studies_close(s);
 }
 
 /* Whether the open store's row of the study has this hash. */
@@ -368,9 +348,10 @@ static int64_t raw_shown(const char *study, const char *what, uint64_t seq) {
 }
 
 /* What stands in the open store after a central study was projected: nothing a client sent, and no value. */
-static void test_projection(void **state) {
-    tacet__studies *s = open_store();
-    tacet__study pad = add(s, "pad", TACET__STUDY_LOCAL, true); /* so that the numbers of the two sides differ */
+TEST(test_projection) {
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDY_ROW tacet__study pad =
+        add(s, "pad", TACET__STUDY_LOCAL, true); /* so that the numbers of the two sides differ */
     for (int shown = 0; shown < 2; shown++) {
         tacet__study study = add(s, shown ? "shown" : "hidden", TACET__STUDY_CENTRAL, shown);
         tacet__studies *o = open_with(true, false, 1000);
@@ -423,37 +404,31 @@ static void test_projection(void **state) {
         tacet__study_clear(&study);
         tacet__studies_close(o);
     }
-    tacet__study_clear(&pad);
-    tacet__studies_close(s);
 }
 
 /* More events than one transaction of the projection takes, shown by two handles in turn. */
-static void test_projection_lags(void **state) {
+TEST(test_projection_lags) {
     enum { MANY = 5000 };
-    tacet__studies *s = open_store();
-    tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, true);
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDY_ROW tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, true);
     assert_ok(tacet__studies_begin(s, &study, NULL));
     for (uint64_t i = 0; i < MANY; i++) {
         tacet__event event = suggest_event(NULL, NULL, i, i);
         assert_ok(tacet__studies_append(s, &study, &event, NULL));
     }
     assert_ok(tacet__studies_commit(s, NULL));
-    tacet__studies *t = open_store();
-    tacet__study other;
+    OWN_STUDIES tacet__studies *t = open_store();
+    OWN_STUDY_ROW tacet__study other;
     tacet__study_init(&other);
     assert_ok(tacet__studies_get(t, &other, "a", NULL));
     assert_ok(tacet__studies_project(t, &other, NULL));
     assert_ok(tacet__studies_project(s, &study, NULL));
     assert_int_equal(raw_number(false, "SELECT count(*) FROM shown"), MANY);
     assert_int_equal(raw_number(false, "SELECT head FROM study"), MANY);
-    tacet__study_clear(&other);
-    tacet__study_clear(&study);
-    tacet__studies_close(t);
-    tacet__studies_close(s);
 }
 
 /* A trusted store that was put back to event 4: refused by begin and by project, also when it has grown again since. */
-static void test_put_back(void **state) {
+TEST(test_put_back) {
     tacet__studies *s = open_store();
     tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
     (void)append_pair(s, &study, 1.0);
@@ -494,7 +469,7 @@ static void test_put_back(void **state) {
     tacet__studies_close(s);
 }
 
-static void test_tampered(void **state) {
+TEST(test_tampered) {
     static const char *const SQL[] = {
         "UPDATE event SET body = hash WHERE kind = 1",
         "UPDATE event SET value = value + 1 WHERE kind = 2",
@@ -507,8 +482,7 @@ static void test_tampered(void **state) {
     };
     for (size_t i = 0; i < sizeof SQL / sizeof SQL[0]; i++) {
         tacet__studies *s = open_store();
-        char name[8];
-        (void)snprintf(name, sizeof name, "a%zu", i);
+        OWN_TEXT char *name = test_text("a%zu", i);
         tacet__study study = add(s, name, TACET__STUDY_LOCAL, true);
         uint64_t count = 0;
         (void)append_pair(s, &study, 1.0);
@@ -531,8 +505,8 @@ static tacet_status count_token(const tacet__token *token, void *user, tacet_err
     return TACET_OK;
 }
 
-static void test_tokens(void **state) {
-    tacet__studies *s = open_store();
+TEST(test_tokens) {
+    OWN_STUDIES tacet__studies *s = open_store();
     char text[TACET__STUDIES_TOKEN_TEXT];
     char other[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
@@ -563,37 +537,18 @@ static void test_tokens(void **state) {
                                            "a label that is longer than the sixty-four bytes that are given to labels",
                                            0, 0, 0, NULL),
                   TACET_INVALID);
-    tacet__studies_close(s);
 }
 
-static void test_ledger_path(void **state) {
-    tacet__studies *s = open_store();
-    tacet__studies *o = open_with(true, false, 1000);
-    tacet_blob path;
+TEST(test_ledger_path) {
+    OWN_STUDIES tacet__studies *s = open_store();
+    OWN_STUDIES tacet__studies *o = open_with(true, false, 1000);
+    OWN_BLOB tacet_blob path;
     tacet_blob_init(&path);
     assert_ok(tacet__studies_ledger(s, &path, "abc", NULL));
     assert_int_equal(path.size, strlen((const char *)path.data) + 1);
     assert_non_null(strstr((const char *)path.data, on_postgres() ? "#tacet_ledger_abc" : "/ledger-abc.db"));
     assert_status(tacet__studies_ledger(s, &path, "../x", NULL), TACET_INVALID);
     assert_status(tacet__studies_ledger(o, &path, "abc", NULL), TACET_DENIED);
-    tacet_blob_clear(&path);
-    tacet__studies_close(o);
-    tacet__studies_close(s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_studies, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_log, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_two_studies, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_lock, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_snapshots, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_projection, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_projection_lags, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_put_back, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_tampered, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_tokens, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_ledger_path, store_setup, store_teardown),
-    };
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

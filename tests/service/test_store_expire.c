@@ -26,7 +26,7 @@ static tacet_status keep(const tacet__event *event, void *user, tacet_error *err
 #define SHOWN(seq) "SELECT observed FROM shown WHERE (place & 1099511627775) = " seq
 
 static void expires(tacet__study_model model) {
-    tacet__study study;
+    OWN_STUDY_ROW tacet__study study;
     tacet__suggestion found[3];
     tacet__event last = {0};
     size_t count = 3;
@@ -97,14 +97,13 @@ static void expires(tacet__study_model model) {
         }
         tacet__studies_close(s);
     }
-    tacet__study_clear(&study);
 }
 
-static void test_central(void **state) {
+TEST(test_central) {
     expires(TACET__STUDY_CENTRAL);
 }
 
-static void test_local(void **state) {
+TEST(test_local) {
     expires(TACET__STUDY_LOCAL);
 }
 
@@ -126,12 +125,12 @@ static size_t token_count(tacet__studies *s) {
 
 /* A token ends by itself; a renewed one has another text and all else of the old, which ends at once or a little later.
  */
-static void test_tokens(void **state) {
+TEST(test_tokens) {
     char first[TACET__STUDIES_TOKEN_TEXT];
     char text[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
     const uint64_t now = (uint64_t)time(NULL);
-    tacet__studies *s = open_store();
+    OWN_STUDIES tacet__studies *s = open_store();
     assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, "x", "old", 1, 0, 0, NULL));
     assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);
     assert_int_equal(token.role, 0);
@@ -165,11 +164,6 @@ static void test_tokens(void **state) {
     assert_status(tacet__studies_renew_token(s, text, 99, 0, 0, NULL), TACET_NOT_FOUND);
     assert_status(tacet__studies_renew_token(s, text, 0, 0, 0, NULL), TACET_NOT_FOUND);
     assert_int_equal(token_count(s), 3);
-    tacet__studies_close(s);
 }
 
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {TEST(test_central), TEST(test_local), TEST(test_tokens)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

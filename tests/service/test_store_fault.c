@@ -58,16 +58,15 @@ static uint64_t whole_log(tacet__studies *s, tacet__study *study) {
 
 static void fail_each(int operations, fault_action action) {
     const tacet__studies_settings settings = fault_settings();
-    tacet__studies *s = NULL;
-    tacet__study study;
+    OWN_STUDIES tacet__studies *s = NULL;
+    OWN_STUDY_ROW tacet__study study;
     int failures = 0;
     tacet__study_init(&study);
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
     uint64_t known = 0;
     for (long n = 1;; n++) {
-        char key[32];
-        (void)snprintf(key, sizeof key, "key %ld", n);
+        OWN_TEXT char *key = test_text("key %ld", n);
         fault_vfs_arm(n, operations, action);
         const tacet_status status = batch(s, &study, key);
         const bool hit = fault_vfs_hit() != 0;
@@ -93,33 +92,30 @@ static void fail_each(int operations, fault_action action) {
     }
     assert_true(failures > 1);
     assert_ok(tacet__studies_project(s, &study, NULL));
-    tacet__study_clear(&study);
-    tacet__studies_close(s);
 }
 
-static void test_write_errors(void **state) {
+TEST(test_write_errors) {
     fail_each(FAULT_CHANGE, FAULT_ERROR);
 }
 
-static void test_short_writes(void **state) {
+TEST(test_short_writes) {
     fail_each(FAULT_WRITE, FAULT_SHORT);
 }
 
-static void test_disk_full(void **state) {
+TEST(test_disk_full) {
     fail_each(FAULT_WRITE, FAULT_FULL);
 }
 
 /* The projection fails at every point; it is caught up later. */
-static void test_projection_errors(void **state) {
+TEST(test_projection_errors) {
     const tacet__studies_settings settings = fault_settings();
-    tacet__studies *s = NULL;
-    tacet__study study;
+    OWN_STUDIES tacet__studies *s = NULL;
+    OWN_STUDY_ROW tacet__study study;
     tacet__study_init(&study);
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
     for (long n = 1;; n++) {
-        char key[32];
-        (void)snprintf(key, sizeof key, "key %ld", n);
+        OWN_TEXT char *key = test_text("key %ld", n);
         assert_ok(batch(s, &study, key));
         fault_vfs_arm(n, FAULT_CHANGE, FAULT_ERROR);
         const tacet_status status = tacet__studies_project(s, &study, NULL);
@@ -133,29 +129,16 @@ static void test_projection_errors(void **state) {
     }
     assert_int_equal(raw_number(false, "SELECT head FROM study"), (int64_t)study.head);
     assert_int_equal(raw_number(false, "SELECT count(*) FROM shown WHERE observed > 0"), (int64_t)study.head / 2);
-    tacet__study_clear(&study);
-    tacet__studies_close(s);
 }
 
 /* Every allocation of opening, adding and finding fails once. SQLite's own are not counted: it has its own tests. */
-static void test_allocations(void **state) {
+TEST(test_allocations) {
     const tacet__studies_settings settings = {.store = store_place, .create = true, .busy_ms = 100};
     tacet__studies_close(open_store());
-    for (long n = 1;; n++) {
-        tacet__studies *s = NULL;
-        fail_alloc_after(n);
-        const tacet_status status = tacet__studies_open(&s, &settings, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (hit == 0) {
-            assert_ok(status);
-            tacet__studies_close(s);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(s);
-    }
-    tacet__studies *s = open_store();
+    tacet__studies *s = NULL;
+    assert_each_alloc_fails(tacet__studies_open(&s, &settings, NULL), s == NULL);
+    tacet__studies_close(s);
+    s = open_store();
     tacet__study study;
     tacet_blob path;
     tacet__study_init(&study);
@@ -191,7 +174,7 @@ struct dirent *readdir(DIR *from) {
 }
 
 /* Without one of its ledgers a store that is put back would spend what it has spent again. */
-static void test_backups_have_every_ledger(void **state) {
+TEST(test_backups_have_every_ledger) {
     const tacet__studies_settings settings = fault_settings();
     const tacet__db_settings plain = {.busy_ms = 100, .create = true};
     tacet__studies *s = NULL;
@@ -221,7 +204,7 @@ static void test_backups_have_every_ledger(void **state) {
 
 /* Killed at each write of a deletion, which has two commits: the study is there and can be deleted again, or its name
  * is free; and nothing of it is left for another of its name. */
-static void test_deletions_that_are_killed(void **state) {
+TEST(test_deletions_that_are_killed) {
     const tacet__studies_settings settings = fault_settings();
     size_t there = 0;
     size_t gone = 0;
@@ -264,17 +247,10 @@ static void test_deletions_that_are_killed(void **state) {
     assert_true(there > 1 && gone > 1);
 }
 
+TEST_EACH(store_setup, store_teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_deletions_that_are_killed, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_write_errors, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_short_writes, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_disk_full, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_projection_errors, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_allocations, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_backups_have_every_ledger, store_setup, store_teardown),
-    };
     (void)unsetenv("TACET_TEST_POSTGRES");
     fault_vfs_register();
-    return cmocka_run_group_tests_name("store faults", tests, NULL, NULL);
+    return test_main();
 }

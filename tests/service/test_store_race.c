@@ -38,13 +38,12 @@ static void write_batches(uint64_t writer, int out) {
         _exit(2);
     }
     for (uint64_t count = 1;; count++) {
-        char key[64];
         if (tacet__studies_begin(s, &study, NULL) != TACET_OK ||
             tacet__studies_read(s, &study, head + 1, follow, &head, NULL) != TACET_OK || head != study.head) {
             _exit(3);
         }
         const ack a = {study.head + 1, writer, count};
-        (void)snprintf(key, sizeof key, "%llu/%llu", (unsigned long long)writer, (unsigned long long)count);
+        OWN_TEXT char *key = test_text("%llu/%llu", (unsigned long long)writer, (unsigned long long)count);
         tacet__event first = suggest_event(key, "a", writer, count);
         tacet__event second = suggest_event(NULL, "b", writer, count);
         if (tacet__studies_append(s, &study, &first, NULL) != TACET_OK ||
@@ -112,7 +111,7 @@ static tacet_status take(const tacet__event *event, void *user, tacet_error *err
     return TACET_OK;
 }
 
-static void test_race(void **state) {
+TEST(test_race) {
     tacet__studies *s = open_store();
     tacet__study study;
     pid_t children[RACERS];
@@ -173,15 +172,14 @@ static void test_race(void **state) {
 }
 
 /* Many add the same study at once: one of them makes it, all get it. */
-static void test_race_to_add(void **state) {
+TEST(test_race_to_add) {
     pid_t children[RACERS];
     for (int i = 0; i < RACERS; i++) {
         children[i] = fork();
         if (children[i] == 0) {
             tacet__study study;
-            char other[16];
             tacet__study_init(&study);
-            (void)snprintf(other, sizeof other, "own%d", i);
+            OWN_TEXT char *other = test_text("own%d", i);
             tacet__studies *s = open_with(false, true, 20000); /* and the tables */
             const bool good =
                 tacet__studies_add(s, &study, "same", TACET__STUDY_CENTRAL, false, "{}", 2, NULL) == TACET_OK &&
@@ -200,10 +198,4 @@ static void test_race_to_add(void **state) {
     assert_int_equal(raw_number(false, "SELECT max(number) FROM study"), RACERS + 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_race, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_race_to_add, store_setup, store_teardown),
-    };
-    return cmocka_run_group_tests_name("store race", tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

@@ -10,7 +10,7 @@ static tacet_status try_open(tacet__studies **out, bool create, tacet_error *err
     return tacet__studies_open(out, &settings, err);
 }
 
-static void test_other_versions_and_foreign(void **state) {
+TEST(test_other_versions_and_foreign) {
     tacet__studies *s = NULL;
     tacet_error err = {TACET_OK, ""};
     assert_status(try_open(&s, false, &err), TACET_NOT_FOUND);
@@ -36,7 +36,7 @@ static void test_other_versions_and_foreign(void **state) {
     tacet__studies_close(s);
 }
 
-static void test_settings(void **state) {
+TEST(test_settings) {
     tacet__studies *s = NULL;
     tacet__studies_settings settings = {.create = true};
     assert_status(tacet__studies_open(&s, &settings, NULL), TACET_INVALID);
@@ -58,10 +58,4 @@ static void test_settings(void **state) {
     tacet__studies_close(open_with(false, false, 0));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_other_versions_and_foreign, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_settings, store_setup, store_teardown),
-    };
-    return cmocka_run_group_tests_name("store schema", tests, NULL, NULL);
-}
+TEST_EACH(store_setup, store_teardown)

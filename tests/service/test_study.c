@@ -32,8 +32,8 @@ static tacet_study *open_dose(void) {
     return open_study(DOSE);
 }
 
-static void contexts_go_by_their_names(void **state) {
-    tacet_study *study = open_dose();
+TEST(contexts_go_by_their_names) {
+    OWN_STUDY tacet_study *study = open_dose();
     tacet_study_suggestion s, again;
     tacet_study_round round = {.named = "{\"age\":44,\"sex\":\"F\"}", .person = "p-17", .key = "k"};
     assert_ok(tacet_study_suggest(study, &s, &round, NULL));
@@ -79,10 +79,9 @@ static void contexts_go_by_their_names(void **state) {
     assert_int_equal(tacet_study_observe(study, NULL, s.ticket, 0.5, NULL), TACET_CONFLICT);
     assert_int_equal(tacet_study_observe(study, NULL, "nosuch", 0.5, NULL), TACET_NOT_FOUND);
     assert_int_equal(tacet_study_observe(study, NULL, s.ticket, (double)NAN, NULL), TACET_INVALID);
-    tacet_study_close(study);
 }
 
-static void a_study_is_opened_again_where_it_was(void **state) {
+TEST(a_study_is_opened_again_where_it_was) {
     tacet_study *study = open_dose();
     const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
     tacet_study_suggestion s;
@@ -136,7 +135,7 @@ static tacet_study_suggestion oven_round(tacet_study *study) {
 }
 
 /* What was asked for is what a release has and what is suggested after the last round; and asking leaves nothing. */
-static void the_best_point_is_told_in_its_own_units(void **state) {
+TEST(the_best_point_is_told_in_its_own_units) {
     static const char *const SAME[] = {"index", "action", "point", "mean", "sd"};
     tacet_study *study = open_study(OVEN);
     char *text = NULL;
@@ -192,9 +191,8 @@ static void the_best_point_is_told_in_its_own_units(void **state) {
 
 /* One worker never answers, and nobody waits for it; the process ends in the middle; rewards of one person share eps.
  */
-static void a_space_is_searched_while_tickets_are_open(void **state) {
-    char text[sizeof OVEN + 64];
-    (void)snprintf(text, sizeof text, "%.*s,\"options\":{\"person_rounds\":4}}", (int)sizeof OVEN - 2, OVEN);
+TEST(a_space_is_searched_while_tickets_are_open) {
+    OWN_TEXT char *text = test_text("%.*s,\"options\":{\"person_rounds\":4}}", (int)sizeof OVEN - 2, OVEN);
     tacet_study *study = open_study(text);
     tacet_study_suggestion lost, s;
     assert_ok(tacet_study_suggest(study, &lost, &(tacet_study_round){0}, NULL));
@@ -223,7 +221,7 @@ static void a_space_is_searched_while_tickets_are_open(void **state) {
     tacet_study_close(study);
 }
 
-static void an_outlook_says_when_a_search_is_not_worth_it(void **state) {
+TEST(an_outlook_says_when_a_search_is_not_worth_it) {
     char text[sizeof OVEN], *out = NULL;
     memcpy(text, OVEN, sizeof text);
     memcpy(strstr(text, "1000"), "1   ", 4);
@@ -259,7 +257,7 @@ static json_int_t first_count(char *text, const char *list, const char *field) {
     return count;
 }
 
-static void two_threads_share_a_study(void **state) {
+TEST(two_threads_share_a_study) {
     tacet_study *study = open_dose();
     pthread_t threads[2];
     for (size_t i = 0; i < 2; i++) {
@@ -280,7 +278,7 @@ static void two_threads_share_a_study(void **state) {
     assert_int_equal(first_count(text, "studies", "events"), 200); /* each was reported, once */
 }
 
-static void a_store_is_looked_after(void **state) {
+TEST(a_store_is_looked_after) {
     const tacet_store_place place = {.store = store};
     const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
     char *text = NULL, copy[320], other[TACET_TOKEN_TEXT], token[TACET_TOKEN_TEXT];
@@ -337,24 +335,16 @@ static void a_store_is_looked_after(void **state) {
     free(text);
     assert_ok(tacet_store_archive(&place, "dose", NULL));
     assert_ok(tacet_store_show(&text, &place, "dose", NULL));
-    json_t *shown = loaded(text);
+    OWN_JSON json_t *shown = loaded(text);
     assert_string_equal(json_string_value(json_object_get(shown, "state")), "archived");
     assert_non_null(json_object_get(json_object_get(shown, "definition"), "budget"));
-    json_decref(shown);
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_store_is_looked_after, setup, teardown),
-        cmocka_unit_test_setup_teardown(contexts_go_by_their_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_study_is_opened_again_where_it_was, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_best_point_is_told_in_its_own_units, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_space_is_searched_while_tickets_are_open, setup, teardown),
-        cmocka_unit_test(an_outlook_says_when_a_search_is_not_worth_it),
-        cmocka_unit_test_setup_teardown(two_threads_share_a_study, setup, teardown),
-    };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* nothing here is about the disk but its latency */
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

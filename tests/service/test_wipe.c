@@ -66,7 +66,7 @@ static void handle(void) {
     memset(body, 0, sizeof body);
 }
 
-static void test_block(void **state) {
+TEST(test_block) {
     unsigned char *block = malloc(1000);
     memset(block, 7, 1000);
     tacet__wipe_block(block);
@@ -78,7 +78,7 @@ static void test_block(void **state) {
     tacet__wipe_free(NULL);
 }
 
-static void test_json(void **state) {
+TEST(test_json) {
     json_set_alloc_funcs(malloc, tacet__wipe_free);
     handle();
     assert_int_equal(remains(), 0);
@@ -89,9 +89,4 @@ static void test_json(void **state) {
         assert_true(remains() > 0); /* the search can find it */
     }
 #endif
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_block), cmocka_unit_test(test_json)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_fixture.h - requests to the service's table of routes without a network: each is handled, and waited for. */
-#ifndef TACET_TESTS_SERVICE_WIRE_FIXTURE_H
-#define TACET_TESTS_SERVICE_WIRE_FIXTURE_H
+#pragma once
 
 #include "engine_fixture.h"
 
@@ -74,5 +73,3 @@ static inline unsigned handle(tacet__service *service, const char *method, const
     }
     return response.status;
 }
-
-#endif

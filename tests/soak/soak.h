@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* soak.h - a service under load and faults: servers that are killed, clients that keep a journal, and the proof from
  * the stores that what was acknowledged is there, once. */
-#ifndef TACET_TESTS_SOAK_SOAK_H
-#define TACET_TESTS_SOAK_SOAK_H
+#pragma once
 
 #include "service/open/engine/engine.h"
 
@@ -116,5 +115,3 @@ void soak_verify(soak *s, soak_verdict *out); /* all servers must be down */
 
 /* startup.c: a store with many observations, and the seconds until a server on it has answered its first suggestion. */
 double soak_startup(soak *s, size_t observations);
-
-#endif

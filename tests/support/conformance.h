@@ -9,8 +9,7 @@
  * load gives NO_MEMORY and changes nothing; suggest and observe do not allocate unless declared.
  *
  * Usage: tests/<ring>/test_<policy>.c: `test_policy_conformance(&problem)` in a cmocka test. */
-#ifndef TACET_TESTS_SUPPORT_CONFORMANCE_H
-#define TACET_TESTS_SUPPORT_CONFORMANCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ const char *conformance_check(const conformance_problem *problem);
 /* The same, failing the running cmocka test with the message. */
 #define test_policy_conformance(problem) test_policy_conformance_at((problem), __FILE__, __LINE__)
 void test_policy_conformance_at(const conformance_problem *problem, const char *file, int line);
-
-#endif

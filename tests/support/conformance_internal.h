@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conformance_internal.h - between the files of the shared policy test. */
-#ifndef TACET_TESTS_SUPPORT_CONFORMANCE_INTERNAL_H
-#define TACET_TESTS_SUPPORT_CONFORMANCE_INTERNAL_H
+#pragma once
 
 #include "support/conformance.h"
 
@@ -39,5 +38,3 @@ void conformance__round_of(const check *c, size_t k, tacet_round *out);
 
 bool conformance__bad_input(check *c);
 bool conformance__no_memory(check *c);
-
-#endif

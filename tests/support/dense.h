@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dense.h - a Gaussian process the slow way, for tests: Gaussian elimination with pivoting over plain loops, sharing
  * nothing with the library's linear algebra, kernels or recursions. */
-#ifndef TACET_TESTS_SUPPORT_DENSE_H
-#define TACET_TESTS_SUPPORT_DENSE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ double dense_gp_likelihood(const double *K, size_t n, double m0, const size_t *a
 
 /* Squared exponential of two points of d coordinates. */
 double dense_se(const double *x, const double *y, size_t d, double lengthscale);
-
-#endif

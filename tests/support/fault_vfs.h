@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault_vfs.h - a SQLite VFS named "fault" over the ordinary one: the n-th operation fails, or the process dies in it,
  * or the power goes and everything not yet synced is lost. For tests; one thread at a time while a fault is armed. */
-#ifndef TACET_TESTS_SUPPORT_FAULT_VFS_H
-#define TACET_TESTS_SUPPORT_FAULT_VFS_H
+#pragma once
 
 enum { /* which operations count */
        FAULT_WRITE = 1,
@@ -29,5 +28,3 @@ void fault_vfs_register(void);
 void fault_vfs_arm(long n, int operations, fault_action action);
 int fault_vfs_hit(void);
 int fault_vfs_end(void); /* the same, and nothing fails any more */
-
-#endif

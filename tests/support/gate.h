@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.h - what tests hand to the gate: ledgers, charges, seeded noise, and a question that nobody is charged for. */
-#ifndef TACET_TESTS_SUPPORT_GATE_H
-#define TACET_TESTS_SUPPORT_GATE_H
+#pragma once
 
 #include "support/test.h"
 
@@ -18,30 +17,14 @@
 #define OWN_RELEASE __attribute__((cleanup(test_own_release)))
 #define OWN_NOISE __attribute__((cleanup(test_own_noise)))
 #define OWN_LEDGER __attribute__((cleanup(test_own_ledger)))
-static inline void test_own_raw(tacet_raw **p) {
-    tacet_raw_free(*p);
-}
-static inline void test_own_bound(tacet_bound **p) {
-    tacet_bound_free(*p);
-}
-static inline void test_own_bounded(tacet_bounded **p) {
-    tacet_bounded_free(*p);
-}
-static inline void test_own_mechanism(tacet_mechanism **p) {
-    tacet_mechanism_free(*p);
-}
-static inline void test_own_table(tacet_table **p) {
-    tacet_table_free(*p);
-}
-static inline void test_own_release(tacet_release **p) {
-    tacet_release_free(*p);
-}
-static inline void test_own_noise(tacet_noise **p) {
-    tacet_noise_close(*p);
-}
-static inline void test_own_ledger(tacet_ledger **p) {
-    tacet_ledger_close(*p);
-}
+TEST_OWNS(raw, tacet_raw *, tacet_raw_free)
+TEST_OWNS(bound, tacet_bound *, tacet_bound_free)
+TEST_OWNS(bounded, tacet_bounded *, tacet_bounded_free)
+TEST_OWNS(mechanism, tacet_mechanism *, tacet_mechanism_free)
+TEST_OWNS(table, tacet_table *, tacet_table_free)
+TEST_OWNS(release, tacet_release *, tacet_release_free)
+TEST_OWNS(noise, tacet_noise *, tacet_noise_close)
+TEST_OWNS(ledger, tacet_ledger *, tacet_ledger_close)
 
 /* A charge of pure eps. */
 static inline tacet_charge test_charge(double eps) {
@@ -116,5 +99,3 @@ static inline tacet_bounded *test_bounded(const tacet_bound *bound, const double
 static inline tacet_ask test_ask(uint64_t seed, uint64_t stream) {
     return (tacet_ask){.noise = test_noise(seed, stream), .ticket = "t", .what = "w", .to_whom = "x"};
 }
-
-#endif

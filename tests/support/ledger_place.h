@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_place.h - where a test's ledger is: a file in its folder, or, when TACET_TEST_POSTGRES has a URL, a schema of
  * that database, empty at first. tests/e2e/postgres_*.sh run the same programs against both. */
-#ifndef TACET_TESTS_SUPPORT_LEDGER_PLACE_H
-#define TACET_TESTS_SUPPORT_LEDGER_PLACE_H
+#pragma once
 
 #include "support/test.h"
 
@@ -30,5 +29,3 @@ static inline void ledger_place(char *out, size_t size, const char *folder) {
         (void)snprintf(out, size, "%s/ledger", folder);
     }
 }
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* space.h - columns of plain numbers, for tests that only need some. */
-#ifndef TACET_TESTS_SUPPORT_SPACE_H
-#define TACET_TESTS_SUPPORT_SPACE_H
+#pragma once
 
 #include <tacet/space/space.h>
 
 #define TEST_REAL(called, low, high, one)                                                                              \
     { .name = called, .lo = (low), .hi = (high), .unit = (one), .others = TACET_SPACE_NONE }
-
-#endif

@@ -115,6 +115,15 @@ void test_rmdir(const char *path) {
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+char *test_text(const char *format, ...) {
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    assert_true(vasprintf(&text, format, arguments) >= 0);
+    va_end(arguments);
+    return text;
+}
+
 void test_copy(const char *to, const char *from) {
     char bytes[1 << 16];
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");

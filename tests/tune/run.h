@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - a small made-up world for the tests of tuning: a space of three columns, records with values, one run. */
-#ifndef TACET_TESTS_TUNE_RUN_H
-#define TACET_TESTS_TUNE_RUN_H
+#pragma once
 
 #include "support/gate.h"
 #include "support/test.h"
@@ -72,12 +71,11 @@ static inline bool world_next(const tuning *w, size_t *number, double *record) {
 
 /* Tells one value for all records of a setting. */
 static inline void world_tell(const tuning *w, size_t number, double value) {
-    double *values = calloc(w->s.records, sizeof *values);
+    OWN_MEMORY double *values = calloc(w->s.records, sizeof *values);
     for (size_t i = 0; i < w->s.records; i++) {
         values[i] = value;
     }
     assert_ok(tacet_tune_tell(w->tune, number, values, w->s.records, NULL));
-    free(values);
 }
 
 /* Evaluates until nothing is left, or until `most` more settings were told; true: the run is done. */
@@ -99,10 +97,9 @@ static inline bool world_run(tacet_tune *tune, size_t n, size_t most, size_t *to
 }
 
 static inline tacet_ledger *open_ledger(const char *folder, double eps) {
-    char path[512];
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s;
-    (void)snprintf(path, sizeof path, "%s/ledger", folder);
+    OWN_TEXT char *path = test_text("%s/ledger", folder);
     tacet_ledger_settings_defaults(&s);
     s.accounting = TACET_ACCOUNTING_BASIC;
     s.eps = eps;
@@ -129,5 +126,3 @@ static inline void forge_entry(const char *path, uint64_t number, const void *by
                 fwrite(hash, sizeof hash, 1, file) == 1);
     assert_int_equal(fclose(file), 0);
 }
-
-#endif

@@ -69,10 +69,9 @@ static void run(recorded *out, const tacet_tune_settings *s, const char *path, c
     read_state(out, path);
 }
 
-static void one_record_moves_no_score_too_far(void **state) {
-    char path[512], folder[256];
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(path, sizeof path, "%s/state", folder);
+TEST(one_record_moves_no_score_too_far) {
+    OWN_TEXT char *folder = test_text("%s", test_mkdir());
+    OWN_TEXT char *path = test_text("%s/state", folder);
     tacet_space space;
     world_space(&space);
     tacet_simrng rng = test_rng(11, 0);
@@ -102,7 +101,8 @@ static void one_record_moves_no_score_too_far(void **state) {
         for (size_t k = 0; k < SETTINGS; k++) {
             const int64_t a = llabs(seen[0].search[k] - seen[1].search[k]);
             const int64_t b = llabs(seen[0].kept[k] - seen[1].kept[k]);
-            assert_true(ldexp((double)a, -TACET_TALLY_BITS) <= seen[0].sensitivity && a <= TACET_TALLY_ONE && b <= TACET_TALLY_ONE);
+            assert_true(ldexp((double)a, -TACET_TALLY_BITS) <= seen[0].sensitivity && a <= TACET_TALLY_ONE &&
+                        b <= TACET_TALLY_ONE);
             searched = a > searched ? a : searched;
             kept = b > kept ? b : kept;
         }
@@ -113,9 +113,4 @@ static void one_record_moves_no_score_too_far(void **state) {
     assert_int_equal(both, 0);
     tacet_space_clear(&space);
     test_rmdir(folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_record_moves_no_score_too_far)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

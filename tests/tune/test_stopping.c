@@ -13,9 +13,9 @@ static tacet_stopping_settings settings_of(const tacet_space *space) {
     return s;
 }
 
-static void the_price_is_that_of_three_runs(void **state) {
+TEST(the_price_is_that_of_three_runs) {
     tacet_select law;
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     world_space(&space);
     tacet_stopping_settings s = settings_of(&space);
     assert_ok(tacet_stopping_price(&law, &s, NULL));
@@ -29,11 +29,10 @@ static void the_price_is_that_of_three_runs(void **state) {
     assert_true(law.eps > 0.1 && law.delta == 1e-6);
     s.rho = 0;
     assert_status(tacet_stopping_price(&law, &s, NULL), TACET_INVALID);
-    tacet_space_clear(&space);
 }
 
 /* K of 4,000 keys against the geometric law of mean 5 by chi-square: false alarm one in 10,000. */
-static void the_number_of_runs_is_geometric(void **state) {
+TEST(the_number_of_runs_is_geometric) {
     enum { KEYS = 4000, CELLS = 12 };
     tacet_select law;
     size_t seen[CELLS] = {0};
@@ -61,12 +60,11 @@ typedef struct seen {
 
 /* Tells at most `most` runs; true: it ended, and the winner is in *best. */
 static bool play(const char *folder, const tacet_space *space, size_t most, seen *all, double *best) {
-    char path[512];
     double score = 0, record[WORLD_COLUMNS];
     bool ended = false;
     tacet_stopping *stopping = NULL;
     tacet_ledger *ledger = open_ledger(folder, 2);
-    (void)snprintf(path, sizeof path, "%s/state", folder);
+    OWN_TEXT char *path = test_text("%s/state", folder);
     const tacet_tune_ask ask = {.ledger = ledger, .state = path, .ticket = "private"};
     const tacet_stopping_settings s = settings_of(space);
     assert_ok(tacet_stopping_open(&stopping, &s, &ask, NULL));
@@ -90,15 +88,14 @@ static bool play(const char *folder, const tacet_space *space, size_t most, seen
 
 /* Stopped after every run: each is told once, K is not drawn again, the charge is there from the beginning, and the
  * winner is the best of what was told, now and later. */
-static void a_restart_draws_nothing_again(void **state) {
-    tacet_space space;
+TEST(a_restart_draws_nothing_again) {
+    OWN_SPACE tacet_space space;
     world_space(&space);
     for (int world = 0; world < 3; world++) {
-        char folder[256];
         static seen all;
         double best[WORLD_COLUMNS] = {0}, again[WORLD_COLUMNS] = {0};
         tacet_ledger_totals totals;
-        (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+        OWN_TEXT char *folder = test_text("%s", test_mkdir());
         all.runs = 0;
         (void)play(folder, &space, 0, &all, best);
         tacet_ledger *ledger = open_ledger(folder, 2);
@@ -136,26 +133,24 @@ static void a_restart_draws_nothing_again(void **state) {
         tacet_ledger_close(ledger);
         test_rmdir(folder);
     }
-    tacet_space_clear(&space);
 }
 
 /* An entry that no run writes: of a run that there is not, too short, of one that was told. */
-static void a_forged_state_is_refused(void **state) {
+TEST(a_forged_state_is_refused) {
     static const double SCORE = 0.5;
     static const struct {
         uint64_t number;
         size_t size;
     } forged[] = {{UINT64_C(1) << 40, sizeof SCORE}, {0, sizeof SCORE / 2}, {0, sizeof SCORE}};
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     world_space(&space);
     const tacet_stopping_settings s = settings_of(&space);
     for (size_t i = 0; i < 3; i++) {
-        char folder[256], path[512];
         static seen all;
         double best[WORLD_COLUMNS];
         tacet_stopping *stopping = NULL;
-        (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-        (void)snprintf(path, sizeof path, "%s/state", folder);
+        OWN_TEXT char *folder = test_text("%s", test_mkdir());
+        OWN_TEXT char *path = test_text("%s/state", folder);
         all.runs = 0;
         (void)play(folder, &space, i == 2 ? 1 : 0, &all, best);
         forge_entry(path, forged[i].number, &SCORE, forged[i].size);
@@ -164,18 +159,16 @@ static void a_forged_state_is_refused(void **state) {
         tacet_ledger_close(ask.ledger);
         test_rmdir(folder);
     }
-    tacet_space_clear(&space);
 }
 
-static void it_needs_a_ledger_with_room(void **state) {
-    char folder[256];
+TEST(it_needs_a_ledger_with_room) {
     tacet_space space;
     tacet_stopping *stopping = NULL;
     world_space(&space);
     const tacet_stopping_settings s = settings_of(&space);
     tacet_tune_ask ask = {0};
     assert_status(tacet_stopping_open(&stopping, &s, &ask, NULL), TACET_INVALID);
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    OWN_TEXT char *folder = test_text("%s", test_mkdir());
     ask.ledger = open_ledger(folder, 1);
     assert_status(tacet_stopping_open(&stopping, &s, &ask, NULL), TACET_BUDGET);
     assert_null(stopping);
@@ -184,12 +177,4 @@ static void it_needs_a_ledger_with_room(void **state) {
     tacet_ledger_close(ask.ledger);
     tacet_space_clear(&space);
     test_rmdir(folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_price_is_that_of_three_runs), cmocka_unit_test(the_number_of_runs_is_geometric),
-        cmocka_unit_test(a_restart_draws_nothing_again), cmocka_unit_test(a_forged_state_is_refused),
-        cmocka_unit_test(it_needs_a_ledger_with_room)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

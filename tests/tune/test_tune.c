@@ -10,12 +10,12 @@
 #include <tacet/tally/trusted/tally.h>
 #include <unistd.h>
 
-static void the_plan_follows_the_table(void **state) {
+TEST(the_plan_follows_the_table) {
     const struct {
         size_t n, rounds, first;
         double last;
     } rows[] = {{290, 1, 100, 1}, {310, 2, 85, .9}, {1000, 3, 70, .84}, {5000, 4, 30, .6}, {20000, 8, 30, .4}};
-    tacet_space space;
+    OWN_SPACE tacet_space space;
     world_space(&space);
     tacet_tune_settings s = world_settings(&space, 0);
     s.evaluations = 100;
@@ -61,11 +61,10 @@ static void the_plan_follows_the_table(void **state) {
     s.flat = true;
     assert_ok(tacet_tune_plan_get(&plan, &s, NULL));
     assert_int_equal(plan.rounds, 1);
-    tacet_space_clear(&space);
 }
 
-static void settings_that_make_no_sense_are_refused(void **state) {
-    tacet_space space;
+TEST(settings_that_make_no_sense_are_refused) {
+    OWN_SPACE tacet_space space;
     world_space(&space);
     const tacet_tune_settings good = world_settings(&space, 100);
     tacet_tune_settings bad[10];
@@ -115,12 +114,11 @@ static void settings_that_make_no_sense_are_refused(void **state) {
     assert_status(tacet_tune_fail(tune, number, NULL), TACET_STATE);
     tacet_tune_close(tune);
     tacet_noise_close(ask.noise);
-    tacet_space_clear(&space);
 }
 
 /* Twenty seeds at n = 2,000, eps 1: the mean gap of the last winner; a random setting's is .33, the worst of 20 runs
  * while this was written .06. */
-static void it_finds_a_good_setting(void **state) {
+TEST(it_finds_a_good_setting) {
     enum { N = 2000 };
     double gap = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -163,11 +161,10 @@ static outcome outcome_of(const tacet_tune *tune) {
 
 /* Stopped after each setting and gone on with from state and ledger: every setting is told once, all is charged once,
  * and a run that is done gives the same answer for ever. */
-static void a_run_is_resumed_anywhere(void **state) {
+TEST(a_run_is_resumed_anywhere) {
     enum { N = 1000 };
-    char folder[256], path[512];
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(path, sizeof path, "%s/state", folder);
+    OWN_TEXT char *folder = test_text("%s", test_mkdir());
+    OWN_TEXT char *path = test_text("%s/state", folder);
     tacet_space space;
     world_space(&space);
     const tacet_tune_settings s = world_settings(&space, N);
@@ -215,10 +212,9 @@ static void a_run_is_resumed_anywhere(void **state) {
 }
 
 /* A lost state: settings are evaluated again, winners are not drawn again. */
-static void winners_outlive_the_state(void **state) {
+TEST(winners_outlive_the_state) {
     enum { N = 400 };
-    char folder[256];
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    OWN_TEXT char *folder = test_text("%s", test_mkdir());
     tacet_space space;
     world_space(&space);
     const tacet_tune_settings s = world_settings(&space, N);
@@ -239,11 +235,10 @@ static void winners_outlive_the_state(void **state) {
     test_rmdir(folder);
 }
 
-static void a_state_belongs_to_its_settings(void **state) {
+TEST(a_state_belongs_to_its_settings) {
     enum { N = 100 };
-    char folder[256], path[512];
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(path, sizeof path, "%s/state", folder);
+    OWN_TEXT char *folder = test_text("%s", test_mkdir());
+    OWN_TEXT char *path = test_text("%s/state", folder);
     tacet_space space;
     world_space(&space);
     tacet_tune_settings s = world_settings(&space, N);
@@ -294,18 +289,17 @@ static void a_state_belongs_to_its_settings(void **state) {
 }
 
 /* An entry that no run writes: of a setting that there is not, too short, of one that was told. */
-static void a_forged_state_is_refused(void **state) {
+TEST(a_forged_state_is_refused) {
     static const int64_t SUMS[2] = {1, 1};
     static const struct {
         uint64_t number;
         size_t size;
     } forged[] = {{1000000, sizeof SUMS}, {1, sizeof SUMS[0]}, {0, sizeof SUMS}, {1, sizeof SUMS}};
     for (size_t i = 0; i < 4; i++) {
-        char folder[256], path[512];
         tuning w;
         size_t told = 0;
-        (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-        (void)snprintf(path, sizeof path, "%s/state", folder);
+        OWN_TEXT char *folder = test_text("%s", test_mkdir());
+        OWN_TEXT char *path = test_text("%s/state", folder);
         world_begin(&w, 100, 1, 1);
         w.ask.state = path;
         world_open(&w);
@@ -318,7 +312,7 @@ static void a_forged_state_is_refused(void **state) {
     }
 }
 
-static void what_is_told_is_checked(void **state) {
+TEST(what_is_told_is_checked) {
     enum { N = 50 };
     double values[N] = {0}, record[WORLD_COLUMNS];
     size_t number = 0, again = 0;
@@ -344,7 +338,7 @@ static void what_is_told_is_checked(void **state) {
 }
 
 /* A setting that fails is the worst of all: with eps 50 it wins with probability below e^-100. */
-static void a_failed_setting_does_not_win(void **state) {
+TEST(a_failed_setting_does_not_win) {
     enum { N = 100 };
     double values[N], record[WORLD_COLUMNS], good[WORLD_COLUMNS] = {0};
     tuning w;
@@ -373,8 +367,8 @@ static void a_failed_setting_does_not_win(void **state) {
 
 /* Which settings come next, and which records are kept, follow from winners and public numbers: two runs on other data
  * with the same noise that happen to have the same winners ask for the same settings. */
-static void candidates_depend_on_winners_alone(void **state) {
-    tacet_space space;
+TEST(candidates_depend_on_winners_alone) {
+    OWN_SPACE tacet_space space;
     world_space(&space);
     double cube[WORLD_COLUMNS], record[WORLD_COLUMNS], back[WORLD_COLUMNS];
     tacet__settings a = {.space = &space}, b = {.space = &space};
@@ -410,11 +404,10 @@ static void candidates_depend_on_winners_alone(void **state) {
     assert_true(near >= 15 && far > 0);
     tacet__settings_clear(&a);
     tacet__settings_clear(&b);
-    tacet_space_clear(&space);
 }
 
 /* A space with twelve settings: each is evaluated once, and the run ends. */
-static void a_small_space_is_tried_whole(void **state) {
+TEST(a_small_space_is_tried_whole) {
     const tacet_space_options options = {.integer = "depth=1:4", .levels = "kind=a|b|c"};
     double record[WORLD_COLUMNS];
     bool seen[12] = {false};
@@ -442,7 +435,7 @@ static double divergence(double p, double q) {
 
 /* Coverage by exact sums: for every q the probability that the interval of a mean of n 0/1 values misses q, without
  * noise, is at most alpha/2; and the interval is not everything. */
-static void the_interval_covers(void **state) {
+TEST(the_interval_covers) {
     enum { N = 60 };
     const double alpha = 0.1;
     for (double q = 0.02; q < 1; q += 0.02) {
@@ -492,7 +485,7 @@ static tacet_tune_score score_of(double value, double eps, uint64_t seed) {
 }
 
 /* Half of alpha is for the noise and what was rounded; a value is in its range whatever the noise is. */
-static void the_score_says_what_its_noise_allows(void **state) {
+TEST(the_score_says_what_its_noise_allows) {
     const tacet_tune_score s = score_of(0.5, 20, 1);
     double lower = 0, upper = 0;
     const double off = (s.receipt.scale * log(2 / 0.05) + ldexp(1, s.receipt.grid_exponent)) / (double)s.records +
@@ -511,7 +504,7 @@ static void the_score_says_what_its_noise_allows(void **state) {
 }
 
 /* With hardly any noise the score is the last winner's, which is not the first one's. */
-static void the_score_is_of_the_last_winner(void **state) {
+TEST(the_score_is_of_the_last_winner) {
     double first[WORLD_COLUMNS], last[WORLD_COLUMNS], record[WORLD_COLUMNS];
     tuning w;
     tacet_tune_score score;
@@ -532,7 +525,7 @@ static void the_score_is_of_the_last_winner(void **state) {
 /* 100 runs at n = 1,000, eps 1, a fifth kept, records drawn from a population with mean .95: the interval must hold in
  * 95 of them (it is conservative: 6 misses would have a probability below one in a million) and be .15 wide at the
  * most. */
-static void the_score_holds_as_often_as_it_says(void **state) {
+TEST(the_score_holds_as_often_as_it_says) {
     enum { N = 1000 };
     size_t held = 0;
     double width = 0;
@@ -559,23 +552,4 @@ static void the_score_holds_as_often_as_it_says(void **state) {
     assert_true(held >= 95);
     assert_true(width < .15 && width > .05);
     print_message("held %zu of 100, mean width %.3f\n", held, width);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_plan_follows_the_table),
-                                       cmocka_unit_test(settings_that_make_no_sense_are_refused),
-                                       cmocka_unit_test(it_finds_a_good_setting),
-                                       cmocka_unit_test(a_run_is_resumed_anywhere),
-                                       cmocka_unit_test(winners_outlive_the_state),
-                                       cmocka_unit_test(a_state_belongs_to_its_settings),
-                                       cmocka_unit_test(a_forged_state_is_refused),
-                                       cmocka_unit_test(what_is_told_is_checked),
-                                       cmocka_unit_test(a_failed_setting_does_not_win),
-                                       cmocka_unit_test(candidates_depend_on_winners_alone),
-                                       cmocka_unit_test(a_small_space_is_tried_whole),
-                                       cmocka_unit_test(the_interval_covers),
-                                       cmocka_unit_test(the_score_says_what_its_noise_allows),
-                                       cmocka_unit_test(the_score_is_of_the_last_winner),
-                                       cmocka_unit_test(the_score_holds_as_often_as_it_says)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
