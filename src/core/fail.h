@@ -4,6 +4,7 @@
 #ifndef TACET_SRC_CORE_FAIL_H
 #define TACET_SRC_CORE_FAIL_H
 
+#include <stdbool.h>
 #include <tacet/core/status.h>
 
 /* Records status and message in *err (when err is not NULL and still empty) and returns status. */
@@ -14,5 +15,14 @@ tacet_status tacet__fail(tacet_error *err, tacet_status status, const char *form
 /* What the analyzer cannot see across files: the status that is returned is the one that was passed. */
 #define tacet__fail(err, status, ...) ((void)tacet__fail((err), (status), __VA_ARGS__), (status))
 #endif
+
+/* Done; where it fails, this function ends with the same status. */
+#define TACET_OR_RETURN(step)                                                                                          \
+    do {                                                                                                               \
+        const tacet_status tacet__outcome = (step);                                                                    \
+        if (tacet__outcome != TACET_OK) {                                                                              \
+            return tacet__outcome;                                                                                     \
+        }                                                                                                              \
+    } while (false)
 
 #endif

@@ -180,12 +180,9 @@ static tacet_status narrowed(tacet_bound **out, const tacet_bound *bound, double
         return tacet__fail(err, TACET_INVALID, "a narrowed bound must name its proof, in up to 200 plain characters");
     }
     tacet_bound *copy = NULL;
-    tacet_status s = bound->kind == TACET__BOUND_BOX
-                         ? tacet_bound_box(&copy, bound->lower, bound->upper, bound->count, err)
-                         : blank(&copy, bound->count, err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    TACET_OR_RETURN(bound->kind == TACET__BOUND_BOX
+                        ? tacet_bound_box(&copy, bound->lower, bound->upper, bound->count, err)
+                        : blank(&copy, bound->count, err));
     double *lower = copy->lower, *upper = copy->upper;
     *copy = *bound;
     copy->lower = lower;

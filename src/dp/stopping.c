@@ -72,13 +72,10 @@ tacet_status tacet__stopping_reserve(tacet_ledger *ledger, tacet_entry *entry, t
     unsigned char data[TACET_MINT_BYTES];
     tacet_charge charge;
     tacet_mint mint = {{0}, {0}};
-    tacet_status s = price(&charge, parameters, what, to_whom, law, err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    TACET_OR_RETURN(price(&charge, parameters, what, to_whom, law, err));
     /* Coins are drawn before any data are seen, and are bound to the question alone. */
     (void)crypto_generichash(data, sizeof data, (const unsigned char *)parameters, strlen(parameters), NULL, 0);
-    s = tacet__mint_fresh(&mint, err);
+    tacet_status s = tacet__mint_fresh(&mint, err);
     TACET_THEN(s, tacet__mint_bind(&mint, data, err));
     TACET_THEN(s, tacet__ledger_reserve(ledger, entry, memo, &mint, ticket, &charge, 0, err));
     if (s == TACET_OK && !entry->answered) {

@@ -46,10 +46,7 @@ typedef struct registry {
 } registry;
 
 tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
-    const tacet_status status = tacet__state_path(out, "", err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__state_path(out, "", err));
     if (!tacet__folders_make(out)) {
         return tacet__fail(err, errno == EACCES || errno == EROFS ? TACET_DENIED : TACET_IO,
                            "%.120s: the registry of released tables cannot be kept here: %s; name a folder in "
@@ -172,10 +169,7 @@ static tacet_status hash_of(unsigned char out[TACET_HASH_BYTES], const char *led
 tacet_status tacet__registry_entry(const char *ledger, uint64_t seq, const char *hash, tacet_error *err) {
     unsigned char found[TACET_HASH_BYTES];
     char hex[2 * TACET_HASH_BYTES + 1];
-    const tacet_status status = hash_of(found, ledger, seq, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(hash_of(found, ledger, seq, err));
     (void)sodium_bin2hex(hex, sizeof hex, found, sizeof found);
     return strcmp(hex, hash) == 0 ? TACET_OK : tacet__fail(err, TACET_NOT_FOUND, "the ledger has another entry there");
 }
@@ -309,10 +303,7 @@ static void write_text(tacet__writer *w, const char *text) {
 /* Written beside its place, synced, moved there. */
 static tacet_status write_record(const registry *r, const char *path, const tacet_blob *blob, tacet_error *err) {
     char part[TACET__PATH];
-    tacet_status status = tacet__path(part, r->tables, "part", err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__path(part, r->tables, "part", err));
     const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (file == NULL) {
@@ -322,7 +313,7 @@ static tacet_status write_record(const registry *r, const char *path, const tace
         return tacet__fail(err, TACET_IO, "%.150s: cannot be written: %s", part, strerror(errno));
     }
     const bool written = fwrite(blob->data, 1, blob->size, file) == blob->size;
-    status = tacet__file_finish(file, part, err);
+    tacet_status status = tacet__file_finish(file, part, err);
     if (status == TACET_OK && !written) {
         status = tacet__fail(err, TACET_IO, "%.150s: cannot be written", part);
     }

@@ -472,10 +472,7 @@ tacet_status tacet__direct_learner_plan(tacet__direct_learner *l, uint64_t *next
         }
         return TACET_OK;
     }
-    const tacet_status status = reserve(l, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(reserve(l, err));
     gather(l, codes, values, released);
     return choose(l, next, *count, open, open_count, given, &coin, err);
 }
@@ -485,15 +482,9 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *l, uint64_t *code
                                         tacet_error *err) {
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, UINT64_MAX);
-    tacet_status status = reserve(l, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(reserve(l, err));
     gather(l, codes, values, released);
-    status = fit(l, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(fit(l, err));
     size_t n = draw_candidates(l, NULL, 0, &coin), best = 0;
     if (l->set.visits <= TACET__DIRECT_FEW && !l->every) {
         /* too few to tell of any point but themselves: the best of them, shrunk */
@@ -515,12 +506,9 @@ tacet_status tacet__direct_learner_means(tacet__direct_learner *l, double *mean,
                                          tacet_error *err) {
     const size_t d = l->arms.dims;
     double sum = 0;
-    tacet_status status = reserve(l, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(reserve(l, err));
     gather(l, codes, values, released);
-    status = fit(l, err);
+    tacet_status status = fit(l, err);
     for (size_t j = 0; status == TACET_OK && j < count; j += CANDIDATES) {
         const size_t some = count - j < CANDIDATES ? count - j : CANDIDATES;
         predict(l, X + j * d, mean + j, some);

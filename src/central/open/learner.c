@@ -314,10 +314,7 @@ static tacet_status learn(tacet_central_learner *l, const double *sums, double n
 tacet_status tacet_central_learner_update(tacet_central_learner *l, const double *sums, double noise_var,
                                           uint64_t count, tacet_error *err) {
     const size_t r = l->r;
-    const tacet_status status = check_release(sums, 2 * r, noise_var, count, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_release(sums, 2 * r, noise_var, count, err));
     for (size_t i = 0; i < r; i++) { /* the sums of (v - 1/2) phi and of phi/2: noise of half the variance in each */
         l->halves[i] = (sums[i] - sums[r + i]) / 2;
         l->halves[r + i] = (sums[i] + sums[r + i]) / 2;

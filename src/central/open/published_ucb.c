@@ -90,10 +90,7 @@ tacet_status tacet_published_ucb_create(tacet_published_ucb **out, const tacet_f
         return tacet__fail(err, TACET_INVALID, "noisy GP-UCB needs features and settings");
     }
     *out = NULL;
-    tacet_status status = check(settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(settings, err));
     tacet_published_ucb *u = TACET__ZALLOC(tacet_published_ucb, 1);
     if (u == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for noisy GP-UCB");

@@ -6,6 +6,7 @@
  * directions: as long as one more tells more, although l2 noise grows with their number. README.md, (c), has the
  * derivation. Cost: O(m^3). */
 #include "central/open/shape.h"
+#include "core/fail.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -92,16 +93,10 @@ tacet_status tacet__batch_shape(double *A, size_t *numbers, const double *S, dou
                                 double reward_var, const tacet__batch_noise *noise, size_t most, double *scratch,
                                 tacet_error *err) {
     double *T = scratch, *V = scratch + m * m, *work = V + m * m, *s = work + m * m, *a = s + m, *trial = a + m;
-    tacet_status status = tacet__cholesky(P, m, m, work, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__cholesky(P, m, m, work, NULL, err));
     tacet__gemm(false, false, m, m, m, 1, S, m, P, m, 0, T, m);
     tacet__gemm(true, false, m, m, m, 1, P, m, T, m, 0, V, m);
-    status = tacet__eigh(V, m, m, s, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__eigh(V, m, m, s, err));
     for (size_t j = 0; j < m; j++) {
         s[j] = fmax(s[j], 0);
     }

@@ -231,11 +231,8 @@ static tacet_status shape_play(tacet__stepwise *s, size_t n, double var, size_t 
             s->spare_square[i + j * r] = s->belief_cov[i + j * p];
         }
     }
-    tacet_status status = tacet__batch_shape(s->curvature, &s->play_numbers, s->moment, s->spare_square, r, n, 1,
-                                             &noise, most, s->shape_work, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__batch_shape(s->curvature, &s->play_numbers, s->moment, s->spare_square, r, n, 1, &noise,
+                                       most, s->shape_work, err));
     memset(s->play_map, 0, q * q * sizeof(double));
     for (size_t i = 0; i < s->play_numbers; i++) {
         double level = 0;
@@ -405,16 +402,14 @@ static tacet_status linearise(tacet__stepwise *s, const double *sums, const doub
     const size_t D = s->reward_numbers + s->play_numbers, p = s->unknowns, ld = 2 * s->reward_count;
     expect(s, s->trial, guess);
     expected_sums(s, n);
-    tacet_status status = derive(s, n, noise_var, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(derive(s, n, noise_var, err));
     *value = objective(s, s->trial, sums); /* leaves Pi (x - start) in step */
     tacet__trsm(false, D, p, s->covariance, ld, s->jacobian, ld);
     tacet__gemv(true, D, p, 1, s->jacobian, ld, s->residual, -1, s->step);
     memcpy(s->curvature, s->prior_precision, p * p * sizeof(double));
     tacet__syrk(true, p, D, 1, s->jacobian, ld, 1, s->curvature, p);
-    status = isfinite(*value) ? tacet__cholesky(s->curvature, p, p, NULL, NULL, err)
+    tacet_status status = isfinite(*value)
+                              ? tacet__cholesky(s->curvature, p, p, NULL, NULL, err)
                               : tacet__fail(err, TACET_NUMERIC, "the released sums can't be explained: not finite");
     if (status == TACET_OK) {
         tacet__chol_solve(p, s->curvature, p, s->step);

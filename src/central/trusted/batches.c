@@ -100,10 +100,7 @@ static tacet_status copy_ask(tacet__batches *b, const tacet_ask *ask, tacet_erro
 tacet_status tacet__batches_create(tacet__batches **out, const tacet__batches_plan *plan, const tacet_ask *ask,
                                    tacet_error *err) {
     *out = NULL;
-    tacet_status status = check(plan, ask, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(plan, ask, err));
     tacet__batches *b = TACET__ZALLOC(tacet__batches, 1);
     if (b == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for batches");
@@ -119,9 +116,9 @@ tacet_status tacet__batches_create(tacet__batches **out, const tacet__batches_pl
                                       .few = !plan->gaussian && tacet__batch_few(ask),
                                       .l1 = plan->l1,
                                       .proof = plan->proof};
-    status = b->sum == NULL || b->scratch == NULL
-                 ? tacet__fail(err, TACET_NO_MEMORY, "no memory for sums of %zu numbers", plan->most)
-                 : tacet__batch_gate_create(&b->gate, &terms, err);
+    tacet_status status = b->sum == NULL || b->scratch == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "no memory for sums of %zu numbers", plan->most)
+                              : tacet__batch_gate_create(&b->gate, &terms, err);
     TACET_THEN(status, copy_ask(b, ask, err));
     if (status != TACET_OK) {
         tacet__batches_free(b);
@@ -205,10 +202,7 @@ tacet_status tacet__batches_release(tacet__batches *b, double *sums, double *var
     }
     if (b->k > 0) { /* a batch that can tell nothing releases nothing */
         tacet_release *release = NULL;
-        const tacet_status status = run_gate(b, &release, var, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(run_gate(b, &release, var, err));
         memcpy(sums, tacet_release_values(release), b->k * sizeof(double));
         tacet_release_free(b->last);
         b->last = release;

@@ -264,11 +264,7 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
     }
     uint64_t code = 0;
     tacet_recommendation best = {.measured = SIZE_MAX};
-    const tacet_status status =
-        tacet__direct_learner_best(d->learner, &code, &best.mean, &best.sd, d->told, d->values, n, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__direct_learner_best(d->learner, &code, &best.mean, &best.sd, d->told, d->values, n, err));
     best.index = (size_t)code;
     best.mean = d->set.reward_lo + range * best.mean;
     best.sd *= range;
@@ -488,17 +484,14 @@ tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central
         return tacet__fail(err, TACET_INVALID, "no place for the policy");
     }
     *out = NULL;
-    tacet_status status = check(arms, settings, ask, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(arms, settings, ask, err));
     direct *d = TACET__ZALLOC(direct, 1);
     if (d == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a policy");
     }
     d->set = *settings;
     tacet_space_init(&d->space);
-    status = arms->space != NULL ? tacet_space_copy(&d->space, arms->space, err) : TACET_OK;
+    tacet_status status = arms->space != NULL ? tacet_space_copy(&d->space, arms->space, err) : TACET_OK;
     TACET_THEN(status, build(d, arms, ask, err));
     if (status != TACET_OK) {
         free_direct(d);

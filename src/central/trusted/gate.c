@@ -153,11 +153,7 @@ static tacet_status choose_mechanism(const tacet__batch_gate *g, sized *s, tacet
         return status;
     }
     if (t->delta == 0 || (s->k <= TACET__FEW_MOST && g->few)) {
-        const tacet_status status =
-            tacet_mechanism_create(&s->mechanism, few, s->bound, &neighbours, t->eps, t->delta, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(tacet_mechanism_create(&s->mechanism, few, s->bound, &neighbours, t->eps, t->delta, err));
         const double scale = tacet_mechanism_scale(s->mechanism);
         s->var = variance_of(t->delta > 0 ? "l2" : "k-norm", scale, s->k);
         const double pure = tacet_mechanism_sensitivity(s->mechanism) / scale;

@@ -83,18 +83,15 @@ tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_centr
         return tacet__fail(err, TACET_INVALID, "a model needs a map, and a place");
     }
     *out = NULL;
-    tacet_status status = check(map, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(map, err));
     const tacet__feature_block *block = &tacet_central_map_features(map)->blocks[0];
     tacet__central_learnt learnt = {.theta = TACET__ZALLOC(double, block->m),
                                     .minimize = settings != NULL && settings->minimize};
     double *nodes = TACET__ZALLOC(double, block->count * block->d);
     double *weights = TACET__ZALLOC(double, block->count);
-    status = learnt.theta == NULL || nodes == NULL || weights == NULL
-                 ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model of %zu nodes", block->count)
-                 : tacet__central_learnt_of(&learnt, map, settings, ask, bytes, size, err);
+    tacet_status status = learnt.theta == NULL || nodes == NULL || weights == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model of %zu nodes", block->count)
+                              : tacet__central_learnt_of(&learnt, map, settings, ask, bytes, size, err);
     if (status == TACET_OK) {
         status = expand(out, map, &learnt, nodes, weights, err);
     }

@@ -139,15 +139,12 @@ tacet_status tacet__bandit_refresh(tacet__bandit *b, tacet_error *err) {
 
 /* A due release is made, and a place for the ticket found. */
 static tacet_status open_round(tacet__bandit *b, size_t *slot, const tacet_round *round, tacet_error *err) {
-    tacet_status status = check_round(b, round, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_round(b, round, err));
     if (b->settings.rounds > 0 && b->given >= b->settings.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over",
                            (unsigned long long)b->settings.rounds);
     }
-    status = tacet__bandit_refresh(b, err); /* it may free places of reports that wait */
+    tacet_status status = tacet__bandit_refresh(b, err); /* it may free places of reports that wait */
     if (status != TACET_OK) {
         return status;
     }
@@ -170,10 +167,7 @@ static void give(tacet__bandit *b, size_t slot, const tacet_suggestion *s, const
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     tacet__bandit *b = self;
     size_t slot = 0;
-    tacet_status status = open_round(b, &slot, round, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(open_round(b, &slot, round, err));
     tacet_suggestion s = {.ticket = b->given + 1};
     tacet_simrng coin;
     tacet_simrng_init(&coin, b->settings.coin_seed, s.ticket);
@@ -227,10 +221,7 @@ static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
     tacet__bandit *b = self;
     size_t slot = 0;
-    tacet_status status = find_slot(b, &slot, ticket, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(find_slot(b, &slot, ticket, err));
     if (tacet__batches_wait(b->batches)) {
         b->queue[slot] = ++b->queued;
         b->reward[slot] = value;
@@ -365,10 +356,7 @@ static tacet_status open_batches(tacet__bandit *b, const tacet_ask *ask, tacet_e
         plan_counts(&plan, s, b->numbers / 2);
         return tacet__batches_create(&b->batches, &plan, ask, err);
     }
-    const tacet_status status = unit_noise(&unit, s, ask, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(unit_noise(&unit, s, ask, err));
     b->play_weight = tacet__stepwise_play(&unit);
     plan.sensitivity = tacet__stepwise_sensitivity(b->play_weight);
     batch_lengths(&plan.first_length, &plan.growth, s, sqrt(tacet__batch_noise_var(&unit, FIRST_NUMBERS)));
@@ -379,10 +367,7 @@ tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *
                                   const tacet_central_settings *settings, const tacet_ask *ask, bool begin,
                                   tacet_error *err) {
     *out = NULL;
-    tacet_status status = check_settings(map, settings, ask, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_settings(map, settings, ask, err));
     const size_t features = tacet_features_dim(tacet_central_map_features(map));
     tacet__bandit *b = TACET__ZALLOC(tacet__bandit, 1);
     if (b == NULL) {
@@ -394,7 +379,7 @@ tacet_status tacet__bandit_create(tacet__bandit **out, const tacet_central_map *
     const size_t counted = !settings->gaussian && tacet__batch_few(ask) ? tacet__central_countable(map) : 0;
     b->settings.learner.counted = counted > 0;
     b->numbers = counted > 0 ? 2 * counted : tacet__stepwise_most(features);
-    status = allocate(b, features, err);
+    tacet_status status = allocate(b, features, err);
     TACET_THEN(status, open_batches(b, ask, err));
     TACET_THEN(status, tacet_central_learner_create(&b->learner, map, &b->settings.learner, err));
     if (status == TACET_OK && begin) {
@@ -447,11 +432,8 @@ tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *
     }
     *out = NULL;
     tacet__bandit *b = NULL;
-    tacet_status status = tacet__bandit_create(&b, map, settings, ask, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
+    TACET_OR_RETURN(tacet__bandit_create(&b, map, settings, ask, false, err));
+    tacet_status status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
     if (status != TACET_OK) {
         tacet__bandit_free(b);
         return status;

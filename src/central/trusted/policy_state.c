@@ -74,11 +74,8 @@ tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_ce
                                       size_t size, tacet_error *err) {
     tacet__bandit *b = NULL;
     out->release = NULL;
-    tacet_status status = tacet__bandit_create(&b, map, settings, ask, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
+    TACET_OR_RETURN(tacet__bandit_create(&b, map, settings, ask, false, err));
+    tacet_status status = tacet__state_load(bytes, size, TACET__CENTRAL_NAME, tacet__bandit_state, b, err);
     TACET_THEN(status, tacet__bandit_refresh(b, err));
     TACET_THEN(status, tacet__batches_last(b->batches, &out->release, err));
     if (status == TACET_OK) {

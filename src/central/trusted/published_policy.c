@@ -66,10 +66,7 @@ tacet_status tacet_central_published_noise(double *sigma, double *eps, double *d
     const double B = reward_bound(s), D = 1 + B * B;
     const double factor = tacet__tree_factor(s->rounds, s->leaves);
     double mu = 0;
-    tacet_status status = tacet_gdp_mu(&mu, s->eps, s->delta, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_gdp_mu(&mu, s->eps, s->delta, err));
     *sigma = D * factor / mu;
     *eps = s->eps;
     *delta = s->delta;
@@ -79,7 +76,7 @@ tacet_status tacet_central_published_noise(double *sigma, double *eps, double *d
     const double n = 1 + ceil(log2((double)s->rounds)), l = log(10 / s->delta);
     *sigma = sqrt(16 * n * D) * l / s->eps;
     mu = D * factor / *sigma;
-    status = tacet_gdp_eps(eps, mu, s->delta, err);
+    tacet_status status = tacet_gdp_eps(eps, mu, s->delta, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -128,10 +125,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
         round->context != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "a round is a decision set of at least one arm in %zu dimensions", d);
     }
-    tacet_status status = tacet__check_points(round->points, round->ld, d, round->count, "arm", err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__check_points(round->points, round->ld, d, round->count, "arm", err));
     if (p->given >= p->settings.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over",
                            (unsigned long long)p->settings.rounds);
@@ -169,12 +163,9 @@ static tacet_status observe(void *self, uint64_t number, double value, tacet_err
     published *p = self;
     ticket *t = NULL;
     double var = 0;
-    tacet_status status = find_open(p, &t, number, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(find_open(p, &t, number, err));
     fill_record(p, t->point, fmin(fmax(value, p->settings.reward_lo), p->settings.reward_hi));
-    status = tacet__tree_step(p->tree, p->sums, &var, p->record, p->noise, err);
+    tacet_status status = tacet__tree_step(p->tree, p->sums, &var, p->record, p->noise, err);
     sodium_memzero(p->record, tacet_published_ucb_dim(p->ucb) * sizeof(double));
     if (status != TACET_OK) {
         return status;
@@ -269,10 +260,7 @@ static tacet_status build(published *p, double sigma, tacet_error *err) {
     set.zeta = s->zeta;
     set.width = s->width;
     tacet_published_ucb_spectrum(&set.shift, &set.kappa, sigma * sqrt(2 * nodes), m, (double)s->rounds, s->zeta);
-    tacet_status status = tacet_published_ucb_create(&p->ucb, p->features, &set, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_published_ucb_create(&p->ucb, p->features, &set, err));
     const size_t dim = tacet_published_ucb_dim(p->ucb);
     const tacet__array arrays[] = {
         {&p->z, m, 2}, {&p->record, dim, 1}, {&p->sums, dim, 1}, {&p->points, d, s->open_most}};

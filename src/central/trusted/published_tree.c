@@ -86,10 +86,7 @@ tacet_status tacet__tree_step(tacet__tree *tree, double *estimate, double *var, 
     if (lowest >= LEVELS || t >> LEVELS != 0) {
         return tacet__fail(err, TACET_STATE, "the tree is full");
     }
-    const tacet_status status = tacet_sampler_draw(&tree->sampler, noise, tree->draw, dim, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_sampler_draw(&tree->sampler, noise, tree->draw, dim, err));
     tree->steps = t;
     if (tree->leaves) { /* the sum of all leaves, whichever nodes they are read from */
         tacet__axpy(tree->noisy, 1, x, dim);

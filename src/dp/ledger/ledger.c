@@ -101,10 +101,7 @@ tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet
         return tacet__fail(err, TACET_INVALID, "ledger: a path and settings are needed");
     }
     if (!settings->use_stored) {
-        const tacet_status status = cap_of(&cap, settings->accounting, settings->eps, settings->delta, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(cap_of(&cap, settings->accounting, settings->eps, settings->delta, err));
     }
     if (sodium_init() < 0) {
         return tacet__fail(err, TACET_IO, "the operating system gives no entropy");

@@ -59,10 +59,7 @@ static tacet_status put_mint(tacet__books *books, tacet__request *r, tacet_error
 /* Of an entry that is not answered. */
 static tacet_status fetch_mint(tacet__books *books, tacet__request *r, tacet_error *err) {
     tacet__sealed sealed;
-    const tacet_status status = tacet__store_read_mint(books->store, &sealed, r->entry->seq, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__store_read_mint(books->store, &sealed, r->entry->seq, err));
     if (!sealed.found) {
         return tacet__fail(err, TACET_CONFLICT, "the key of this ticket's noise is gone: it is spent, ask another");
     }
@@ -96,10 +93,7 @@ static tacet_status fetch_answer(tacet__books *books, tacet__request *r, uint64_
 /* A ticket that is known: the same question gets what there is. */
 static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64_t seq, tacet_error *err) {
     tacet__record record;
-    tacet_status status = tacet__store_read(books->store, &record, r->entry->hash, seq, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__store_read(books->store, &record, r->entry->hash, seq, err));
     if (r->charge != NULL && !tacet__charge_equal(&record.reserve.charge, r->charge)) {
         return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
     }
@@ -107,7 +101,7 @@ static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64
         return tacet__record_encode(r->asked, &record, err);
     }
     r->entry->seq = seq;
-    status = fetch_answer(books, r, seq, err);
+    tacet_status status = fetch_answer(books, r, seq, err);
     return status == TACET_OK && r->mint != NULL && !r->entry->answered ? fetch_mint(books, r, err) : status;
 }
 

@@ -106,10 +106,7 @@ tacet_status tacet__seal_open(tacet__seal *seal, tacet_error *err) {
     }
     int fd = open(seal->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
-        const tacet_status status = make_key(seal, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(make_key(seal, err));
         fd = open(seal->path, O_RDONLY | O_CLOEXEC);
     }
     if (fd < 0) {

@@ -175,21 +175,15 @@ tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet
     tacet__query *query = store->queries[Q_ADD_RECORD];
     record->seq = state->records;
     record->time = (uint64_t)time(NULL);
-    tacet_status status = tacet__record_encode(&store->body, record, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__record_encode(&store->body, record, err));
     /* While the chain is empty its head is zero. */
     tacet__record_hash(hash, state->head, store->body.data, store->body.size);
-    status = tacet__state_apply(state, record, hash, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__state_apply(state, record, hash, err));
     store->appended++;
     tacet__query_bind_int(query, 1, (int64_t)record->seq);
     tacet__query_bind_bytes(query, 2, store->body.data, store->body.size);
     tacet__query_bind_bytes(query, 3, hash, sizeof hash);
-    status = run(query, err);
+    tacet_status status = run(query, err);
     if (status == TACET_OK && hash_out != NULL) {
         memcpy(hash_out, hash, TACET_HASH_BYTES);
     }
@@ -524,16 +518,12 @@ tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const ch
     const tacet__db_settings db_settings = {
         .create = shared && create, .busy_ms = settings->busy_ms, .vfs = settings->vfs};
     *out = NULL;
-    tacet_status status =
-        create && !shared && access(path, F_OK) != 0 ? create_file(path, settings, cap, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(create && !shared && access(path, F_OK) != 0 ? create_file(path, settings, cap, err) : TACET_OK);
     tacet__store *store = new_store();
     if (store == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the ledger");
     }
-    status = tacet__db_open(&store->db, path, &db_settings, err);
+    tacet_status status = tacet__db_open(&store->db, path, &db_settings, err);
     if (status == TACET_OK && shared && create) {
         status = create_shared(store, settings, cap, err);
     }

@@ -65,10 +65,7 @@ static bool flip(tacet_noise *noise, int64_t best, int64_t score, const rate *pe
 tacet_status tacet__permute_and_flip(tacet_noise *noise, size_t *out, size_t *scratch, const int64_t *scores,
                                      size_t count, double eps, uint64_t sensitivity, tacet_error *err) {
     rate per_unit;
-    const tacet_status status = rate_of(&per_unit, count, eps, sensitivity, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(rate_of(&per_unit, count, eps, sensitivity, err));
     const int64_t best = best_of(scores, count);
     for (size_t i = 0; i < count; i++) {
         scratch[i] = i;
@@ -87,10 +84,7 @@ tacet_status tacet__permute_and_flip(tacet_noise *noise, size_t *out, size_t *sc
 tacet_status tacet__exponential_mechanism(tacet_noise *noise, size_t *out, const int64_t *scores, size_t count,
                                           double eps, uint64_t sensitivity, tacet_error *err) {
     rate per_unit;
-    const tacet_status status = rate_of(&per_unit, count, eps, sensitivity, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(rate_of(&per_unit, count, eps, sensitivity, err));
     const int64_t best = best_of(scores, count);
     size_t at = 0;
     do {

@@ -7,6 +7,7 @@
  * interval bounds that are refined until they decide (one draw in 2^55). The tail ends where a draw fails, at 64 sigma.
  * Cost: 2.03 words a draw on average; no heap. */
 #include "dp/noise/big.h"
+#include "core/fail.h"
 #include "dp/noise/gaussian_table.h"
 #include "dp/noise/lazy.h"
 #include "dp/noise/noise_state.h"
@@ -158,10 +159,7 @@ static double undecided(tacet_noise *noise, const lazy_scale *scale, unsigned it
 tacet_status tacet__draw_gaussian(tacet_noise *noise, double *out, size_t count, double sigma, int grid_exponent,
                                   tacet_error *err) {
     lazy_scale scale;
-    const tacet_status status = tacet__lazy_scale(&scale, sigma, grid_exponent, STRIPS_LOG2, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__lazy_scale(&scale, sigma, grid_exponent, STRIPS_LOG2, err));
     const u128 half = (u128)1 << (scale.shift - 1);
     noise->exhausted = false;
     for (size_t i = 0; i < count; i++) {

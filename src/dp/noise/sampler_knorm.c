@@ -230,10 +230,7 @@ static void draw(tacet_noise *noise, knorm *k, double *out) {
 tacet_status tacet__draw_knorm_filtered(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
                                         int grid_exponent, int bits, tacet_error *err) {
     lazy_scale scale = {0};
-    tacet_status status = tacet__lazy_scale(&scale, theta, grid_exponent, 0, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__lazy_scale(&scale, theta, grid_exponent, 0, err));
     if (count == 0 || count > KNORM_MAX_COUNT) {
         return tacet__fail(err, TACET_INVALID, "K-norm noise has 1 to 2^20 coordinates, not %zu", count);
     }
@@ -252,7 +249,7 @@ tacet_status tacet__draw_knorm_filtered(tacet_noise *noise, double *out, size_t 
                .rounding = ((double)count + 6) * 0x1p-53,
                .root = sqrt((double)count + 1)};
     tacet__big_multiply(k.scale, &scale.m, 1, &scale.m, 1);
-    status = tacet__draft_init(&k.g, count + 1, err);
+    tacet_status status = tacet__draft_init(&k.g, count + 1, err);
     TACET_THEN(status, tacet__draft_init(&k.z, block, err));
     noise->exhausted = false;
     for (size_t r = 0; status == TACET_OK && r < rows && !noise->exhausted; r++) {

@@ -57,10 +57,7 @@ static double discrete(tacet_noise *noise, const lazy_scale *scale) {
 static tacet_status draw(tacet_noise *noise, double *out, size_t count, double b, int grid_exponent,
                          double (*one)(tacet_noise *, const lazy_scale *), tacet_error *err) {
     lazy_scale scale;
-    const tacet_status status = tacet__lazy_scale(&scale, b, grid_exponent, 0, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__lazy_scale(&scale, b, grid_exponent, 0, err));
     noise->exhausted = false;
     for (size_t i = 0; i < count; i++) {
         out[i] = one(noise, &scale);

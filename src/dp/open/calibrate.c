@@ -207,10 +207,7 @@ tacet_status tacet_zcdp_rho(double *rho, double eps, double delta, tacet_error *
 }
 
 static tacet_status spent_eps(double *eps, log_delta_fn f, double spend, double delta, tacet_error *err) {
-    const tacet_status s = check_delta(delta, err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    TACET_OR_RETURN(check_delta(delta, err));
     const double value = smallest_eps(f, spend, delta);
     if (value > MOST) {
         return tacet__fail(err, TACET_NUMERIC, "the eps spent is above 1e100");
@@ -299,10 +296,7 @@ tacet_status tacet_calibrate_laplace(double *scale, double eps, double sensitivi
 }
 
 tacet_status tacet_gdp_from_pure(double *mu, double eps, tacet_error *err) {
-    const tacet_status s = check(eps, "eps", err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    TACET_OR_RETURN(check(eps, "eps", err));
     /* The least x = mu/2 with Phi(-x) <= 1/(1 + e^eps). Near the centre compare 1 - 2 Phi(-x) = erf(x/sqrt 2) with
      * tanh(eps/2), in the tail the logarithms: each keeps its digits where it is used. */
     const double centre = tanh(0.5 * eps) * (1.0 + 16.0 * DBL_EPSILON);
@@ -330,10 +324,7 @@ tacet_status tacet_gdp_compose(double *mu, const double *sigmas, const double *s
     double largest = 0.0;
     for (size_t i = 0; i < count; i++) {
         double one = 0.0;
-        const tacet_status s = mu_of(&one, sigmas[i], sensitivities[i], err);
-        if (s != TACET_OK) {
-            return s;
-        }
+        TACET_OR_RETURN(mu_of(&one, sigmas[i], sensitivities[i], err));
         largest = fmax(largest, one);
     }
     double sum = 0.0; /* of squares relative to the largest, which cannot overflow */

@@ -149,10 +149,7 @@ const char *tacet__charge_text(const tacet_charge *charge, size_t i) {
 static tacet_status check_texts(const tacet_charge *c, tacet_error *err) {
     for (size_t i = 0; i < TACET__CHARGE_TEXTS; i++) {
         const tacet__charge_field *f = &tacet__charge_fields[i];
-        const tacet_status status = check_text(tacet__charge_text(c, i), f->name, f->least, f->most, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(check_text(tacet__charge_text(c, i), f->name, f->least, f->most, err));
     }
     const bool group = c->group != NULL && c->group[0] != '\0';
     const bool part = c->part != NULL && c->part[0] != '\0';

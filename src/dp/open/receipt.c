@@ -214,10 +214,7 @@ tacet_status tacet_receipt_rotate(char **secret, char **public_text, const char 
 tacet_status tacet_receipt_revoke(char **public_text, const char *ring_text, const char *key, tacet_error *err) {
     json_t *ring = NULL;
     *public_text = NULL;
-    const tacet_status status = parse(&ring, ring_text, strlen(ring_text), RING, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(parse(&ring, ring_text, strlen(ring_text), RING, err));
     json_t *entry = find_key(ring, key); /* of a whole ring: a broken one has no keys */
     if (entry == NULL) {
         json_decref(ring);
@@ -529,10 +526,7 @@ static tacet_status follow_proof(unsigned char **body, size_t *size, uint64_t *s
     char hex[HASH_HEX] = "";
     json_t *object = NULL;
     *body = NULL;
-    tacet_status status = parse(&object, proof, length, PROOF, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(parse(&object, proof, length, PROOF, err));
     const json_t *list = json_object_get(object, "path");
     const size_t steps = json_array_size(list);
     const char *text = json_string_value(json_object_get(object, "body"));

@@ -218,10 +218,7 @@ static void learn(averaging *self, size_t ticket, double value) {
 
 static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
     averaging *self = object;
-    const tacet_status status = open_ticket(self, ticket, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(open_ticket(self, ticket, err));
     if (!isfinite(value) || fabs(value) > VALUE_MOST) {
         return tacet__fail(err, TACET_INVALID, "a value is not finite, or beyond 1e150");
     }
@@ -496,10 +493,7 @@ tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowle
 tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_settings *s, bool plain,
                                       tacet_error *err) {
     *out = NULL;
-    tacet_status status = check_settings(s, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_settings(s, err));
     averaging *self = TACET__ZALLOC(averaging, 1);
     if (self == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the modeler");
@@ -515,8 +509,9 @@ tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_se
     self->random_first = s->random_first;
     self->seed = self->l.seed = s->seed;
     double *sd = TACET__ZALLOC(double, self->l.holders * s->d);
-    status = sd != NULL && allocate(self, s) ? take_initial(self, s, err)
-                                             : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);
+    tacet_status status = sd != NULL && allocate(self, s)
+                              ? take_initial(self, s, err)
+                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);
     if (status == TACET_OK) {
         take_holders(&self->l, plain ? NULL : sd, s);
         status = tacet__averaging_place(&self->l, s->rows, s->ld, sd, s->low, s->high, !plain, err);

@@ -178,10 +178,7 @@ tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const 
     char path[TACET__PATH];
     size_t lines = 0;
     *out = (tacet__journal){.fd = -1};
-    tacet_status status = tacet__path(path, folder, "journal.jsonl", err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__path(path, folder, "journal.jsonl", err));
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         return tacet__fail(err, TACET_IO, "%s cannot be made: %s", folder, strerror(errno));
     }
@@ -189,9 +186,9 @@ tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const 
     if (out->fd < 0) {
         return tacet__fail(err, TACET_IO, "%s cannot be opened: %s", path, strerror(errno));
     }
-    status = flock(out->fd, LOCK_EX | LOCK_NB) == 0
-                 ? TACET_OK
-                 : tacet__fail(err, TACET_BUSY, "another run uses the state folder %s", folder);
+    tacet_status status = flock(out->fd, LOCK_EX | LOCK_NB) == 0
+                              ? TACET_OK
+                              : tacet__fail(err, TACET_BUSY, "another run uses the state folder %s", folder);
     TACET_THEN(status, replay(out, settings, &lines, err));
     if (status == TACET_OK && lines == 0) {
         status = begin(out, settings, err);

@@ -201,11 +201,8 @@ static tacet_status load_kept(tacet_manifest *out, char **text, double **rows, c
 
 static tacet_status fetch_anew(tacet_remote *r, tacet_manifest *out, char **text, double **rows,
                                const char *manifest_path, const char *release_path, tacet_error *err) {
-    tacet_status status = fetch_manifest(r, out, text, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = fetch_release(r, rows, out, release_path, err);
+    TACET_OR_RETURN(fetch_manifest(r, out, text, err));
+    tacet_status status = fetch_release(r, rows, out, release_path, err);
     TACET_THEN(status, tacet_file_write(manifest_path, *text, false, err));
     if (status != TACET_OK) {
         tacet_manifest_clear(out);

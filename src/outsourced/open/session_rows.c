@@ -101,10 +101,7 @@ static tacet_status take_all(tacet__session *r, tacet_error *err) {
 tacet_status tacet__session_rows(tacet__session *r, tacet_error *err) {
     const tacet_manifest *m = r->holders[0].manifest;
     for (size_t h = 1; h < r->holder_count; h++) {
-        const tacet_status status = check_same(m, r->holders[h].manifest, h + 1, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(check_same(m, r->holders[h].manifest, h + 1, err));
     }
     r->d = tacet_manifest_coordinates(m);
     r->low = TACET__ZALLOC(double, r->d);

@@ -180,10 +180,7 @@ static tacet_status read_rows(double *rows, tacet_csv *csv, const tacet_manifest
     }
     bool found = false;
     for (size_t j = 0;; j++) {
-        const tacet_status status = tacet_csv_next(csv, &found, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(tacet_csv_next(csv, &found, err));
         if (!found || j == m->rows) {
             return !found && j == m->rows
                        ? TACET_OK

@@ -130,10 +130,7 @@ static tacet_status set_paths(tacet__curate *job, tacet_error *err) {
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     const tacet_law *law = form_of(s)->law;
-    const tacet_status status = tacet__curate_mechanism(&job->mechanism, &job->bound, &job->shape, s, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__curate_mechanism(&job->mechanism, &job->bound, &job->shape, s, err));
     const double scale = tacet_mechanism_scale(job->mechanism);
     m->scale = law->density == TACET_DENSITY_EUCLIDEAN ? scale : 0;
     m->sigma = law->spread(scale, job->shape.numbers);
@@ -184,11 +181,9 @@ static tacet_status open_there(tacet_ledger **book, tacet__curate *job, tacet_er
 static tacet_status mint_noise(tacet__curate *job, tacet_error *err) {
     tacet_error why = {0};
     tacet_ledger *book = NULL;
-    tacet_status status = open_there(&book, job, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = book != NULL ? tacet__ledger_peek(book, &job->mint, job->place.ticket, &why) : TACET_NOT_FOUND;
+    TACET_OR_RETURN(open_there(&book, job, err));
+    tacet_status status =
+        book != NULL ? tacet__ledger_peek(book, &job->mint, job->place.ticket, &why) : TACET_NOT_FOUND;
     tacet_ledger_close(book);
     if (status == TACET_NOT_FOUND) {
         status = tacet__mint_fresh(&job->mint, err);

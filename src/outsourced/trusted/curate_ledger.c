@@ -130,10 +130,7 @@ tacet_status tacet__curate_ledger_open(tacet_ledger **out, const tacet__curate_p
     if (!tacet__curate_counts(s)) {
         return tacet_ledger_open(out, place->ledger, ledger, err);
     }
-    const tacet_status status = s->new_budget == NULL ? check_manifest(place, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(s->new_budget == NULL ? check_manifest(place, err) : TACET_OK);
     if (s->engine != NULL) {
         return tacet__registry_reopen(out, place->ledger, ledger, err);
     }
@@ -241,10 +238,7 @@ tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_sett
         settings->folder == NULL) {
         return tacet__fail(err, TACET_INVALID, "a table and a folder are needed");
     }
-    const tacet_status status = tacet__curate_ledger_path(&place, settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__curate_ledger_path(&place, settings, err));
     return snprintf(out, size, "%s", place.ledger) < (int)size
                ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "no room for the ledger's path");

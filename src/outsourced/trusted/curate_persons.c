@@ -46,10 +46,7 @@ tacet_status tacet__curate_choose_rows(tacet__curate_pass *pass, tacet_error *er
         for (size_t i = 0; i < tacet__curate_block_rows(pass, k); i++) {
             const size_t at = pass->read_starts[k] + i;
             bool keep = false;
-            const tacet_status status = tacet__persons_keep(pass->persons, &keep, pass->people[k][i], err);
-            if (status != TACET_OK) {
-                return status;
-            }
+            TACET_OR_RETURN(tacet__persons_keep(pass->persons, &keep, pass->people[k][i], err));
             pass->kept[at / 8] |= (unsigned char)(keep << at % 8);
             kept += keep;
         }

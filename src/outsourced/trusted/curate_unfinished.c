@@ -66,10 +66,7 @@ static bool is_there(int fd, const char *path) {
 }
 
 tacet_status tacet__curate_hold(tacet__curate_place *place, tacet_error *err) {
-    const tacet_status status = set_path(place, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(set_path(place, err));
     for (int i = 0; i < TRIES; i++) {
         const int fd = open(place->unfinished, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (fd < 0) {

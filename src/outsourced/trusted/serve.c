@@ -176,17 +176,14 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
     if (settings->keys == NULL || settings->listen == NULL || settings->desk.folder == NULL) {
         return tacet__fail(err, TACET_INVALID, "a curator needs a release, keys and an address to listen at");
     }
-    tacet_status status = tacet__desk_page_check(&settings->page, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__desk_page_check(&settings->page, err));
     tacet_curator *c = TACET__ZALLOC(tacet_curator, 1);
     if (c == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curator");
     }
     c->log = settings->log;
     (void)pthread_mutex_init(&c->service.lock, NULL);
-    status = load(c, settings, err);
+    tacet_status status = load(c, settings, err);
     tacet_desk_settings desk = settings->desk;
     if (desk.missed == NULL) {
         desk.missed = say_missed;

@@ -116,10 +116,7 @@ static void name_columns(json_t *model, const tacet__definition *def) {
 tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, const tacet__definition *def,
                                        tacet_error *err) {
     char *text = NULL;
-    const tacet_status status = tacet_contextual_model_encode(model, &text, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_contextual_model_encode(model, &text, err));
     json_t *value = json_loads(text, 0, NULL);
     free(text);
     if (value != NULL && !json_object_get(value, "space")) {
@@ -142,10 +139,7 @@ tacet_status tacet__central_spent(const tacet__learner *learner, const tacet__de
     tacet_ledger_totals t;
     char head[2 * TACET_HASH_BYTES + 1];
     (void)def;
-    const tacet_status status = tacet_ledger_total(((const central *)learner->self)->ledger, &t, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_ledger_total(((const central *)learner->self)->ledger, &t, err));
     tacet__hash_hex(head, t.head);
     *out = json_pack("{ss sf sf sf sf sI sI sI ss}", "kept_by", "the trusted store", "budget_eps", t.budget_eps,
                      "budget_delta", t.budget_delta, "spent_eps", t.eps, "spent_delta", t.delta, "entries",

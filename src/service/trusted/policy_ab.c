@@ -63,10 +63,7 @@ static tacet_status ab_create(tacet__learner *out, const tacet__definition *def,
     tacet_ab_study_settings s;
     (void)size;
     describe(&s, def);
-    const tacet_status status = tacet__central_start(out, def, ledger, snapshot == NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__central_start(out, def, ledger, snapshot == NULL, err));
     const tacet_ask ask = tacet__central_ask(out->self, "sums of rewards of an A/B study", "reward,whether reported");
     return tacet_ab_study_create(&out->policy, &s, &ask, err);
 }

@@ -144,10 +144,7 @@ static tacet_status fixed_outlook(const tacet__definition *def, json_t **out, ta
         return TACET_OK;
     }
     const tacet_central_arms arms = tacet__definition_arms(def);
-    const tacet_status status = tacet_central_direct_outlook(&o, &arms, def->rounds, def->round_eps, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_central_direct_outlook(&o, &arms, def->rounds, def->round_eps, err));
     *out = json_pack("{sI sI sb sf}", "each", (json_int_t)def->each, "points", (json_int_t)(def->rounds / def->each),
                      "even", o.even ? 1 : 0, "gain", o.gain * (def->reward_hi - def->reward_lo));
     if (*out != NULL && o.even && o.rounds_needed > 0) {

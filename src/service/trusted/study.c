@@ -52,12 +52,9 @@ tacet_status tacet_study_outlook(char **out, const char *definition, size_t size
     tacet__definition def;
     json_t *body = NULL;
     *out = NULL;
-    tacet_status status = tacet__definition_decode(&def, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__definition_decode(&def, definition, size, err));
     const tacet__policy_kind *kind = tacet__policy_find(tacet__service_kinds, &def);
-    status = kind != NULL && kind->outlook != NULL ? kind->outlook(&def, &body, err) : TACET_OK;
+    tacet_status status = kind != NULL && kind->outlook != NULL ? kind->outlook(&def, &body, err) : TACET_OK;
     if (status == TACET_OK && body == NULL) {
         status = tacet__fail(err, TACET_UNSUPPORTED, "an outlook is of a central study without contexts");
     }
@@ -70,14 +67,11 @@ tacet_status tacet_study_create(char **name, const char *store, const char *defi
     tacet__definition def;
     char *canonical = NULL;
     *name = NULL;
-    tacet_status status = tacet__definition_decode(&def, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__definition_decode(&def, definition, size, err));
     char *called = strdup(def.name);
     tacet__definition_clear(&def);
-    status = called != NULL ? tacet_study_add(&canonical, &place, definition, size, err)
-                            : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    tacet_status status = called != NULL ? tacet_study_add(&canonical, &place, definition, size, err)
+                                         : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
     free(canonical);
     if (status != TACET_OK) {
         free(called);

@@ -82,10 +82,7 @@ static void become_program(const char *command, int in, int out, int errors) {
 static tacet_status start(const pool *p, worker *w, tacet_error *err) {
     int to[2], from[2];
     char *text = NULL;
-    tacet_status s = tacet_tune_setting_text(&text, p->space, w->record, err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    TACET_OR_RETURN(tacet_tune_setting_text(&text, p->space, w->record, err));
     if (pipe2(to, O_CLOEXEC) != 0) {
         free(text);
         return tacet__fail(err, TACET_IO, "no pipe for the program");

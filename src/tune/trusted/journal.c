@@ -73,10 +73,7 @@ static void chain(unsigned char hash[HASH], const unsigned char head[HEAD], cons
 
 static tacet_status begin_file(tacet__tune_journal *j, const unsigned char *settings, tacet_error *err) {
     char folder[TACET__PATH];
-    const tacet_status s = tacet__folder_of(folder, j->path, err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    TACET_OR_RETURN(tacet__folder_of(folder, j->path, err));
     if (ftruncate(j->file, 0) != 0 || lseek(j->file, 0, SEEK_SET) != 0 || !write_all(j->file, MAGIC_TEXT, MAGIC) ||
         !write_all(j->file, settings, HASH) || fsync(j->file) != 0) {
         return failed_io(j, "cannot write", err);

@@ -70,10 +70,7 @@ static const rule *rule_for(double strength, size_t evaluations, bool flat) {
 
 tacet_status tacet_tune_plan_get(tacet_tune_plan *out, const tacet_tune_settings *s, tacet_error *err) {
     memset(out, 0, sizeof *out);
-    const tacet_status status = check(s, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(s, err));
     const double kept = nearbyint(s->kept * (double)s->records);
     out->kept = s->kept > 0 && kept < 1 ? 1 : (size_t)kept;
     out->searched = s->records - out->kept;

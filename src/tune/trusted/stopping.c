@@ -47,10 +47,7 @@ tacet_status tacet_stopping_price(tacet_select *out, const tacet_stopping_settin
     if ((s->eps > 0) == (s->rho > 0)) {
         return tacet__fail(err, TACET_INVALID, "what has one run: eps, or rho with delta?");
     }
-    const tacet_status status = tacet__stopping_law(out, s->runs, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__stopping_law(out, s->runs, err));
     return s->eps > 0 ? tacet_select_pure(out, s->eps, err) : tacet_select_zcdp(out, s->rho, s->delta, err);
 }
 
@@ -92,10 +89,7 @@ static tacet_status encode_answer(const tacet_stopping *s, tacet_blob *out, tace
 
 static tacet_status decode_answer(tacet_stopping *s, const tacet_blob *memo, tacet_error *err) {
     tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, memo->data, memo->size, ANSWER, ANSWER_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_begin(&r, memo->data, memo->size, ANSWER, ANSWER_VERSION, err));
     s->best_score = tacet__read_f64(&r);
     const size_t count = tacet__read_size(&r, TACET_SPACE_COLUMNS);
     if (count != s->space.count) {
@@ -201,11 +195,8 @@ tacet_status tacet_stopping_tell(tacet_stopping *s, size_t run, double score, bo
     if (s->done || run >= s->runs || s->places[run] != 1) {
         return tacet__fail(err, TACET_STATE, "this run was not begun, or was told before");
     }
-    const tacet_status status =
-        s->journal != NULL ? tacet__tune_journal_append(s->journal, run, &score, sizeof score, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(s->journal != NULL ? tacet__tune_journal_append(s->journal, run, &score, sizeof score, err)
+                                       : TACET_OK);
     take_score(s, run, score);
     if (best != NULL) {
         *best = s->best_run == run;

@@ -62,10 +62,7 @@ static void split_records(tacet_tune *t) {
 static tacet_status hash_settings(const tacet_tune *t, unsigned char out[TACET__TUNE_JOURNAL_KEY], tacet_error *err) {
     char text[512];
     char *space = NULL;
-    const tacet_status status = tacet_space_encode(&t->space, &space, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_space_encode(&t->space, &space, err));
     const tacet_tune_settings *s = &t->s;
     (void)snprintf(text, sizeof text, "%zu %.17g %.17g %d %.17g %zu %.17g %.17g %.17g %d %llu %s", s->records, s->lower,
                    s->upper, s->minimize, s->eps, s->evaluations, s->kept, s->level, s->contrast, s->flat,

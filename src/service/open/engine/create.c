@@ -93,11 +93,8 @@ static tacet_status explain_taken(tacet__studies *store, const char *name, tacet
 static tacet_status read_definition(const tacet__engine_settings *settings, tacet__definition *def, char **text,
                                     const char *definition, size_t size, tacet_error *err) {
     *text = NULL;
-    tacet_status status = tacet__definition_decode(def, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__policy_check(settings->kinds, def, err);
+    TACET_OR_RETURN(tacet__definition_decode(def, definition, size, err));
+    tacet_status status = tacet__policy_check(settings->kinds, def, err);
     TACET_THEN(status, tacet__policy_try(tacet__policy_find(settings->kinds, def), def, err));
     TACET_THEN(status, tacet__definition_encode(def, text, err));
     if (status != TACET_OK) {
@@ -137,12 +134,9 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
         *out = NULL;
     }
     char *text = NULL;
-    tacet_status status = read_definition(settings, &def, &text, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(read_definition(settings, &def, &text, definition, size, err));
     tacet__studies *store = NULL;
-    status = tacet__studies_open(&store, &settings->store, err);
+    tacet_status status = tacet__studies_open(&store, &settings->store, err);
     TACET_THEN(status, add_study(store, settings, &def, text, err));
     tacet__studies_close(store);
     tacet__definition_clear(&def);
@@ -179,12 +173,9 @@ tacet_status tacet__study_make(tacet__studies **kept, const tacet__engine_settin
     json_t *outlook = NULL;
     char *text = NULL;
     *out = NULL;
-    tacet_status status = read_definition(settings, &def, &text, definition, size, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(read_definition(settings, &def, &text, definition, size, err));
     const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, &def);
-    status = kind->outlook != NULL ? kind->outlook(&def, &outlook, err) : TACET_OK;
+    tacet_status status = kind->outlook != NULL ? kind->outlook(&def, &outlook, err) : TACET_OK;
     status = status != TACET_OK || dry ? status : add_to_kept(kept, settings, &def, text, err);
     tacet__definition_clear(&def);
     if (status == TACET_OK) {

@@ -3,6 +3,7 @@
  * Ring: service. The same engine, log and locks as a server's, so both may be at work on one store.
  * Cost: loading the policy and replaying what its newest snapshot does not have. */
 #include "service/open/engine/engine.h"
+#include "core/fail.h"
 
 #include <pthread.h>
 
@@ -44,11 +45,8 @@ tacet_status tacet__engine_ask(tacet__engine *engine, const char *study, tacet__
 tacet_status tacet__engine_once(const tacet__engine_settings *settings, const char *study, tacet__job *job,
                                 tacet_error *err) {
     tacet__engine *engine = NULL;
-    tacet_status status = tacet__engine_open(&engine, settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__engine_ask(engine, study, job, err);
+    TACET_OR_RETURN(tacet__engine_open(&engine, settings, err));
+    tacet_status status = tacet__engine_ask(engine, study, job, err);
     tacet__engine_close(engine);
     return status;
 }

@@ -23,11 +23,8 @@ tacet__event tacet__settled_event(tacet__event_kind kind, const tacet__suggestio
 }
 
 static tacet_status give_up(tacet__replica *r, tacet__batch *b, const tacet__suggestion *s) {
-    tacet_status status = tacet__replica_keep(r, b);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet_policy_drop(r->learner.policy, s->event.number, &b->err);
+    TACET_OR_RETURN(tacet__replica_keep(r, b));
+    tacet_status status = tacet_policy_drop(r->learner.policy, s->event.number, &b->err);
     if (status != TACET_OK) {
         return status == TACET_NO_MEMORY ? status : TACET_CORRUPT; /* the log says that it waits */
     }
@@ -116,14 +113,11 @@ tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error 
 /* One round, whatever its age. One that has expired already is no failure: whoever asks may have asked before. */
 static tacet_status expire_one(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     tacet__suggestion s;
-    tacet_status status = tacet__studies_suggestion(r->store, &r->study, &s, job->number, &job->err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__studies_suggestion(r->store, &r->study, &s, job->number, &job->err));
     if (s.observed) {
         return tacet__fail(&job->err, TACET_CONFLICT, "the round was reported: its ticket is not open any more");
     }
-    status = s.expired ? TACET_OK : give_up(r, b, &s);
+    tacet_status status = s.expired ? TACET_OK : give_up(r, b, &s);
     job->number = status == TACET_OK && !s.expired;
     return status;
 }

@@ -24,10 +24,7 @@ static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *
 static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     tacet__suggestion s;
     job->uncounted = r->study.reports_private;
-    tacet_status status = find(r, job, &s);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(find(r, job, &s));
     if (job->failed && r->def.trust == TACET_TRUST_LOCAL) {
         return tacet__fail(
             &job->err, TACET_INVALID,
@@ -57,9 +54,10 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
-    status = s.event.null ? tacet_policy_drop(r->learner.policy, s.event.number, &job->err)
-                          : tacet_policy_observe(r->learner.policy, s.event.number,
-                                                 tacet__definition_towards(&r->def, job->value), &job->err);
+    tacet_status status = s.event.null
+                              ? tacet_policy_drop(r->learner.policy, s.event.number, &job->err)
+                              : tacet_policy_observe(r->learner.policy, s.event.number,
+                                                     tacet__definition_towards(&r->def, job->value), &job->err);
     if (status == TACET_OK) {
         tacet__event event = tacet__settled_event(TACET__EVENT_OBSERVE, &s);
         event.value = job->value;
@@ -129,17 +127,14 @@ static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job)
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
-    tacet_status status = r->kind->release(&r->learner, &r->def, &job->body, &job->err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(r->kind->release(&r->learner, &r->def, &job->body, &job->err));
     char *text = json_dumps(job->body, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     if (text == NULL) {
         return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making a release");
     }
     tacet__event event = {
         .kind = TACET__EVENT_RELEASE, .index = TACET__NO_INDEX, .body = text, .body_size = strlen(text)};
-    status = tacet__replica_append(r, b, &event);
+    tacet_status status = tacet__replica_append(r, b, &event);
     job->number = event.number;
     free(text);
     return status;

@@ -213,10 +213,7 @@ static tacet_status over_grid(const released *model, json_t *points, const view 
         if (flat) {
             record[job->y] = grid_value(&v->columns[job->y], i / nx, ny);
         }
-        const tacet_status status = predict_record(model, v, &mean, &sd, record, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(predict_record(model, v, &mean, &sd, record, err));
         if (!add_point(points, record, v->count, mean, sd)) {
             return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
         }
@@ -249,12 +246,9 @@ static tacet_status describe_model(view *v, const released *model, const tacet__
 static tacet_status draw_model(const tacet__replica *r, const released *model, const json_t *release, tacet__job *job) {
     double record[COLUMNS_MOST];
     view v;
-    tacet_status status = describe_model(&v, model, &r->def, &job->err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(describe_model(&v, model, &r->def, &job->err));
     json_t *points = json_array();
-    status = choose_record(record, &v, &r->def, job, release, &job->err);
+    tacet_status status = choose_record(record, &v, &r->def, job, release, &job->err);
     json_t *through = status == TACET_OK ? tacet__reals_json(record, v.count) : NULL;
     TACET_THEN(status, over_grid(model, points, &v, record, job, &job->err));
     if (status == TACET_OK) {

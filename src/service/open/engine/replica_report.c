@@ -32,10 +32,7 @@ static tacet_status check_study(const tacet__replica *r, tacet_error *err) {
 tacet_status tacet__replica_grants(tacet__replica *r, tacet__job *job) {
     unsigned char key[TACET__STUDY_SECRET_BYTES], lasting[TACET__STUDY_SECRET_BYTES];
     const uint64_t expires = seconds_now(r) + TACET__GRANT_SECONDS;
-    const tacet_status status = check_study(r, &job->err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_study(r, &job->err));
     json_t *grants = json_array();
     tacet__studies_ticket_key(key, &r->study, r->study.head + 1);
     tacet__studies_ticket_key(lasting, &r->study, 0);

@@ -73,11 +73,8 @@ tacet_status tacet__studies_audit(tacet__studies *studies, uint64_t *number, con
     }
     (void)snprintf(line.who, sizeof line.who, "%s", who);
     (void)snprintf(line.what, sizeof line.what, "%s", what);
-    tacet_status status = tacet__half_begin(open, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__half_end(open, append_line(open, &line, err), err);
+    TACET_OR_RETURN(tacet__half_begin(open, false, err));
+    tacet_status status = tacet__half_end(open, append_line(open, &line, err), err);
     if (status == TACET_OK && number != NULL) {
         *number = line.number;
     }

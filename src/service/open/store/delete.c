@@ -25,11 +25,8 @@ static tacet_status bury(tacet__half *half, uint64_t number, const char *name, u
     char grave[TACET__GRAVE];
     tacet__study there;
     name_of_grave(grave, name, open_number);
-    tacet_status status = tacet__half_begin(half, true, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__read_head(half, &there, number, true, err);
+    TACET_OR_RETURN(tacet__half_begin(half, true, err));
+    tacet_status status = tacet__read_head(half, &there, number, true, err);
     if (status == TACET_OK && head != NULL && there.head != *head) {
         status = tacet__fail(err, TACET_BUSY, "the study went on meanwhile");
     }

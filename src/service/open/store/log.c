@@ -141,12 +141,10 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     if (half == NULL) {
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
-    tacet_status status = tacet__part_begin(studies, half, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__part_begin(studies, half, err));
     tacet__query_bind_int(half->queries[TACET__Q_STUDY_LOCK], 1, (int64_t)study->number);
-    status = studies->wish_count > 0 ? tacet__query_ahead(half->queries[TACET__Q_STUDY_LOCK], err) : TACET_OK;
+    tacet_status status =
+        studies->wish_count > 0 ? tacet__query_ahead(half->queries[TACET__Q_STUDY_LOCK], err) : TACET_OK;
     TACET_THEN(status, tacet__ask_wishes(studies, half, study->number, err));
     TACET_THEN(status, tacet__read_head(half, study, study->number, true, err));
     if (status == TACET_OK && !study->checked) {
@@ -287,10 +285,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     if (event->key != NULL) {
         tacet__hash_key(key, study, event->key, event->key_size);
     }
-    tacet_status status = check_append(studies, study, event, key, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_append(studies, study, event, key, err));
     event->seq = study->head + 1;
     event->time = (uint64_t)time(NULL);
     if (event->kind == TACET__EVENT_RELEASE) {
@@ -301,7 +296,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     studies->touched = true;
     memcpy(event->hash, study->hash, sizeof event->hash);
     tacet__chain(event->hash, event);
-    status = insert_event(studies, event, err);
+    tacet_status status = insert_event(studies, event, err);
     TACET_THEN(status, insert_finders(studies, event, key, err));
     TACET_THEN(status, tacet__count_held(studies, event, err));
     if (status != TACET_OK) {
@@ -318,16 +313,13 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
 
 tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *study, const void *bytes, size_t size,
                                          tacet_error *err) {
-    tacet_status status = writing(studies, study, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(writing(studies, study, err));
     studies->touched = true;
     tacet__query *add = studies->writing->queries[TACET__Q_SNAPSHOT_ADD];
     tacet__query *drop = studies->writing->queries[TACET__Q_SNAPSHOT_DROP];
     tacet__query_bind_int(add, 1, tacet__place(study->number, study->head));
     tacet__query_bind_bytes(add, 2, bytes, size);
-    status = tacet__query_send(add, err);
+    tacet_status status = tacet__query_send(add, err);
     if (status == TACET_OK) {
         tacet__query_bind_int(drop, 1, tacet__place(study->number, 0));
         tacet__query_bind_int(drop, 2, tacet__place(study->number, study->snapshot));

@@ -101,10 +101,7 @@ tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *stu
     if (study->model == TACET__STUDY_LOCAL) {
         return TACET_OK;
     }
-    const tacet_status status = tacet__read_head(&studies->open, &shown, study->open_number, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_head(&studies->open, &shown, study->open_number, false, err));
     return compare_hash(&studies->trusted, study, &shown, study->head, hash, err);
 }
 
@@ -160,13 +157,10 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
     tacet__study shown;
     unsigned char hash[TACET__EVENT_HASH_BYTES];
     *more = false;
-    tacet_status status = tacet__db_begin_rows(open->db, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__db_begin_rows(open->db, err));
     /* Under the open row's lock, so that two servers show the log one after the other, and each from where the other
      * stopped. */
-    status = tacet__read_head(open, &shown, study->open_number, true, err);
+    tacet_status status = tacet__read_head(open, &shown, study->open_number, true, err);
     /* Another server may have shown what was appended after `head` was read. */
     const uint64_t seq = status == TACET_OK ? tacet__shown_seq(study, &shown) : 0;
     const bool ahead = status == TACET_OK && seq > head->head;

@@ -22,10 +22,7 @@ static tacet_status salt_in(tacet__half *half, tacet__study *study, uint64_t num
         memcpy(bytes + size, study->salts[i].bytes, TACET__SALT_BYTES);
         size += TACET__SALT_BYTES;
     }
-    const tacet_status status = tacet__half_begin(half, true, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__half_begin(half, true, err));
     tacet__query_bind_int(query, 1, (int64_t)number);
     tacet__query_bind_bytes(query, 2, bytes, size);
     tacet__query_bind_int(query, 3, state);
@@ -38,13 +35,10 @@ static tacet_status unshow(tacet__studies *studies, const tacet__study *study, t
     tacet__query *drop = studies->open.queries[TACET__Q_SHOWN_DROP];
     tacet__query *set = studies->open.queries[TACET__Q_STUDY_UNSHOW];
     tacet__chain_start(start, study);
-    tacet_status status = tacet__half_begin(&studies->open, true, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__half_begin(&studies->open, true, err));
     tacet__query_bind_int(drop, 1, tacet__place(study->open_number, 0));
     tacet__query_bind_int(drop, 2, tacet__place(study->open_number + 1, 0));
-    status = tacet__query_run(drop, err);
+    tacet_status status = tacet__query_run(drop, err);
     if (status == TACET_OK) {
         tacet__query_bind_int(set, 1, (int64_t)study->open_number);
         tacet__query_bind_bytes(set, 2, start, sizeof start);

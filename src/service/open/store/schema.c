@@ -170,11 +170,8 @@ static tacet_status read_version(tacet__db *db, tacet__side side, int64_t *versi
 static tacet_status make_tables(tacet__half *half, tacet__side side, tacet_error *err) {
     int64_t version = 0;
     tacet__db *db = half->db;
-    tacet_status status = tacet__half_begin(half, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = read_version(db, side, &version, err);
+    TACET_OR_RETURN(tacet__half_begin(half, false, err));
+    tacet_status status = read_version(db, side, &version, err);
     if (status == TACET_OK && version == 0) {
         status = tacet__db_exec(db, TABLES[side == TACET__SIDE_OPEN][tacet__db_shared(db)], err);
     }
@@ -296,11 +293,8 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
                                "GRANT UPDATE ON study, snapshot, holder, shown TO tacet_open, tacet_trusted;"
                                "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
     const bool open = side == TACET__SIDE_OPEN;
-    tacet_status status = tacet__half_begin(half, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = open ? TACET_OK : tacet__db_exec(half->db, ROLES, err);
+    TACET_OR_RETURN(tacet__half_begin(half, false, err));
+    tacet_status status = open ? TACET_OK : tacet__db_exec(half->db, ROLES, err);
     TACET_THEN(status, tacet__db_exec(half->db, open ? OPEN : TRUSTED, err));
     return tacet__half_end(half, status, err);
 }

@@ -57,10 +57,7 @@ static tacet_status open_half(tacet__half *half, tacet__side side, const char *p
     if (url && strchr(place, '#') != NULL) {
         return tacet__fail(err, TACET_INVALID, "the URL of a store may not have a '#'");
     }
-    tacet_status status = url ? TACET_OK : see_folder(place, settings->create, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(url ? TACET_OK : see_folder(place, settings->create, err));
     const char *tail = open ? OPEN_FILE : TRUSTED_FILE;
     if (url) {
         tail = open ? OPEN_SCHEMA : TRUSTED_SCHEMA;
@@ -69,7 +66,7 @@ static tacet_status open_half(tacet__half *half, tacet__side side, const char *p
     if (path == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the store");
     }
-    status = tacet__half_open(half, side, path, settings, err);
+    tacet_status status = tacet__half_open(half, side, path, settings, err);
     sodium_memzero(path, strlen(path)); /* a URL may have a password */
     free(path);
     return status;
@@ -352,11 +349,8 @@ static tacet_status insert_study(tacet__half *half, tacet__study *study, bool se
 tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secret, tacet_error *err) {
     tacet__study there;
     tacet__study_init(&there);
-    tacet_status status = tacet__half_begin(half, false, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__find_study(half, &there, study->name, err);
+    TACET_OR_RETURN(tacet__half_begin(half, false, err));
+    tacet_status status = tacet__find_study(half, &there, study->name, err);
     if (status == TACET_NOT_FOUND) {
         status = insert_study(half, study, secret, err);
     } else if (status == TACET_OK) {
@@ -476,11 +470,8 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
 static tacet_status change_in(tacet__half *half, uint64_t number, int which, int64_t value, tacet_error *err) {
     tacet__study head;
     tacet__query *query = half->queries[which];
-    tacet_status status = tacet__half_begin(half, true, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__read_head(half, &head, number, true, err);
+    TACET_OR_RETURN(tacet__half_begin(half, true, err));
+    tacet_status status = tacet__read_head(half, &head, number, true, err);
     if (status == TACET_OK) {
         tacet__query_bind_int(query, 1, (int64_t)number);
         tacet__query_bind_int(query, 2, value);

@@ -101,12 +101,9 @@ tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__
     }
     memcpy(token.study, of, strlen(of));
     memcpy(token.label, called, strlen(called));
-    tacet_status status = begin(studies, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(begin(studies, err));
     draw(text, &token);
-    status = tacet__half_end(&studies->open, insert(&studies->open, &token, err), err);
+    tacet_status status = tacet__half_end(&studies->open, insert(&studies->open, &token, err), err);
     if (status != TACET_OK) {
         sodium_memzero(text, TACET__STUDIES_TOKEN_TEXT);
     }
@@ -189,10 +186,7 @@ tacet_status tacet__studies_token(tacet__studies *studies, tacet__token *out, ui
 /* The token of a number, and its row gone; in a transaction. */
 static tacet_status take_out(tacet__studies *studies, tacet__token *out, uint64_t id, tacet_error *err) {
     tacet__query *drop = studies->open.queries[TACET__Q_TOKEN_DROP];
-    const tacet_status status = tacet__studies_token(studies, out, id, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__studies_token(studies, out, id, err));
     tacet__query_bind_int(drop, 1, (int64_t)id);
     return tacet__query_run(drop, err);
 }
@@ -207,11 +201,8 @@ tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET
                                         uint64_t expires, uint64_t old_expires, tacet_error *err) {
     tacet__token token;
     memset(text, 0, TACET__STUDIES_TOKEN_TEXT);
-    tacet_status status = begin(studies, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = take_out(studies, &token, id, err);
+    TACET_OR_RETURN(begin(studies, err));
+    tacet_status status = take_out(studies, &token, id, err);
     if (status == TACET_OK && expired(&token)) {
         status = tacet__fail(err, TACET_NOT_FOUND, "the token of this number has expired");
     }

@@ -133,10 +133,7 @@ tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definitio
         spec.order = spec.ld_matrix = def->count;
         return tacet_kernel_create(out, &spec, err);
     }
-    tacet_status status = tacet_kernel_parse(&spec, def->kernel, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_kernel_parse(&spec, def->kernel, err));
     for (size_t c = 0; def->groups != NULL && c < d; c++) {
         spec.groups = def->groups;
         spec.group_count = def->groups[c] + 1 > spec.group_count ? def->groups[c] + 1 : spec.group_count;
@@ -256,10 +253,7 @@ tacet_status tacet__study_best(const tacet__policy_kind *kind, const tacet__lear
 tacet_status tacet__best_point(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                tacet_error *err) {
     tacet_recommendation best;
-    tacet_status status = tacet_policy_recommend(learner->policy, &best, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_policy_recommend(learner->policy, &best, err));
     double action[TACET__DEFINITION_DIMS] = {0};
     (void)tacet__domain_point(def, action, NULL, best.index);
     *out = json_pack("{ss sI so sf sf}", "kind", "best", "index", (json_int_t)best.index, "action",

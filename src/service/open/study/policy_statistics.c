@@ -57,10 +57,7 @@ static tacet_status statistics_best(const tacet__learner *learner, const tacet__
     double x[TACET_STATISTICS_DIMS_MOST];
     double mean = 0;
     double sd = 0;
-    const tacet_status status = tacet_statistics_model_best(learner->self, x, &mean, &sd, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_statistics_model_best(learner->self, x, &mean, &sd, err));
     *out = json_pack("{ss so sf sf}", "kind", "best", "action", tacet__reals_json(x, def->d), "mean", mean, "sd", sd);
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }

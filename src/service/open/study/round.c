@@ -31,10 +31,7 @@ tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t si
     if (size == 0) {
         return TACET_OK;
     }
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_begin(&r, bytes, size, NAME, VERSION, err));
     const size_t d = tacet__read_size(&r, MOST);
     const size_t count = tacet__read_size(&r, MOST);
     const size_t context_dim = tacet__read_size(&r, MOST);
@@ -53,7 +50,7 @@ tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t si
                                .context = context_dim > 0 ? out->numbers + d * count : NULL,
                                .context_dim = context_dim};
     tacet__read_f64s(&r, out->numbers, all);
-    status = tacet__read_end(&r, err);
+    tacet_status status = tacet__read_end(&r, err);
     if (status != TACET_OK) {
         tacet__round_clear(out);
     }

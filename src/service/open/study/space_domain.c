@@ -28,10 +28,7 @@ static tacet_status read_text(tacet_space *out, const json_t *space, tacet_error
 
 tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *space, size_t candidates,
                                       tacet_error *err) {
-    tacet_status status = read_text(&def->space, space, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(read_text(&def->space, space, err));
     for (size_t i = 0; i < def->space.count; i++) {
         tacet_space_column *c = &def->space.columns[i];
         c->unit = tacet_space_traits_of(c)->levels ? 1 : 0; /* coordinates from -1 to 1, whatever the unit */
@@ -50,7 +47,7 @@ tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *spac
     if (def->records == NULL || def->points == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study");
     }
-    status = tacet_space_spread(&def->space, def->records, &def->count, candidates, err);
+    tacet_status status = tacet_space_spread(&def->space, def->records, &def->count, candidates, err);
     for (size_t i = 0; i < def->count && status == TACET_OK; i++) {
         tacet_space_embed(&def->space, def->points + i * def->d, def->records + i * def->space.count);
     }
@@ -60,10 +57,7 @@ tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *spac
 }
 
 tacet_status tacet__space_context_read(tacet__definition *def, const json_t *space, tacet_error *err) {
-    const tacet_status status = read_text(&def->context_space, space, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(read_text(&def->context_space, space, err));
     for (size_t i = 0; i < def->context_space.count; i++) {
         tacet_space_column *c = &def->context_space.columns[i];
         c->unit = tacet_space_traits_of(c)->levels ? 1 : 0; /* coordinates from -1 to 1, whatever the unit */
