@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-audit. */
-#ifndef TACET_CLI_AUDIT_COMMANDS_H
-#define TACET_CLI_AUDIT_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -19,5 +18,3 @@ json_t *audit_json(const char *target, bool control, const tacet_audit_result *r
     "{wrong} wrong guesses)\n"
 
 cli_run cmd_audit, cmd_outsourced;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h - what all programs share: commands and options from one description (which also gives --help and the manual
  * page), JSON on stdout, messages on stderr, progress on a terminal only, and the four exit codes. */
-#ifndef TACET_CLI_COMMON_CLI_H
-#define TACET_CLI_COMMON_CLI_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -230,5 +229,3 @@ bool cli__read(cli_kind kind, void *target, const char *text);
 bool cli_number(double *out, const char *text);
 /* "A:B", two numbers; nothing is set when it is not that. */
 bool cli_pair(double *a, double *b, const char *text);
-
-#endif

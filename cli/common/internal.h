@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - between the files of cli/common. */
-#ifndef TACET_CLI_COMMON_INTERNAL_H
-#define TACET_CLI_COMMON_INTERNAL_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -18,5 +17,3 @@ void cli__options(const cli_option *options);
 typedef int cli__set(void *user, const char *name, const char *value);
 /* Every option of a file, in its order. Explains on stderr what is wrong. */
 int cli__config(const cli_command *command, const char *path, cli__set *set, void *user);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h - the name that was probably meant: begin, offer every name there is, then read `best`. */
-#ifndef TACET_CLI_COMMON_NEAREST_H
-#define TACET_CLI_COMMON_NEAREST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ typedef struct cli_nearest {
 
 void cli_nearest_begin(cli_nearest *search, const char *typed, size_t length);
 void cli_nearest_offer(cli_nearest *search, const char *name);
-
-#endif

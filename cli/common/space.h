@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* space.h - a space as every command is told it: --space FILE, or, of real numbers and categories, short options. */
-#ifndef TACET_CLI_COMMON_SPACE_H
-#define TACET_CLI_COMMON_SPACE_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -43,5 +42,3 @@ size_t cli_cells_check(const char *path, const tacet_space *space, const char *t
 bool cli_cells_told(const char *path, const tacet_space *space, const char *target, const cli_command *self);
 /* "", NA, ? and the like. */
 bool cli_cell_missing(const char *text);
-
-#endif

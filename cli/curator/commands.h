@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-curator. */
-#ifndef TACET_CLI_CURATOR_COMMANDS_H
-#define TACET_CLI_CURATOR_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -10,5 +9,3 @@
 int rehearsal_begin(const char *folder, const char **data, const cli_command *self);
 
 cli_run cmd_curate, cmd_serve, cmd_pending, cmd_answer, cmd_desk, cmd_space_draft, cmd_space_check;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-device, and the options of those over the wire. */
-#ifndef TACET_CLI_DEVICE_COMMANDS_H
-#define TACET_CLI_DEVICE_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -24,5 +23,3 @@ enum { SERVICE_PATIENCE = 30 };
          needed},                                                                                                      \
         CLI_MORE,                                                                                                      \
         CLI_OPT("patience", &(address).patience, "S", "Seconds to go on asking while the server is away. Default 30.")
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keys.h - `tacet curator init` and `tacet server init`: one command but for what is made beside the server's keys. */
-#ifndef TACET_CLI_KEYS_KEYS_H
-#define TACET_CLI_KEYS_KEYS_H
+#pragma once
 
 #include "common/cli.h"
 
 cli_run keys_curator, keys_server;
-
-#endif

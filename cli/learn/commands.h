@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-learn, and the options that say what is asked of a log. */
-#ifndef TACET_CLI_LEARN_COMMANDS_H
-#define TACET_CLI_LEARN_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 #include "common/space.h"
@@ -27,5 +26,3 @@ void learn_job_init(learn_job *job);
 size_t learn_job_options(learn_job *job, cli_option *options);
 /* Checks the options and makes the space; CLI_EXIT_OK, or the exit code of what was said. */
 int learn_job_check(learn_job *job, const cli_command *self);
-
-#endif

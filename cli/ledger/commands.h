@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-ledger. */
-#ifndef TACET_CLI_LEDGER_COMMANDS_H
-#define TACET_CLI_LEDGER_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -10,5 +9,3 @@ cli_run cmd_show, cmd_verify, cmd_export, cmd_keys, cmd_sign, cmd_prove, cmd_dis
 enum { LEDGER_TEXT_MOST = 1 << 24, LEDGER_PATH_MOST = 4096 }; /* bytes of a receipt, a ring, a manifest; of a path */
 /* The path of a file in a folder, when it is there; else NULL. */
 const char *ledger_in(char out[LEDGER_PATH_MOST], const char *folder, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows.h - a prediction for every row of a file, whatever the model. */
-#ifndef TACET_CLI_PREDICT_ROWS_H
-#define TACET_CLI_PREDICT_ROWS_H
+#pragma once
 
 #include "common/space.h"
 
@@ -18,5 +17,3 @@ typedef struct predicting {
 /* Prints the columns of the file, then the action and its predicted reward; with --json it adds them to `result`, which
  * it takes over. */
 int predict_rows(const predicting *p, const char *path, json_t *result, const cli_command *self);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - predictions from a released table of categories. */
-#ifndef TACET_CLI_PREDICT_TABLE_H
-#define TACET_CLI_PREDICT_TABLE_H
+#pragma once
 
 #include "common/space.h"
 
@@ -10,5 +9,3 @@
 /* The best action in a context, or in each context of a file; one of `context` and `data` is NULL. */
 int predict_table(const tacet_ab_model *model, const char *context, const char *data, bool all,
                   const cli_command *self);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-server. */
-#ifndef TACET_CLI_SERVER_COMMANDS_H
-#define TACET_CLI_SERVER_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -26,5 +25,3 @@ cli_run cmd_study_create, cmd_study_suggest, cmd_study_observe, cmd_study_status
             return cli_usage(self, "out of memory reading --store");                                                   \
         }                                                                                                              \
     } while (0)
-
-#endif

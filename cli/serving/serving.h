@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serving.h - what the programs that serve share: the options of the wire, signals, and a service that runs until it is
  * told to stop. */
-#ifndef TACET_CLI_SERVING_H
-#define TACET_CLI_SERVING_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -43,5 +42,3 @@ void serving_wait(const sigset_t *signals, tacet_log *log, tacet_status (*reload
  * metrics, which is in the folder of keys as metrics.token. */
 typedef tacet_status serving_start(tacet_server **out, const tacet_server_settings *settings, tacet_error *err);
 int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *ready);
-
-#endif

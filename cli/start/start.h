@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* start.h - between the files of tacet-start: answers, the table as its holder sees it, columns, and the commands that
  * are run. */
-#ifndef TACET_CLI_START_START_H
-#define TACET_CLI_START_START_H
+#pragma once
 
 #include "common/space.h"
 
@@ -90,5 +89,3 @@ void steps_write(steps *all, const step *s, const char *note, bool later);
  * Returns the exit code. */
 int steps_run(const steps *all, const step *s, json_t **out);
 void steps_print(const step *s, const char *indent);
-
-#endif

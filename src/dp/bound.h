@@ -9,8 +9,7 @@
  * Clipping is a total function, so that whether it fails tells nothing: a NaN becomes the middle of its range (the
  * origin for a norm), an infinity the nearer end (the origin for a norm, where it has no direction).
  * Proofs: src/dp/bounding.md. */
-#ifndef TACET_SRC_DP_BOUND_H
-#define TACET_SRC_DP_BOUND_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/core/status.h>
@@ -69,5 +68,3 @@ tacet_status tacet_bounded_create(tacet_bounded **out, const tacet_bound *bound,
 void tacet_bounded_free(tacet_bounded *bounded); /* wipes; NULL is allowed */
 /* Clips. INVALID: the wrong count; the bounded vector keeps its value. */
 tacet_status tacet_bounded_set(tacet_bounded *bounded, const tacet_raw *raw, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bound_internal.h - the inside of raw, bound and bounded, for the gate's own files (and a trusted file that computes
  * with raw numbers). Ring: gate. */
-#ifndef TACET_SRC_DP_BOUND_INTERNAL_H
-#define TACET_SRC_DP_BOUND_INTERNAL_H
+#pragma once
 
 #include "dp/bound.h"
 
@@ -41,5 +40,3 @@ static inline double tacet__box_clip(double x, double lower, double upper) {
 /* Sensitivity after every number was rounded to the nearest multiple of 2^grid_exponent, L2 and L1 (src/dp/
  * bounding.md, section 3). */
 void tacet__round_sensitivity(double *l2, double *l1, size_t count, int grid_exponent);
-
-#endif

@@ -8,8 +8,7 @@
  *   3. commits the answer durably, and only then returns it.
  * A run that is interrupted between 1 and 3 and repeated with the same data makes the same release; with other data it
  * is refused. Without a ledger only a seeded noise source is accepted, and the release says it is not private. */
-#ifndef TACET_SRC_DP_MECHANISM_H
-#define TACET_SRC_DP_MECHANISM_H
+#pragma once
 
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/open/release.h>
@@ -124,5 +123,3 @@ void tacet_table_give(tacet_table *table, const void *bytes, size_t size);
  * the ledger, so that it can be tried again. */
 TACET_MUST_CHECK tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err);
 void tacet_table_free(tacet_table *table); /* also without close; NULL is allowed */
-
-#endif

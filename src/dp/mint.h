@@ -3,8 +3,7 @@
  *
  * Included inside src/dp, by the audit ring (which attacks draws on made-up neighbours), and by tests; by no file
  * that holds anybody's data. Ring: gate. */
-#ifndef TACET_SRC_DP_MINT_H
-#define TACET_SRC_DP_MINT_H
+#pragma once
 
 #include "dp/open/release_mint.h"
 
@@ -26,5 +25,3 @@ tacet_status tacet__mechanism_draw(const tacet_mechanism *mechanism, tacet_noise
 /* rows x count raw numbers, clipped to the mechanism's box; Gaussian or Laplace. */
 tacet_status tacet__mechanism_draw_box(const tacet_mechanism *mechanism, tacet_noise *noise, double *out,
                                        const double *raw, size_t rows, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stopping.h - the secret coins of a choice among private runs: how many runs there are, and which settings they have.
  * Ring: gate, and of the trusted ring src/tune. Proof: src/dp/open/select.md. */
-#ifndef TACET_SRC_DP_STOPPING_H
-#define TACET_SRC_DP_STOPPING_H
+#pragma once
 
 #include <stdint.h>
 #include <tacet/dp/ledger.h>
@@ -21,5 +20,3 @@ tacet_status tacet__stopping_reserve(tacet_ledger *ledger, tacet_entry *entry, t
 uint64_t tacet__stopping_runs(const unsigned char key[TACET_MINT_BYTES], const tacet_select *law);
 /* Uniform numbers in [0, 1) for run `run`: secret, for the number of the winner's run would tell of K. */
 void tacet__stopping_uniforms(const unsigned char key[TACET_MINT_BYTES], uint64_t run, double *out, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_beside.h - the ledger of a file of records, when none is named: one, beside it. Ring: trusted. */
-#ifndef TACET_SRC_REGISTRY_LEDGER_BESIDE_H
-#define TACET_SRC_REGISTRY_LEDGER_BESIDE_H
+#pragma once
 
 #include "io/file/folder.h"
 
@@ -14,5 +13,3 @@ void tacet__ticket_name(char out[TACET__TICKET_NAME + 1], const char *ticket);
 /* A ledger that was named, elsewhere: leaves a link to it at `beside` unless something is there, so that whoever names
  * none next time is charged to the same. Where the folder cannot be written there is no link, and no error. */
 void tacet__beside_note(const char *beside, const char *ledger);
-
-#endif

@@ -2,8 +2,7 @@
 /* registry.h - which tables were released on this machine, and which ledger pays for them.
  * Ring: trusted. One budget belongs to one set of people, whatever their file is called: README.md has what is
  * recognised and what is not. */
-#ifndef TACET_SRC_REGISTRY_REGISTRY_H
-#define TACET_SRC_REGISTRY_REGISTRY_H
+#pragma once
 
 #include "io/file/folder.h"
 #include "registry/sketch.h"
@@ -42,5 +41,3 @@ tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *ro
 
 /* Whether the ledger has an entry of this number and hash (64 hex digits). NOT_FOUND: it has not, or is not there. */
 tacet_status tacet__registry_entry(const char *ledger, uint64_t seq, const char *hash, tacet_error *err);
-
-#endif

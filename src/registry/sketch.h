@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.h - a table as few numbers: enough to know it again, and to tell how many rows it shares with another one.
  * Ring: trusted. Keyed hashes: without the key they tell nothing of the rows. README.md has what is compared. */
-#ifndef TACET_SRC_REGISTRY_SKETCH_H
-#define TACET_SRC_REGISTRY_SKETCH_H
+#pragma once
 
 #include "core/codec.h"
 
@@ -49,5 +48,3 @@ void tacet__sketch_clear(tacet__sketch *sketch);
 /* In a stored state. What is read is the sketch's own, cleared by the caller whether it fails or not. */
 void tacet__sketch_write(tacet__writer *writer, const tacet__sketch *sketch);
 void tacet__sketch_read(tacet__reader *reader, tacet__sketch *sketch);
-
-#endif

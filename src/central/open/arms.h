@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arms.h - the points that a study without contexts chooses from: codes of a space's lattice, or places in a list.
  * Ring: open. In the learner's coordinates the range of a number is 2, and two levels are 1 apart. */
-#ifndef TACET_SRC_CENTRAL_OPEN_ARMS_H
-#define TACET_SRC_CENTRAL_OPEN_ARMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ uint64_t tacet__arms_anywhere(const tacet__arms *a, tacet_simrng *coin);
 uint64_t tacet__arms_neighbour(const tacet__arms *a, uint64_t code, double reach, tacet_simrng *coin);
 /* Codes that fill the domain evenly: *count of them, fewer where there are no more. NO_MEMORY. */
 tacet_status tacet__arms_spread(const tacet__arms *a, uint64_t *codes, size_t *count, tacet_error *err);
-
-#endif

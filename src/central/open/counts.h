@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counts.h - arms that tell nothing of each other: noisy counts of each, and Thompson draws. Ring: open.
  * README.md, (g). */
-#ifndef TACET_SRC_CENTRAL_OPEN_COUNTS_H
-#define TACET_SRC_CENTRAL_OPEN_COUNTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void tacet__counts_take(tacet__counts *c, const double *sums, double noise_var, 
 void tacet__counts_draw(const tacet__counts *c, double *out, tacet_simrng *coin);
 double tacet__counts_mean(const tacet__counts *c, size_t arm, double *sd);
 void tacet__counts_state(tacet__counts *c, tacet__state *s);
-
-#endif

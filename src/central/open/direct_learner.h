@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* direct_learner.h - what to try next over a space or a list, from rewards that were released one by one with known
  * noise. Ring: open. README.md, (f). Not thread-safe. */
-#ifndef TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
-#define TACET_SRC_CENTRAL_OPEN_DIRECT_LEARNER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,4 +46,3 @@ tacet_status tacet__direct_learner_best(tacet__direct_learner *learner, uint64_t
 tacet_status tacet__direct_learner_means(tacet__direct_learner *learner, double *mean, double *error, const double *X,
                                          size_t count, const uint64_t *codes, const double *values, size_t released,
                                          tacet_error *err);
-#endif

@@ -6,8 +6,7 @@
  * rounds were played and what they returned, with a posterior that knows the noise. Everything here is post-processing:
  * no choice of the settings below can harm privacy, only accuracy. Derivation, and what is proven of which:
  * src/central/README.md. Not thread-safe. A call that fails leaves the learner as it was. */
-#ifndef TACET_SRC_CENTRAL_OPEN_LEARNER_H
-#define TACET_SRC_CENTRAL_OPEN_LEARNER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ void tacet_central_learner_best(tacet_central_learner *learner, double *x, doubl
 const double *tacet_central_learner_theta(const tacet_central_learner *learner, double *level);
 /* Root mean square of the posterior's sd over the grid, in the rewards' units. */
 double tacet_central_learner_error(tacet_central_learner *learner);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learner_batches.h - the learner of central studies, which shapes the batch, makes its records, takes its release. All
  * else is central/open/learner.h. Ring: open. */
-#ifndef TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
-#define TACET_SRC_CENTRAL_OPEN_LEARNER_BATCHES_H
+#pragma once
 
 #include "central/open/learner.h"
 
@@ -26,5 +25,3 @@ void tacet__central_learner_state(void *learner, tacet__state *s);
 /* What ranks arms, for whoever scores them elsewhere: the logit's level and coefficients, their covariance (the lower
  * triangle, column after column), and how many standard deviations are added. */
 void tacet__central_learner_scoring(const tacet_central_learner *learner, double *theta, double *cov, double *width);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Arithmetic on public numbers alone. Judgements, not theorems: of a function they believe what src/central/README.md,
  * (f), says. */
-#ifndef TACET_SRC_CENTRAL_OPEN_OUTLOOK_H
-#define TACET_SRC_CENTRAL_OPEN_OUTLOOK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ typedef struct tacet_central_outlook {
 /* INVALID: a space of too many columns or levels, no rounds or too many, no eps. */
 tacet_status tacet_central_direct_outlook(tacet_central_outlook *out, const tacet_central_arms *arms, uint64_t rounds,
                                           double eps, tacet_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  *     beta_t = B sqrt(3 shift/rho^2 + 1) + kappa/rho + sqrt(ln det(V / (lambda + shift)) + 2 ln(2/zeta))  (Theorem 1).
  * The shift (Lemma 3's Lambda) makes the noise positive definite with high probability; the eigenvalues of the shifted
  * noise lie between shift and 3 shift. With exact sums, shift = kappa = 0: plain GP-UCB. Not thread-safe. */
-#ifndef TACET_SRC_CENTRAL_OPEN_PUBLISHED_UCB_H
-#define TACET_SRC_CENTRAL_OPEN_PUBLISHED_UCB_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ size_t tacet_published_ucb_dim(const tacet_published_ucb *ucb); /* (m+1)(m+2)/2 
 tacet_status tacet_published_ucb_update(tacet_published_ucb *ucb, const double *sums, tacet_error *err);
 /* The arm of the largest score, and that score. */
 size_t tacet_published_ucb_choose(tacet_published_ucb *ucb, double *score, const double *X, size_t ldx, size_t n);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape.h - along which directions a batch's sum is released, how strongly, and in how many numbers. Ring: open.
  * README.md, (c). */
-#ifndef TACET_SRC_CENTRAL_OPEN_SHAPE_H
-#define TACET_SRC_CENTRAL_OPEN_SHAPE_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/core/status.h>
@@ -30,5 +29,3 @@ double tacet__batch_noise_var(const tacet__batch_noise *noise, size_t k);
 tacet_status tacet__batch_shape(double *A, size_t *numbers, const double *S, double *P, size_t m, size_t n,
                                 double reward_var, const tacet__batch_noise *noise, size_t most, double *scratch,
                                 tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepwise.h - law of play and reward, learnt batch by batch from releases that are shaped for it. Ring: open.
  * README.md, (d). */
-#ifndef TACET_SRC_CENTRAL_OPEN_STEPWISE_H
-#define TACET_SRC_CENTRAL_OPEN_STEPWISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ const double *tacet__stepwise_theta(const tacet__stepwise *s); /* level, then m 
 void tacet__stepwise_state(tacet__stepwise *s, tacet__state *state);
 /* Its covariance: the lower triangle, column after column. */
 void tacet__stepwise_cov(const tacet__stepwise *s, double *out);
-
-#endif

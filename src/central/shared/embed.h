@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embed.h - the two vectors of a record, from its features: shared by the map and by devices, which have no map.
  * Ring: pure. */
-#ifndef TACET_SRC_CENTRAL_SHARED_EMBED_H
-#define TACET_SRC_CENTRAL_SHARED_EMBED_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ static inline void tacet__embed(double *out, const double *phi, size_t r, double
         out[r + i] = (1 - v) * one;
     }
 }
-
-#endif

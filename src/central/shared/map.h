@@ -6,8 +6,7 @@
  *     s = (v phi(x), (1 - v) phi(x))    in R^(2r),
  * phi being the leading r features. x is clipped to the domain, y to the range. Public, immutable: both halves of the
  * algorithm hold one. */
-#ifndef TACET_SRC_CENTRAL_SHARED_MAP_H
-#define TACET_SRC_CENTRAL_SHARED_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/core/status.h>
@@ -36,5 +35,3 @@ void tacet_central_map_record(const tacet_central_map *map, double *out, double 
 /* 64 bits that name the problem, for saved states: kernel, domain, range, how the features were made and how many.
  * From what was asked for, not from computed numbers, which differ in their last bits between machines. */
 unsigned long long tacet_central_map_print(const tacet_central_map *map);
-
-#endif

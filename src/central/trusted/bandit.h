@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bandit.h - the joint-DP bandit over decision sets: between policy.c, which plays, policy_state.c, which keeps it, and
  * model.c. Ring: trusted. */
-#ifndef TACET_SRC_CENTRAL_TRUSTED_BANDIT_H
-#define TACET_SRC_CENTRAL_TRUSTED_BANDIT_H
+#pragma once
 
 #include <stdint.h>
 #include "central/trusted/policy.h"
@@ -54,5 +53,3 @@ typedef struct tacet__central_learnt {
 tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_central_map *map,
                                       const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
                                       size_t size, tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* batches.h - records of growing batches in, one release a batch out through the gate. Ring: trusted. */
-#ifndef TACET_SRC_CENTRAL_TRUSTED_BATCHES_H
-#define TACET_SRC_CENTRAL_TRUSTED_BATCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ tacet_status tacet__batches_nothing(const tacet__batches *b, tacet_error *err);
 tacet_status tacet__batches_last(const tacet__batches *b, tacet_release **out, tacet_error *err);
 /* What it remembers (core/state.h): private. */
 void tacet__batches_state(tacet__batches *b, tacet__state *s);
-
-#endif

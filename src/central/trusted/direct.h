@@ -13,8 +13,7 @@
  * A sum is released inside the first suggestion after the last report of its rounds (the last ones with the last report
  * of all), under "<ticket>/<number>" in the group "<ticket>"; it is in the ledger before it is used, and rounds that
  * are reported again from an older state are given the same sum, whatever is reported. Not thread-safe. */
-#ifndef TACET_SRC_CENTRAL_TRUSTED_DIRECT_H
-#define TACET_SRC_CENTRAL_TRUSTED_DIRECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ uint64_t tacet_central_direct_tickets_left(const tacet_policy *policy);
 tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tacet_policy *policy,
                                         const tacet_kernel *kernel, const tacet_contextual_parts *about,
                                         const double *points, size_t count, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.h - a batch's sum through the gate: one release, by the mechanism that adds least noise to so many numbers.
  * Ring: trusted. */
-#ifndef TACET_SRC_CENTRAL_TRUSTED_GATE_H
-#define TACET_SRC_CENTRAL_TRUSTED_GATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool tacet__batch_gate_ahead(double eps, double delta, size_t piece);
  * records, and a ticket asked again of others is CONFLICT. *var: of each number. Errors of tacet_mechanism_run. */
 tacet_status tacet__batch_gate_run(tacet__batch_gate *gate, tacet_release **out, double *var, const tacet_ask *ask,
                                    uint64_t batch, const char *of, const double *sum, size_t k, tacet_error *err);
-
-#endif

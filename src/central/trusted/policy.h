@@ -15,8 +15,7 @@
  * transaction, not in the same one. Then what the ledger knows of is always in the log, and a replay can always follow
  * it. Proofs: src/central/README.md.
  * A ticket that is dropped (tacet_policy_drop) is one that is never reported: its round has no record. */
-#ifndef TACET_SRC_CENTRAL_TRUSTED_POLICY_H
-#define TACET_SRC_CENTRAL_TRUSTED_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ tacet_status tacet_central_published_create(tacet_policy **out, const tacet_feat
 /* The noise of the settings: *sigma is the paper's (entries of v), and (*eps, *delta) what it really guarantees. */
 tacet_status tacet_central_published_noise(double *sigma, double *eps, double *delta,
                                            const tacet_central_published_settings *settings, tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* published_tree.h - prefix sums through a binary tree of noise: Algorithm 2 of the paper. Ring: trusted. */
-#ifndef TACET_SRC_CENTRAL_TRUSTED_PUBLISHED_TREE_H
-#define TACET_SRC_CENTRAL_TRUSTED_PUBLISHED_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void tacet__tree_free(tacet__tree *tree); /* wipes; NULL is allowed */
  * Draws the noise of one node. */
 tacet_status tacet__tree_step(tacet__tree *tree, double *estimate, double *var, const double *x, tacet_noise *noise,
                               tacet_error *err);
-
-#endif

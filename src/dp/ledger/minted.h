@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* minted.h - reservations with the key of their noise. Ring: gate; and of the trusted ring those who draw for
  * themselves (the desk, the device's memory). */
-#ifndef TACET_SRC_DP_LEDGER_MINTED_H
-#define TACET_SRC_DP_LEDGER_MINTED_H
+#pragma once
 
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/mint.h>
@@ -25,5 +24,3 @@ TACET_MUST_CHECK tacet_status tacet__ledger_bind(tacet_ledger *ledger, const tac
 /* While the log of a study is replayed: all that it rests on was answered before. A ticket that the ledger does not
  * have is then refused as CORRUPT, and nothing is entered or drawn: the ledger was put back, or is another one. */
 void tacet__ledger_recall(tacet_ledger *ledger, bool recalling);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request.h - one request to the ledger, and the books it is done in. Ring: gate, internal. */
-#ifndef TACET_SRC_DP_LEDGER_REQUEST_H
-#define TACET_SRC_DP_LEDGER_REQUEST_H
+#pragma once
 
 #include "dp/ledger/seal.h"
 #include "dp/ledger/state.h"
@@ -50,5 +49,3 @@ typedef struct tacet__books {
 bool tacet__charge_draws(const tacet_charge *charge);
 /* Does what r asks for, in the transaction that is open. The status is r's own, and its message is in r->error. */
 TACET_MUST_CHECK tacet_status tacet__request_perform(tacet__books *books, tacet__request *r);
-
-#endif

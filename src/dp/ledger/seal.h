@@ -2,8 +2,7 @@
 /* seal.h - the key file: what the keys of open reservations are sealed under. Ring: gate, internal.
  * A ledger may be read, copied and backed up by others than the trusted program: folders link to it, a database keeps
  * logs and standbys, and neither forgets on command. So the key of a reservation never lies there in the clear. */
-#ifndef TACET_SRC_DP_LEDGER_SEAL_H
-#define TACET_SRC_DP_LEDGER_SEAL_H
+#pragma once
 
 #include "io/file/folder.h"
 
@@ -38,5 +37,3 @@ void tacet__seal_close_key(const tacet__seal *seal, unsigned char out[TACET__SEA
 /* False: sealed under another key file, for another entry, or damaged. */
 bool tacet__seal_open_key(const tacet__seal *seal, unsigned char out[TACET_MINT_BYTES], const unsigned char *sealed,
                           size_t size, const unsigned char entry[TACET_HASH_BYTES]);
-
-#endif

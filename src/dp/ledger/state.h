@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* state.h - what a writer must know of a ledger to decide: head, totals, tickets, answers. All of it follows
  * from the records, is rebuilt from them, and is stored nowhere. Ring: gate, internal. */
-#ifndef TACET_SRC_DP_LEDGER_STATE_H
-#define TACET_SRC_DP_LEDGER_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ uint64_t tacet__state_find(const tacet__state *state, const char *ticket);
  * for a stated reason. NO_MEMORY. In both cases the state is as before. */
 tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record,
                                 const unsigned char hash[TACET_HASH_BYTES], tacet_error *err);
-
-#endif

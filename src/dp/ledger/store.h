@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h - the ledger's file: schema, reading on from where one was, appending. Ring: gate, internal.
  * One thread at a time. */
-#ifndef TACET_SRC_DP_LEDGER_STORE_H
-#define TACET_SRC_DP_LEDGER_STORE_H
+#pragma once
 
 #include <tacet/core/blob.h>
 #include <tacet/dp/ledger.h>
@@ -55,5 +54,3 @@ tacet_status tacet__store_read(tacet__store *store, tacet__record *record, unsig
 /* The bytes of an answer, checked against its record; replaces the content of *out. */
 tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, const tacet__record *commit,
                                       tacet_error *err);
-
-#endif

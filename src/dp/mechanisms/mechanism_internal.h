@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mechanism_internal.h - the inside of a calibrated mechanism, shared by its maker and its runners. Ring: gate. */
-#ifndef TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
-#define TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include "dp/mechanism.h"
@@ -42,5 +41,3 @@ tacet_status tacet__mechanism_draw_levels(const tacet_mechanism *mechanism, tace
  * among the parameters. */
 void tacet__mechanism_charge_levels(const tacet_mechanism *mechanism, tacet_charge *charge, char *parameters,
                                     size_t size);
-
-#endif

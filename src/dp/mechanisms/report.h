@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - a report of one number by the key of its reservation: what the desk and the device draw.
  * Ring: gate; included by those two as well. */
-#ifndef TACET_SRC_DP_MECHANISMS_REPORT_H
-#define TACET_SRC_DP_MECHANISMS_REPORT_H
+#pragma once
 
 #include <tacet/core/status.h>
 #include <tacet/dp/mint.h>
@@ -19,5 +18,3 @@ tacet_status tacet__report_draw(double *out, const tacet_mint *mint, const tacet
 void tacet__report_digest_among(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *ldp, const uint32_t *order);
 tacet_status tacet__report_draw_among(double *out, const tacet_mint *mint, const tacet_ldp *ldp, const uint32_t *order,
                                       tacet_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 /* table.h - what a mechanism owes the gate. One constant of this type for each, in a file of its own; table.c lists
  * them, and everything else goes through the list: there is no kind that gets another one's noise or price.
  * Ring: gate. docs/extending.md. */
-#ifndef TACET_SRC_DP_MECHANISMS_TABLE_H
-#define TACET_SRC_DP_MECHANISMS_TABLE_H
+#pragma once
 
 #include "dp/mechanisms/mechanism_internal.h"
 
@@ -33,5 +32,3 @@ TACET_MECHANISMS(TACET__KIND_DECLARED)
 const tacet__kind *tacet__kind_of(tacet_mechanism_kind kind);
 /* The i-th of them, from 0; NULL past the last. */
 const tacet__kind *tacet__kind_at(size_t i);
-
-#endif

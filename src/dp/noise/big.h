@@ -2,8 +2,7 @@
 /* big.h - the little multiple-precision arithmetic that the rare branches of the samplers need: whole numbers as arrays
  * of limbs of WORD_BITS bits (wide.h), least significant first, of a size the caller fixes.
  * Ring: gate. */
-#ifndef TACET_SRC_DP_NOISE_BIG_H
-#define TACET_SRC_DP_NOISE_BIG_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/dp/noise.h>
@@ -23,5 +22,3 @@ int tacet__big_compare(const uint64_t *x, const uint64_t *y, size_t limbs);
  * c < 2^62, a < 2^32, b < 2^32. Bounds of the exponential are refined until they decide; latches noise->exhausted when
  * 512 bits do not. */
 bool tacet__below_fraction(tacet_noise *noise, uint64_t c, uint64_t whole, uint64_t a, uint64_t b);
-
-#endif

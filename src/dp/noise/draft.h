@@ -5,8 +5,7 @@
  * A word is cut into 8 bits of column and 8 of threshold (the strip, by the alias table), a sign, 13 bits of coin and
  * the first 34 bits of the place u in the strip. In 98 of 100 words that decides the strip and that the place is kept;
  * the others are completed at once into lazy reals. Either way |x| lies within DRAFT_ERROR of its rough value. */
-#ifndef TACET_SRC_DP_NOISE_DRAFT_H
-#define TACET_SRC_DP_NOISE_DRAFT_H
+#pragma once
 
 #include "dp/noise/lazy.h"
 
@@ -38,5 +37,3 @@ void tacet__draft_clear(draft *d, size_t capacity);
 void tacet__draft_draw(tacet_noise *noise, draft *d, size_t count);
 /* Makes all of them lazy reals, in order: the digits that come are uniform and independent of what was decided. */
 void tacet__draft_expand(tacet_noise *noise, draft *d);
-
-#endif

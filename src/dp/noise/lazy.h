@@ -5,8 +5,7 @@
  * The value is ± (n + u) / unit, u = (head + 0.more[0] more[1] …) / 2^LAZY_HEAD_BITS in base 2^WORD_BITS (wide.h).
  * Whatever was decided about it so far was decided by the digits stored here, so that the digits not drawn yet are
  * uniform and independent of it. */
-#ifndef TACET_SRC_DP_NOISE_LAZY_H
-#define TACET_SRC_DP_NOISE_LAZY_H
+#pragma once
 
 #include <tacet/dp/noise.h>
 
@@ -61,5 +60,3 @@ bool tacet__strip_accept(tacet_noise *noise, uint64_t n, strip_place *u);
 bool tacet__lazy_normal(tacet_noise *noise, lazy *x);
 /* The same, the first two words of key stream being these: strip, and place with coin and sign. */
 bool tacet__lazy_normal_from(tacet_noise *noise, lazy *x, uint64_t first, uint64_t second);
-
-#endif

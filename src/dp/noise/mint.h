@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mint.h - from the key of a reservation to its noise, and to nothing else. Ring: gate. */
-#ifndef TACET_SRC_DP_NOISE_MINT_H
-#define TACET_SRC_DP_NOISE_MINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void tacet__mint_noise(const tacet_mint *mint, unsigned char out[TACET_MINT_BYTE
 void tacet__noise_at(tacet_noise *noise, const unsigned char key[TACET_MINT_BYTES], uint64_t part, uint64_t place,
                      size_t words);
 void tacet__noise_clear(tacet_noise *noise);
-
-#endif

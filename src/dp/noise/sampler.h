@@ -7,8 +7,7 @@
  * INVALID: anything else, nothing drawn. NUMERIC: the draw needs a value beyond 64 sigma or 192 b, or more digits than
  * there is room for (probability below 2^-256 a draw); then every out[i] is 0, and the caller must not release them.
  * No heap use except where said. One thread at a time per noise. */
-#ifndef TACET_SRC_DP_NOISE_SAMPLER_H
-#define TACET_SRC_DP_NOISE_SAMPLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ tacet_status tacet__exponential_mechanism(tacet_noise *noise, size_t *out, const
  * not in (0, TACET__LEVEL_EPS_MOST]. */
 enum { TACET__LEVEL_EPS_MOST = 1000 };
 tacet_status tacet__draw_level(tacet_noise *noise, size_t *out, size_t level, size_t k, double eps, tacet_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * that the same text can be built with words of a few bits, whose law is then summed over all bit strings
  * (tests/dp/test_exhaustive*.c), and with halved ones, which Frama-C can reckon with (proof/). Whoever defines
  * TACET__WIDTHS has defined the names before; the library never does. */
-#ifndef TACET_SRC_DP_WIDE_H
-#define TACET_SRC_DP_WIDE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ enum {
 static inline uint64_t tacet__word_low(u128 x) {
     return (uint64_t)x & WORD_MASK;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* charge_rows.h - what a charge for one row is for somebody who has several. Ring: shared. Proof: src/dp/persons.md. */
-#ifndef TACET_SRC_DP_OPEN_CHARGE_ROWS_H
-#define TACET_SRC_DP_OPEN_CHARGE_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <tacet/dp/open/charge.h>
@@ -10,5 +9,3 @@
  * of its own, so that their costs compose; otherwise one noise hides all, and the costs are those of a group. 0 and 1:
  * nothing changes. INVALID: their delta would be above a thousandth. */
 tacet_status tacet__charge_rows(tacet_charge *charge, size_t rows, bool apart, tacet_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * little-endian, doubles as their bits, texts as u64 length with the closing zero counted, then the bytes. There is one
  * encoding per record: what decodes encodes to the same bytes.
  * Hash: BLAKE2b-256 of (32 bytes of the record before, zeros for record 0) followed by the body. Ring: shared. */
-#ifndef TACET_SRC_DP_OPEN_ENTRY_H
-#define TACET_SRC_DP_OPEN_ENTRY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ bool tacet__charge_equal(const tacet_charge *a, const tacet_charge *b);
 /* 64 hex digits and a closing zero. */
 void tacet__hash_hex(char out[2 * TACET_HASH_BYTES + 1], const unsigned char hash[TACET_HASH_BYTES]);
 bool tacet__hash_parse(unsigned char out[TACET_HASH_BYTES], const char *text); /* exactly 64 hex digits */
-
-#endif

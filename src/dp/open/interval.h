@@ -2,8 +2,7 @@
 /* interval.h - numbers with bounds: whatever is computed, the real result lies in [lo, hi].
  * Ring: pure. Only + - x / and sqrt are used, which IEEE 754 rounds correctly; every bound is then moved outwards by at
  * least one unit in the last place. exp and log are made of these, so that no accuracy of the C library is assumed. */
-#ifndef TACET_SRC_DP_OPEN_INTERVAL_H
-#define TACET_SRC_DP_OPEN_INTERVAL_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ interval tacet__interval_exp(interval x);
 interval tacet__interval_log(interval x);
 /* x^n of every number of x; x.lo >= 0. */
 interval tacet__interval_power(interval x, size_t n);
-
-#endif

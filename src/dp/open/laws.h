@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* laws.h - the laws by name, for the constants that refer to them. Ring: open. */
-#ifndef TACET_SRC_DP_OPEN_LAWS_H
-#define TACET_SRC_DP_OPEN_LAWS_H
+#pragma once
 
 #include <tacet/dp/open/law.h>
 
@@ -10,5 +9,3 @@ extern const tacet_law tacet__law_gaussian, tacet__law_laplace, tacet__law_knorm
 
 /* How many calibrations of l2 noise were worked out in this process, and not remembered. Any thread. */
 size_t tacet__l2_searches(void);
-
-#endif

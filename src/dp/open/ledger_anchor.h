@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_anchor.h - a small file beside a ledger that remembers how far it had come. Ring: shared. */
-#ifndef TACET_SRC_DP_OPEN_LEDGER_ANCHOR_H
-#define TACET_SRC_DP_OPEN_LEDGER_ANCHOR_H
+#pragma once
 
 #include <tacet/core/status.h>
 
@@ -15,5 +14,3 @@ tacet_status tacet__anchor_open(int *anchor, uint64_t *records, unsigned char he
                                 tacet_error *err);
 tacet_status tacet__anchor_write(int anchor, uint64_t records, const unsigned char head[TACET_HASH_BYTES],
                                  tacet_error *err);
-
-#endif

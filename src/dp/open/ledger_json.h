@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_json.h - ledgers as JSON. Ring: shared. */
-#ifndef TACET_SRC_DP_OPEN_LEDGER_JSON_H
-#define TACET_SRC_DP_OPEN_LEDGER_JSON_H
+#pragma once
 
 #include "dp/open/ledger_view.h"
 
@@ -21,5 +20,3 @@ const char *tacet__ledger_unit(tacet_accounting accounting);
 /* The report, and all reservations as its "list". NULL with OK never: *out is a new reference. */
 tacet_status tacet__ledger_show(json_t **out, tacet__ledger_view *view, const tacet__ledger_report *report,
                                 tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_tables.h - the tables of a ledger, in a file or in a schema. Ring: shared. */
-#ifndef TACET_SRC_DP_OPEN_LEDGER_TABLES_H
-#define TACET_SRC_DP_OPEN_LEDGER_TABLES_H
+#pragma once
 
 #include "io/db/db.h"
 
@@ -11,5 +10,3 @@ tacet_status tacet__ledger_make_tables(tacet__db *db, tacet_error *err);
 tacet_status tacet__ledger_number(tacet__db *db, int64_t *out, const char *sql, tacet_error *err);
 /* That the tables are ours: CORRUPT otherwise. `path` is for the message; a URL is not told. */
 tacet_status tacet__ledger_check_tables(tacet__db *db, const char *path, tacet_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 /* ledger_view.h - reads a ledger without permission to write it, and recomputes everything it claims. Shares with the
  * writer the encoding of a record (dp/open/entry.h) and nothing else: order, tickets, answers, totals and the budget's
  * cap are derived here a second time. Ring: shared. */
-#ifndef TACET_SRC_DP_OPEN_LEDGER_VIEW_H
-#define TACET_SRC_DP_OPEN_LEDGER_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ tacet_status tacet__ledger_each(tacet__ledger_view *view,
 /* eps at delta, recomputed from the definitions (src/dp/ledger/README.md); infinity when there is none below 1e6. */
 double tacet__ledger_gaussian_eps(double mu, double delta);
 double tacet__ledger_zcdp_eps(double rho, double delta);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merkle.h - a hash tree over salted leaves, as in RFC 6962, with BLAKE2b-256. Ring: shared.
  * leaf = H(0 | salt | bytes), node = H(1 | left | right), the left subtree holding the largest power of two below n. */
-#ifndef TACET_SRC_DP_OPEN_MERKLE_H
-#define TACET_SRC_DP_OPEN_MERKLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ size_t tacet__merkle_path(merkle_hash *path, const merkle_hash *leaves, size_t n
 /* The root that a leaf and its path lead to; false: the path has another length than the place needs. */
 bool tacet__merkle_climb(merkle_hash out, const merkle_hash leaf, size_t index, size_t n, const merkle_hash *path,
                          size_t length);
-
-#endif

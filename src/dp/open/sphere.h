@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sphere.h - how a coordinate of a uniform point of the sphere in R^dims is distributed, with bounds.
  * Ring: pure. Formulas: l2.md beside this file. dims >= 2. */
-#ifndef TACET_SRC_DP_OPEN_SPHERE_H
-#define TACET_SRC_DP_OPEN_SPHERE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ interval tacet__sphere_below(const sphere *p, interval s);
 /* Ranges of the density h of the coordinate and of its slope over s; false where one of them is not bounded there, or h
  * jumps. */
 bool tacet__sphere_density(interval *h, interval *slope, const sphere *p, interval s);
-
-#endif

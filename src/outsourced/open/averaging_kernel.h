@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_kernel.h - Matérn 5/2 and expected improvement as straight-line code. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_AVERAGING_KERNEL_H
-#define TACET_SRC_OUTSOURCED_OPEN_AVERAGING_KERNEL_H
+#pragma once
 
 #include "gp/vexp.h"
 
@@ -36,5 +35,3 @@ TACET__INLINE double tacet__improvement(double gap, double sd) {
     const double h = 0.39894228040143267794 * tacet__vexp(-0.5 * a * a) * p / ((1 + a) * (1 + a));
     return sd * ((z > 0 ? z : 0) + h);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* averaging_state.h - between the files of the averaging modeler. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_AVERAGING_STATE_H
-#define TACET_SRC_OUTSOURCED_OPEN_AVERAGING_STATE_H
+#pragma once
 
 #include "outsourced/open/modeler_internal.h"
 
@@ -134,5 +133,3 @@ double tacet__averaging_variance(tacet__averaging *l, size_t row);
 /* Where the value of a row not measured lies with probability `share`, in the values' own scale: by all draws, not the
  * best few, and, as far as the evidence allows, by "no relation". Values are not all equal. */
 void tacet__averaging_interval(const tacet__averaging *l, size_t row, double share, double *low, double *high);
-
-#endif

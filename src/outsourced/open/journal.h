@@ -4,8 +4,7 @@
  * One JSON object a line: {"start": {...}} once, then {"ask": {"ticket", "row", "how"}} before a query leaves
  * and {"value": {"ticket", "value"}} before its value is used, or {"failed": {"ticket"}} when there will be none.
  * Appended and synced; a last line that was cut off by a crash is dropped. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_JOURNAL_H
-#define TACET_SRC_OUTSOURCED_OPEN_JOURNAL_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ void tacet__journal_close(tacet__journal *j);
 tacet_status tacet__journal_ask(tacet__journal *j, size_t row, tacet__asked how, tacet_error *err);
 tacet_status tacet__journal_value(tacet__journal *j, size_t index, double value, tacet_error *err);
 tacet_status tacet__journal_failed(tacet__journal *j, size_t index, tacet_error *err);
-
-#endif

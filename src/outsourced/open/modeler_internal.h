@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modeler_internal.h - the methods behind tacet_modeler_create. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_MODELER_INTERNAL_H
-#define TACET_SRC_OUTSOURCED_OPEN_MODELER_INTERNAL_H
+#pragma once
 
 #include <tacet/outsourced/open/modeler.h>
 
@@ -28,5 +27,3 @@ tacet_status tacet_chance_tell(tacet_chance *out, const double *random, size_t r
 /* mean: expected best of `queries` random rows. */
 tacet_status tacet_chance_exact(tacet_chance_band *out, double *mean, const double *values, size_t n, size_t queries,
                                 bool minimize, tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session_internal.h - between the files of a session. Ring: open. */
-#ifndef TACET_SRC_OUTSOURCED_OPEN_SESSION_INTERNAL_H
-#define TACET_SRC_OUTSOURCED_OPEN_SESSION_INTERNAL_H
+#pragma once
 
 #include "outsourced/open/journal.h"
 
@@ -66,5 +65,3 @@ tacet_status tacet__session_method(tacet__session *r, tacet_error *err);
 /* The policy, having learnt all that is known: made when there is none. */
 tacet_status tacet__session_model(tacet__session *r, tacet_error *err);
 void tacet__session_forget(tacet__session *r);
-
-#endif

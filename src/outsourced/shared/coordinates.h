@@ -8,8 +8,7 @@
  * them every released row is the true one plus noise of mean 0: a released level r is the vertex v_r divided by keep -
  * other, whose mean given the true level is that level's vertex. A mechanism that projects releases images of the
  * scaled records, and these are its model coordinates. Everything here is public. */
-#ifndef TACET_SRC_OUTSOURCED_SHARED_COORDINATES_H
-#define TACET_SRC_OUTSOURCED_SHARED_COORDINATES_H
+#pragma once
 
 #include <tacet/outsourced/shared/manifest.h>
 
@@ -37,5 +36,3 @@ void tacet_manifest_row(const tacet_manifest *manifest, double *x, const double 
 /* The standard deviation of each coordinate about the true one (of levels: when all are equally likely), and the box
  * the true ones lie in, infinite where it is not known. Any of them may be NULL. */
 void tacet_manifest_spread(const tacet_manifest *manifest, double *sd, double *low, double *high);
-
-#endif

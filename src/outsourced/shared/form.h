@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form.h - the forms a release of a table can have, by the names that users give: `--mechanism NAME`, and "mechanism"
  * in the manifest. Curator, manifest and modeler read this one table. Ring: shared. */
-#ifndef TACET_SRC_OUTSOURCED_SHARED_FORM_H
-#define TACET_SRC_OUTSOURCED_SHARED_FORM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ const tacet__form *tacet__form_find(const char *name);
 const tacet__form *tacet__form_at(size_t i);
 /* "gaussian, laplace, …": for messages that say what there is. */
 extern const char tacet__form_names[];
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* release_text.h - release.csv: its columns by name, in their own units. Ring: shared. */
-#ifndef TACET_SRC_OUTSOURCED_SHARED_RELEASE_TEXT_H
-#define TACET_SRC_OUTSOURCED_SHARED_RELEASE_TEXT_H
+#pragma once
 
 #include <tacet/outsourced/shared/manifest.h>
 
@@ -33,5 +32,3 @@ tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, t
 tacet_status tacet_manifest_rows(const tacet_manifest *manifest, double **rows, const char *path, tacet_error *err);
 /* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
 const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
-
-#endif

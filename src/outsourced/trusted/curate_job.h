@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_job.h - one run of curate, as the files that lead through it see it; each step beneath gets its own part.
  * Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
+#pragma once
 
 #include "outsourced/trusted/curate_pass.h"
 #include "outsourced/trusted/curate_place.h"
@@ -54,5 +53,3 @@ typedef struct tacet__ask_text {
     char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT];
 } tacet__ask_text;
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
-
-#endif

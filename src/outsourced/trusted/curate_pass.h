@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_pass.h - what the first pass over a table finds, and the second goes by. Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_PASS_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_PASS_H
+#pragma once
 
 #include "dp/noise/mint.h"
 #include "io/csv/persons.h"
@@ -36,5 +35,3 @@ tacet_status tacet__curate_person_rows(const tacet__curate_pass *pass, const tac
 tacet_status tacet__curate_choose_rows(tacet__curate_pass *pass, tacet_error *err);
 /* Of the records of block k, of d numbers each, those that are released, moved together; how many there are. */
 size_t tacet__curate_keep_rows(const tacet__curate_pass *pass, size_t d, double *records, size_t k, size_t count);
-
-#endif

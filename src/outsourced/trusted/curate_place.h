@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_place.h - where a release is written and which ledger pays for it. Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_PLACE_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_PLACE_H
+#pragma once
 
 #include "io/file/folder.h"
 #include "outsourced/trusted/curate_source.h"
@@ -45,5 +44,3 @@ FILE *tacet__curate_draft(const tacet__curate_place *place);
 tacet_status tacet__curate_whole(const tacet__curate_place *place, FILE *file, tacet_error *err);
 /* Unlocks it; an empty one is removed. */
 void tacet__curate_let_go(tacet__curate_place *place);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_price.h - what a release costs, and which mechanism it has: public arithmetic on its settings.
  * Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_PRICE_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_PRICE_H
+#pragma once
 
 #include <tacet/dp/open/charge.h>
 #include <tacet/outsourced/trusted/curate.h>
@@ -29,5 +28,3 @@ tacet_status tacet__curate_person_price(tacet_manifest *manifest, const tacet_cu
                                         tacet_error *err);
 /* What release and outputs cost together, unless the caller sets a budget: the budget of a new ledger. */
 tacet_status tacet__curate_budget(double *eps, double *delta, const tacet_curate_settings *settings, tacet_error *err);
-
-#endif

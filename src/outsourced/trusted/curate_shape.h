@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_shape.h - what goes into a release and what comes out of it, column by column; all of it is public.
  * Ring: trusted: the functions here see records. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SHAPE_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SHAPE_H
+#pragma once
 
 #include "dp/mechanism.h"
 #include "outsourced/shared/release_text.h"
@@ -65,5 +64,3 @@ tacet_status tacet__curate_mechanism(tacet_mechanism **out, tacet_bound **bound,
 /* eps of records at distance 1, 2, 3, and of any two, into the manifest. */
 void tacet__curate_distances(const tacet__curate_shape *shape, const tacet_curate_settings *settings,
                              const tacet_mechanism *mechanism, tacet_manifest *manifest);
-
-#endif

@@ -2,8 +2,7 @@
 /* curate_source.h - where the records of a release come from: CSV files, a database, or memory.
  * Ring: trusted. What is in files or a database comes as the text of a CSV; memory as numbers, a run of records at a
  * time, in any order and as often as wanted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
+#pragma once
 
 #include "io/file/names.h"
 #include "registry/registry.h"
@@ -38,5 +37,3 @@ tacet_status tacet__spool_open(tacet_csv **out, const tacet__source *source, tac
 void tacet__source_close(tacet__source *source);
 /* One of its files of text, from its beginning. */
 tacet_status tacet__source_csv(tacet_csv **out, const void *source, size_t file, tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* desk_internal.h - the inside of a desk, for its files. Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
+#pragma once
 
 #include <pthread.h>
 #include <tacet/outsourced/trusted/desk.h>
@@ -101,5 +100,3 @@ void tacet_desk_hush(tacet_desk *desk);
 /* Queries made so far. */
 size_t tacet_desk_made(tacet_desk *desk);
 tacet_status tacet_desk_total(tacet_desk *desk, tacet_ledger_totals *out, tacet_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It has an address of its own, which must be a local one, and a login of its own; nothing of it is reachable over the
  * address that the modeler is given. web/README.md lists the requests. Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_PAGE_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_DESK_PAGE_H
+#pragma once
 
 #include "io/http/server.h"
 #include "pages/session.h"
@@ -37,5 +36,3 @@ void tacet__desk_page_close(tacet__desk_page *page); /* the desk is hushed; NULL
 void tacet__desk_page_handle(void *user, const tacet__request *request, tacet__response *response);
 /* INVALID: the address is not of this machine alone, or session_minutes. */
 tacet_status tacet__desk_page_check(const tacet_curator_page *page, tacet_error *err);
-
-#endif

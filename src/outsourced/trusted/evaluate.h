@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* evaluate.h - runs a command on one record: the record on its standard input, one number on its standard output.
  * Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_EVALUATE_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_EVALUATE_H
+#pragma once
 
 #include <stddef.h>
 #include "io/csv/persons.h"
@@ -19,5 +18,3 @@ tacet_status tacet__release_persons(tacet__persons **out, size_t *column, const 
 /* The command has ended, and what it started is killed, when this returns. UNSUPPORTED: it could not be run, did not
  * end in time, died, or printed no finite number. The message says which, never what was printed. IO: no pipes. */
 tacet_status tacet__evaluate(double *out, const char *command, const char *input, double seconds, tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* routes.h - the request table of the curator's wire (docs/PROTOCOL.md). Ring: trusted. */
-#ifndef TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
-#define TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
+#pragma once
 
 #include <tacet/io/http/log.h>
 #include "io/http/server.h"
@@ -28,5 +27,3 @@ typedef struct tacet__curator_service {
 bool tacet__path_matches(const char *pattern, const char *path);
 /* A tacet__handler; user is a tacet__curator_service. */
 void tacet__curator_handle(void *user, const tacet__request *request, tacet__response *response);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* central.h - what the central policies of the service share: noise, ledger, receipts as JSON. Ring: trusted. */
-#ifndef TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
-#define TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
+#pragma once
 
 #include "service/open/study/policies.h"
 
@@ -42,5 +41,3 @@ tacet_status tacet__central_spent(const tacet__learner *learner, const tacet__de
 #define TACET__KIND_WITH_LEDGER                                                                                        \
     .trust = TACET_TRUST_CENTRAL, .able = tacet__central_able, .take = tacet__central_take,                            \
     .recall = tacet__central_recall, .spent = tacet__central_spent
-
-#endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.h - every policy that `tacet server` serves: the local ones, and those of the central and contextual models.
  * Ring: trusted. */
-#ifndef TACET_SRC_SERVICE_TRUSTED_KINDS_H
-#define TACET_SRC_SERVICE_TRUSTED_KINDS_H
+#pragma once
 
 #include "service/open/study/policies.h"
 
 extern const tacet__policy_kind tacet__kind_central, tacet__kind_fixed, tacet__kind_contextual, tacet__kind_ab;
 /* All of them, ended by NULL. */
 extern const tacet__policy_kind *const tacet__service_kinds[];
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* place.h - between the files behind tacet/service/trusted/store.h and study.h. Ring: trusted. */
-#ifndef TACET_SRC_SERVICE_TRUSTED_PLACE_H
-#define TACET_SRC_SERVICE_TRUSTED_PLACE_H
+#pragma once
 
 #include "service/open/store/store.h"
 
@@ -15,5 +14,3 @@ tacet_status tacet__place_audit(tacet__studies *store, tacet_error *err, const c
     __attribute__((format(printf, 3, 4)));
 /* The object (taken over; may be NULL) as text, when all went well; *out is NULL otherwise. */
 tacet_status tacet__place_text(char **out, tacet_status status, json_t *object, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - between the files of the room: the plan's candidates, and the journal of what was told. Ring: trusted.
  */
-#ifndef TACET_SRC_TUNE_TRUSTED_INTERNAL_H
-#define TACET_SRC_TUNE_TRUSTED_INTERNAL_H
+#pragma once
 
 #include <tacet/core/simrng.h>
 #include <tacet/tune/trusted/tune.h>
@@ -57,5 +56,3 @@ tacet_status tacet_tune_give_back(tacet_tune *tune, size_t number, tacet_error *
 /* All x in [0, 1] that a mean m of n independent values in [0, 1], off by at most t but for probability alpha/2, leaves
  * possible at level 1 - alpha: from m - t to m + t by Chernoff's bound. */
 void tacet_tune_interval(double *lower, double *upper, double m, double t, size_t n, double alpha);
-
-#endif

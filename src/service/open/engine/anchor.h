@@ -6,8 +6,7 @@
  * hash. A study that has fewer events than that, or another one in its place, is not served (CORRUPT). 'tacet store
  * restore' gives the study a new salt, and with it a new file: whoever puts a store back knowingly goes on.
  * A file that is missing is made anew; it is not synced, so it may lag behind the store, and never leads. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_ANCHOR_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_ANCHOR_H
+#pragma once
 
 #include "service/open/store/store.h"
 
@@ -17,5 +16,3 @@ tacet_status tacet__study_anchor_open(int *anchor, tacet__studies *store, tacet_
                                       const tacet__studies_settings *settings, tacet_error *err);
 /* What was committed. Nothing where no file is kept. */
 tacet_status tacet__study_anchor_note(int anchor, const tacet__study *study, tacet_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * lock, applies what other processes appended, applies the jobs, appends their events, commits, and only then answers.
  * When a commit fails, or nobody knows whether it did, the policy in memory is thrown away and made again from the
  * store before anything more is answered. docs/service.md has the argument. Ring: open. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_ENGINE_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_ENGINE_H
+#pragma once
 
 #include "service/open/engine/metrics.h"
 #include "service/open/engine/errands.h"
@@ -193,5 +192,3 @@ bool tacet__engine_ready_known(tacet__engine *engine, bool *ready);
 const char *tacet__engine_unready(tacet__engine *engine); /* why it was not, in words for anybody */
 /* Writes to the store, unless that was tried in the last second. May wait. */
 bool tacet__engine_ready(tacet__engine *engine);
-
-#endif

@@ -2,8 +2,7 @@
 /* errands.h - threads for what may take long: errands one after the other, and a watch over clients that wait.
  * Ring: service. A wire thread never waits for the store: it sends an errand, and the client's connection waits without
  * a thread. Who waits too long is told so by the watchdog, whatever has become of the errand. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_ERRANDS_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_ERRANDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool tacet__watch_end(tacet__watchdog *dog, tacet__watch *watch);
 bool tacet__watch_on(tacet__watchdog *dog, const tacet__watch *watch); /* it was begun, and is neither late nor ended */
 
 double tacet__service_now(void); /* monotonic seconds */
-
-#endif

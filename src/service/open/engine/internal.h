@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - between engine.c, thread.c and worker.c. Ring: open. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
+#pragma once
 
 #include "service/open/engine/replica.h"
 
@@ -83,5 +82,3 @@ void tacet__worker_end(tacet__worker *worker);  /* no job comes any more */
 
 /* Ends a job with a failure. */
 void tacet__job_fail(tacet__job *job, tacet_status status, const char *message);
-
-#endif

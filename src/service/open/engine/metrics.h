@@ -3,8 +3,7 @@
  *
  * Counts requests by route and by status, batches, failures and times; never anything that a value, a decision
  * set or a clipped reward could move. Times are those of whole requests, over all studies. Any thread. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_METRICS_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_METRICS_H
+#pragma once
 
 #include "io/http/server.h"
 
@@ -43,5 +42,3 @@ void tacet__metrics_committed(tacet__metrics *metrics, double seconds);
 char *tacet__metrics_text(tacet__metrics *metrics, const char *const *names, unsigned routes,
                           const tacet__server_counts *wire, int64_t certificate_expires,
                           void (*more)(FILE *out, void *user), void *user);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replica.h - a study in memory, as worker.c has it, and what its files replica*.c share. Ring: open. One thread at a
  * time. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_REPLICA_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_REPLICA_H
+#pragma once
 
 #include "service/open/engine/engine.h"
 
@@ -86,5 +85,3 @@ tacet_status tacet__replica_report(tacet__replica *r, tacet__batch *b, tacet__jo
 tacet_status tacet__replica_expire_asked(tacet__replica *r, tacet__batch *b, tacet__job *job);
 /* What an observation or the end of a ticket says of its suggestion. */
 tacet__event tacet__settled_event(tacet__event_kind kind, const tacet__suggestion *s);
-
-#endif

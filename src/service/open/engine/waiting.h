@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiting.h - long polls of a study: who waits for a ticket to be reported, or for the next event. Ring: open.
  * On the study's own thread; a client that waits costs a connection, no thread. */
-#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_WAITING_H
-#define TACET_SRC_SERVICE_OPEN_ENGINE_WAITING_H
+#pragma once
 
 #include "service/open/engine/replica.h"
 
@@ -16,5 +15,3 @@ bool tacet__waiting_behind(const tacet__replica *r);
 void tacet__waiting_tell(tacet__replica *r);
 /* Answers those who have what they waited for, or whose time is up; at the end everyone. */
 void tacet__waiting_answer(tacet__replica *r, bool end);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* care.h - what is done to a store by whoever looks after it: checking all of it, copying it while it is used.
  * Ring: open, internal. */
-#ifndef TACET_SRC_SERVICE_OPEN_STORE_CARE_H
-#define TACET_SRC_SERVICE_OPEN_STORE_CARE_H
+#pragma once
 
 #include "service/open/store/store.h"
 
@@ -32,5 +31,3 @@ tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, b
  * trusted store's lock, so that they are of one instant: central studies wait meanwhile. Durable when it returns OK; on
  * failure a part may be left in the folder. CONFLICT: the folder exists. UNSUPPORTED: a URL (pg_dump does it). */
 tacet_status tacet__studies_backup(const char *store, const char *folder, tacet_error *err);
-
-#endif

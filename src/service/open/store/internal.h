@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - between the files store_*.c. Ring: open, internal. */
-#ifndef TACET_SRC_SERVICE_OPEN_STORE_INTERNAL_H
-#define TACET_SRC_SERVICE_OPEN_STORE_INTERNAL_H
+#pragma once
 
 #include <string.h>
 
@@ -193,5 +192,3 @@ tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *stu
  */
 enum { TACET__GRAVE = TACET__STUDY_NAME_MOST + 24 };
 bool tacet__finish_deletion(tacet__studies *studies, const char *name, uint64_t open_number);
-
-#endif

@@ -26,8 +26,7 @@
  * busy_ms, server starting or full), CORRUPT, DENIED, NO_MEMORY; others are named. After a failure between begin and
  * commit: rollback. A handle belongs to one thread at a time, and not to a forked child. Nothing here prints values in
  * messages. Ring: open, internal. Sees base and db. */
-#ifndef TACET_SRC_SERVICE_OPEN_STORE_STORE_H
-#define TACET_SRC_SERVICE_OPEN_STORE_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -332,5 +331,3 @@ tacet_status tacet__studies_audited(tacet__studies *studies, tacet__audit_fn *fn
 /* What tacet_ledger_open takes to have the ledger of a central study: a file in the folder, or the URL with the
  * ledger's schema behind a '#'. Replaces what *out has, with a final 0. INVALID: the name. DENIED: open_only. */
 tacet_status tacet__studies_ledger(tacet__studies *studies, tacet_blob *out, const char *name, tacet_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * range [lo, hi] as [-hi, -lo]): negation is exact, so a report that is possible stays possible, and rounding cannot
  * tell the two directions apart. tacet__definition_towards and tacet__definition_back are the only two places that do
  * it. */
-#ifndef TACET_SRC_SERVICE_OPEN_STUDY_DEFINITION_H
-#define TACET_SRC_SERVICE_OPEN_STUDY_DEFINITION_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -108,5 +107,3 @@ bool tacet__definition_name_valid(const char *name);
 void tacet__definition_range(const tacet__definition *def, double *lo, double *hi);
 double tacet__definition_towards(const tacet__definition *def, double value);
 double tacet__definition_back(const tacet__definition *def, double value);
-
-#endif

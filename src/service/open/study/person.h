@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* person.h - what several rounds of one person cost together. Ring: open. */
-#ifndef TACET_SRC_SERVICE_OPEN_STUDY_PERSON_H
-#define TACET_SRC_SERVICE_OPEN_STUDY_PERSON_H
+#pragma once
 
 /* eps at the same delta of k rounds, each of which costs (eps, delta) alone, in one study: pure eps adds up; of a
  * Gaussian the means do (src/central/README.md, group privacy of a Gaussian stream: mu_k = k mu). Infinity: none below
@@ -11,5 +10,3 @@ double tacet__eps_of_rounds(double eps, double delta, double k);
  * way to spread k rounds over them and the Gaussian ones, which may be chosen by earlier releases. pure = 0: all are
  * Gaussian. */
 double tacet__eps_of_mixed_rounds(double eps, double delta, double pure, unsigned k);
-
-#endif

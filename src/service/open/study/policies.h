@@ -3,8 +3,7 @@
  *
  * A program gives the engine a list of kinds. Those of the local model are here; those of the central model hold raw
  * data, belong to the trusted ring, and are registered by the program that may link it: so the collector has none. */
-#ifndef TACET_SRC_SERVICE_OPEN_STUDY_POLICIES_H
-#define TACET_SRC_SERVICE_OPEN_STUDY_POLICIES_H
+#pragma once
 
 #include "service/open/study/definition.h"
 
@@ -111,5 +110,3 @@ tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__defi
 /* The kernel of a definition, over d coordinates. */
 tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definition *def, size_t d, tacet_error *err);
 void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* round.h - a round's decision set and context as the bytes kept in the log. Ring: open. Private bytes in a central
  * study. */
-#ifndef TACET_SRC_SERVICE_OPEN_STUDY_ROUND_H
-#define TACET_SRC_SERVICE_OPEN_STUDY_ROUND_H
+#pragma once
 
 #include <tacet/core/blob.h>
 #include <tacet/core/policy.h>
@@ -17,5 +16,3 @@ tacet_status tacet__round_encode(tacet_blob *out, const tacet_round *round, tace
 /* No bytes: neither of them. CORRUPT. *out is cleared on failure. */
 tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t size, tacet_error *err);
 void tacet__round_clear(tacet__round *round); /* wipes */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* space_domain.h - studies over a space: the server proposes the point itself, from candidates spread over the space.
  * Ring: open. Everything here is public: a function of the definition alone. */
-#ifndef TACET_SRC_SERVICE_OPEN_STUDY_SPACE_DOMAIN_H
-#define TACET_SRC_SERVICE_OPEN_STUDY_SPACE_DOMAIN_H
+#pragma once
 
 #include "service/open/study/definition.h"
 
@@ -34,5 +33,3 @@ json_t *tacet__space_domain_point(const tacet__definition *def, uint64_t index);
  * one for each coordinate.
  * INVALID: another number of them. NO_MEMORY. Replaces def->lengthscales. */
 tacet_status tacet__space_domain_scales(tacet__definition *def, tacet_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * A grant is a visitor's permission to send one report, for some minutes: bytes and a time, signed. The bytes are
  * random, or those of a login, which are the same in each of its grants: a browser that was cleared cannot report twice
  * with them. The store learns of a grant when it is used. */
-#ifndef TACET_SRC_SERVICE_OPEN_STUDY_TICKET_H
-#define TACET_SRC_SERVICE_OPEN_STUDY_TICKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void tacet__grant_make(char text[TACET__GRANT_TEXT], uint64_t expires, const uns
                        const char *login, const unsigned char lasting[32]);
 /* What is unique about it, and when it ends. False: it is none of this study. */
 bool tacet__grant_read(char id[TACET__GRANT_ID], uint64_t *expires, const char *text, const unsigned char secret[32]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board.h - the requests that the board's page needs, for anyone with the role: events, tickets and their end,
  * posterior, tokens, and the sessions of browsers (docs/API.md). Ring: open. */
-#ifndef TACET_SRC_SERVICE_OPEN_WIRE_BOARD_H
-#define TACET_SRC_SERVICE_OPEN_WIRE_BOARD_H
+#pragma once
 
 #include "service/open/wire/call.h"
 
@@ -22,5 +21,3 @@ void tacet__board_log_out(tacet__call *c, tacet__response *response);
 
 /* The figure of a view: marks and scales, or SVG; or the label. */
 void tacet__board_answer_view(tacet__response *response, const tacet__job *job);
-
-#endif

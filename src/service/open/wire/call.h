@@ -4,8 +4,7 @@
  * A call that waits (for the store, for its study) is suspended: its texts are copied, its client's connection waits
  * without a thread, and the watchdog answers 503 with Retry-After when nothing came in time. What was asked may then
  * have been done or not; the client asks again with the same key or ticket, and gets one answer. */
-#ifndef TACET_SRC_SERVICE_OPEN_WIRE_CALL_H
-#define TACET_SRC_SERVICE_OPEN_WIRE_CALL_H
+#pragma once
 
 #include "io/http/server.h"
 #include "service/open/engine/engine.h"
@@ -75,5 +74,3 @@ json_t *tacet__call_body(const tacet__call *call, tacet__response *response);
 const char *tacet__call_argument(const tacet__call *call, const char *name);
 void tacet__refuse(tacet__response *response, unsigned status, const char *word, const char *detail);
 void tacet__refuse_failure(tacet__response *response, tacet_status status, const char *message);
-
-#endif

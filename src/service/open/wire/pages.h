@@ -4,8 +4,7 @@
  * A page has no token: it asks for grants, one a report, and sends its reports with them. Nothing here reads or sets a
  * cookie. An origin is a promise of the browser alone; what keeps strangers out is the rate of grants of an address,
  * and that a grant is good for one report. */
-#ifndef TACET_SRC_SERVICE_OPEN_WIRE_PAGES_H
-#define TACET_SRC_SERVICE_OPEN_WIRE_PAGES_H
+#pragma once
 
 #include "service/open/wire/call.h"
 
@@ -28,5 +27,3 @@ extern const tacet__field tacet__page_grants_takes[], tacet__page_reports_takes[
     tacet__login_takes[];
 void tacet__page_grants(tacet__call *call, tacet__response *response);
 void tacet__device_reports(tacet__call *call, tacet__response *response);
-
-#endif

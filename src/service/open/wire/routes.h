@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* routes.h - the request table of the service (docs/API.md). Ring: open. */
-#ifndef TACET_SRC_SERVICE_OPEN_WIRE_ROUTES_H
-#define TACET_SRC_SERVICE_OPEN_WIRE_ROUTES_H
+#pragma once
 
 #include "io/http/server.h"
 #include "pages/session.h"
@@ -23,5 +22,3 @@ typedef struct tacet__service {
 void tacet__service_handle(void *user, const tacet__request *request, tacet__response *response);
 /* "METHOD /path" of route i, as in docs/openapi.json; NULL beyond the last. For the test of that file. */
 const char *tacet__service_route(size_t i);
-
-#endif

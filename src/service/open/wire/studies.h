@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* studies.h - what clients and owners ask of studies (docs/API.md). Ring: open. */
-#ifndef TACET_SRC_SERVICE_OPEN_WIRE_STUDIES_H
-#define TACET_SRC_SERVICE_OPEN_WIRE_STUDIES_H
+#pragma once
 
 #include "service/open/wire/call.h"
 
@@ -15,5 +14,3 @@ const char *tacet__read_wait(tacet__job *job, json_t *value);
 void tacet__study_suggest(tacet__call *c, tacet__response *response);
 void tacet__study_list(tacet__call *c, tacet__response *response);
 void tacet__study_create(tacet__call *c, tacet__response *response);
-
-#endif
