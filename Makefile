@@ -10,7 +10,7 @@ BUILD := build
 .NOTPARALLEL: # two targets must not install packages at once; what takes time runs in parallel by itself
 DATA ?= ../shared/data
 .PHONY: all help quick reference symbols reproduction setup setup-tests setup-dev configure build programs demo check check-asan check-ubsan check-tsan \
-        check-valgrind check-browser bench space-studies space-tables peers coverage fuzz soak mutants prove lint format install clean python
+        check-valgrind check-browser bench space-tables peers coverage fuzz soak mutants prove lint format install clean python
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin (tests too, where libcmocka is there)"
@@ -21,7 +21,6 @@ help:
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
 	@echo "make check-browser  the pages and the device in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
 	@echo "make bench          measurements, as ratios within one run"
-	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
 	@echo "make space-tables   real tables with categories, missing cells and dates, searched over TLS, DATA=$(DATA) (minutes)"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); about 25 minutes of one core, runs only what a change touched"
@@ -89,9 +88,6 @@ check-browser: setup-tests build device-wasm
 
 bench: setup-tests build
 	@bench/run
-
-space-studies: build
-	@/usr/bin/python3 bench/space_studies.py
 
 space-tables: build
 	@/usr/bin/python3 bench/space_tables.py --data $(DATA)

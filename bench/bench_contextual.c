@@ -22,81 +22,6 @@ static void stop(const tacet_error *err) {
     exit(1);
 }
 
-/* The shortest of many predictions over ACTIONS actions in one context. */
-static double predict(const tacet_contextual_model *model) {
-    double actions[ACTIONS * TACET_CONTEXTUAL_DIM_MOST];
-    double means[ACTIONS];
-    const double context[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
-    const size_t a = tacet_contextual_model_parts(model)->action_dim;
-    enum { REPEATS = 200 };
-    for (size_t i = 0; i < ACTIONS * a; i++) {
-        actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
-    }
-    double best = INFINITY;
-    for (int k = 0; k < REPEATS; k++) {
-        size_t chosen = 0;
-        const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-        (void)tacet_contextual_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
-        best = fmin(best, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
-    }
-    return best;
-}
-
-/* Of a model on the nodes that learning uses; weights do not matter for the time. */
-static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, size_t context_dim) {
-    static const char *const NAMES[] = {"SE", "Matern 3/2", "Matern 5/2"};
-    const double zero[TACET_CONTEXTUAL_DIM_MOST] = {0};
-    const double one[TACET_CONTEXTUAL_DIM_MOST] = {1, 1, 1, 1};
-    const double lengthscales[TACET_CONTEXTUAL_DIM_MOST] = {0.5, 0.5, 0.5, 0.5};
-    const size_t d = action_dim + context_dim;
-    const size_t order = tacet__contextual_order(d);
-    tacet_error err = {0};
-    tacet_contextual_model *model = NULL;
-    tacet_simrng rng;
-    size_t count = 1;
-    for (size_t c = 0; c < d; c++) {
-        count *= order;
-    }
-    double *nodes = malloc(count * d * sizeof *nodes);
-    double *weights = malloc(count * sizeof *weights);
-    if (nodes == NULL || weights == NULL ||
-        tacet__quadrature_box(nodes, weights, d, order, zero, one, &err) != TACET_OK) {
-        stop(&err);
-    }
-    tacet_simrng_init(&rng, 2, 1);
-    for (size_t j = 0; j < count; j++) {
-        weights[j] = tacet_simrng_normal(&rng);
-    }
-    const tacet_contextual_parts parts = {.action_dim = action_dim,
-                                          .context_dim = context_dim,
-                                          .lower = zero,
-                                          .upper = one,
-                                          .kind = kind,
-                                          .matern_p = p,
-                                          .lengthscales = lengthscales,
-                                          .nodes = nodes,
-                                          .weights = weights,
-                                          .count = count,
-                                          .eps = 1};
-    if (tacet_contextual_model_create(&model, &parts, &err) != TACET_OK) {
-        stop(&err);
-    }
-    printf("  %-10s %zu + %zu: %5.1f us\n", NAMES[p], action_dim, context_dim, 1e6 * predict(model));
-    tacet_contextual_model_free(model);
-    free(nodes);
-    free(weights);
-}
-
-static void all_predictions(void) {
-    static const size_t SHAPES[][2] = {{1, 1}, {1, 2}, {2, 1}, {1, 3}, {2, 2}, {3, 1}};
-    printf("prediction over %d actions, action + context coordinates:\n", (int)ACTIONS);
-    for (unsigned p = 0; p < 3; p++) {
-        for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; k++) {
-            predictions(p == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, p, SHAPES[k][0], SHAPES[k][1]);
-        }
-    }
-}
-
 /* The paper's mechanism at tau = 1, where the bound takes the most cells. */
 static void published(tacet_kernel_kind kind, unsigned p, size_t action_dim) {
     static const char *const NAMES[] = {"SE", "Matern 3/2", "Matern 5/2"};
@@ -187,6 +112,5 @@ int main(void) {
     log_rows(50000);
     log_rows(500000);
     all_published();
-    all_predictions();
     return 0;
 }

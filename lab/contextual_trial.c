@@ -5,6 +5,8 @@
  * from the simulation, not made again. */
 #include "gp/kernel_internal.h"
 #include "contextual_trial.h"
+
+#include "contextual/open/internal.h"
 #include "trials.h"
 
 #include "core/fail.h"
@@ -127,6 +129,38 @@ static double values_in(const contextual_simulation *s, const problem *p, double
     return top;
 }
 
+/* A model from weights of features: kernel functions at the nodes. A point of it is an action and a context. */
+static tacet_status model_from(const contextual_simulation *s, tacet_contextual_model **out, const double *theta,
+                               tacet_error *err) {
+    const tacet_contextual_basis *b = s->basis;
+    const tacet__feature_block *block = &b->features->blocks[0];
+    const tacet_kernel_spec *spec = tacet_kernel_describe(b->features->kernel);
+    double lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
+    double *weights = TACET__ZALLOC(double, block->count);
+    if (weights == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
+    }
+    tacet__gemv(false, block->count, b->features->m, 1, block->A, block->count, theta, 0, weights);
+    for (size_t i = 0; i < b->d; i++) {
+        lengthscales[i] = b->unit_lengthscale[i] * (b->upper[i] - b->lower[i]);
+    }
+    const tacet_contextual_parts parts = {.action_dim = b->d,
+                                          .lower = b->lower,
+                                          .upper = b->upper,
+                                          .kind = spec->kind,
+                                          .matern_p = spec->matern_p,
+                                          .lengthscales = lengthscales,
+                                          .nodes = block->Z,
+                                          .weights = weights,
+                                          .count = block->count,
+                                          .eps = 1e308,
+                                          .rounds = s->rounds,
+                                          .range = {s->settings.reward_lower, s->settings.reward_upper}};
+    const tacet_status status = tacet_contextual_model_create(out, &parts, err);
+    free(weights);
+    return status;
+}
+
 /* The non-private reference: ridge regression with the feature space's own Gram matrix, eq. (2). */
 static tacet_status ridge(const contextual_simulation *s, const tacet_contextual_learner *l,
                           tacet_contextual_model **out, tacet_error *err) {
@@ -153,9 +187,8 @@ static tacet_status ridge(const contextual_simulation *s, const tacet_contextual
         status = tacet__cholesky(G, m, m, NULL, NULL, err);
     }
     if (status == TACET_OK) {
-        const tacet_contextual_parts claims = {.eps = 1e308};
         tacet__chol_solve(m, G, m, b);
-        status = tacet__contextual_model_from(out, l, s->basis->features->blocks[0].A, b, m, &claims, err);
+        status = model_from(s, out, b, err);
     }
     free(G);
     free(b);
@@ -163,25 +196,35 @@ static tacet_status ridge(const contextual_simulation *s, const tacet_contextual
     return status;
 }
 
+/* All actions (d x actions) in one context. */
+static void points_in(const contextual_simulation *s, double *points, size_t context) {
+    for (size_t i = 0; i < s->actions; i++) {
+        memcpy(points + i * s->d, s->action + i * s->dim_action, s->dim_action * sizeof *points);
+        memcpy(points + i * s->d + s->dim_action, s->context + context * s->dim_context,
+               s->dim_context * sizeof *points);
+    }
+}
+
 /* Mean loss of a model's best actions, and the root mean square error of its means. */
 static tacet_status model_error(const contextual_simulation *s, const problem *p, const tacet_contextual_model *model,
                                 double *loss, double *rms, double *f, double *means, tacet_error *err) {
     double sum = 0;
-    for (size_t k = 0; k < s->contexts; k++) {
+    double *points = TACET__ZALLOC(double, s->actions * s->d);
+    tacet_status status =
+        points == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for predictions") : TACET_OK;
+    for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         size_t best = 0;
         const double top = values_in(s, p, f, k);
-        const tacet_status status =
-            tacet_contextual_predict(model, &best, means, s->action, s->actions, s->context + k * s->dim_context, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        points_in(s, points, k);
+        status = tacet_contextual_predict(model, &best, means, points, s->actions, err);
         *loss += (top - f[best]) / (double)s->contexts;
         for (size_t i = 0; i < s->actions; i++) {
             sum += (means[i] - f[i]) * (means[i] - f[i]) / (double)(s->actions * s->contexts);
         }
     }
     *rms = sqrt(sum);
-    return TACET_OK;
+    free(points);
+    return status;
 }
 
 static tacet_status choice_error(const contextual_simulation *s, const problem *p, const tacet_contextual_learner *l,
@@ -275,10 +318,7 @@ static tacet_status faithful_error(const contextual_simulation *s, const problem
                                               .v = v};
     for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         const double top = values_in(s, p, f, k);
-        for (size_t i = 0; i < s->actions; i++) {
-            memcpy(points + i * s->d, s->action + i * s->dim_action, s->dim_action * sizeof *points);
-            memcpy(points + i * s->d + s->dim_action, s->context + k * s->dim_context, s->dim_context * sizeof *points);
-        }
+        points_in(s, points, k);
         levers(&lever, U, points, s->d, s->actions);
         for (size_t draw = 0; draw < s->draws && status == TACET_OK; draw++) {
             tacet_release *chosen = NULL;

@@ -19,7 +19,7 @@ int learn_actions(int argc, char **argv, const cli_command *self) {
     }
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (tacet_contextual_actions(x, bounds.count, 1, bounds.lo, bounds.hi, NULL, 0, &err) != TACET_OK) {
+        if (tacet_contextual_action(x, bounds.count, bounds.lo, bounds.hi, &err) != TACET_OK) {
             json_decref(list);
             return cli_fail(self, &err);
         }

@@ -2,7 +2,6 @@
 /* main.c - tacet-predict: the best action in a context, or in every context of a file, from a released model.
  * Ring: open; it never saw the data, and links nothing that could. */
 #include "common/space.h"
-#include "predict/rows.h"
 #include "predict/table.h"
 
 #include <math.h>
@@ -13,18 +12,13 @@
 
 static const size_t MODEL_MOST = 16 << 20; /* bytes */
 
-/* What a prediction needs, made once for all contexts. */
+/* What a prediction from a model of a study needs. */
 typedef struct asking {
     tacet_contextual_model *model;
     const tacet_contextual_parts *parts;
     tacet_contextual_candidates actions;
     double *means;
-    size_t contexts; /* columns */
 } asking;
-
-static const tacet_space_column *context_columns(const asking *q) {
-    return q->parts->space != NULL ? q->parts->space->columns + q->parts->action_columns : NULL;
-}
 
 /* Levels and dates are texts; `texts`: so is all that is no real number, as people read it. */
 static json_t *action_json(const asking *q, size_t action, bool texts) {
@@ -75,28 +69,6 @@ static int report(const asking *q, size_t best, bool all, double seconds) {
                             "{*all|{*_action|{.:.10g},}{mean:.10g}\n}");
 }
 
-static tacet_status ask(const asking *q, size_t *best, const double *values, tacet_error *err) {
-    double point[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
-    const tacet_status status = tacet_contextual_context_point(q->model, point, values, err);
-    return status == TACET_OK
-               ? tacet_contextual_predict(q->model, best, q->means, q->actions.points, q->actions.count, point, err)
-               : status;
-}
-
-/* What is in a context: the best action, or every one. */
-static json_t *in_context(const void *user, const double *context, bool all, tacet_error *err) {
-    const asking *q = user;
-    size_t best = 0;
-    if (ask(q, &best, context, err) != TACET_OK) {
-        return NULL;
-    }
-    json_t *list = json_array();
-    for (size_t i = all ? 0 : best; i < (all ? q->actions.count : best + 1); i++) {
-        (void)json_array_append_new(list, one_json(q, i));
-    }
-    return list;
-}
-
 /* A model of either kind; the other is NULL. */
 static tacet_status load(tacet_contextual_model **out, tacet_ab_model **table, const char *path, tacet_error *err) {
     char *text = NULL;
@@ -138,7 +110,6 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     asking q = {0};
-    double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     size_t best = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_ab_model *table = NULL;
@@ -152,15 +123,8 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
         return code;
     }
     q.parts = tacet_contextual_model_parts(q.model);
-    q.contexts = tacet_contextual_context_columns(q.model);
-    if (data != NULL && (context_text != NULL || q.parts->space == NULL)) {
-        code = cli_usage(self, "--data or --context, and --data needs a model whose columns have names");
-        goto done;
-    }
-    if (data == NULL && !cli_space_values(values, context_columns(&q), q.contexts, context_text, &err)) {
-        char words[512];
-        code = cli_usage(self, "--context is %s%s%s", cli_space_expects(words, context_columns(&q), q.contexts),
-                         err.message[0] != '\0' ? ": " : "", err.message);
+    if (data != NULL || context_text != NULL) {
+        code = cli_usage(self, "this model has no contexts: --context and --data are for models of a log");
         goto done;
     }
     status = tacet_contextual_candidates_make(&q.actions, q.model, usual_grid(q.parts->action_dim), &err);
@@ -169,16 +133,8 @@ static int cmd_predict(int argc, char **argv, const cli_command *self) {
         code = cli_fail(self, &(tacet_error){.status = TACET_NO_MEMORY, .message = "out of memory"});
         goto done;
     }
-    if (data != NULL) {
-        const predicting p = {
-            q.parts->space->columns, context_columns(&q), q.actions.columns, q.contexts, all, in_context, &q};
-        code = predict_rows(
-            &p, data, cli_object("predicted_error protection", J(q.parts->predicted_error), J(protection_of(q.parts))),
-            self);
-        goto done;
-    }
     const double begin = cli_seconds();
-    status = ask(&q, &best, values, &err);
+    status = tacet_contextual_predict(q.model, &best, q.means, q.actions.points, q.actions.count, &err);
     code = status == TACET_OK ? report(&q, best, all, cli_seconds() - begin) : cli_fail(self, &err);
 done:
     free(q.means);

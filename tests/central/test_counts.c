@@ -135,7 +135,7 @@ TEST(counted_arms_are_learnt_at_eps_1_and_released_as_a_model) {
     assert_ok(tacet_central_model(&model, map, &s, &ask, bytes.data, bytes.size, NULL));
     double x = 4, mean = 0;
     size_t which = 0;
-    assert_ok(tacet_contextual_predict(model, &which, &mean, &x, 1, NULL, NULL));
+    assert_ok(tacet_contextual_predict(model, &which, &mean, &x, 1, NULL));
     assert_close(mean, best.mean, 0.01); /* with the last batch, which was not released yet */
     tacet_contextual_model_free(model);
     tacet_blob_clear(&bytes);

@@ -100,7 +100,7 @@ static void agrees(const char *kernel, bool minimize) {
             for (size_t f = 0; f < 20; f++) {
                 expected += theta[f] * phi[f];
             }
-            assert_ok(tacet_contextual_predict(back, &best, &mean, x, 1, NULL, NULL));
+            assert_ok(tacet_contextual_predict(back, &best, &mean, x, 1, NULL));
             expected += learnt.level;
             expected = -3 + 8 * (1 / (1 + exp(-expected)));
             assert_close(mean, w.settings.minimize ? -expected : expected, 1e-8);

@@ -24,7 +24,7 @@ static void make(made *m, tacet_kernel_kind kind, unsigned p) {
     m->lengthscales[0] = 1;
     m->lengthscales[1] = 4;
     for (size_t j = 0; j < NODES; j++) {
-        m->nodes[2 * j] = j % 3 == 0 ? 0.1 * (double)(j % 7) : tacet_simrng_uniform(&rng); /* some share their action */
+        m->nodes[2 * j] = tacet_simrng_uniform(&rng);
         m->nodes[2 * j + 1] = tacet_simrng_uniform(&rng);
         m->weights[j] = tacet_simrng_normal(&rng);
     }
@@ -39,8 +39,7 @@ static void make(made *m, tacet_kernel_kind kind, unsigned p) {
         r->entry = 40 + i;
         memset(r->entry_hash, 17 + (int)i, sizeof r->entry_hash);
     }
-    m->parts = (tacet_contextual_parts){.action_dim = 1,
-                                        .context_dim = 1,
+    m->parts = (tacet_contextual_parts){.action_dim = 2,
                                         .lower = m->lower,
                                         .upper = m->upper,
                                         .kind = kind,
@@ -75,26 +74,31 @@ static void test_predict(void **state) {
     static made m;
     for (int kernel = 0; kernel < 2; kernel++) {
         tacet_contextual_model *model = NULL;
-        double actions[5];
-        double means[5];
+        double points[10], means[5];
         size_t best = 9;
         make(&m, kernel == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, kernel == 0 ? 0 : 2);
         assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
-        tacet_contextual_action_grid(model, actions, 5);
-        assert_true(actions[0] == -1 && actions[2] == 1 && actions[4] == 3);
-        const double context = 13.5;
-        assert_ok(tacet_contextual_predict(model, &best, means, actions, 5, &context, NULL));
         for (size_t i = 0; i < 5; i++) {
-            assert_close(means[i], naive(&m, actions[i], context, kernel == 0 ? 0 : sqrt(5)), 1e-9);
+            points[2 * i] = -1 + (double)i;
+            points[2 * i + 1] = 13.5;
+        }
+        assert_ok(tacet_contextual_predict(model, &best, means, points, 5, NULL));
+        for (size_t i = 0; i < 5; i++) {
+            assert_close(means[i], naive(&m, points[2 * i], 13.5, kernel == 0 ? 0 : sqrt(5)), 1e-9);
             assert_true(means[i] <= means[best]);
         }
-        const double outside = 20.001;
-        const double nan = (double)NAN;
-        assert_status(tacet_contextual_predict(model, &best, means, actions, 5, &outside, NULL), TACET_INVALID);
-        assert_status(tacet_contextual_predict(model, &best, means, actions, 5, &nan, NULL), TACET_INVALID);
-        actions[3] = -1.5;
-        assert_status(tacet_contextual_predict(model, &best, means, actions, 5, &context, NULL), TACET_INVALID);
-        assert_status(tacet_contextual_predict(model, &best, means, actions, 0, &context, NULL), TACET_INVALID);
+        assert_status(tacet_contextual_predict(model, &best, means, points, 0, NULL), TACET_INVALID);
+        static const double OUTSIDE[] = {20.001, (double)NAN, 9.9};
+        for (size_t i = 0; i < 3; i++) {
+            points[7] = OUTSIDE[i];
+            assert_status(tacet_contextual_predict(model, &best, means, points, 5, NULL), TACET_INVALID);
+        }
+        tacet_contextual_candidates c;
+        assert_ok(tacet_contextual_candidates_make(&c, model, 5, NULL));
+        assert_int_equal(c.count, 25);
+        assert_true(c.points[0] == -1 && c.points[4] == 1 && c.points[8] == 3 && c.points[9] == 10 &&
+                    c.points[49] == 20);
+        tacet_contextual_candidates_clear(&c);
         tacet_contextual_model_free(model);
     }
 }
@@ -127,9 +131,9 @@ static void test_file(void **state) {
     }
     /* Single fields, spoiled. */
     static const char *const SPOIL[][2] = {{"\"tacet-model-1\"", "\"tacet-model-2\""},
-                                           {"\"action_dim\": 1", "\"action_dim\": 4"},
-                                           {"\"action_dim\": 1", "\"action_dim\": 0"},
-                                           {"\"context_dim\": 1", "\"context_dim\": \"1\""},
+                                           {"\"action_dim\": 2", "\"action_dim\": 4"},
+                                           {"\"action_dim\": 2", "\"action_dim\": 0"},
+                                           {"\"context_dim\": 0", "\"context_dim\": 1"},
                                            {"\"matern32\"", "\"linear\""},
                                            {"\"offset\"", "\"offset2\""},
                                            {"\"delta\": 0.0", "\"delta\": 1.0"},
@@ -154,7 +158,7 @@ static void test_file(void **state) {
 
 /* A model of a list has no other actions than those, whatever grid is asked for; also once it was a file. */
 static void test_listed(void **state) {
-    static const double LISTED[] = {-1, 0.3, 2.9};
+    static const double LISTED[] = {-1, 12, 0.3, 12, 2.9, 19};
     made m;
     make(&m, TACET_KERNEL_SE, 0);
     m.parts.listed = LISTED;
@@ -204,18 +208,18 @@ static void test_refused(void **state) {
 static void test_range(void **state) {
     static made m;
     enum { POINTS = 41 };
-    double actions[POINTS], free_means[POINTS], means[POINTS];
-    const double context = 12.5;
+    double points[2 * POINTS], free_means[POINTS], means[POINTS];
     for (int minimize = 0; minimize < 2; minimize++) {
         tacet_contextual_model *model = NULL;
         size_t free_best = 0, best = 0, ends[2] = {0};
         make(&m, TACET_KERNEL_SE, 0);
         m.parts.minimize = minimize == 1;
         for (size_t i = 0; i < POINTS; i++) {
-            actions[i] = -1 + 0.1 * (double)i;
+            points[2 * i] = -1 + 0.1 * (double)i;
+            points[2 * i + 1] = 12.5;
         }
         assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
-        assert_ok(tacet_contextual_predict(model, &free_best, free_means, actions, POINTS, &context, NULL));
+        assert_ok(tacet_contextual_predict(model, &free_best, free_means, points, POINTS, NULL));
         tacet_contextual_model_free(model);
         double sum = 0;
         for (size_t i = 0; i < POINTS; i++) {
@@ -224,7 +228,7 @@ static void test_range(void **state) {
         m.parts.range[0] = sum - 0.5;
         m.parts.range[1] = sum + 0.5;
         assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
-        assert_ok(tacet_contextual_predict(model, &best, means, actions, POINTS, &context, NULL));
+        assert_ok(tacet_contextual_predict(model, &best, means, points, POINTS, NULL));
         assert_int_equal(best, free_best);
         for (size_t i = 0; i < POINTS; i++) {
             assert_true(means[i] == fmin(fmax(free_means[i], m.parts.range[0]), m.parts.range[1]));

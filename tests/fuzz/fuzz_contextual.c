@@ -16,8 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     double mean = 0;
     size_t best = 7;
     char *text = NULL;
-    must(tacet_contextual_predict(model, &best, &mean, p->lower, 1, p->lower + p->action_dim, NULL) == TACET_OK &&
-         best == 0);
+    must(tacet_contextual_predict(model, &best, &mean, p->lower, 1, NULL) == TACET_OK && best == 0);
     must(tacet_contextual_model_encode(model, &text, NULL) == TACET_OK &&
          tacet_contextual_model_decode(&again, text, strlen(text), NULL) == TACET_OK);
     tacet_contextual_model_free(again);

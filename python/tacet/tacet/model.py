@@ -79,14 +79,12 @@ class Model(Handle):
         self.records: int = parts.rounds
         self.sd: float = parts.predicted_error
         self.minimize: bool = parts.minimize
-        self._actions: int = parts.action_columns if parts.space else parts.action_dim
-        contexts = lib.tacet_contextual_context_columns(out[0])
         if parts.space:
             self.space = Space.from_json(json.dumps(described["space"]))
         else:
-            self.space = _plain_space(parts, self._actions, contexts)
-        names = list(self.space)
-        self.actions, self.contexts = names[: self._actions], names[self._actions :]
+            self.space = _plain_space(parts)
+        self.actions: list[str] = list(self.space)
+        self.contexts: list[str] = []  # of a study's model; a table (TableModel) has them
 
     def save(self, path: str | Path) -> None:
         """Writes the file that `tacet predict` reads."""
@@ -98,9 +96,9 @@ class Model(Handle):
     def __reduce__(self) -> Any:  # a model is public text: it may be copied to another process
         return (Model, (self._text,))
 
-    def predict(self, rows: Any, *, grid: int = 33) -> Prediction:
+    def predict(self, rows: Any) -> Prediction:
         """The mean reward of every row. Rows with the action's columns: of that action; rows with the contexts' columns
-        alone: of the best action, which is then in `best`. `grid` values of a numeric action are looked at.
+        alone: of the best action, which is then in `best`.
 
         A frame, a mapping of columns, one mapping of values, or an array in the order of the columns."""
         if isinstance(rows, Mapping) and all(_is_one(value) for value in rows.values()):
@@ -115,7 +113,7 @@ class Model(Handle):
             return self._means(self.space._packed(table))
         if not self.contexts:
             raise InvalidValue(f"the model has no contexts: give the columns {', '.join(self.actions)}")
-        return self._recommend(self.space.only(self.contexts)._packed(table), grid)
+        return self._recommend(self.space.only(self.contexts)._packed(table))
 
     def _means(self, records: Packed) -> Prediction:
         means = Packed(len(records), 1)
@@ -124,19 +122,8 @@ class Model(Handle):
         )
         return Prediction(means.flat(), self.sd, None)
 
-    def _recommend(self, contexts: Packed, grid: int) -> Prediction:
-        candidates = ffi.new("tacet_contextual_candidates *")
-        native.call(lib.tacet_contextual_candidates_make, candidates, self._pointer, grid)
-        try:
-            means, best = Packed(len(contexts), 1), ffi.new("size_t[]", len(contexts))
-            native.call(
-                lib.tacet_contextual_recommend, self._pointer, best, _doubles(means), candidates, _doubles(contexts),
-                len(contexts),
-            )  # fmt: skip
-            actions = self._actions_of(candidates)
-        finally:
-            lib.tacet_contextual_candidates_clear(candidates)
-        return Prediction(means.flat(), self.sd, [dict(actions[i]) for i in best])
+    def _recommend(self, contexts: Packed) -> Prediction:
+        raise NotImplementedError
 
     def _actions_of(self, candidates: Any) -> list[dict[str, Any]]:
         """Candidates by the names of the action's columns."""
@@ -147,7 +134,7 @@ class Model(Handle):
     def best(self, grid: int = 33, **context: Any) -> dict[str, Any]:
         """The best action in one context, by the names of its columns."""
         if self.contexts:
-            found = self.predict(context, grid=grid).best
+            found = self.predict(context).best
             assert found is not None
             return found[0]
         actions = self.candidates(grid)
@@ -238,10 +225,10 @@ def read_model(text: str) -> Model:
     return TableModel(text) if lib.tacet_ab_model_is(encoded, len(encoded)) else Model(text)
 
 
-def _plain_space(parts: Any, actions: int, contexts: int) -> Space:
-    names = [f"action{i + 1}" for i in range(actions)] + [f"context{i + 1}" for i in range(contexts)]
+def _plain_space(parts: Any) -> Space:
     columns = [
-        {"name": name, "kind": "real", "bounds": [parts.lower[i], parts.upper[i]]} for i, name in enumerate(names)
+        {"name": f"action{i + 1}", "kind": "real", "bounds": [parts.lower[i], parts.upper[i]]}
+        for i in range(parts.action_dim)
     ]
     return Space.from_json(json.dumps({"columns": columns}))
 

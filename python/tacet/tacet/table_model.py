@@ -92,7 +92,7 @@ class TableModel(Model):
         records = [self._at(number, range(self._actions, len(self.space))) for number in range(contexts)]
         for j in range(len(self.contexts)):
             packed.fill(j, array("d", [record[j] for record in records]))
-        said = self._recommend(packed, 0)
+        said = self._recommend(packed)
         assert said.best is not None
         names = self.space.only(self.contexts).rows(records) if self.contexts else [{}]
         return [
@@ -103,7 +103,7 @@ class TableModel(Model):
     def _means(self, records: Packed) -> Prediction:
         return self._ask(records, None)
 
-    def _recommend(self, contexts: Packed, grid: int) -> Prediction:
+    def _recommend(self, contexts: Packed) -> Prediction:
         """Actions are not looked at: any level stands for them."""
         records = Packed(len(contexts), len(self.space))
         for j in range(len(self.space) if len(contexts) > 0 else 0):

@@ -593,7 +593,6 @@ tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tace
         parts.weights = weights;
         parts.count = n;
         parts.offset = lo / 2 + hi / 2;
-        parts.action_columns = about->space != NULL ? about->space->count : 0;
         parts.is_private = !d->seeded;
         parts.eps = d->set.eps;
         parts.rounds = released_rounds(d);

@@ -6,11 +6,10 @@
 #include <tacet/contextual/open/model.h>
 
 struct tacet_contextual_model {
-    tacet_contextual_parts parts; /* pointers go to the copies below */
-    size_t d;
+    tacet_contextual_parts parts;                        /* pointers go to the copies below */
     double bounds[3][TACET_CONTEXTUAL_COORDINATES_MOST]; /* lower, upper, lengthscales */
     double *nodes, *weights;
-    double *by_coordinate; /* count x d */
+    double *by_coordinate; /* count x action_dim */
     double *listed;        /* action_dim x parts.listed_count; NULL: none */
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
     tacet_space space;    /* a copy; count 0: none */
@@ -23,8 +22,6 @@ double tacet__contextual_mean(const tacet_contextual_model *model, const double 
 /* INVALID names the rule: dimensions, bounds, numbers that are not finite. NO_MEMORY. */
 tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
                                            tacet_error *err);
-/* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
-void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
 /* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
 tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text, tacet_error *err);
 

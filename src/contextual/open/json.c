@@ -44,14 +44,13 @@ static json_t *receipts(const tacet_contextual_parts *p) {
 
 tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text, tacet_error *err) {
     const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
-    const size_t d = p->action_dim + p->context_dim;
-    json_t *object =
-        json_pack("{ss sI sI so so ss so so so sf sb sf sf sI sf so}", "format", FORMAT, "action_dim",
-                  (json_int_t)p->action_dim, "context_dim", (json_int_t)p->context_dim, "lower", numbers(p->lower, d),
-                  "upper", numbers(p->upper, d), "kernel", kernel_name(p), "lengthscales", numbers(p->lengthscales, d),
-                  "nodes", numbers(p->nodes, d * p->count), "weights", numbers(p->weights, p->count), "offset",
-                  p->offset, "private", (int)p->is_private, "eps", p->eps, "delta", p->delta, "rounds",
-                  (json_int_t)p->rounds, "predicted_error", p->predicted_error, "receipts", receipts(p));
+    const size_t d = p->action_dim;
+    json_t *object = json_pack(
+        "{ss sI si so so ss so so so sf sb sf sf sI sf so}", "format", FORMAT, "action_dim", (json_int_t)d,
+        "context_dim", 0, "lower", numbers(p->lower, d), "upper", numbers(p->upper, d), "kernel", kernel_name(p),
+        "lengthscales", numbers(p->lengthscales, d), "nodes", numbers(p->nodes, d * p->count), "weights",
+        numbers(p->weights, p->count), "offset", p->offset, "private", (int)p->is_private, "eps", p->eps, "delta",
+        p->delta, "rounds", (json_int_t)p->rounds, "predicted_error", p->predicted_error, "receipts", receipts(p));
     if (p->logistic_scale > 0 && object != NULL) {
         (void)json_object_set_new(object, "logistic",
                                   json_pack("{sf sf}", "lo", p->logistic_lo, "scale", p->logistic_scale));
@@ -63,7 +62,7 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
         (void)json_object_set_new(object, "range", numbers(p->range, 2));
     }
     if (object != NULL && p->listed != NULL) {
-        (void)json_object_set_new(object, "actions", numbers(p->listed, p->action_dim * p->listed_count));
+        (void)json_object_set_new(object, "actions", numbers(p->listed, d * p->listed_count));
     }
     if (object != NULL && p->space != NULL) {
         char *space = NULL;
@@ -74,7 +73,7 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
             return status;
         }
         (void)json_object_set_new(object, "space", json_loads(space, 0, NULL));
-        (void)json_object_set_new(object, "action_columns", json_integer((json_int_t)p->action_columns));
+        (void)json_object_set_new(object, "action_columns", json_integer((json_int_t)p->space->count));
         free(space);
     }
     *text = tacet__json_text(object, 1);
@@ -179,9 +178,8 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
                                 !(p->logistic_scale > 0))) {
         return tacet__fail(err, TACET_PARSE, "field logistic: needs lo, and a scale above 0");
     }
-    if (actions < 1 || contexts < 0 || actions > TACET_CONTEXTUAL_COORDINATES_MOST ||
-        contexts > TACET_CONTEXTUAL_COORDINATES_MOST || rounds < 0) {
-        return tacet__fail(err, TACET_PARSE, "fields action_dim, context_dim, rounds: out of range");
+    if (actions < 1 || contexts != 0 || actions > TACET_CONTEXTUAL_COORDINATES_MOST || rounds < 0) {
+        return tacet__fail(err, TACET_PARSE, "fields action_dim, context_dim (0), rounds: out of range");
     }
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
@@ -193,25 +191,22 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     p->kind = spec.kind;
     p->matern_p = spec.kind == TACET_KERNEL_MATERN ? spec.matern_p : 0;
     p->action_dim = (size_t)actions;
-    p->context_dim = (size_t)contexts;
     p->rounds = (uint64_t)rounds;
     p->is_private = is_private != 0;
     return TACET_OK;
 }
 
 static tacet_status read_space(decoder *k, const arrays *a, tacet_error *err) {
-    const json_int_t actions = json_integer_value(a->action_columns);
     char *text = tacet__json_text(a->space, 0);
     if (text == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model");
     }
     const tacet_status status = tacet_space_decode(&k->space, text, strlen(text), err);
     free(text);
-    if (status == TACET_OK && !(actions >= 1 && actions <= TACET_SPACE_COLUMNS)) {
-        return tacet__fail(err, TACET_PARSE, "field action_columns: at least 1 where there is a space");
+    if (status == TACET_OK && json_integer_value(a->action_columns) != (json_int_t)k->space.count) {
+        return tacet__fail(err, TACET_PARSE, "field action_columns: all columns of the space");
     }
     k->parts.space = &k->space;
-    k->parts.action_columns = (size_t)actions;
     return status;
 }
 
@@ -237,11 +232,10 @@ static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    const size_t d = p->action_dim + p->context_dim;
+    const size_t d = p->action_dim;
     p->count = json_array_size(a.weights);
-    if (d > TACET_CONTEXTUAL_COORDINATES_MOST || p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST) {
-        return tacet__fail(err, TACET_PARSE, "too many coordinates, or not 1 to %d weights",
-                           (int)TACET_CONTEXTUAL_NODES_MOST);
+    if (p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST) {
+        return tacet__fail(err, TACET_PARSE, "not 1 to %d weights", (int)TACET_CONTEXTUAL_NODES_MOST);
     }
     k->nodes = TACET__ZALLOC(double, d * p->count);
     k->weights = TACET__ZALLOC(double, p->count);

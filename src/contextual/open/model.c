@@ -17,21 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool good_space(const tacet_contextual_parts *p) {
-    size_t dims[2] = {0};
-    for (size_t i = 0; i < p->space->count; i++) {
-        dims[i < p->action_columns ? 0 : 1] += tacet_space_column_dims(&p->space->columns[i]);
-    }
-    return p->action_columns <= p->space->count && dims[0] == p->action_dim && dims[1] == p->context_dim;
-}
-
 static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
-    if (p->action_dim == 0 || p->action_dim > TACET_CONTEXTUAL_COORDINATES_MOST ||
-        p->context_dim > TACET_CONTEXTUAL_COORDINATES_MOST - p->action_dim) {
-        return tacet__fail(err, TACET_INVALID, "a model has 1 to %d coordinates, one of them an action",
+    const size_t d = p->action_dim;
+    if (d == 0 || d > TACET_CONTEXTUAL_COORDINATES_MOST) {
+        return tacet__fail(err, TACET_INVALID, "a model has 1 to %d coordinates",
                            (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
-    const size_t d = p->action_dim + p->context_dim;
     for (size_t i = 0; i < d; i++) {
         if (!(isfinite(p->lower[i]) && isfinite(p->upper[i]) && p->lower[i] < p->upper[i] &&
               isfinite(p->upper[i] - p->lower[i]) && p->lengthscales[i] > 0 && isfinite(p->lengthscales[i]))) {
@@ -39,7 +30,7 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
                                "coordinate %zu: bounds must be finite and ordered, the lengthscale > 0", i + 1);
         }
     }
-    if (p->space != NULL && !good_space(p)) {
+    if (p->space != NULL && tacet_space_dims(p->space) != d) {
         return tacet__fail(err, TACET_INVALID, "the model's space has other coordinates than the model");
     }
     if (p->kind != TACET_KERNEL_SE && p->kind != TACET_KERNEL_MATERN) {
@@ -52,7 +43,7 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }
     if ((p->listed != NULL) != (p->listed_count > 0) || p->listed_count > TACET_CONTEXTUAL_NODES_MOST ||
-        !tacet__all_finite(p->listed, p->action_dim * p->listed_count)) {
+        !tacet__all_finite(p->listed, d * p->listed_count)) {
         return tacet__fail(err, TACET_INVALID, "a model lists at most %d actions, of finite numbers",
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }
@@ -67,14 +58,14 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
 }
 
 static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
-    const size_t d = m->d;
+    const size_t d = p->action_dim;
     memcpy(m->bounds[0], p->lower, d * sizeof(double));
     memcpy(m->bounds[1], p->upper, d * sizeof(double));
     memcpy(m->bounds[2], p->lengthscales, d * sizeof(double));
     memcpy(m->nodes, p->nodes, d * p->count * sizeof(double));
     memcpy(m->weights, p->weights, p->count * sizeof(double));
     if (p->listed_count > 0) {
-        memcpy(m->listed, p->listed, p->action_dim * p->listed_count * sizeof *m->listed);
+        memcpy(m->listed, p->listed, d * p->listed_count * sizeof *m->listed);
     }
     if (p->receipt_count > 0) {
         memcpy(m->receipts, p->receipts, p->receipt_count * sizeof *p->receipts);
@@ -106,11 +97,11 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
     if (m == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
     }
-    m->d = parts->action_dim + parts->context_dim;
-    m->nodes = TACET__ZALLOC(double, m->d * parts->count);
+    const size_t d = parts->action_dim;
+    m->nodes = TACET__ZALLOC(double, d * parts->count);
     m->weights = TACET__ALIGNED(double, parts->count);
-    m->by_coordinate = TACET__ALIGNED(double, m->d * parts->count);
-    m->listed = parts->listed_count > 0 ? TACET__ZALLOC(double, parts->action_dim * parts->listed_count) : NULL;
+    m->by_coordinate = TACET__ALIGNED(double, d * parts->count);
+    m->listed = parts->listed_count > 0 ? TACET__ZALLOC(double, d * parts->listed_count) : NULL;
     if (m->nodes == NULL || m->weights == NULL || m->by_coordinate == NULL ||
         (parts->listed_count > 0 && m->listed == NULL)) {
         tacet_contextual_model_free(m);
@@ -123,15 +114,15 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
     }
     adopt(m, parts);
     double unit[TACET_CONTEXTUAL_COORDINATES_MOST];
-    for (size_t i = 0; i < m->d; i++) {
+    for (size_t i = 0; i < d; i++) {
         unit[i] = m->bounds[2][i] / (m->bounds[1][i] - m->bounds[0][i]);
     }
     const tacet_kernel_spec spec = {.kind = parts->kind,
-                                    .d = m->d,
+                                    .d = d,
                                     .matern_p = parts->matern_p,
                                     .signal_var = 1,
                                     .lengthscales = unit,
-                                    .lengthscale_count = m->d};
+                                    .lengthscale_count = d};
     status = tacet_kernel_create(&m->kernel, &spec, err);
     if (status != TACET_OK) {
         tacet_contextual_model_free(m);
@@ -169,30 +160,26 @@ double tacet__contextual_mean(const tacet_contextual_model *m, const double *uni
     return mean;
 }
 
-static bool scaled(const tacet_contextual_model *m, double *out, const double *x, size_t first, size_t n) {
+static bool scaled(const tacet_contextual_model *m, double *out, const double *x) {
     bool inside = true;
-    for (size_t i = 0; i < n; i++) {
-        const double low = m->bounds[0][first + i];
-        const double high = m->bounds[1][first + i];
+    for (size_t i = 0; i < m->parts.action_dim; i++) {
+        const double low = m->bounds[0][i], high = m->bounds[1][i];
         inside = inside && x[i] >= low && x[i] <= high;
-        out[first + i] = (x[i] - low) / (high - low);
+        out[i] = (x[i] - low) / (high - low);
     }
     return inside;
 }
 
 tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
-                                      const double *actions, size_t n, const double *context, tacet_error *err) {
+                                      const double *actions, size_t n, tacet_error *err) {
     const size_t a = model->parts.action_dim;
-    double unit[TACET_CONTEXTUAL_COORDINATES_MOST]; /* an action, then the context */
+    double unit[TACET_CONTEXTUAL_COORDINATES_MOST];
     size_t top = 0;
     if (n == 0) {
         return tacet__fail(err, TACET_INVALID, "there is no action to choose from");
     }
-    if (!scaled(model, unit, context, a, model->parts.context_dim)) {
-        return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
-    }
     for (size_t i = 0; i < n; i++) {
-        if (!scaled(model, unit, actions + i * a, 0, a)) {
+        if (!scaled(model, unit, actions + i * a)) {
             return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", i + 1);
         }
         means[i] = tacet__contextual_mean(model, unit);
@@ -210,24 +197,4 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
     }
     *best = top;
     return TACET_OK;
-}
-
-void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis) {
-    const size_t a = model->parts.action_dim;
-    size_t count = 1;
-    per_axis = per_axis > 0 ? per_axis : 1;
-    for (size_t i = 0; i < a; i++) {
-        count *= per_axis;
-    }
-    for (size_t j = 0; j < count; j++) {
-        size_t rest = j;
-        for (size_t c = 0; c < a; c++) {
-            const size_t at = rest % per_axis;
-            const double t = per_axis > 1 ? (double)at / (double)(per_axis - 1) : 0.5;
-            rest /= per_axis;
-            actions[j * a + c] = at + 1 == per_axis && per_axis > 1
-                                     ? model->bounds[1][c]
-                                     : model->bounds[0][c] + t * (model->bounds[1][c] - model->bounds[0][c]);
-        }
-    }
 }

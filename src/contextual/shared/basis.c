@@ -68,7 +68,7 @@ static size_t power(size_t n, size_t d) {
     return p;
 }
 
-size_t tacet__contextual_order(size_t d) {
+static size_t default_order(size_t d) {
     static const size_t ORDER[TACET_CONTEXTUAL_DIM_MOST + 1] = {1, 64, 24, 11, 6};
     return d <= TACET_CONTEXTUAL_DIM_MOST ? ORDER[d] : 1;
 }
@@ -97,7 +97,7 @@ static tacet_status make_features(tacet_contextual_basis *b, const tacet_context
     const bool asked = most > 0 && most <= TACET_CONTEXTUAL_FEATURES_MOST;
     const size_t limit = asked ? most : TACET_CONTEXTUAL_FEATURES_MOST;
     tacet_kernel *kernel = NULL;
-    const size_t order = s->order != 0 ? s->order : tacet__contextual_order(b->d), count = power(order, b->d);
+    const size_t order = s->order != 0 ? s->order : default_order(b->d), count = power(order, b->d);
     if (order > TACET__QUADRATURE_MOST || count > NODES_MOST) {
         return tacet__fail(err, TACET_INVALID, "too many quadrature nodes: at most %d", (int)NODES_MOST);
     }

@@ -23,8 +23,6 @@ typedef struct tacet__contextual_view {
 } tacet__contextual_view;
 void tacet__contextual_view_init(tacet__contextual_view *view, const tacet_contextual_basis *basis, size_t m);
 
-/* Quadrature nodes a coordinate, of d coordinates, where none are asked for. */
-size_t tacet__contextual_order(size_t d);
 /* Into the unit box; coordinates outside the bounds are clipped, a NaN becomes the middle: a total function. */
 void tacet__contextual_unit(const tacet_contextual_basis *basis, double *out, const double *w);
 

@@ -32,11 +32,6 @@ double tacet__contextual_share(const tacet__contextual_pass *pass, double *step)
 tacet_status tacet__contextual_sum(const tacet_contextual_learner *learner, tacet_raw *out,
                                    const tacet__contextual_pass *pass, tacet_error *err);
 
-/* weights = A theta (A: nodes x m): from features to kernel functions at the nodes. */
-tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const tacet_contextual_learner *learner,
-                                          const double *A, const double *theta, size_t m,
-                                          const tacet_contextual_parts *claims, tacet_error *err);
-
 struct tacet_contextual_chooser {
     const tacet_contextual_basis *basis;
     size_t m, n;

@@ -137,15 +137,14 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model");
     TACET_THEN(status, tacet_contextual_model_decode(&model, text, size, err));
     const tacet_contextual_parts *p = status == TACET_OK ? tacet_contextual_model_parts(model) : NULL;
-    if (status == TACET_OK &&
-        (p->context_dim > 0 || p->action_dim != def->d || (p->space != NULL) != (def->space.count > 0) ||
-         (p->space != NULL && !same_space(p->space, &def->space)))) {
+    if (status == TACET_OK && (p->action_dim != def->d || (p->space != NULL) != (def->space.count > 0) ||
+                               (p->space != NULL && !same_space(p->space, &def->space)))) {
         status = tacet__fail(err, TACET_INVALID, "the model is of another space than the study");
     }
     for (size_t i = 0; status == TACET_OK && i < def->d * def->count; i++) { /* rounding must not leave the box */
         points[i] = fmin(fmax(def->points[i], p->lower[i % def->d]), p->upper[i % def->d]);
     }
-    TACET_THEN(status, tacet_contextual_predict(model, &best, means, points, def->count, NULL, err));
+    TACET_THEN(status, tacet_contextual_predict(model, &best, means, points, def->count, err));
     const double share = sqrt((double)def->count / (double)(def->features > 0 ? def->features : 1));
     for (size_t i = 0; status == TACET_OK && i < def->count; i++) {
         (void)json_array_append_new(

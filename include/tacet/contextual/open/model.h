@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h - a released model of rewards over actions and contexts: read it, ask it. It never saw the data.
+/* model.h - a released model of rewards over actions, of a central study: read it, ask it. It never saw the data.
  *
- * mean(w) = offset + sum_j weights_j k(node_j, w), w an action followed by a context, nodes in the unit box; models of
- * central studies may send that sum s through a logistic curve, lo + scale/(1 + exp(-s)). Everything
- * is post-processing of releases, so any number of predictions costs nothing. Immutable; any number of threads. */
+ * mean(w) = offset + sum_j weights_j k(node_j, w), nodes in the unit box; or that sum s sent through a logistic curve,
+ * lo + scale/(1 + exp(-s)). Models with contexts are tables (tacet/ab/open/model.h). Everything is post-processing of
+ * releases, so any number of predictions costs nothing. Immutable; any number of threads. */
 #ifndef TACET_CONTEXTUAL_OPEN_MODEL_H
 #define TACET_CONTEXTUAL_OPEN_MODEL_H
 
@@ -26,12 +26,12 @@ enum { TACET_CONTEXTUAL_RECEIPTS_MOST = 24, TACET_CONTEXTUAL_NODES_MOST = 4096 }
 /* What a model is made of. As input everything is copied; from tacet_contextual_model_parts it points into the model.
  */
 typedef struct tacet_contextual_parts {
-    size_t action_dim, context_dim;
-    const double *lower, *upper; /* action_dim + context_dim of them */
+    size_t action_dim;
+    const double *lower, *upper; /* action_dim of them */
     tacet_kernel_kind kind;
     unsigned matern_p;
-    const double *lengthscales; /* action_dim + context_dim of them, in the units of the bounds */
-    const double *nodes;        /* (action_dim + context_dim) x count */
+    const double *lengthscales; /* action_dim of them, in the units of the bounds */
+    const double *nodes;        /* action_dim x count */
     const double *weights;      /* count */
     size_t count;               /* at most TACET_CONTEXTUAL_NODES_MOST */
     double offset;
@@ -43,10 +43,8 @@ typedef struct tacet_contextual_parts {
     uint64_t rounds;        /* rows learnt from */
     double range[2];        /* of rewards: means are given within it; both 0: not said */
     double predicted_error; /* root mean square, as believed */
-    /* What the coordinates are: the embedding of a record of this space, whose first columns are the action. NULL: they
-     * are plain numbers. */
+    /* What the coordinates are: the embedding of a record of this space. NULL: they are plain numbers. */
     const tacet_space *space;
-    size_t action_columns;
     /* The actions there are, action_dim x listed_count; NULL: all within the bounds, or all records of the space. */
     const double *listed;
     size_t listed_count;           /* at most TACET_CONTEXTUAL_NODES_MOST */
@@ -57,14 +55,13 @@ typedef struct tacet_contextual_parts {
 TACET_API void tacet_contextual_model_free(tacet_contextual_model *model); /* NULL is allowed */
 TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet_contextual_model *model);
 
-/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, within the range of rewards where
- * the model has one, and which is the best before that (the first of equals): the largest, or the least where the model
+/* means[i] (n of them) of the actions (action_dim x n, by columns), within the range of rewards where the model has
+ * one, and which is the best before that (the first of equals): the largest, or the least where the model
  * minimizes. Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
- * apart, and does not depend on what other actions are asked about. INVALID: n = 0; a context or action outside the
- * bounds, NaN included. */
+ * apart, and does not depend on what other actions are asked about. INVALID: n = 0; an action outside the bounds, NaN
+ * included. */
 TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
-                                                const double *actions, size_t n, const double *context,
-                                                tacet_error *err);
+                                                const double *actions, size_t n, tacet_error *err);
 
 /* Actions to ask about: the listed ones where the model has a list, otherwise in the terms of its space: records
  * (columns x count) and their points (action_dim x count, for tacet_contextual_predict). Every level; per_axis >= 2
@@ -78,20 +75,10 @@ TACET_API tacet_status tacet_contextual_candidates_make(tacet_contextual_candida
                                                         const tacet_contextual_model *model, size_t per_axis,
                                                         tacet_error *err);
 TACET_API void tacet_contextual_candidates_clear(tacet_contextual_candidates *candidates);
-/* Columns of a context, and its point (context_dim) from their values. INVALID names the column that lies outside. */
-TACET_API size_t tacet_contextual_context_columns(const tacet_contextual_model *model);
-TACET_API tacet_status tacet_contextual_context_point(const tacet_contextual_model *model, double *point,
-                                                      const double *values, tacet_error *err);
-
-/* For many at once. means[i] of n records, each the columns of the space, actions first (without a space: coordinates),
- * one record after the other. INVALID names row and column of what lies outside. */
+/* For many at once. means[i] of n records, each the columns of the space (without one: coordinates), one record after
+ * the other. INVALID names row and column of what lies outside. */
 TACET_API tacet_status tacet_contextual_predict_records(const tacet_contextual_model *model, double *means,
                                                         const double *records, size_t n, tacet_error *err);
-/* best[i] is the candidate for context i of n (context columns each), means[i] its mean. INVALID as above. NO_MEMORY.
- */
-TACET_API tacet_status tacet_contextual_recommend(const tacet_contextual_model *model, size_t *best, double *means,
-                                                  const tacet_contextual_candidates *candidates, const double *contexts,
-                                                  size_t n, tacet_error *err);
 
 /* PARSE: not JSON, a field missing, of the wrong kind, unknown or out of range; names it. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const char *text, size_t length,

@@ -195,7 +195,7 @@ static tacet_status predict_record(const released *m, const view *v, double *mea
         at[c] = fmin(fmax(at[c], parts->lower[c]), parts->upper[c]);
     }
     *sd = parts->predicted_error;
-    return tacet_contextual_predict(m->function, &best, mean, at, 1, NULL, err);
+    return tacet_contextual_predict(m->function, &best, mean, at, 1, err);
 }
 
 /* The grid over one or two columns. */
@@ -236,7 +236,7 @@ static tacet_status describe_model(view *v, const released *model, const tacet__
                                         : tacet__fail(err, TACET_CORRUPT, "the model has other columns than the study");
     }
     const tacet_contextual_parts *m = tacet_contextual_model_parts(model->function);
-    if (m->action_dim != def->d || m->context_dim != 0) {
+    if (m->action_dim != def->d) {
         return tacet__fail(err, TACET_CORRUPT, "the model has other coordinates than the study");
     }
     describe_view(v, def, m->lower, m->upper);

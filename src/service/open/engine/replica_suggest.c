@@ -180,7 +180,7 @@ static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
         status = tacet__fail(&job->err, TACET_STATE, "the rounds are over, and the study released no model");
     }
     TACET_THEN(status, tacet_contextual_model_decode(&model, text, strlen(text), &job->err));
-    TACET_THEN(status, tacet_contextual_predict(model, &best, means, job->points, job->count, NULL, &job->err));
+    TACET_THEN(status, tacet_contextual_predict(model, &best, means, job->points, job->count, &job->err));
     job->index = best;
     tacet_contextual_model_free(model);
     json_decref(release);
