@@ -344,7 +344,7 @@ def test_an_ab_study_says_whether_one_may_stop_and_what_it_hides(driver):
         path = os.path.join(server.folder, "status.json")
         with open(path, "w", encoding="utf-8") as f:
             json.dump(status, f)
-        written = run("disclose", "--study", path)
+        written = run("disclose", path)
         flat = lambda words: " ".join(words.split())
         for part in driver.find_elements(CSS, ".label p"):
             assert flat(part.text) in flat(written), part.text

@@ -473,7 +473,7 @@ class Board {
       h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Each device keeps the ledger of its own reports." : "Charged before the first round; verified by 'tacet ledger verify'.")));
   }
 
-  // What 'tacet disclose --study' writes: made by the server, shown here as it is.
+  // What 'tacet disclose' writes of the study's status: made by the server, shown here as it is.
   private async label(s: Study): Promise<HTMLElement> {
     const path = `/v1/studies/${s.name}/label`;
     const parts = await label(path);

@@ -152,7 +152,7 @@ void tacet__board_label(tacet__call *c, tacet__response *response) {
     }
 }
 
-/* The same page that 'tacet disclose --study' writes, of the same status. */
+/* The same page that 'tacet disclose' writes of the same status. */
 static void answer_label(tacet__response *response, const json_t *status, bool part) {
     tacet_error err = {0};
     char date[16] = "";
