@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # proofs.sh - every page that proves something of privacy says what it assumes, and what holds each assumption that a caller
-# could break: a test that exists, or a type of the public headers.
+# could break: a test that exists, or a type of the public headers; and docs/evaluation.md says how the proof was checked.
 set -eu
 root=${TACET_SOURCE:-$(dirname "$0")/../..}
 
@@ -32,6 +32,7 @@ count=0
 for page in $(pages "$root"); do
     found=$(lacking "$root" "$page")
     [ -z "$found" ] || { echo "proofs: $page: $found"; exit 1; }
+    grep -qF "(../$page)" "$root/docs/evaluation.md" || { echo "proofs: docs/evaluation.md does not say how $page was checked"; exit 1; }
     count=$((count + 1))
 done
 [ "$count" -ge 15 ] || { echo "proofs: only $count pages were found"; exit 1; }
