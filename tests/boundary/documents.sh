@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# documents.sh - every document is two clicks from README.md or docs/README.md at most, and what documents name is there:
+# documents.sh - every document is two clicks from README.md at most, and what documents name is there:
 # commands and their options as the programs tell them, symbols of C and Python, make targets, files, tests, requests,
 # and the headings that links lead to.
 set -eu
@@ -33,7 +33,7 @@ links = {}
 for name, text in documents.items():
     to = (re.sub("#.*", "", link) for link in re.findall(r"\]\(([^)]+)\)", text) if ":" not in link)
     links[name] = {os.path.normpath(os.path.join(os.path.dirname(name), link)) for link in to if link}
-reached = {"README.md", "docs/README.md"}
+reached = {"README.md"}
 for click in range(2):
     reached |= {to for name in reached if name in links for to in links[name]}
 folders = {name for name in reached if os.path.isdir(name)}
