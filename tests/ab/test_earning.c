@@ -26,7 +26,6 @@ static tacet_space spaces[2]; /* of numbers, of levels */
 static int setup(void **state) {
     const tacet_space_options numbers = {.bounds = "dose=0:4,age=10:12"};
     const tacet_space_options levels = {.levels = "shown=A|B|C,type=phone|tablet|desktop|other"};
-    (void)state;
     return tacet_space_short(&spaces[0], &numbers, NULL) == TACET_OK &&
                    tacet_space_short(&spaces[1], &levels, NULL) == TACET_OK
                ? 0
@@ -34,7 +33,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     tacet_space_clear(&spaces[0]);
     tacet_space_clear(&spaces[1]);
     return 0;
@@ -104,8 +102,7 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
     return reward(user, s->index, context_of(user, k));
 }
 
-static void test_conformance(void **state) {
-    (void)state;
+TEST(test_conformance) {
     world w;
     world_init(&w, 24, 100, 1);
     w.noise = test_noise(1, 1);
@@ -151,8 +148,7 @@ static double play(const world *w, tacet_policy *policy, size_t from, size_t to,
 }
 
 /* Even draws lose about .9 a round of numbers, 1 of levels. With a quarter of the reports missing it learns too. */
-static void test_later_rounds_earn_more(void **state) {
-    (void)state;
+TEST(test_later_rounds_earn_more) {
     for (int k = 0; k < 4; k++) {
         world w;
         world_init(&w, 2000, 250, 3);
@@ -172,8 +168,7 @@ static void test_later_rounds_earn_more(void **state) {
 
 /* With hardly any noise the table has what was reported: each cell its rewards, what was not reported is not there, and
  * neither is what came while the release was due; what comes after it is in no later table. */
-static void test_the_table_is_of_what_was_reported(void **state) {
-    (void)state;
+TEST(test_the_table_is_of_what_was_reported) {
     world w;
     double up[12] = {0}, rows[12] = {0}, up_next[12] = {0}, rows_next[12] = {0};
     size_t first_next = 0;
@@ -231,9 +226,8 @@ static void test_the_table_is_of_what_was_reported(void **state) {
 }
 
 static void open_ledger(world *w, double eps) {
-    char path[512];
     tacet_ledger_settings budget;
-    (void)snprintf(path, sizeof path, "%s/ledger", test_mkdir());
+    OWN_TEXT char *path = test_text("%s/ledger", test_mkdir());
     tacet_ledger_settings_defaults(&budget);
     budget.eps = eps;
     budget.delta = 0;
@@ -245,8 +239,7 @@ static void open_ledger(world *w, double eps) {
 /* One group in the ledger: however many epochs, a ticket costs eps once. A study is given more rounds after its last
  * epoch was released, and goes on from a state of before: the ledger knows where the epoch ended, so that it ends there
  * again with the stored release, and the table stays the one it was planned with. */
-static void test_charged_once_and_more_rounds(void **state) {
-    (void)state;
+TEST(test_charged_once_and_more_rounds) {
     enum { LONG = 400, MIDDLE = 300 };
     world w;
     tacet_blob middle, first, second;
@@ -296,11 +289,10 @@ static void play_behind(const world *w, tacet_policy *policy, size_t from, size_
 
 /* Releases that wait for 60 rounds are the same whether reports come at once or 60 rounds late, also where the policy
  * is saved between an epoch's end and its release; reports that come 61 rounds late are missing from them. */
-static void test_late_reports_count_where_they_are_waited_for(void **state) {
+TEST(test_late_reports_count_where_they_are_waited_for) {
     enum { ROUNDS = 700, LATE = 60, MIDDLE = 2 * FIRST + LATE / 2 };
     static size_t taken[4][ROUNDS];
     const size_t out[4] = {0, LATE, LATE, LATE + 1};
-    (void)state;
     for (int k = 0; k < 4; k++) {
         world w;
         tacet_blob blob;
@@ -331,10 +323,10 @@ static void test_late_reports_count_where_they_are_waited_for(void **state) {
 
 /* What is told of releases, and of their noise, is the same after a restart. */
 static void assert_same_after_load(world *w, const tacet_policy *policy, const char *text) {
-    tacet_blob state;
+    OWN_BLOB tacet_blob state;
     tacet_ab_model *model = NULL;
     char *again = NULL;
-    tacet_policy *fresh = make(w);
+    OWN_POLICY tacet_policy *fresh = make(w);
     tacet_blob_init(&state);
     assert_ok(tacet_policy_save(policy, &state, NULL));
     assert_ok(tacet_policy_load(fresh, state.data, state.size, NULL));
@@ -343,13 +335,10 @@ static void assert_same_after_load(world *w, const tacet_policy *policy, const c
     assert_string_equal(text, again);
     free(again);
     tacet_ab_model_free(model);
-    tacet_blob_clear(&state);
-    tacet_policy_free(fresh);
 }
 
 /* The released model says what the policy knows, in the rewards' own direction, after a way through its text too. */
-static void test_its_model_recommends_what_it_plays(void **state) {
-    (void)state;
+TEST(test_its_model_recommends_what_it_plays) {
     for (int k = 0; k < 4; k++) {
         world w;
         tacet_ab_model *model = NULL, *again = NULL;
@@ -387,8 +376,7 @@ static void test_its_model_recommends_what_it_plays(void **state) {
 }
 
 /* A study that is given a few rounds again and again has short epochs, and at most so many as a model can hold. */
-static void test_epochs_end(void **state) {
-    (void)state;
+TEST(test_epochs_end) {
     world w;
     tacet_blob saved;
     size_t t = 0;
@@ -417,8 +405,7 @@ static void test_epochs_end(void **state) {
 }
 
 /* A state in which ten tickets add more than ten, though no number is larger than they could make it. */
-static void test_forged_sums_are_refused(void **state) {
-    (void)state;
+TEST(test_forged_sums_are_refused) {
     enum { HASH = 32 };
     world w;
     tacet_blob saved;
@@ -451,8 +438,7 @@ static void test_forged_sums_are_refused(void **state) {
     tacet_noise_close(w.noise);
 }
 
-static void test_refusals(void **state) {
-    (void)state;
+TEST(test_refusals) {
     world w;
     tacet_policy *policy = NULL;
     tacet_suggestion s;
@@ -492,15 +478,4 @@ static void test_refusals(void **state) {
     tacet_noise_close(w.noise);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance),
-                                       cmocka_unit_test(test_later_rounds_earn_more),
-                                       cmocka_unit_test(test_the_table_is_of_what_was_reported),
-                                       cmocka_unit_test(test_charged_once_and_more_rounds),
-                                       cmocka_unit_test(test_late_reports_count_where_they_are_waited_for),
-                                       cmocka_unit_test(test_its_model_recommends_what_it_plays),
-                                       cmocka_unit_test(test_epochs_end),
-                                       cmocka_unit_test(test_forged_sums_are_refused),
-                                       cmocka_unit_test(test_refusals)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

@@ -89,31 +89,26 @@ static char *model_of(const tacet_ab_question *q, engine *e, tacet_status expect
     return text;
 }
 
-static void any_cut_gives_the_bits_of_one_piece(void **state) {
+TEST(any_cut_gives_the_bits_of_one_piece) {
     static const size_t cuts[] = {1, 2, 7};
     static const double tops[] = {1, 40}; /* one pass; and money, where rows are dealt by their numbers */
-    (void)state;
     for (size_t v = 0; v < 2; v++) {
-        tacet_space space = make_space(tops[v]);
+        OWN_SPACE tacet_space space = make_space(tops[v]);
         const tacet_ab_question q = {
             .space = &space, .action_columns = 1, .reward = "y", .hi = v == 0 ? 1 : 5000, .eps = 1};
-        char *whole = model_of(&q, NULL, TACET_OK);
+        OWN_TEXT char *whole = model_of(&q, NULL, TACET_OK);
         for (size_t k = 0; k < 3; k++) {
             engine e = {.q = &q, .parts = cuts[k]};
-            char *text = model_of(&q, &e, TACET_OK);
+            OWN_TEXT char *text = model_of(&q, &e, TACET_OK);
             assert_string_equal(text, whole);
             assert_int_equal(e.passes, v == 0 ? 1 : 3);
-            free(text);
         }
-        free(whole);
-        tacet_space_clear(&space);
     }
 }
 
-static void what_is_not_all_rows_once_is_refused(void **state) {
-    (void)state;
+TEST(what_is_not_all_rows_once_is_refused) {
     for (size_t v = 0; v < 2; v++) {
-        tacet_space space = make_space(v == 0 ? 1 : 40);
+        OWN_SPACE tacet_space space = make_space(v == 0 ? 1 : 40);
         const tacet_ab_question q = {
             .space = &space, .action_columns = 1, .reward = "y", .hi = v == 0 ? 1 : 5000, .eps = 1};
         engine left_out = {.q = &q, .parts = 7, .left_out = 5}, twice = {.q = &q, .parts = 7, .twice = 2},
@@ -124,24 +119,21 @@ static void what_is_not_all_rows_once_is_refused(void **state) {
         if (v == 1) { /* the law was learnt from other rows than the table would be */
             assert_null(model_of(&q, &changed, TACET_CONFLICT));
         }
-        tacet_space_clear(&space);
     }
 }
 
-static void a_ledger_is_named_and_persons_are_not_guessed(void **state) {
+TEST(a_ledger_is_named_and_persons_are_not_guessed) {
     static const uint64_t persons[ROWS] = {0};
-    tacet_space space = make_space(1);
+    OWN_SPACE tacet_space space = make_space(1);
     tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .hi = 1, .eps = 1};
-    const char *folder = test_mkdir();
-    char ledger[4200];
+    OWN_FOLDER const char *folder = test_mkdir();
     engine e = {.q = &q, .parts = 2};
     const tacet_ab_stage stage = {.pass = TACET_AB_TABLE, .rows = ROWS, .top = 1};
     tacet_contextual_entry entry = {.ticket = "t", .to_whom = "w"};
     tacet_ab_log *log = NULL;
     tacet_ab_model *model = NULL;
     tacet_tally *tally = NULL;
-    (void)state;
-    (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
+    OWN_TEXT char *ledger = test_text("%s/ledger.db", folder);
     assert_ok(tacet_ab_log_open_engine(&log, ROWS, add_up, &e, &q, NULL));
     assert_status(tacet_ab_log_release(log, &model, &entry, NULL), TACET_INVALID);
     entry.ledger = ledger;
@@ -158,13 +150,4 @@ static void a_ledger_is_named_and_persons_are_not_guessed(void **state) {
     assert_status(tacet_ab_part_tally(&tally, &q, &stage, rows, 10, 0, NULL), TACET_UNSUPPORTED);
     assert_status(tacet_ab_log_open_engine(&log, ROWS, add_up, &e, &q, NULL), TACET_UNSUPPORTED);
     assert_null(tally);
-    tacet_space_clear(&space);
-    test_rmdir(folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_cut_gives_the_bits_of_one_piece),
-                                       cmocka_unit_test(what_is_not_all_rows_once_is_refused),
-                                       cmocka_unit_test(a_ledger_is_named_and_persons_are_not_guessed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

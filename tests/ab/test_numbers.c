@@ -17,12 +17,11 @@ static tacet_space space_of(const char *text) {
     return space;
 }
 
-static void numbers_are_in_even_bins_of_their_scale(void **state) {
+TEST(numbers_are_in_even_bins_of_their_scale) {
     tacet_space space = space_of("{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"bounds\":[-1,3]},"
                                  "{\"name\":\"l\",\"kind\":\"log\",\"bounds\":[1,10000]},"
                                  "{\"name\":\"k\",\"kind\":\"integer\",\"bounds\":[2,4]}]}");
     tacet_ab_plan p;
-    (void)state;
     assert_ok(tacet_ab_plan_make(&p, &space, 1, 0, 1, 1, 5000, NULL));
     assert_int_equal(p.levels[0], 4);
     assert_int_equal(p.levels[1], 4);
@@ -55,10 +54,9 @@ static void numbers_are_in_even_bins_of_their_scale(void **state) {
 }
 
 /* What a bin's mean is must come out of the function between bins, and straight lines stay straight. */
-static void values_between_bins_have_the_means_of_the_bins(void **state) {
+TEST(values_between_bins_have_the_means_of_the_bins) {
     enum { N = 8, FINE = 50 };
     double weights[N], means[N], factor[N * N];
-    (void)state;
     assert_ok(tacet__ab_blend_init(factor, N, NULL));
     for (size_t i = 0; i < N; i++) {
         means[i] = 0.3 + 0.1 * ((double)i + 0.5) / N;
@@ -87,18 +85,17 @@ static double mean_of(double x, double c) {
     return 0.1 + 0.3 * exp(-8 * (x - 0.2 - 0.6 * c) * (x - 0.2 - 0.6 * c));
 }
 
-static void a_log_of_numbers_is_learnt(void **state) {
+TEST(a_log_of_numbers_is_learnt) {
     enum { ROWS = 20000 };
     tacet_space space = space_of("{\"columns\":[{\"name\":\"x\",\"kind\":\"real\",\"bounds\":[0,1]},"
                                  "{\"name\":\"c\",\"kind\":\"real\",\"bounds\":[0,1]}]}");
     const tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
     const tacet_contextual_entry entry = {.ticket = "t", .to_whom = "w", .seeded = true, .seed = 3};
     tacet_simrng rng = test_rng(8, 0);
-    double *rows = calloc(ROWS * 3, sizeof *rows);
+    OWN_MEMORY double *rows = calloc(ROWS * 3, sizeof *rows);
     tacet_ab_log *log = NULL;
     tacet_ab_model *model = NULL;
     double worst = 0;
-    (void)state;
     assert_non_null(rows);
     for (size_t i = 0; i < ROWS; i++) {
         rows[3 * i] = tacet_simrng_uniform(&rng);
@@ -126,12 +123,4 @@ static void a_log_of_numbers_is_learnt(void **state) {
     tacet_ab_model_free(model);
     tacet_ab_log_free(log);
     tacet_space_clear(&space);
-    free(rows);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_in_even_bins_of_their_scale),
-                                       cmocka_unit_test(values_between_bins_have_the_means_of_the_bins),
-                                       cmocka_unit_test(a_log_of_numbers_is_learnt)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,12 +48,11 @@ static tacet_ab_model *released(const double *rows, size_t count, double hi, dou
 
 /* Seeded noise is the same for both logs, so that what is released differs by what the tables do. Every other row that
  * row 7 may become: each action, each type, rewards of and beyond the range. */
-static void no_row_moves_the_table_by_more_than_is_charged(void **state) {
+TEST(no_row_moves_the_table_by_more_than_is_charged) {
     static const double rewards[] = {0, 1.0 / 3, 1e9};
     static const size_t counts[] = {ROWS, 1000}; /* with totals, and without */
-    (void)state;
     for (size_t v = 0; v < 2; v++) {
-        double *rows = calloc(counts[v] * WIDTH, sizeof *rows);
+        OWN_MEMORY double *rows = calloc(counts[v] * WIDTH, sizeof *rows);
         double most = 0, charged = 0;
         draw_rows(rows, counts[v], 1, 5);
         rows[7 * WIDTH] = 0;
@@ -83,15 +82,13 @@ static void no_row_moves_the_table_by_more_than_is_charged(void **state) {
         assert_true(charged >= 2 * groups && charged < 2.01 * groups);
         assert_true(fabs(f->scale - charged) < 1e-9 * charged); /* eps = 1 */
         tacet_ab_model_free(first);
-        free(rows);
     }
 }
 
-static void almost_without_noise_its_numbers_are_plain_counts(void **state) {
+TEST(almost_without_noise_its_numbers_are_plain_counts) {
     enum { N = 2000, K = ACTIONS * TYPES };
     static double rows[N * WIDTH];
     double up[K] = {0}, down[K] = {0};
-    (void)state;
     draw_rows(rows, N, 1, 6);
     tacet_ab_model *model = released(rows, N, 1, 1000, 3);
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
@@ -110,15 +107,14 @@ static void almost_without_noise_its_numbers_are_plain_counts(void **state) {
 
 /* Where there are totals each row adds 1 to its cell and 1 to its action, shared between a reward and what it lacks;
  * what lies outside of the range counts as its end, and what is no number as the lower one. */
-static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
+TEST(a_row_adds_one_to_its_cell_and_one_to_its_action) {
     static const double GIVEN[] = {0, 0.25, 1, -3, 1e300, INFINITY, -INFINITY, NAN};
     static const double COUNTED[] = {0, 0.25, 1, 0, 1, 1, 0, 0};
-    tacet_space space = make_space();
+    OWN_SPACE tacet_space space = make_space();
     tacet_ab_plan plan;
     tacet_tally_plan sums = {.hash = {1}};
     tacet_tally *tally = NULL;
     double expected[2 * (ACTIONS * TYPES + ACTIONS)] = {0};
-    (void)state;
     assert_ok(tacet_ab_plan_make(&plan, &space, 1, 0, 1, 1, ROWS, NULL));
     assert_true(plan.totals);
     sums.numbers = plan.numbers;
@@ -142,16 +138,14 @@ static void a_row_adds_one_to_its_cell_and_one_to_its_action(void **state) {
     tacet__ab_identity(identity, &plan, tally, TACET_AB_TABLE); /* of sums that this tally does not have: all of it 0 */
     assert_memory_equal(identity, none, sizeof none);
     tacet_tally_free(tally);
-    tacet_space_clear(&space);
 }
 
 /* Money: 11 knots of some rows, the table of the others. Replacing a row changes the one or the other, never both. */
-static void a_row_of_money_is_in_one_part(void **state) {
+TEST(a_row_of_money_is_in_one_part) {
     enum { N = 3000 };
     static double rows[N * WIDTH];
     unsigned char key[TACET_AB_DEAL_KEY] = {1};
     size_t dealt = 0;
-    (void)state;
     draw_rows(rows, N, 40, 7);
     tacet_ab_model *model = released(rows, N, 5000, 1, 3);
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
@@ -184,11 +178,10 @@ static void a_row_of_money_is_in_one_part(void **state) {
 }
 
 /* Where to cut: a law with rewards of 0, 30 and 60 only has nothing above 64. */
-static void the_cut_follows_the_released_law(void **state) {
-    tacet_space space = make_space();
+TEST(the_cut_follows_the_released_law) {
+    OWN_SPACE tacet_space space = make_space();
     tacet_ab_plan plan;
     double knots[TACET_AB_KNOTS] = {0}, top = 0, share = 0;
-    (void)state;
     assert_ok(tacet_ab_plan_make(&plan, &space, 1, 0, 1024, 1, 20000, NULL));
     assert_true(plan.money && tacet_ab_knot(&plan, 0) == 0 && tacet_ab_knot(&plan, 1) == 2 &&
                 tacet_ab_knot(&plan, TACET_AB_KNOTS - 1) == 1024);
@@ -202,20 +195,17 @@ static void the_cut_follows_the_released_law(void **state) {
     knots[10] = 5; /* noise */
     tacet_ab_cut(&top, &share, &plan, knots, 1600, 2);
     assert_true(top == 1024 && share == 1);
-    tacet_space_clear(&space);
 }
 
-static void a_ticket_is_answered_once_and_charged_once(void **state) {
+TEST(a_ticket_is_answered_once_and_charged_once) {
     static double rows[1000 * WIDTH];
-    tacet_space space = make_space();
-    char ledger[4200];
+    OWN_SPACE tacet_space space = make_space();
     const tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
     tacet_ab_log *log = NULL;
     tacet_ab_model *model = NULL, *again = NULL;
-    const char *folder = test_mkdir();
-    (void)state;
+    OWN_FOLDER const char *folder = test_mkdir();
     draw_rows(rows, 1000, 1, 8);
-    (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
+    OWN_TEXT char *ledger = test_text("%s/ledger.db", folder);
     tacet_contextual_entry entry = {.ledger = ledger, .ticket = "t", .to_whom = "w"};
     assert_ok(tacet_ab_log_open_rows(&log, rows, 1000, &q, NULL));
     assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
@@ -236,14 +226,11 @@ static void a_ticket_is_answered_once_and_charged_once(void **state) {
     assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_BUDGET);
     assert_null(model);
     tacet_ab_log_free(log);
-    tacet_space_clear(&space);
-    test_rmdir(folder);
 }
 
 /* All rows in one cell, at the end of the range: the longest table there is, and nothing of it is clipped. */
-static void a_table_of_one_cell_is_not_clipped(void **state) {
+TEST(a_table_of_one_cell_is_not_clipped) {
     static double rows[1000 * WIDTH];
-    (void)state;
     for (size_t i = 0; i < 1000; i++) {
         rows[i * WIDTH + 2] = 1;
     }
@@ -257,17 +244,16 @@ static void a_table_of_one_cell_is_not_clipped(void **state) {
     tacet_ab_model_free(model);
 }
 
-static void logs_that_do_not_fit_are_refused_by_name(void **state) {
-    tacet_space space = make_space();
+TEST(logs_that_do_not_fit_are_refused_by_name) {
+    OWN_SPACE tacet_space space = make_space();
     char names[512] = "";
     tacet_space_options options = {.inputs = names, .bounds = NULL};
     char bounds[512] = "";
-    tacet_space other;
+    OWN_SPACE tacet_space other;
     tacet_ab_plan plan;
     tacet_ab_log *log = NULL;
     double rows[WIDTH] = {7, 0, 1};
     tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .lo = 0, .hi = 1, .eps = 1};
-    (void)state;
     for (size_t i = 0; i < 18; i++) { /* one action, 17 contexts */
         (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%sc%zu", i > 0 ? "," : "", i);
         (void)snprintf(bounds + strlen(bounds), sizeof bounds - strlen(bounds), "%s0:1", i > 0 ? "," : "");
@@ -282,15 +268,12 @@ static void logs_that_do_not_fit_are_refused_by_name(void **state) {
     rows[2] = NAN;
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_PARSE);
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 0, &q, NULL), TACET_STATE);
-    tacet_space_clear(&other);
-    tacet_space_clear(&space);
 }
 
-static void a_model_reads_back_and_refuses_what_is_not_its_own(void **state) {
+TEST(a_model_reads_back_and_refuses_what_is_not_its_own) {
     static double rows[1000 * WIDTH];
     char *text = NULL, *second = NULL;
     tacet_ab_model *back = NULL;
-    (void)state;
     draw_rows(rows, 1000, 1, 8);
     tacet_ab_model *model = released(rows, 1000, 1, 1, 2);
     assert_ok(tacet_ab_model_encode(model, &text, NULL));
@@ -315,13 +298,12 @@ static void a_model_reads_back_and_refuses_what_is_not_its_own(void **state) {
 
 /* Chances are what they say where the plan was kept: of 100 logs the p of 2 to 21 is below .1 (false alarm: .002). A
  * plan that was not kept is found; so is one that is no plan. */
-static void counts_are_compared_with_the_planned_split(void **state) {
+TEST(counts_are_compared_with_the_planned_split) {
     enum { MANY = 600, LOGS = 100 };
     static double rows[MANY * WIDTH];
     const double even[ACTIONS] = {2, 2, 2}, uneven[ACTIONS] = {1, 1, 2}, none[ACTIONS] = {1, 0, 1};
     double shown[ACTIONS], p = 0;
     size_t rare = 0;
-    (void)state;
     for (uint64_t k = 0; k < LOGS; k++) {
         draw_rows(rows, MANY, 1, 4000 + k);
         tacet_ab_model *model = released(rows, MANY, 1, 1, 4000 + k);
@@ -340,10 +322,10 @@ static void counts_are_compared_with_the_planned_split(void **state) {
 
 /* Of rows in memory the first two of each person are the log, whatever the persons' numbers have in common, and their
  * price is told. */
-static void a_person_has_as_many_rows_as_are_charged(void **state) {
+TEST(a_person_has_as_many_rows_as_are_charged) {
     double rows[ROWS * WIDTH];
     uint64_t persons[ROWS];
-    tacet_space space = make_space();
+    OWN_SPACE tacet_space space = make_space();
     const tacet_ab_question q = {.space = &space,
                                  .action_columns = 1,
                                  .reward = "y",
@@ -354,7 +336,6 @@ static void a_person_has_as_many_rows_as_are_charged(void **state) {
     const tacet_contextual_entry entry = {.ticket = "t", .to_whom = "w", .seeded = true, .seed = 3};
     tacet_ab_log *log = NULL;
     tacet_ab_model *model = NULL;
-    (void)state;
     draw_rows(rows, ROWS, 1, 5);
     for (size_t i = 0; i < ROWS; i++) {
         persons[i] = i % 10 == 0 ? 44 : 44 + 256 * (i + 1);
@@ -366,22 +347,4 @@ static void a_person_has_as_many_rows_as_are_charged(void **state) {
     assert_true(f->person_rows == 2 && f->person_eps == 2);
     tacet_ab_model_free(model);
     tacet_ab_log_free(log);
-    tacet_space_clear(&space);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_person_has_as_many_rows_as_are_charged),
-        cmocka_unit_test(counts_are_compared_with_the_planned_split),
-        cmocka_unit_test(no_row_moves_the_table_by_more_than_is_charged),
-        cmocka_unit_test(almost_without_noise_its_numbers_are_plain_counts),
-        cmocka_unit_test(a_row_adds_one_to_its_cell_and_one_to_its_action),
-        cmocka_unit_test(a_row_of_money_is_in_one_part),
-        cmocka_unit_test(the_cut_follows_the_released_law),
-        cmocka_unit_test(a_ticket_is_answered_once_and_charged_once),
-        cmocka_unit_test(a_table_of_one_cell_is_not_clipped),
-        cmocka_unit_test(logs_that_do_not_fit_are_refused_by_name),
-        cmocka_unit_test(a_model_reads_back_and_refuses_what_is_not_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static double limit_row_by_row(double scale, double grid) {
     return seen;
 }
 
-static void test_limits_row_by_row(void **state) {
+TEST(test_limits_row_by_row) {
     const double plain = limit_row_by_row(0, 0);
     assert_true(plain > 0.1 && plain < 0.3);
     assert_true(limit_row_by_row(2, 0) < plain);
@@ -163,7 +163,7 @@ static void assert_rarely_wrong(const world *w, size_t a, size_t b, double d) {
 
 /* Every arm's mean, after every epoch, within its limits in all but 5 % of runs; limits that are of use; none before.
  */
-static void test_limits_of_arms(void **state) {
+TEST(test_limits_of_arms) {
     enum { ARMS = 3, EPOCHS = 8 };
     static const double RATE[ARMS] = {0.02, 0.1, 0.9};
     size_t wrong = 0;
@@ -199,7 +199,7 @@ static void test_limits_of_arms(void **state) {
     assert_true(wrong <= 37);
 }
 
-static void test_false_claims_are_rare(void **state) {
+TEST(test_false_claims_are_rare) {
     const world plain = {.arms = 2, .rows = 12000, .rate = even};
     const world noisy = {.arms = 2, .rows = 12000, .scale = 4, .grid = 1, .rate = even};
     const world many = {.arms = 6, .rows = 12000, .rate = even};
@@ -213,7 +213,7 @@ static void test_false_claims_are_rare(void **state) {
 }
 
 /* Without noise 2,000 rows would show .2 against .1 at a level of 5 % with a power above 99.9 %. */
-static void test_differences_are_seen(void **state) {
+TEST(test_differences_are_seen) {
     const world w = {.arms = 2, .rows = 20000, .scale = 1, .rate = ahead};
     double sum = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -225,7 +225,7 @@ static void test_differences_are_seen(void **state) {
 }
 
 /* What is said to come is about what comes: the mean over runs, within a factor of two. */
-static void test_more_tickets(void **state) {
+TEST(test_more_tickets) {
     tacet_ab_test *t = make(2, 1);
     double sums[2] = {25, 50}, tickets[2] = {250, 250};
     assert_true(isinf(tacet_ab_test_more(t, 1e9)) && tacet_ab_test_tickets(t) == 0);
@@ -237,7 +237,7 @@ static void test_more_tickets(void **state) {
     tacet_ab_test_free(t);
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
     tacet_ab_test_settings s;
     tacet_ab_test *t = NULL;
     tacet_ab_test_settings_defaults(&s);
@@ -255,13 +255,4 @@ static void test_refusals(void **state) {
     }
     assert_true(tacet_ab_test_tickets(t) == 0 && isnan(tacet_ab_test_mean(t, 0)));
     tacet_ab_test_free(t);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits_row_by_row),     cmocka_unit_test(test_limits_of_arms),
-        cmocka_unit_test(test_false_claims_are_rare), cmocka_unit_test(test_differences_are_seen),
-        cmocka_unit_test(test_more_tickets),          cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

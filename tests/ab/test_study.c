@@ -50,7 +50,7 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
     return (double)((k + s->index) % 3) / 2;
 }
 
-static void test_conformance(void **state) {
+TEST(test_conformance) {
     world w;
     world_init(&w, 3, 60, 50, 1);
     w.s.late = 2;
@@ -82,7 +82,7 @@ static tacet_suggestion next(tacet_policy *policy) {
 
 /* Arms come as often as they should, and so do pairs in a row, whatever is reported: chi-square of 9 cells below 34 in
  * all but one of 10,000 seeds. */
-static void test_coins(void **state) {
+TEST(test_coins) {
     enum { N = 9000 };
     world w;
     double cells[9] = {0}, chi = 0;
@@ -116,7 +116,7 @@ static bool buys(size_t kind, size_t round, tacet_simrng *rng, double *habit) {
 
 /* Arms that earn the same, whoever comes: 200 runs each; at a true share of 5 % more than 23 are wrong in one of 10,000
  * of these tests. An arm kept for a visitor, or in turns, would be wrong in half of them and in all. */
-static void whoever_comes_false_claims_are_rare(void **state) {
+TEST(whoever_comes_false_claims_are_rare) {
     for (size_t kind = 0; kind < 3; kind++) {
         size_t wrong = 0;
         for (uint64_t seed = 0; seed < 200; seed++) {
@@ -149,7 +149,7 @@ static void whoever_comes_false_claims_are_rare(void **state) {
 
 /* With hardly any noise the released means are those of the tickets: unreported ones count 0, rewards are clipped, a
  * report after its epoch's release is accepted and counts no more. */
-static void test_what_counts(void **state) {
+TEST(test_what_counts) {
     world w;
     double tickets[2] = {0}, sums[2] = {0};
     enum { WAITS = 6 };
@@ -236,14 +236,13 @@ static void play(tacet_policy *policy, size_t from, size_t to) {
 
 /* One group in the ledger: however many epochs, a ticket costs eps once. The last epoch ends before the last round.
  * More rounds go on from where the released epochs ended. */
-static void test_charges_and_horizon(void **state) {
-    char path[512];
+TEST(test_charges_and_horizon) {
     tacet_ledger_settings budget;
     tacet_ledger_totals totals;
     tacet_blob saved;
     world w;
     world_init(&w, 2, 400, 100, 3);
-    (void)snprintf(path, sizeof path, "%s/ledger", test_mkdir());
+    OWN_TEXT char *path = test_text("%s/ledger", test_mkdir());
     tacet_ledger_settings_defaults(&budget);
     budget.eps = 3;
     budget.delta = 0;
@@ -279,7 +278,7 @@ static void test_charges_and_horizon(void **state) {
 }
 
 /* A study that is given a few rounds again and again has short epochs, and no more of them than it has room for. */
-static void test_epochs_end(void **state) {
+TEST(test_epochs_end) {
     const tacet_round none = {0};
     world w;
     tacet_blob saved;
@@ -307,7 +306,7 @@ static void test_epochs_end(void **state) {
     tacet_noise_close(w.noise);
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
     world w;
     tacet_policy *policy = NULL;
     world_init(&w, 2, 100, 0, 1);
@@ -330,17 +329,4 @@ static void test_refusals(void **state) {
     assert_status(create(&w, &policy, NULL), TACET_INVALID);
     assert_null(policy);
     tacet_noise_close(w.noise);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance),
-        cmocka_unit_test(test_coins),
-        cmocka_unit_test(test_what_counts),
-        cmocka_unit_test(whoever_comes_false_claims_are_rare),
-        cmocka_unit_test(test_charges_and_horizon),
-        cmocka_unit_test(test_epochs_end),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

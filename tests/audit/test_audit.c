@@ -15,7 +15,7 @@ static double upper_tail(size_t k, size_t n, double p) {
     return sum;
 }
 
-static void test_bounds_against_sums(void **state) {
+TEST(test_bounds_against_sums) {
     const size_t cases[][2] = {{1, 10}, {5, 10}, {9, 10}, {3, 1000}, {500, 1000}, {999, 1000}, {17, 20000}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const size_t k = cases[c][0];
@@ -67,7 +67,7 @@ static tacet_audit_result audit(const tacet_audit_target *target, double eps, do
     return result;
 }
 
-static void test_randomised_response(void **state) {
+TEST(test_randomised_response) {
     tacet_audit_result r = audit(&RESPONSE, log(3), 0, 200000, 2);
     assert_false(r.violated);
     assert_true(r.eps_lower > log(3) - 0.03 || test_slow());
@@ -79,7 +79,7 @@ static void test_randomised_response(void **state) {
     assert_close(r.eps_lower, log(2), test_slow() ? log(2) : 0.03);
 }
 
-static void test_threads_do_not_matter(void **state) {
+TEST(test_threads_do_not_matter) {
     const tacet_audit_target *target = tacet_audit_find("gaussian");
     const tacet_audit_result one = audit(target, 1, 1e-5, 20000, 1);
     const tacet_audit_result three = audit(target, 1, 1e-5, 20000, 3);
@@ -89,7 +89,7 @@ static void test_threads_do_not_matter(void **state) {
 }
 
 /* Seeded, so never a false alarm by chance of the day; the seed was not chosen. */
-static void test_every_target(void **state) {
+TEST(test_every_target) {
     size_t controls = 0;
     for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
         const tacet_audit_target *target = tacet_audit_target_at(i);
@@ -116,7 +116,7 @@ static void test_every_target(void **state) {
 }
 
 /* Near the true epsilon where the mechanism is tight. */
-static void test_power(void **state) {
+TEST(test_power) {
     assert_true(audit(tacet_audit_find("laplace"), 1, 0, 300000, 2).eps_lower >= (test_slow() ? 0 : 0.95));
     assert_true(audit(tacet_audit_find("gaussian"), 1, 1e-5, 1000000, 2).eps_lower >= (test_slow() ? 0 : 0.7));
     const char *const tight[] = {"duchi", "sphere", "piecewise", "hybrid", "device:laplace", "device-retry"};
@@ -128,14 +128,14 @@ static void test_power(void **state) {
     assert_true(audit(tacet_audit_find("control:retry-redraws"), 1, 0, 60000, 2).eps_lower > (test_slow() ? -1 : 1.5));
 }
 
-static void test_other_budgets_are_consistent(void **state) {
+TEST(test_other_budgets_are_consistent) {
     for (double eps = 0.1; eps < 9; eps *= 3) {
         assert_false(audit(tacet_audit_find("gaussian"), eps, 1e-3, 30000, 2).violated);
         assert_false(audit(tacet_audit_find("laplace"), eps, 0, 30000, 2).violated);
     }
 }
 
-static void test_bad_input(void **state) {
+TEST(test_bad_input) {
     tacet_audit_settings settings;
     tacet_audit_result result;
     tacet_audit_defaults(&settings);
@@ -153,7 +153,7 @@ static void test_bad_input(void **state) {
     assert_status(tacet_audit_run(&result, &RESPONSE, &good, &settings, NULL), TACET_INVALID);
 }
 
-static void test_a_failing_target_is_reported(void **state) {
+TEST(test_a_failing_target_is_reported) {
     tacet_audit_settings settings;
     tacet_audit_result result;
     const tacet_audit_claim claim = {1, 0};
@@ -162,7 +162,7 @@ static void test_a_failing_target_is_reported(void **state) {
     assert_status(tacet_audit_run(&result, &FAILING, &claim, &settings, NULL), TACET_IO);
 }
 
-static void test_another_thread_stops_it(void **state) {
+TEST(test_another_thread_stops_it) {
     static volatile bool stop = true;
     tacet_audit_settings settings;
     tacet_audit_result result;
@@ -171,19 +171,4 @@ static void test_another_thread_stops_it(void **state) {
     settings.runs = SIZE_MAX >> 44; /* would take minutes */
     settings.stop = &stop;
     assert_status(tacet_audit_run(&result, &RESPONSE, &claim, &settings, NULL), TACET_STATE);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds_against_sums),
-        cmocka_unit_test(test_randomised_response),
-        cmocka_unit_test(test_threads_do_not_matter),
-        cmocka_unit_test(test_every_target),
-        cmocka_unit_test(test_power),
-        cmocka_unit_test(test_other_budgets_are_consistent),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_a_failing_target_is_reported),
-        cmocka_unit_test(test_another_thread_stops_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static tacet_audit_shipped_result audit(const char *mechanism, const char *contr
     return r;
 }
 
-static void releases_as_they_are_pass(void **state) {
+TEST(releases_as_they_are_pass) {
     const tacet_audit_shipped_result gaussian = audit("gaussian", NULL);
     const tacet_audit_shipped_result laplace = audit("laplace", NULL);
     assert_false(gaussian.violated);
@@ -38,7 +38,7 @@ static void releases_as_they_are_pass(void **state) {
     assert_string_equal(laplace.reason, "nothing was found");
 }
 
-static void each_spoilt_release_is_found_out(void **state) {
+TEST(each_spoilt_release_is_found_out) {
     const char *summary = NULL;
     size_t count = 0;
     for (; tacet_audit_spoils(count, &summary) != NULL; count++) {
@@ -60,7 +60,7 @@ static void each_spoilt_release_is_found_out(void **state) {
 /* Killed when its row has grown by a digit, about two runs of five: what was written by then is compared. That the
  * bound shows it, too, wants thousands of runs (src/audit/README.md). At 1,000 rows the releases for the law end before
  * they can be killed, and their noise is held against their own claim all the same. */
-static void a_release_that_is_repeated_is_the_same_or_found_out(void **state) {
+TEST(a_release_that_is_repeated_is_the_same_or_found_out) {
     static const char *const MECHANISMS[] = {"gaussian", "laplace", "l2", NULL};
     enum { RUNS = 60, CAME_THROUGH = 1000, KILLED = 20000 };
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
@@ -83,7 +83,7 @@ static void a_release_that_is_repeated_is_the_same_or_found_out(void **state) {
 }
 
 /* Columns that are copies of each other, rows that take their sign or their length from the one before. */
-static void dependence_is_found_out(void **state) {
+TEST(dependence_is_found_out) {
     enum { ROWS = 4000, COLUMNS = 6 };
     static double noise[ROWS * COLUMNS];
     const tacet__law_claim claim = {.variance = 1, .spread = 2.0 / COLUMNS};
@@ -119,7 +119,7 @@ static void dependence_is_found_out(void **state) {
     assert_false(r.failed);
 }
 
-static void impossible_settings_are_refused(void **state) {
+TEST(impossible_settings_are_refused) {
     tacet_audit_shipped_settings s;
     tacet_audit_shipped_result r;
     tacet_audit_shipped_defaults(&s);
@@ -134,15 +134,4 @@ static void impossible_settings_are_refused(void **state) {
     tacet_audit_shipped_defaults(&s);
     s.rows = 10;
     assert_int_equal(tacet_audit_shipped(&r, &s, NULL), TACET_INVALID);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(releases_as_they_are_pass),
-        cmocka_unit_test(each_spoilt_release_is_found_out),
-        cmocka_unit_test(a_release_that_is_repeated_is_the_same_or_found_out),
-        cmocka_unit_test(dependence_is_found_out),
-        cmocka_unit_test(impossible_settings_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void assert_tight(const char *name, double eps, size_t runs, double wide)
     assert_true(measured > 0.95 * mu - wide);
 }
 
-static void the_attacks_are_tight(void **state) {
+TEST(the_attacks_are_tight) {
     assert_tight("central", 1, 4000, 0.12);
 }
 
@@ -60,7 +60,7 @@ static tacet_audit_result audit(const char *name, double eps, double delta, size
 }
 
 /* Consistent but for a chance of 2 %, with the seed fixed. */
-static void verdicts(void **state) {
+TEST(verdicts) {
     assert_false(audit("central", 1, 1e-5, 2000).violated);
     assert_false(audit("direct", 1, 0, 5000).violated);
     const tacet_audit_result counts = audit("central-counts", 1, 0, 5000);
@@ -70,9 +70,4 @@ static void verdicts(void **state) {
     assert_true(audit("control:central-shared-noise", 1, 1e-5, 2000).violated || test_slow());
     /* Lemma 5 at (10, 0.1): mu = 3.93, which needs delta = 0.21 */
     assert_close(separation("published-lemma-5", 10, 0.1, 20000), 3.9334, test_slow() ? 0.12 * sqrt(20) : 0.12);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_attacks_are_tight), cmocka_unit_test(verdicts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

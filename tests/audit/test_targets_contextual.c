@@ -6,7 +6,7 @@
 #include <tacet/audit/audit.h>
 
 /* Seeded: no false alarms by chance of the day. */
-static void test_choice(void **state) {
+TEST(test_choice) {
     tacet_audit_settings settings;
     tacet_audit_result r;
     const tacet_audit_claim claim = {.eps = 1};
@@ -23,9 +23,4 @@ static void test_choice(void **state) {
     assert_true(!r.violated && (r.eps_lower > 0.15 || test_slow()));
     assert_each_alloc_fails(tacet__audit_open(&made, target, &claim, NULL), made == NULL);
     tacet__audit_close(made, target);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_choice)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static tacet_audit_shipped_result audit(const char *way, const char *control) {
 }
 
 /* Of 512 numbers with Laplace noise, the heaviest tails of them, .5 is five standard errors of the variance. */
-static void what_is_interrupted_is_repeated_the_same(void **state) {
+TEST(what_is_interrupted_is_repeated_the_same) {
     static const char *const WAYS[] = {"device", "learn-table"}; /* of reports, and of models */
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL), redrawn = audit(WAYS[i], "redraws");
@@ -35,9 +35,4 @@ static void what_is_interrupted_is_repeated_the_same(void **state) {
         assert_true(r.variance_ratio > 0.5 && r.variance_ratio < 1.5);
         assert_true(redrawn.violated && redrawn.redrawn > RUNS / 2);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_interrupted_is_repeated_the_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

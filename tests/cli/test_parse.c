@@ -87,7 +87,7 @@ static int parse(size_t most, const char **positional, size_t *found, const char
 
 #define PARSE(...) parse(0, NULL, &(size_t){0}, (const char *const[]){__VA_ARGS__, NULL})
 
-static void test_taken(void **state) {
+TEST(test_taken) {
     assert_int_equal(PARSE("--count", "3"), -1);
     assert_int_equal(got.count, 3);
     assert_true(got.real == 0.5); /* the default stays */
@@ -109,7 +109,7 @@ static void test_taken(void **state) {
     assert_false(cli_json_wanted());
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
     static const struct {
         const char *words[8];
         const char *message;
@@ -154,7 +154,7 @@ static void test_refused(void **state) {
     }
 }
 
-static void test_positional(void **state) {
+TEST(test_positional) {
     const char *words[2] = {NULL, NULL};
     size_t found = 0;
     const char *const given[] = {"one", "--count", "2", "--", "--two", NULL};
@@ -166,7 +166,7 @@ static void test_positional(void **state) {
     assert_int_equal(parse(2, words, &found, many), CLI_EXIT_USAGE);
 }
 
-static void test_help_and_man(void **state) {
+TEST(test_help_and_man) {
     assert_int_equal(PARSE("--help"), CLI_EXIT_OK);
     static const char *const names[] = {"flag", "text", "real", "count", "seed-number"};
     char text[64];
@@ -191,12 +191,12 @@ static void test_help_and_man(void **state) {
     assert_int_equal(PARSE("--count", "x", "--help"), CLI_EXIT_USAGE); /* the first thing wrong wins */
 }
 
-static void test_json_flag(void **state) {
+TEST(test_json_flag) {
     assert_int_equal(PARSE("--json", "--count", "1"), -1);
     assert_true(cli_json_wanted());
 }
 
-static void lists_are_taken_apart_by_their_kind(void **state) {
+TEST(lists_are_taken_apart_by_their_kind) {
     assert_int_equal(PARSE("--count", "1", "--names", "a, b,c", "--reals", "0.5,-2e3", "--wholes", "3,1e2", "--span",
                            "-1:2.5", "--spans", "0:1,2:4"),
                      -1);
@@ -214,7 +214,7 @@ static void lists_are_taken_apart_by_their_kind(void **state) {
     assert_false(got.span.given);
 }
 
-static void test_split_and_number(void **state) {
+TEST(test_split_and_number) {
     cli_names names = {0};
     cli_reals reals = {0};
     static const char *const bad[] = {"", ",", "a,", ",a", "a,,b"};
@@ -237,7 +237,7 @@ static void test_split_and_number(void **state) {
     assert_true(x == 1e-3);
 }
 
-static void test_pairs(void **state) {
+TEST(test_pairs) {
     static const char *const bad[] = {"", ":", "1", "1:", ":2", "1:2:3", "1:2x", "a:2", "1:inf", "nan:2"};
     char text[300];
     double a = 7;
@@ -257,16 +257,4 @@ static void test_pairs(void **state) {
     assert_true(span.given && span.lo == -1.5 && span.hi == 2000);
     assert_true(cli_pair(&a, &b, "3:-2"));
     assert_true(a == 3 && b == -2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken),
-                                       cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_positional),
-                                       cmocka_unit_test(test_help_and_man),
-                                       cmocka_unit_test(test_json_flag),
-                                       cmocka_unit_test(test_split_and_number),
-                                       cmocka_unit_test(lists_are_taken_apart_by_their_kind),
-                                       cmocka_unit_test(test_pairs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void fill(const json_t *object, const char *text) {
     (void)fclose(file);
 }
 
-static void a_value_becomes_json_by_its_type(void **state) {
+TEST(a_value_becomes_json_by_its_type) {
     const uint32_t small = 7;
     json_t *object =
         cli_object("real nan count small sign yes word none list", J(0.5), J((double)NAN), J(SIZE_MAX / 4), J(small),
@@ -37,7 +37,7 @@ static void a_value_becomes_json_by_its_type(void **state) {
     json_decref(object);
 }
 
-static void a_field_is_printed_as_its_spec_says(void **state) {
+TEST(a_field_is_printed_as_its_spec_says) {
     json_t *object = cli_object("name count x none in", J("dose"), J((size_t)12), J(2.0 / 3), J((double)INFINITY),
                                 J(cli_object("eps", J(1.00001))));
     fill(object, "[{name}|{name:-6}|{name:6}|{count:4}|{count:-4}|{x}|{x:.3g}|{x:.2f}]");
@@ -47,7 +47,7 @@ static void a_field_is_printed_as_its_spec_says(void **state) {
     json_decref(object);
 }
 
-static void more_fields_follow_those_there_are(void **state) {
+TEST(more_fields_follow_those_there_are) {
     json_t *object = cli_object("a", J((size_t)1));
     cli_add(object, "b c", J((size_t)2), J("x"));
     char *text = json_dumps(object, JSON_COMPACT);
@@ -56,7 +56,7 @@ static void more_fields_follow_those_there_are(void **state) {
     json_decref(object);
 }
 
-static void a_text_depends_on_what_fields_say(void **state) {
+TEST(a_text_depends_on_what_fields_say) {
     json_t *object = cli_object("yes no zero word none list state in", JB(1), JB(false), J((size_t)0), J("w"),
                                 J((const char *)NULL), J(json_array()), J("archived"), J(cli_object("x", J(0.5))));
     fill(object, "{?yes|a}{?no|b}{?zero|c}{?word|d}{?none|e}{?list|f}{?missing|g}{?in.x|h}{?in|i}");
@@ -68,7 +68,7 @@ static void a_text_depends_on_what_fields_say(void **state) {
     json_decref(object);
 }
 
-static void a_list_is_told_one_by_one(void **state) {
+TEST(a_list_is_told_one_by_one) {
     static const double VALUES[] = {0.5, 2};
     static const size_t ROWS[] = {3, 4};
     json_t *pairs = json_array();
@@ -83,7 +83,7 @@ static void a_list_is_told_one_by_one(void **state) {
     json_decref(object);
 }
 
-static void cells_and_times_have_their_places(void **state) {
+TEST(cells_and_times_have_their_places) {
     json_t *object = cli_object("long short real time none", J("grüße aus dem Turm"), J("ß"), J(2.0 / 3),
                                 J((size_t)86400 + 3661), J((double)NAN));
     fill(object, "[{long:=6}|{short:=3}|{real:=8}|{none:=3}|{time:%Y-%m-%dT%H:%M:%SZ}]");
@@ -91,23 +91,10 @@ static void cells_and_times_have_their_places(void **state) {
     json_decref(object);
 }
 
-static void what_only_the_text_has_is_not_in_the_object(void **state) {
+TEST(what_only_the_text_has_is_not_in_the_object) {
     json_t *object = cli_object("a b? c? _d", J((size_t)1), J((double)NAN), J(2.5), J("secret"));
     char *text = json_dumps(object, JSON_COMPACT);
     assert_string_equal(text, "{\"a\":1,\"c\":2.5,\"_d\":\"secret\"}");
     free(text);
     json_decref(object);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_becomes_json_by_its_type),
-        cmocka_unit_test(a_field_is_printed_as_its_spec_says),
-        cmocka_unit_test(more_fields_follow_those_there_are),
-        cmocka_unit_test(a_text_depends_on_what_fields_say),
-        cmocka_unit_test(a_list_is_told_one_by_one),
-        cmocka_unit_test(cells_and_times_have_their_places),
-        cmocka_unit_test(what_only_the_text_has_is_not_in_the_object),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static double uniform(tacet_simrng *rng, double low, double high) {
 
 /* The features' second moment under the law is diag(lam), checked by plain Monte Carlo; bounds in other units change
  * nothing. */
-static void test_moments(void **state) {
+TEST(test_moments) {
     const size_t order = test_slow() ? 12 : 0;
     tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.4, order, 8);
     enum { M = 8 };
@@ -105,7 +105,7 @@ static void as_printed(double *mu, double *sigma2, const tacet_kernel *kernel, c
 
 /* On the same random approximating set the feature form is eqs (4) and (5). Written out here from the features alone:
  * Z~ = 1/K sum phi phi' + tau I, mu = phi' Z~^-1 Phi y, sigma^2 = phi' Z~^-1 phi. */
-static void test_equals_dense(void **state) {
+TEST(test_equals_dense) {
     enum { D = 2, POINTS = 200 };
     const size_t T = 25; /* the approximating set has T ceil(T/gamma) points, and is solved for */
     /* A lengthscale at which the features above the cut-off are all there are to this precision. */
@@ -179,7 +179,7 @@ static void test_equals_dense(void **state) {
     tacet_contextual_basis_free(basis);
 }
 
-static void test_bad_spaces(void **state) {
+TEST(test_bad_spaces) {
     tacet_contextual_space good;
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_space_defaults(&good);
@@ -200,17 +200,11 @@ static void test_bad_spaces(void **state) {
 }
 
 /* Every allocation fails once, in the basis, a certificate and a plan. */
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     tacet_contextual_space space;
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_space_defaults(&space);
     space.order = 5;
     assert_each_alloc_fails(tacet_contextual_basis_create(&basis, &space, 8, NULL), basis == NULL);
     tacet_contextual_basis_free(basis);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moments), cmocka_unit_test(test_equals_dense),
-                                       cmocka_unit_test(test_bad_spaces), cmocka_unit_test(test_no_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static double optimise(const tacet__lever *lever, tacet_simrng *rng) {
 }
 
 /* No point an optimiser finds exceeds a certificate: 100 random configurations. */
-static void test_certificates(void **state) {
+TEST(test_certificates) {
     tacet_simrng rng;
     size_t tight = 0;
     tacet_simrng_init(&rng, 21, 0);
@@ -115,7 +115,7 @@ static tacet_status certify(tacet_contextual_certificate *out, const tacet_conte
 }
 
 /* A bound that forgot the second derivatives would be caught: with few cells the certificate must lie well above. */
-static void test_certificate_loose(void **state) {
+TEST(test_certificate_loose) {
     tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.3, 16, 60);
     tacet_contextual_certificate few;
     tacet_contextual_certificate many;
@@ -128,7 +128,7 @@ static void test_certificate_loose(void **state) {
 }
 
 /* The rest of a linear expansion, against its definition: a square of kernel values, the derivative by differences. */
-static void test_remainder(void **state) {
+TEST(test_remainder) {
     for (unsigned half = 0; half < 3; half++) {
         const double lengthscales[2] = {0.5, 2};
         const tacet_kernel_spec spec = {.kind = half == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN,
@@ -163,15 +163,9 @@ static void test_remainder(void **state) {
     }
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 2, 1, 1, 0.3, 5, 8);
     tacet_contextual_certificate certificate;
     assert_each_alloc_fails(certify(&certificate, basis, 100, 1, 0.05, 1000), true);
     tacet_contextual_basis_free(basis);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_certificates), cmocka_unit_test(test_certificate_loose),
-                                       cmocka_unit_test(test_remainder), cmocka_unit_test(test_no_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void pass_of(tacet__contextual_pass *pass, double *inverse_root, size_t m
     *pass = (tacet__contextual_pass){.m = m, .inverse_root = inverse_root, .clip = clip, .bound = bound};
 }
 
-static void test_sum(void **state) {
+TEST(test_sum) {
     enum { T = 333, M = 20 };
     double inverse_root[M];
     double naive[M] = {0};
@@ -98,7 +98,7 @@ static void test_sum(void **state) {
 }
 
 /* Rewards of 1e9 and contexts in corners: a sum never moves further than is claimed, and gets close to it. */
-static void test_worst_case(void **state) {
+TEST(test_worst_case) {
     enum { T = 200, M = 20 };
     double inverse_root[M];
     double step = 0;
@@ -134,7 +134,7 @@ static void test_worst_case(void **state) {
 }
 
 /* Scores of two neighbours: no further apart than claimed, and nearly so where the attack hits the worst point. */
-static void test_score_bounds(void **state) {
+TEST(test_score_bounds) {
     enum { T = 100, N = 9 };
     tacet_simrng rng;
     double most = 0;
@@ -170,7 +170,7 @@ static void test_score_bounds(void **state) {
 
 /* The published bound does not hang on the certificate: were the supremum too small, shares are clipped at it, and the
  * asked actions' own leverages, which may be above it, are in the bound. */
-static void test_small_supremum(void **state) {
+TEST(test_small_supremum) {
     enum { T = 60, N = 3 };
     const double actions[N] = {0, 0.5, 1};
     const double context = 0;
@@ -199,7 +199,7 @@ static void test_small_supremum(void **state) {
 }
 
 /* The published mechanism's choices have the law exp(eps mu / 4 B s). Chi-square, false alarm 1e-4. */
-static void test_choice_law(void **state) {
+TEST(test_choice_law) {
     enum { T = 150, N = 5 };
     const size_t draws = test_slow() ? 600 : 6000;
     const double actions[N] = {0, 0.25, 0.5, 0.75, 1};
@@ -255,7 +255,7 @@ static void test_choice_law(void **state) {
     tacet_contextual_learner_free(l);
 }
 
-static void test_bad_input(void **state) {
+TEST(test_bad_input) {
     tacet_contextual_settings good;
     tacet_contextual_settings s;
     tacet_contextual_learner *l = NULL;
@@ -295,7 +295,7 @@ static void test_bad_input(void **state) {
 }
 
 /* Whatever a context or a reward is, the record is taken, as the nearest one that can be: no outcome depends on it. */
-static void test_total(void **state) {
+TEST(test_total) {
     const double rewards[] = {0.25, 1e9, -(double)INFINITY, (double)NAN, (double)INFINITY};
     const double contexts[] = {0.25, -3, (double)INFINITY, (double)NAN, 1e308};
     const double reward_taken[] = {0.25, 1, -1, 0, 1};
@@ -313,7 +313,7 @@ static void test_total(void **state) {
     tacet_contextual_learner_free(l);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     tacet_noise *noise = NULL;
     tacet_contextual_settings settings;
     tacet_contextual_settings_defaults(&settings);
@@ -345,12 +345,4 @@ static void test_no_memory(void **state) {
     tacet_contextual_learner_free(l);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sum),          cmocka_unit_test(test_worst_case),
-        cmocka_unit_test(test_score_bounds), cmocka_unit_test(test_small_supremum),
-        cmocka_unit_test(test_choice_law),   cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_total),
-    };
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
-}
+TEST_ALL(group_setup, group_teardown)

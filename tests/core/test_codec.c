@@ -44,8 +44,8 @@ static tacet_status read_all(const void *bytes, size_t size, tacet_error *err) {
     return tacet__read_end(&r, err);
 }
 
-static void test_round_trip(void **state) {
-    tacet_blob blob;
+TEST(test_round_trip) {
+    OWN_BLOB tacet_blob blob;
     tacet_blob_init(&blob);
     assert_ok(write_all(&blob, NULL));
     assert_ok(read_all(blob.data, blob.size, NULL));
@@ -57,11 +57,10 @@ static void test_round_trip(void **state) {
     unsigned char hash[32];
     (void)crypto_generichash(hash, sizeof hash, blob.data, blob.size - 32, NULL, 0);
     assert_memory_equal(hash, blob.data + blob.size - 32, 32);
-    tacet_blob_clear(&blob);
 }
 
-static void test_every_damage(void **state) {
-    tacet_blob blob;
+TEST(test_every_damage) {
+    OWN_BLOB tacet_blob blob;
     tacet_blob_init(&blob);
     assert_ok(write_all(&blob, NULL));
     for (size_t bit = 0; bit < 8 * blob.size; bit++) {
@@ -77,11 +76,10 @@ static void test_every_damage(void **state) {
         free(exact);
     }
     assert_status(read_all(NULL, 0, NULL), TACET_CORRUPT);
-    tacet_blob_clear(&blob);
 }
 
-static void test_kind_and_version(void **state) {
-    tacet_blob blob;
+TEST(test_kind_and_version) {
+    OWN_BLOB tacet_blob blob;
     tacet_blob_init(&blob);
     assert_ok(write_all(&blob, NULL));
     tacet__reader r;
@@ -95,11 +93,10 @@ static void test_kind_and_version(void **state) {
     tacet_error_clear(&err);
     assert_status(tacet__read_begin(&r, blob.data, blob.size, "kind", 4, &err), TACET_CORRUPT);
     assert_string_equal(err.message, "saved state of kind has version 3, expected 4");
-    tacet_blob_clear(&blob);
 }
 
-static void test_reader_stays_failed(void **state) {
-    tacet_blob blob;
+TEST(test_reader_stays_failed) {
+    OWN_BLOB tacet_blob blob;
     tacet_blob_init(&blob);
     tacet__writer w;
     tacet__write_begin(&w, &blob, "k", 1);
@@ -125,10 +122,9 @@ static void test_reader_stays_failed(void **state) {
     tacet__read_f64s(&r, many, 3);
     assert_true(many[2] == 0);
     assert_status(tacet__read_end(&r, NULL), TACET_CORRUPT);
-    tacet_blob_clear(&blob);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     tacet_blob blob;
     tacet_error err = {0};
     tacet_blob_init(&blob);
@@ -146,11 +142,4 @@ static void test_no_memory(void **state) {
     assert_memory_equal(blob.data, "abc", 3);
     tacet_blob_clear(&blob);
     tacet_blob_clear(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_every_damage),
-                                       cmocka_unit_test(test_kind_and_version),
-                                       cmocka_unit_test(test_reader_stays_failed), cmocka_unit_test(test_no_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check(double value, int grid, const char *expected) {
     assert_true(strtod(text, NULL) == value);
 }
 
-static void test_known(void **state) {
+TEST(test_known) {
     check(0, -20, "0");
     check(-0.5, -20, "-0.5");
     check(12.25, -2, "12.25");
@@ -30,7 +30,7 @@ static void test_known(void **state) {
     check(7 + 0x1p-19, -19, "7.0000019073486328125");
 }
 
-static void test_round_trip(void **state) {
+TEST(test_round_trip) {
     tacet_simrng rng = test_rng(5, 0);
     for (int i = 0; i < 200000; i++) {
         const int grid = -(int)tacet_simrng_below(&rng, 60) + 8;
@@ -40,7 +40,7 @@ static void test_round_trip(void **state) {
 }
 
 /* Against the C library's integers: every size, sign and number of decimals; nothing behind the slack is touched. */
-static void test_fixed(void **state) {
+TEST(test_fixed) {
     tacet_simrng rng = test_rng(6, 0);
     for (int i = 0; i < 400000; i++) {
         char text[TACET__FIXED_BYTES + TACET__FIXED_SLACK + 1], expected[64];
@@ -71,7 +71,7 @@ static void test_fixed(void **state) {
 
 /* Lists against tacet__decimal_fixed, which the test before checked: both signs, ties, both sides of a thousand and of
  * 2^51 steps, what is not finite. */
-static void test_list(void **state) {
+TEST(test_list) {
     enum { MOST = 12 };
     tacet_simrng rng = test_rng(7, 0);
     for (int k = 0; k < 100000; k++) {
@@ -100,10 +100,4 @@ static void test_list(void **state) {
         assert_int_equal(tacet__decimal_list(text, values, count, decimals), n);
         assert_memory_equal(text, expected, n);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_round_trip),
-                                       cmocka_unit_test(test_fixed), cmocka_unit_test(test_list)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

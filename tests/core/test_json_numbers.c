@@ -5,7 +5,7 @@
 
 #include <tacet/core/simrng.h>
 
-static void test_known(void **state) {
+TEST(test_known) {
     static const char *const WANT[][2] = {
         {"{\"delta\":9.9999999999999995e-7}", "{\"delta\":1e-6}"},
         {"[0.10000000000000001,-0.10000000000000001]", "[0.1,-0.1]"},
@@ -36,7 +36,7 @@ static void test_known(void **state) {
 }
 
 /* Any finite double, from random bits and from short decimals: the same afterwards, and never longer. */
-static void test_same(void **state) {
+TEST(test_same) {
     tacet_simrng rng;
     size_t shorter = 0;
     tacet_simrng_init(&rng, 5, 0);
@@ -52,8 +52,7 @@ static void test_same(void **state) {
             continue;
         }
         char text[96];
-        char before[96];
-        (void)snprintf(before, sizeof before, "[%.17e,1]", x);
+        OWN_TEXT char *before = test_text("[%.17e,1]", x);
         memcpy(text, before, sizeof text);
         tacet__json_shorten(text);
         assert_true(strlen(text) <= strlen(before));
@@ -64,9 +63,4 @@ static void test_same(void **state) {
         assert_string_equal(end, ",1]");
     }
     assert_int_equal(shorter, 10000);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_same)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 
-static void test_sizes(void **state) {
+TEST(test_sizes) {
     static const size_t edge[] = {0, 1, 2, 3, SIZE_MAX / 3, SIZE_MAX / 2, SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX};
     const size_t count = sizeof edge / sizeof edge[0];
     for (size_t i = 0; i < count; i++) {
@@ -23,13 +23,13 @@ static void test_sizes(void **state) {
     }
 }
 
-static void test_allocation(void **state) {
+TEST(test_allocation) {
     assert_null(tacet__zalloc(SIZE_MAX / 2, 3));
     assert_null(tacet__aligned(SIZE_MAX / 2, 3));
     assert_null(tacet__aligned(SIZE_MAX - 8, 1)); /* rounding up to the alignment must not wrap */
     for (size_t n = 0; n < 200; n += 13) {
         unsigned char *zeros = TACET__ZALLOC(unsigned char, n);
-        double *aligned = TACET__ALIGNED(double, n);
+        OWN_MEMORY double *aligned = TACET__ALIGNED(double, n);
         assert_non_null(zeros);
         assert_non_null(aligned);
         assert_int_equal((size_t)aligned % 64, 0);
@@ -38,7 +38,6 @@ static void test_allocation(void **state) {
             aligned[i] = 1;
         }
         free(zeros);
-        free(aligned);
     }
     fail_alloc_after(1);
     assert_null(tacet__zalloc(1, 1));
@@ -48,8 +47,8 @@ static void test_allocation(void **state) {
     fail_alloc_after(0);
 }
 
-static void test_grow(void **state) {
-    int *array = NULL;
+TEST(test_grow) {
+    OWN_MEMORY int *array = NULL;
     size_t capacity = 0;
     size_t moves = 0;
     for (int i = 0; i < 10000; i++) {
@@ -72,11 +71,4 @@ static void test_grow(void **state) {
     for (int i = 0; i < 10000; i++) {
         assert_int_equal(array[i], i);
     }
-    free(array);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_allocation),
-                                       cmocka_unit_test(test_grow)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void same(const char *text) {
     }
 }
 
-static void test_known(void **state) {
+TEST(test_known) {
     static const char *const texts[] = {"0",
                                         "-0",
                                         "1",
@@ -67,7 +67,7 @@ static void test_known(void **state) {
     }
 }
 
-static void test_random(void **state) {
+TEST(test_random) {
     tacet_simrng rng = test_rng(7, 1);
     char text[64];
     for (int i = 0; i < 200000; i++) {
@@ -93,7 +93,7 @@ static void test_random(void **state) {
 }
 
 /* Midpoints between neighbouring doubles are where a single misrounding shows: exact ties, and ties one digit off. */
-static void test_ties(void **state) {
+TEST(test_ties) {
     tacet_simrng rng = test_rng(8, 1);
     char text[64];
     for (int i = 0; i < 50000; i++) {
@@ -108,7 +108,7 @@ static void test_ties(void **state) {
     }
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
     static const struct {
         const char *text;
         tacet__number_kind kind;
@@ -139,7 +139,7 @@ static void test_refused(void **state) {
 }
 
 /* Not affected by a locale with a decimal comma; runs where the system has one. */
-static void test_locale(void **state) {
+TEST(test_locale) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
     bool set = false;
     for (size_t i = 0; i < 4 && !set; i++) {
@@ -154,11 +154,4 @@ static void test_locale(void **state) {
     if (!set) {
         print_message("no locale with a decimal comma is installed; tested in the C locale\n");
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_ties), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_locale)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

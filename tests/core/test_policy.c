@@ -242,7 +242,7 @@ static const char *run(toy_problem *p) {
     return conformance_check(&problem);
 }
 
-static void test_honest(void **state) {
+TEST(test_honest) {
     for (int sets = 0; sets < 2; sets++) {
         toy_problem p = {.bug = HONEST, .sets = sets == 1};
         const conformance_problem problem = {.create = create,
@@ -259,7 +259,7 @@ static void test_honest(void **state) {
     }
 }
 
-static void test_broken(void **state) {
+TEST(test_broken) {
     static const struct {
         bug bug;
         const char *message;
@@ -298,7 +298,7 @@ static void test_broken(void **state) {
     }
 }
 
-static void test_too_short(void **state) {
+TEST(test_too_short) {
     toy_problem p = {.bug = HONEST};
     conformance_problem problem = {.create = create, .value = value, .user = &p, .rounds = 5};
     assert_non_null(conformance_check(&problem));
@@ -307,7 +307,7 @@ static void test_too_short(void **state) {
 }
 
 /* What policy.c checks before any algorithm sees the call. */
-static void test_front(void **state) {
+TEST(test_front) {
     toy_problem p = {.bug = ANY_ROUND, .sets = true};
     tacet_policy *policy = NULL;
     assert_ok(create(&p, &policy, NULL));
@@ -339,10 +339,4 @@ static void test_front(void **state) {
     assert_int_equal(s.ticket, 1);
     tacet_policy_free(policy);
     tacet_policy_free(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_honest), cmocka_unit_test(test_broken),
-                                       cmocka_unit_test(test_too_short), cmocka_unit_test(test_front)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "core/fail.h"
 
 /* Codes are stored and sent: this copy must never need to change, only to grow. */
-static void test_codes(void **state) {
+TEST(test_codes) {
     static const struct {
         tacet_status status;
         int code;
@@ -39,7 +39,7 @@ static void test_codes(void **state) {
     assert_string_equal(tacet_status_name((tacet_status)99), "UNKNOWN");
 }
 
-static void test_first_error_wins(void **state) {
+TEST(test_first_error_wins) {
     tacet_error err = {0};
     assert_int_equal(tacet__fail(&err, TACET_PARSE, "line %d", 7), TACET_PARSE);
     assert_int_equal(tacet__fail(&err, TACET_IO, "later"), TACET_IO); /* the caller's own status is returned … */
@@ -52,7 +52,7 @@ static void test_first_error_wins(void **state) {
     tacet_error_clear(NULL);
 }
 
-static void test_long_message(void **state) {
+TEST(test_long_message) {
     char text[1000];
     memset(text, 'm', sizeof text);
     text[sizeof text - 1] = '\0';
@@ -63,10 +63,4 @@ static void test_long_message(void **state) {
     (void)tacet__fail(&s.err, TACET_INVALID, "%s", text);
     assert_int_equal(strlen(s.err.message), sizeof s.err.message - 1);
     assert_string_equal(s.guard, "guarded");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes), cmocka_unit_test(test_first_error_wins),
-                                       cmocka_unit_test(test_long_message)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void check(const tacet_arms *arms, const fixture *f, const double *values
 }
 
 /* 300 observations, so rank-one steps and rebuilds (every 64) both happen many times. */
-static void matches_dense(void **state) {
+TEST(matches_dense) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
@@ -97,7 +97,7 @@ static void matches_dense(void **state) {
     fixture_clear(&f);
 }
 
-static void many_at_once_are_many(void **state) {
+TEST(many_at_once_are_many) {
     fixture f;
     fixture_init(&f);
     tacet_arms *single = NULL;
@@ -124,7 +124,7 @@ static void many_at_once_are_many(void **state) {
 }
 
 /* A long run: rounding does not pile up. */
-static void does_not_drift(void **state) {
+TEST(does_not_drift) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
@@ -153,7 +153,7 @@ static void visit_arms(void *arms, tacet__state *s) {
     tacet__arms_state(arms, s);
 }
 
-static void saved_state_continues_bit_for_bit(void **state) {
+TEST(saved_state_continues_bit_for_bit) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
@@ -163,7 +163,7 @@ static void saved_state_continues_bit_for_bit(void **state) {
         for (size_t s = 0; s < cut; s++) {
             assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
         }
-        tacet_blob blob;
+        OWN_BLOB tacet_blob blob;
         tacet_blob_init(&blob);
         assert_ok(tacet__state_save(&blob, "arms", visit_arms, arms, NULL));
         tacet_arms *other = NULL;
@@ -179,7 +179,6 @@ static void saved_state_continues_bit_for_bit(void **state) {
         const double b = tacet_arms_information(other);
         assert_memory_equal(&a, &b, sizeof a);
         tacet_arms_free(other);
-        tacet_blob_clear(&blob);
     }
     tacet_arms_free(arms);
     fixture_clear(&f);
@@ -198,7 +197,7 @@ static tacet_cov *many_arms(tacet_kernel *kernel, double *X, size_t n) {
 
 /* The reduced form with next to no tolerance is the exact posterior, through many rebuilds; with the learner's
  * tolerance it is near it, and it goes on from a saved state with the same bits. */
-static void low_rank_is_the_same_posterior(void **state) {
+TEST(low_rank_is_the_same_posterior) {
     enum { MANY = 120, ROUNDS = 500 };
     static double X[MANY];
     tacet_simrng rng = test_rng(5, 0);
@@ -225,11 +224,10 @@ static void low_rank_is_the_same_posterior(void **state) {
         }
         assert_close(tacet_arms_information(reduced), tacet_arms_information(exact), 1e-8);
         if (s == ROUNDS / 3) {
-            tacet_blob blob;
+            OWN_BLOB tacet_blob blob;
             tacet_blob_init(&blob);
             assert_ok(tacet__state_save(&blob, "arms", visit_arms, rough, NULL));
             assert_ok(tacet__state_load(blob.data, blob.size, "arms", visit_arms, again, NULL));
-            tacet_blob_clear(&blob);
         } else if (s > ROUNDS / 3) {
             assert_ok(tacet_arms_observe(again, arm, 1, y, 4, NULL));
         }
@@ -246,7 +244,7 @@ static void low_rank_is_the_same_posterior(void **state) {
 
 /* What an update costs follows n times the rank, and the rank of a smooth kernel hardly follows n: the work of 400 arms
  * is at most 5 times that of 100, counted in the numbers an update touches. */
-static void four_times_the_arms_is_no_sixteen_times_the_work(void **state) {
+TEST(four_times_the_arms_is_no_sixteen_times_the_work) {
     static double X[400];
     double work[2] = {0};
     for (int scale = -2; scale <= 2; scale++) { /* the learner's ladder about a lengthscale of 0.2 */
@@ -267,7 +265,7 @@ static void four_times_the_arms_is_no_sixteen_times_the_work(void **state) {
     assert_true(work[1] < 5.0 * 400 * 400 / 3); /* and not because 100 arms have become slow */
 }
 
-static void bad_input_changes_nothing(void **state) {
+TEST(bad_input_changes_nothing) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
@@ -288,7 +286,7 @@ static void bad_input_changes_nothing(void **state) {
     fixture_clear(&f);
 }
 
-static void survives_lack_of_memory(void **state) {
+TEST(survives_lack_of_memory) {
     fixture f;
     fixture_init(&f);
     tacet_arms *arms = NULL;
@@ -304,18 +302,4 @@ static void survives_lack_of_memory(void **state) {
     fail_alloc_after(0);
     tacet_arms_free(arms);
     fixture_clear(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_dense),
-        cmocka_unit_test(many_at_once_are_many),
-        cmocka_unit_test(does_not_drift),
-        cmocka_unit_test(saved_state_continues_bit_for_bit),
-        cmocka_unit_test(low_rank_is_the_same_posterior),
-        cmocka_unit_test(four_times_the_arms_is_no_sixteen_times_the_work),
-        cmocka_unit_test(bad_input_changes_nothing),
-        cmocka_unit_test(survives_lack_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static tacet_kernel *make_kernel(const char *name, size_t d, const double *lengt
     return kernel;
 }
 
-static void rows_are_the_kernel(void **state) {
+TEST(rows_are_the_kernel) {
     tacet_simrng rng = test_rng(1, 0);
     double X[N * (D + 1)]; /* leading dimension above d */
     for (size_t i = 0; i < sizeof X / sizeof *X; i++) {
@@ -64,7 +64,7 @@ static void rows_are_the_kernel(void **state) {
 }
 
 /* More coordinates than fit the stack. */
-static void many_coordinates(void **state) {
+TEST(many_coordinates) {
     enum { WIDE = 70 };
     tacet_simrng rng = test_rng(9, 0);
     double X[N * WIDE];
@@ -92,7 +92,7 @@ static void many_coordinates(void **state) {
 }
 
 /* (l^2/(l^2+2 s^2))^(d/2) exp(-|z-z'|^2/(2(l^2+2 s^2))) off the diagonal, the signal variance on it. */
-static void closed_form_of_the_squared_exponential(void **state) {
+TEST(closed_form_of_the_squared_exponential) {
     tacet_simrng rng = test_rng(2, 0);
     double X[N * 2];
     for (size_t i = 0; i < sizeof X / sizeof *X; i++) {
@@ -142,7 +142,7 @@ static double between(const tacet__eiv *eiv, const double *x, const double *y) {
     return value;
 }
 
-static void integrals_by_brute_force(void **state) {
+TEST(integrals_by_brute_force) {
     static const char *const names[] = {"se", "matern12", "matern32", "matern52", "matern92"};
     static const double tolerance[] = {1e-11, 3e-5, 1e-7, 1e-8, 1e-10};
     const double l[2] = {0.9, 1.6};
@@ -166,7 +166,7 @@ static void integrals_by_brute_force(void **state) {
 }
 
 /* With next to no noise the mixture is the Matérn kernel itself. */
-static void vanishing_noise_gives_the_kernel(void **state) {
+TEST(vanishing_noise_gives_the_kernel) {
     static const char *const names[] = {"matern12", "matern32", "matern52", "matern212"};
     const double l = 0.8;
     const double sd = 1e-9;
@@ -184,7 +184,7 @@ static void vanishing_noise_gives_the_kernel(void **state) {
     }
 }
 
-static void shared_distances_change_nothing(void **state) {
+TEST(shared_distances_change_nothing) {
     const double l[2] = {0.8, 0.8};
     const double sd[2] = {0.3, 0.3};
     tacet_kernel *iso = make_kernel("matern52", 2, l, 1, NULL, 0);
@@ -204,7 +204,7 @@ static void shared_distances_change_nothing(void **state) {
     tacet_kernel_free(ard);
 }
 
-static void bad_input(void **state) {
+TEST(bad_input) {
     double X[4] = {0, 1, 2, 3};
     const double l = 1;
     const double good = 0.1;
@@ -268,7 +268,7 @@ static void bad_input(void **state) {
     tacet_kernel_free(table);
 }
 
-static void survives_lack_of_memory(void **state) {
+TEST(survives_lack_of_memory) {
     const double X[4] = {0, 1, 2, 3};
     const double l = 1;
     const double sd = 0.1;
@@ -279,18 +279,4 @@ static void survives_lack_of_memory(void **state) {
     assert_true(fail_alloc_last() > 8);
     tacet_cov_free(cov);
     tacet_kernel_free(kernel);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_the_kernel),
-        cmocka_unit_test(many_coordinates),
-        cmocka_unit_test(closed_form_of_the_squared_exponential),
-        cmocka_unit_test(integrals_by_brute_force),
-        cmocka_unit_test(vanishing_noise_gives_the_kernel),
-        cmocka_unit_test(shared_distances_change_nothing),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(survives_lack_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

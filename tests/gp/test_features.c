@@ -10,8 +10,8 @@ static void check_bounded(const tacet_features *f, double lower, double upper) {
     enum { N = 500 };
     const size_t d = tacet_features_inputs(f);
     const size_t m = tacet_features_dim(f);
-    double *X = malloc(d * N * sizeof *X);
-    double *phi = malloc(m * N * sizeof *phi);
+    OWN_MEMORY double *X = malloc(d * N * sizeof *X);
+    OWN_MEMORY double *phi = malloc(m * N * sizeof *phi);
     uniform(X, d * N, lower, upper, 70);
     tacet_features_eval(f, phi, X, d, N);
     for (size_t j = 0; j < N; j++) {
@@ -21,11 +21,9 @@ static void check_bounded(const tacet_features *f, double lower, double upper) {
         assert_true(norm2 <= k * (1 + 1e-15));
         assert_true(k <= tacet_features_norm2_bound(f));
     }
-    free(X);
-    free(phi);
 }
 
-static void nystrom(void **state) {
+TEST(nystrom) {
     static const char *const names[] = {"se", "matern12", "matern52", "linear"};
     enum { D = 2, N = 90 };
     double Z[D * N];
@@ -56,7 +54,7 @@ static void nystrom(void **state) {
 
 /* Where no eigenvalue is dropped, the projection loses nothing at the landmarks: only the cap keeps rounding (some
  * 1e-14 here) from exceeding k(x, x). */
-static void norm_at_landmarks(void **state) {
+TEST(norm_at_landmarks) {
     enum { N = 200 };
     static const double lengthscales[] = {0.05, 0.4, 1.3};
     double Z[N];
@@ -78,7 +76,7 @@ static void norm_at_landmarks(void **state) {
 }
 
 /* Off the landmarks: phi(x)'phi(y) = k_Z(x)' K^-1 k_Z(y), by a Cholesky factor. */
-static void nystrom_against_solve(void **state) {
+TEST(nystrom_against_solve) {
     enum { D = 2, N = 40, P = 20 };
     double Z[D * N];
     double X[D * P];
@@ -103,7 +101,7 @@ static void nystrom_against_solve(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void nystrom_precomputed(void **state) {
+TEST(nystrom_precomputed) {
     const double A[] = {2, 1, 1, 1, 3, 0.5, 1, 0.5, 1};
     const double Z[] = {0, 1, 2};
     double phi[9];
@@ -133,7 +131,7 @@ static void nystrom_precomputed(void **state) {
 
 /* The ball of radius 2 with lengthscale 1 (section 6.1 of the joint-privacy paper). Reference: 0.044 and 0.0047 from an
  * independent implementation on its own grid; the supremum lies on the boundary. */
-static void mercer_of_the_ball(void **state) {
+TEST(mercer_of_the_ball) {
     enum { N = 400 };
     double X[2 * N];
     tacet_kernel *kernel = make_kernel("se", 2, 1, 1, NULL, 0);
@@ -162,7 +160,7 @@ static void mercer_of_the_ball(void **state) {
 
 /* E phi phi' = diag(lam) under the law: exactly on the nodes, and to quadrature error under a finer rule; the sum of
  * all eigenvalues is E k(x, x) = signal_var. */
-static void mercer_second_moment(void **state) {
+TEST(mercer_second_moment) {
     enum { ORDER = 20, FINE = 29, COUNT = FINE * FINE };
     const double lower[2] = {0, -1};
     const double upper[2] = {1, 2};
@@ -202,7 +200,7 @@ static void mercer_second_moment(void **state) {
 
 /* exp(-c|x - y|) on [-1, 1] under the uniform law: lam = c/(w^2 + c^2), w the roots of c = w tan w and w = -c tan w in
  * turn. The kernel has a kink, so quadrature converges like 1/order^2. */
-static void mercer_exponential_kernel(void **state) {
+TEST(mercer_exponential_kernel) {
     const double c = 1;
     const double lower = -1;
     const double upper = 1;
@@ -232,7 +230,7 @@ static void mercer_exponential_kernel(void **state) {
 }
 
 /* A finite law with weights: repeating a point is the same as doubling its weight. */
-static void mercer_points(void **state) {
+TEST(mercer_points) {
     const double X[] = {0, 0.3, 1.1, 1.1};
     const double weights[] = {3, 3, 6};
     const double probes[] = {-0.4, 0.1, 0.7, 1.5};
@@ -261,7 +259,7 @@ static void mercer_points(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void mercer_additive(void **state) {
+TEST(mercer_additive) {
     enum { D = 6, N = 50 };
     const size_t groups[D] = {0, 1, 2, 2, 1, 0};
     const double lower[D] = {0, 0, 0, 0, 0, 0};
@@ -291,7 +289,7 @@ static void mercer_additive(void **state) {
 }
 
 /* One point at a time or all at once; 600 nodes make several tiles. */
-static void batches_agree(void **state) {
+TEST(batches_agree) {
     enum { N = 70 };
     const double lower[2] = {0, 0};
     const double upper[2] = {1, 1};
@@ -315,7 +313,7 @@ static void batches_agree(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void bad_input(void **state) {
+TEST(bad_input) {
     tacet_kernel *se = make_kernel("se", 3, 1, 1, NULL, 0);
     tacet_kernel *matern = make_kernel("matern32", 3, 1, 1, NULL, 0);
     tacet_features *f = (tacet_features *)se;
@@ -375,7 +373,7 @@ static tacet_status made(tacet_features **out, const tacet_kernel *kernel, int k
                        : tacet_features_create_mercer_points(out, kernel, Z, 3, weights, 2, 0, NULL);
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
     const size_t groups[3] = {0, 1, 0};
     tacet_kernel *kernel = make_kernel("se", 3, 1, 1, groups, 2);
     for (int kind = 0; kind < 4; kind++) {
@@ -384,22 +382,4 @@ static void failing_allocations(void **state) {
         tacet_features_free(f);
     }
     tacet_kernel_free(kernel);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nystrom),
-        cmocka_unit_test(norm_at_landmarks),
-        cmocka_unit_test(nystrom_against_solve),
-        cmocka_unit_test(nystrom_precomputed),
-        cmocka_unit_test(mercer_of_the_ball),
-        cmocka_unit_test(mercer_second_moment),
-        cmocka_unit_test(mercer_exponential_kernel),
-        cmocka_unit_test(mercer_points),
-        cmocka_unit_test(mercer_additive),
-        cmocka_unit_test(batches_agree),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(failing_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

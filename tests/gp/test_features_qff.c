@@ -15,7 +15,7 @@ static double sharp_bound(size_t d, double mbar, double nu) {
 }
 
 /* On [0,1]^d, all corners included (the error grows with the distance). */
-static void qff_within_theorem2(void **state) {
+TEST(qff_within_theorem2) {
     static const double nus[] = {0.25, 0.5, 1, 2};
     enum { N = 40 };
     for (size_t d = 1; d <= 3; d++) {
@@ -42,7 +42,7 @@ static void qff_within_theorem2(void **state) {
 }
 
 /* Where the order is enough the error is rounding; the norm is the signal variance; the dimension order^d. */
-static void qff_converges(void **state) {
+TEST(qff_converges) {
     static const size_t orders[3] = {64, 31, 18};
     enum { N = 25 };
     for (size_t d = 1; d <= 3; d++) {
@@ -68,7 +68,7 @@ static void qff_converges(void **state) {
 
 /* The published experiment lives on the ball of radius 2 with lengthscale 1: the bound says nothing there (nu = 1/4 on
  * the unit box), the features are usable all the same. The largest distances are between points of the circle. */
-static void qff_on_the_ball(void **state) {
+TEST(qff_on_the_ball) {
     enum { N = 64 };
     static const size_t orders[] = {8, 10, 12};
     static const double reference[] = {0.174, 0.033, 0.0042}; /* an independent implementation, its own points */
@@ -92,7 +92,7 @@ static void qff_on_the_ball(void **state) {
 }
 
 /* Unit norm for every order, even, odd and 1, everywhere, also far away. */
-static void qff_norm(void **state) {
+TEST(qff_norm) {
     enum { N = 30 };
     double X[3 * N];
     uniform(X, 3 * N, -50, 50, 40);
@@ -142,7 +142,7 @@ static void grid_sums(double *full, double *orthant, size_t d, size_t order, con
 
 /* Keeping the positive orthant is right for d = 1 and another kernel for d >= 2. Its limit at d = 2 is
  * e^(-|tau|^2/2) - s(tau_1) s(tau_2), s(t) = E sin(|w| t) = (2/sqrt pi) Dawson(t/sqrt 2) > 0. */
-static void orthant_is_another_kernel(void **state) {
+TEST(orthant_is_another_kernel) {
     enum { N = 300, ORDER = 16 };
     double worst[4] = {0};
     for (size_t d = 1; d <= 3; d++) {
@@ -175,7 +175,7 @@ static void orthant_is_another_kernel(void **state) {
     assert_true(worst[3] > 0.5 && worst[3] < 0.75);
 }
 
-static void qff_additive(void **state) {
+TEST(qff_additive) {
     enum { D = 10, N = 60 };
     const size_t groups[D] = {0, 1, 0, 1, 2, 3, 4, 4, 2, 3};
     static double X[D * N];
@@ -195,7 +195,7 @@ static void qff_additive(void **state) {
 
 /* The law of the frequencies by another way: k(r) of the closed form against the midpoint rule's sum, written out; and
  * errors on [0, 1] that fall with the order as Matérn's smoothness allows. */
-static void matern_known_errors(void **state) {
+TEST(matern_known_errors) {
     enum { N = 201 };
     static const char *const KERNELS[] = {"matern12", "matern32", "matern52"};
     static const double MOST[3][2] = {{0.17, 0.075}, {0.0175, 0.0015}, {0.0024, 4.3e-5}}; /* 16 and 64 features */
@@ -229,7 +229,7 @@ static void matern_known_errors(void **state) {
 
 /* Odd orders have a constant feature; a sum over coordinates has one rule each; several coordinates in one are refused.
  */
-static void matern_in_groups(void **state) {
+TEST(matern_in_groups) {
     enum { D = 3, N = 30 };
     static const size_t alone[D] = {0, 1, 2};
     static const size_t together[D] = {0, 0, 1};
@@ -267,14 +267,4 @@ static void matern_in_groups(void **state) {
     f = NULL;
     tacet_kernel_free(one);
     tacet_kernel_free(kernel);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(qff_within_theorem2),       cmocka_unit_test(qff_converges),
-        cmocka_unit_test(qff_on_the_ball),           cmocka_unit_test(qff_norm),
-        cmocka_unit_test(orthant_is_another_kernel), cmocka_unit_test(qff_additive),
-        cmocka_unit_test(matern_known_errors),       cmocka_unit_test(matern_in_groups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static tacet_gp *make(const fixture *f, double noise_var, size_t horizon) {
     return gp;
 }
 
-static void matches_dense(void **state) {
+TEST(matches_dense) {
     static const char *const names[] = {"se", "matern12", "matern32", "matern52", "linear"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         fixture f;
@@ -90,7 +90,7 @@ static void matches_dense(void **state) {
     }
 }
 
-static void order_does_not_matter(void **state) {
+TEST(order_does_not_matter) {
     fixture f;
     fixture_init(&f, "se", 4);
     tacet_gp *one = make(&f, 0.01, T);
@@ -129,9 +129,9 @@ static void order_does_not_matter(void **state) {
 
 /* Twins far apart in the domain, in different blocks and at different places within them, stay equal to the last
  * bit: a tie is a tie. */
-static void equal_points_keep_equal_bits(void **state) {
+TEST(equal_points_keep_equal_bits) {
     enum { BIG = 10007, ROUNDS = 37 };
-    double *X = malloc((size_t)BIG * sizeof *X);
+    OWN_MEMORY double *X = malloc((size_t)BIG * sizeof *X);
     assert_non_null(X);
     for (size_t j = 0; j < BIG; j++) {
         X[j] = (double)(j % 101) / 101;
@@ -154,10 +154,9 @@ static void equal_points_keep_equal_bits(void **state) {
     tacet_gp_free(gp);
     tacet_cov_free(cov);
     tacet_kernel_free(kernel);
-    free(X);
 }
 
-static void repeats_without_noise_are_reported(void **state) {
+TEST(repeats_without_noise_are_reported) {
     fixture f;
     fixture_init(&f, "se", 6);
     tacet_gp *gp = make(&f, 0, T);
@@ -195,7 +194,7 @@ static void repeats_without_noise_are_reported(void **state) {
     fixture_clear(&f);
 }
 
-static void the_horizon_is_the_end(void **state) {
+TEST(the_horizon_is_the_end) {
     fixture f;
     fixture_init(&f, "matern32", 8);
     tacet_gp *gp = make(&f, 0.01, 3);
@@ -208,7 +207,7 @@ static void the_horizon_is_the_end(void **state) {
     fixture_clear(&f);
 }
 
-static void bad_input_changes_nothing(void **state) {
+TEST(bad_input_changes_nothing) {
     fixture f;
     fixture_init(&f, "se", 9);
     tacet_gp *gp = make(&f, 0.01, T);
@@ -240,7 +239,7 @@ static void bad_input_changes_nothing(void **state) {
     fixture_clear(&f);
 }
 
-static void survives_lack_of_memory(void **state) {
+TEST(survives_lack_of_memory) {
     fixture f;
     fixture_init(&f, "se", 13);
     const tacet_gp_settings settings = {.noise_var = 0.1, .horizon = 4};
@@ -254,17 +253,4 @@ static void survives_lack_of_memory(void **state) {
     fail_alloc_after(0);
     tacet_gp_free(gp);
     fixture_clear(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_dense),
-        cmocka_unit_test(order_does_not_matter),
-        cmocka_unit_test(equal_points_keep_equal_bits),
-        cmocka_unit_test(repeats_without_noise_are_reported),
-        cmocka_unit_test(the_horizon_is_the_end),
-        cmocka_unit_test(bad_input_changes_nothing),
-        cmocka_unit_test(survives_lack_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
     return f->f[suggestion->index] + 0.01 * sin((double)k);
 }
 
-static void conforms(void **state) {
+TEST(conforms) {
     fixture *f = *state;
     conformance_problem problem = {.create = make,
                                    .create_foreign = make_foreign,
@@ -105,7 +105,7 @@ static void follow(fixture *f, bool repeats, size_t first) {
     f->settings.allow_repeats = repeats;
     f->settings.initial = &first;
     f->settings.initial_count = 1;
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(make(f, &policy, NULL));
     size_t at[T];
     double values[T];
@@ -158,24 +158,23 @@ static void follow(fixture *f, bool repeats, size_t first) {
     assert_int_equal(tacet_gp_count(tacet_gp_ucb_model(policy)), T);
     tacet_suggestion s;
     assert_status(tacet_policy_suggest(policy, &s, NULL, NULL), TACET_STATE); /* the horizon is over */
-    tacet_policy_free(policy);
 }
 
-static void asks_what_a_dense_solve_would(void **state) {
+TEST(asks_what_a_dense_solve_would) {
     follow(*state, false, 17);
 }
 
-static void asks_again_when_allowed(void **state) {
+TEST(asks_again_when_allowed) {
     follow(*state, true, 5);
 }
 
-static void ties_go_to_the_lowest(void **state) {
+TEST(ties_go_to_the_lowest) {
     fixture *f = *state;
     /* Twins: candidate j + N/2 is candidate j. All of them are asked: always the lower first. */
     memcpy(f->X + (size_t)(N / 2) * D, f->X, sizeof(double) * (N / 2) * D);
     f->settings.horizon = N;
     f->settings.noise_var = 0.1;
-    tacet_policy *policy = NULL;
+    OWN_POLICY tacet_policy *policy = NULL;
     assert_ok(make(f, &policy, NULL));
     size_t when[N];
     for (size_t t = 0; t < N; t++) {
@@ -192,19 +191,18 @@ static void ties_go_to_the_lowest(void **state) {
     }
     tacet_suggestion s;
     assert_status(tacet_policy_suggest(policy, &s, NULL, NULL), TACET_STATE);
-    tacet_policy_free(policy);
 }
 
 /* Over several blocks the search skips candidates that cannot be the best: never the one a plain look at all of them
  * finds. With a mean so large that bounds differ by a few units in its last place, and with variances at the end of the
  * range, rounding decides. */
-static void skips_no_candidate_that_is_best(void **state) {
+TEST(skips_no_candidate_that_is_best) {
     enum { MANY = 9000 };
     static const struct {
         double mean, signal_var, width;
     } cases[] = {{0, 1, 1}, {1e9, 1e-12, 1}, {-3, 1e-17, 1}, {0, 1e-306, 1}, {1e5, 1e-20, 1e-3}};
     const fixture *f = *state;
-    double *X = calloc((size_t)MANY * D, sizeof *X);
+    OWN_MEMORY double *X = calloc((size_t)MANY * D, sizeof *X);
     assert_non_null(X);
     tacet_simrng rng = test_rng(79, 0);
     for (size_t i = 0; i < (size_t)MANY * D; i++) {
@@ -256,10 +254,9 @@ static void skips_no_candidate_that_is_best(void **state) {
         tacet_cov_free(cov);
         tacet_kernel_free(kernel);
     }
-    free(X);
 }
 
-static void says_that_it_protects_nothing(void **state) {
+TEST(says_that_it_protects_nothing) {
     fixture *f = *state;
     tacet_policy *policy = NULL;
     assert_ok(make(f, &policy, NULL));
@@ -290,7 +287,7 @@ static void says_that_it_protects_nothing(void **state) {
     tacet_policy_free(policy);
 }
 
-static void bad_settings(void **state) {
+TEST(bad_settings) {
     fixture *f = *state;
     const tacet_gp_ucb_settings good = f->settings;
     const size_t twice[] = {4, 4};
@@ -326,15 +323,4 @@ static void bad_settings(void **state) {
     assert_close(tacet_gp_ucb_beta(N, 3, 0.05), beta(3, 0.05), 1e-12);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(conforms, setup, teardown),
-        cmocka_unit_test_setup_teardown(asks_what_a_dense_solve_would, setup, teardown),
-        cmocka_unit_test_setup_teardown(asks_again_when_allowed, setup, teardown),
-        cmocka_unit_test_setup_teardown(ties_go_to_the_lowest, setup, teardown),
-        cmocka_unit_test_setup_teardown(skips_no_candidate_that_is_best, setup, teardown),
-        cmocka_unit_test_setup_teardown(says_that_it_protects_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_settings, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

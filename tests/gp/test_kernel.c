@@ -57,7 +57,7 @@ static long double closed_form(const char *name, long double r2, long double dot
     return dot;
 }
 
-static void closed_forms(void **state) {
+TEST(closed_forms) {
     static const char *const known[] = {"se", "matern12", "matern32", "matern52", "matern72", "linear"};
     enum { D = 3, N = 200 };
     const double l[D] = {0.3, 1.1, 2.5};
@@ -86,7 +86,7 @@ static void closed_forms(void **state) {
 }
 
 /* nu = 9/2 and 21/2 have no closed form above: against the Bessel-function form through its half-integer sum. */
-static void high_order(void **state) {
+TEST(high_order) {
     static const struct {
         const char *name;
         int p;
@@ -111,7 +111,7 @@ static void high_order(void **state) {
 }
 
 /* Row, coordinate-major row, matrix, diagonal and value agree bit for bit; symmetric; bounded by the variance. */
-static void entry_points_agree(void **state) {
+TEST(entry_points_agree) {
     enum { D = 4, N = 1300 };
     const double l[D] = {0.5, 1, 0.2, 3};
     const size_t groups[D] = {1, 0, 1, 2};
@@ -145,7 +145,7 @@ static void entry_points_agree(void **state) {
 }
 
 /* Very near and very far points: bounded by the variance, never NaN. */
-static void near_and_far(void **state) {
+TEST(near_and_far) {
     const double l = 1;
     for (size_t k = 0; k + 1 < NAME_COUNT; k++) {
         tacet_kernel *kernel = make(NAMES[k], 1, &l, 1, NULL, 0);
@@ -163,7 +163,7 @@ static void near_and_far(void **state) {
     }
 }
 
-static void matrices_are_psd(void **state) {
+TEST(matrices_are_psd) {
     enum { D = 3, N = 60 };
     const double l[D] = {0.4, 0.8, 1.5};
     const size_t groups[D] = {0, 1, 1};
@@ -181,7 +181,7 @@ static void matrices_are_psd(void **state) {
     }
 }
 
-static void groups_are_a_mean(void **state) {
+TEST(groups_are_a_mean) {
     enum { D = 4 };
     const double l[D] = {0.4, 0.8, 1.5, 2};
     const size_t groups[D] = {1, 0, 1, 0};
@@ -208,7 +208,7 @@ static void groups_are_a_mean(void **state) {
 }
 
 /* 1/49 times 49 is not 1 in floating point; k(x, x) must be the signal variance all the same. */
-static void many_groups(void **state) {
+TEST(many_groups) {
     enum { D = 49 };
     size_t groups[D];
     double x[D];
@@ -233,7 +233,7 @@ static tacet_status precomputed(tacet_kernel **out, const double *matrix, size_t
     return tacet_kernel_create(out, &spec, err);
 }
 
-static void precomputed_values(void **state) {
+TEST(precomputed_values) {
     /* Rank one, so singular: the eigenvalue check must let it pass. Leading dimension 4. */
     const double A[] = {1, 2, 3, -9, 2, 4, 6, -9, 3, 6, 9, -9};
     tacet_kernel *kernel = NULL;
@@ -254,7 +254,7 @@ static void precomputed_values(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void precomputed_refused(void **state) {
+TEST(precomputed_refused) {
     tacet_kernel *kernel = NULL;
     tacet_error err = {0};
     const double indefinite[] = {1, 2, 2, 1}; /* eigenvalues 3, -1 */
@@ -279,7 +279,7 @@ static void precomputed_refused(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void names(void **state) {
+TEST(names) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     assert_ok(tacet_kernel_parse(&spec, "matern192", NULL));
@@ -308,7 +308,7 @@ static void refuse(tacet_kernel_spec spec, const char *says) {
     }
 }
 
-static void bad_input(void **state) {
+TEST(bad_input) {
     static const double values[] = {0, -1, NAN, INFINITY, -INFINITY, 1e-310};
     tacet_kernel_spec good;
     tacet_kernel_spec_defaults(&good);
@@ -360,7 +360,7 @@ static void bad_input(void **state) {
     tacet_kernel_free(NULL);
 }
 
-static void gradient_by_point(void **state) {
+TEST(gradient_by_point) {
     enum { D = 3, N = 600 };
     const double h = 1e-5;
     const double l[D] = {0.9, 0.6, 1.3};
@@ -390,7 +390,7 @@ static void gradient_by_point(void **state) {
     }
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
     const double l[2] = {1, 2};
     const size_t groups[2] = {0, 1};
     const double singular[] = {1, 1, 1, 1};
@@ -414,17 +414,4 @@ static void failing_allocations(void **state) {
         assert_true(fail_alloc_last() > 4);
         tacet_kernel_free(kernel);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),        cmocka_unit_test(high_order),
-        cmocka_unit_test(entry_points_agree),  cmocka_unit_test(near_and_far),
-        cmocka_unit_test(matrices_are_psd),    cmocka_unit_test(groups_are_a_mean),
-        cmocka_unit_test(many_groups),         cmocka_unit_test(precomputed_values),
-        cmocka_unit_test(precomputed_refused), cmocka_unit_test(names),
-        cmocka_unit_test(bad_input),           cmocka_unit_test(gradient_by_point),
-        cmocka_unit_test(failing_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static double entry(const double *L, size_t i, size_t j) { /* of L L' */
     return sum;
 }
 
-static void products(void **state) {
+TEST(products) {
     static double A[LD * LD], B[LD * LD], C[LD * LD], D[LD * LD], x[LD], y[LD];
     fill(A, LD * LD, 1);
     fill(B, LD * LD, 2);
@@ -107,7 +107,7 @@ static void products(void **state) {
 }
 
 /* Sizes of zero: scaling only, and beta = 0 overwrites what was there, NaN included. */
-static void empty_products(void **state) {
+TEST(empty_products) {
     double y[3] = {NAN, NAN, NAN};
     const double x[3] = {1, 2, 3};
     tacet__gemv(false, 3, 0, 1, x, 3, x, 0, y);
@@ -128,7 +128,7 @@ static void empty_products(void **state) {
     assert_ok(tacet__tridiagonal(y, y, 0, y, 1, NULL));
 }
 
-static void cholesky(void **state) {
+TEST(cholesky) {
     static double A[LD * N], L[LD * N], work[N * N];
     make_psd(A, N, 1, 10);
     memcpy(L, A, sizeof A);
@@ -147,7 +147,7 @@ static void cholesky(void **state) {
 }
 
 /* A singular matrix gets the smallest jitter of the schedule that is enough, and it is told. */
-static void jitter(void **state) {
+TEST(jitter) {
     static double A[LD * N], L[LD * N], work[N * N];
     double mean = 0;
     make_psd(A, N - 3, 0, 11);
@@ -175,7 +175,7 @@ static void jitter(void **state) {
     assert_status(tacet__cholesky(L, LD, N, NULL, NULL, NULL), TACET_NUMERIC); /* no work space: no retry */
 }
 
-static void cholesky_refuses(void **state) {
+TEST(cholesky_refuses) {
     double work[4];
     tacet_error err = {0};
     double indefinite[4] = {1, 2, 2, 1};
@@ -198,7 +198,7 @@ static void cholesky_refuses(void **state) {
     assert_status(tacet__tridiagonal(work, work, (size_t)INT_MAX + 1, work, 1, NULL), TACET_OVERFLOW);
 }
 
-static void solves(void **state) {
+TEST(solves) {
     static double A[LD * N], L[LD * N], B[LD * M], X[LD * M];
     double x[N];
     make_psd(A, N, 1, 12);
@@ -233,7 +233,7 @@ static void solves(void **state) {
 }
 
 /* log det against the eigenvalues; the inverse against the identity, both triangles. */
-static void logdet_and_inverse(void **state) {
+TEST(logdet_and_inverse) {
     static double A[LD * N], L[LD * N], E[LD * N];
     double w[N];
     double sum = 0;
@@ -281,7 +281,7 @@ static void logdet_and_inverse(void **state) {
 }
 
 /* A = V diag(w) V', V orthogonal, ascending, signs fixed; the strict upper triangle is not read. */
-static void eigenvectors(void **state) {
+TEST(eigenvectors) {
     static double A[LD * N], V[LD * N];
     double w[N];
     make_psd(A, N - 4, 0, 17);
@@ -310,7 +310,7 @@ static void eigenvectors(void **state) {
 }
 
 /* The second difference matrix: eigenvalues 2 - 2 cos(k pi/(n + 1)). */
-static void tridiagonal(void **state) {
+TEST(tridiagonal) {
     double d[N];
     double e[N];
     static double Z[LD * N];
@@ -329,7 +329,7 @@ static void tridiagonal(void **state) {
     }
 }
 
-static void failing_allocations(void **state) {
+TEST(failing_allocations) {
     for (int kind = 0; kind < 2; kind++) {
         double A[4] = {2, 1, 1, 2};
         double w[2] = {1, 1};
@@ -342,13 +342,13 @@ static void failing_allocations(void **state) {
 }
 
 /* One thread or two: the same numbers to rounding. */
-static void threads_do_not_matter(void **state) {
+TEST(threads_do_not_matter) {
 #ifdef __SANITIZE_THREAD__
     skip(); /* the library's own threads are not instrumented: its hand-over of C would count as a race */
 #endif
     enum { SIDE = 300 };
-    double *A = malloc(SIDE * SIDE * sizeof *A);
-    double *C = malloc(2 * SIDE * SIDE * sizeof *C);
+    OWN_MEMORY double *A = malloc(SIDE * SIDE * sizeof *A);
+    OWN_MEMORY double *C = malloc(2 * SIDE * SIDE * sizeof *C);
     fill(A, SIDE * SIDE, 19);
     for (int threads = 1; threads <= 2; threads++) {
         tacet_threads(threads);
@@ -358,23 +358,4 @@ static void threads_do_not_matter(void **state) {
     for (size_t i = 0; i < SIDE * SIDE; i++) {
         assert_close(C[i], C[SIDE * SIDE + i], 1e-12 * (1 + fabs(C[i])));
     }
-    free(A);
-    free(C);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),
-        cmocka_unit_test(empty_products),
-        cmocka_unit_test(cholesky),
-        cmocka_unit_test(jitter),
-        cmocka_unit_test(cholesky_refuses),
-        cmocka_unit_test(solves),
-        cmocka_unit_test(logdet_and_inverse),
-        cmocka_unit_test(eigenvectors),
-        cmocka_unit_test(tridiagonal),
-        cmocka_unit_test(failing_allocations),
-        cmocka_unit_test(threads_do_not_matter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

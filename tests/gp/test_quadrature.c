@@ -46,7 +46,7 @@ static double gegenbauer_moment(int k, double lambda) {
     return m;
 }
 
-static void moments(void **state) {
+TEST(moments) {
     static const double lambdas[] = {0.5, 1, 1.5, 2, 5};
     double x[MOST];
     double w[MOST];
@@ -68,7 +68,7 @@ static void moments(void **state) {
 
 /* Every node is the root of its Hermite polynomial to the last digit: one more Newton step, in long double, finds
  * nothing to correct. */
-static void nodes_are_roots(void **state) {
+TEST(nodes_are_roots) {
     double x[MOST];
     double w[MOST];
     for (size_t n = 2; n <= 64; n++) {
@@ -87,7 +87,7 @@ static void nodes_are_roots(void **state) {
     }
 }
 
-static void box(void **state) {
+TEST(box) {
     enum { D = 3, N = 5, COUNT = N * N * N };
     const double lower[D] = {0, -1, 2};
     const double upper[D] = {1, 3, 2.5};
@@ -106,7 +106,7 @@ static void box(void **state) {
 }
 
 /* Uniform on the unit ball: E prod x_i^(2 a_i) = d/(d + 2A) Gamma(d/2)/Gamma(d/2 + A) prod Gamma(a_i + 1/2)/sqrt pi. */
-static void ball(void **state) {
+TEST(ball) {
     static const int exponents[][4] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 1, 0, 0},
                                        {1, 2, 1, 0}, {1, 1, 1, 1}, {0, 0, 2, 1}, {4, 0, 0, 0}};
     enum { N = 6, COUNT = N * N * N * N };
@@ -149,7 +149,7 @@ static void ball(void **state) {
     }
 }
 
-static void bad_input(void **state) {
+TEST(bad_input) {
     double x[4];
     double w[4];
     assert_status(tacet__gauss_hermite(x, w, 0, NULL), TACET_INVALID);
@@ -161,12 +161,4 @@ static void bad_input(void **state) {
     assert_status(tacet__quadrature_ball(x, w, 1, MOST + 1, NULL, 1, NULL), TACET_INVALID);
     assert_each_alloc_fails(tacet__gauss_hermite(x, w, 4, NULL), true);
     assert_true(fail_alloc_last() > 2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments), cmocka_unit_test(nodes_are_roots), cmocka_unit_test(box),
-        cmocka_unit_test(ball),    cmocka_unit_test(bad_input),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

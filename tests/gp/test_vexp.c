@@ -13,7 +13,7 @@ static double ulps(double x) {
     return (double)(fabsl((long double)tacet__vexp(x) - exact) / (long double)ulp);
 }
 
-static void within_one_ulp(void **state) {
+TEST(within_one_ulp) {
     static const double spans[] = {1e-300, 1e-8, 1e-3, 0.35, 1, 30, 708};
     tacet_simrng rng = test_rng(1, 0);
     double worst = 0;
@@ -32,7 +32,7 @@ static void within_one_ulp(void **state) {
     assert_true(worst <= (test_valgrind() ? 2.0 : 1.0)); /* valgrind rounds long double, the reference, to double */
 }
 
-static void edges(void **state) {
+TEST(edges) {
     assert_true(tacet__vexp(0) == 1);
     assert_true(tacet__vexp(-0.0) == 1);
     assert_true(tacet__vexp(-INFINITY) == 0);
@@ -50,7 +50,7 @@ static void many(double *out, const double *x, size_t n) {
 }
 
 /* The vector code gives the bits of the scalar code. */
-static void same_bits_in_a_loop(void **state) {
+TEST(same_bits_in_a_loop) {
     enum { N = 10007 };
     static double x[N];
     static double out[N];
@@ -63,13 +63,4 @@ static void same_bits_in_a_loop(void **state) {
         volatile double one = x[i];
         assert_true(out[i] == tacet__vexp(one));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(within_one_ulp),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(same_bits_in_a_loop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

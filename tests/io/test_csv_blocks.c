@@ -134,11 +134,11 @@ static void compare(memory *m, const size_t *columns, size_t count, const tacet_
     free(b.values);
 }
 
-static void test_same(void **state) {
+TEST(test_same) {
     static const size_t WANTED[][3] = {{0, 2, 3}, {3, 0, 2}, {3, 3, 0}};
     static const unsigned ODD[] = {0, 3, 50, 2000};
     tacet_simrng rng = test_rng(21, 0);
-    char *text = malloc(TEXT);
+    OWN_TEXT char *text = malloc(TEXT);
     const int tables = test_slow() ? 20 : 250;
     for (int k = 0; k < tables; k++) {
         tacet_simrng cuts;
@@ -148,13 +148,12 @@ static void test_same(void **state) {
         tacet_simrng_init(&cuts, 22, (uint64_t)k);
         compare(&m, WANTED[k % 3], 3, NULL, k % 3 == 0 ? TACET_PARSE : TACET_OK);
     }
-    free(text);
 }
 
 /* A record far longer than a block, of letters and of lines, and one longer than is allowed. */
-static void test_long(void **state) {
+TEST(test_long) {
     enum { LONG = 300000 };
-    char *text = malloc(TEXT);
+    OWN_TEXT char *text = malloc(TEXT);
     const size_t columns[] = {0, 2};
     for (int k = 0; k < 3; k++) {
         tacet_csv_settings settings;
@@ -166,10 +165,9 @@ static void test_long(void **state) {
         settings.most_bytes = k == 2 ? 100000 : settings.most_bytes;
         compare(&m, columns, 2, &settings, k == 2 ? TACET_PARSE : TACET_OK);
     }
-    free(text);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     memory m = {.text = "x,y\n1,2\n", .size = 8};
     bool more = true;
     for (long n = 1; more; n++) {
@@ -189,10 +187,4 @@ static void test_no_memory(void **state) {
         tacet_csv_close(block);
         tacet_csv_close(csv);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_long),
-                                       cmocka_unit_test(test_no_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void put(const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
-static void test_load(void **state) {
+TEST(test_load) {
     static const char *const names[] = {"b"};
     const tacet_csv_wanted wanted = {.columns = names, .d = 1};
     tacet_csv_table table;
@@ -43,7 +43,7 @@ static void test_load(void **state) {
     assert_null(strstr(err.message, "secret"));
 }
 
-static void test_missing(void **state) {
+TEST(test_missing) {
     tacet_csv *csv = NULL;
     tacet_error err = {0};
     assert_status(tacet_csv_open_file(&csv, "/nonexistent/x.csv", NULL, &err), TACET_NOT_FOUND);
@@ -58,7 +58,7 @@ static void test_missing(void **state) {
     assert_status(tacet_csv_open_file(&csv, path, NULL, &err), TACET_PARSE);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     put("a,b\n1,2\n");
     const int free_descriptor = dup(STDERR_FILENO);
     (void)close(free_descriptor);
@@ -72,7 +72,7 @@ static void test_no_memory(void **state) {
 }
 
 /* A million records stream through memory that does not grow with them. */
-static void test_constant_memory(void **state) {
+TEST(test_constant_memory) {
     enum { RECORDS = 1000000 };
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -107,8 +107,4 @@ static void test_constant_memory(void **state) {
     assert_true(after.ru_maxrss - before.ru_maxrss < 4096); /* kilobytes */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_load), cmocka_unit_test(test_missing),
-                                       cmocka_unit_test(test_no_memory), cmocka_unit_test(test_constant_memory)};
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_ALL(setup, teardown)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <tacet/io/file.h>
 
-static void a_text_comes_back_whole(void **state) {
+TEST(a_text_comes_back_whole) {
     char path[340], *text = NULL;
     const char *folder = test_mkdir();
     size_t length = 7;
@@ -27,9 +27,4 @@ static void a_text_comes_back_whole(void **state) {
     assert_int_equal(tacet_file_read(&text, NULL, path, 5, NULL), TACET_PARSE);
     assert_null(text);
     assert_int_equal(tacet_file_write("/nowhere/at/all", "x", false, NULL), TACET_IO);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_text_comes_back_whole)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,9 +131,8 @@ TEST(test_long_requests_and_a_missing_host_are_problems) {
     } LONG[] = {{400, 0, 0}, {414, 5000, 1}, {431, 1, 14000}};
     start(f);
     for (size_t i = 0; i < sizeof LONG / sizeof LONG[0]; i++) {
-        char begin[32];
         wire w;
-        (void)snprintf(begin, sizeof begin, "HTTP/1.1 %u ", LONG[i].status);
+        OWN_TEXT char *begin = test_text("HTTP/1.1 %u ", LONG[i].status);
         (void)snprintf(request, sizeof request, "GET /%0*d HTTP/1.1\r\nHost: a\r\nX: %0*d\r\n\r\n", (int)LONG[i].path,
                        0, (int)LONG[i].header, 0);
         wire_begin(&w, f);
@@ -321,8 +320,7 @@ TEST(test_strangers_drain_no_bucket_but_their_own) {
     start(f);
     assert_int_equal(get(f, "good", "/x"), 200); /* known from now on */
     for (int i = 0; i < 15; i++) {
-        char token[32];
-        (void)snprintf(token, sizeof token, "bad%d", i);
+        OWN_TEXT char *token = test_text("bad%d", i);
         assert_int_equal(get(f, token, "/x"), 401);
     }
     tacet__client *stranger = connect_to(f, NULL);
@@ -436,9 +434,8 @@ TEST(test_a_second_server_on_the_port_is_refused) {
     fixture *f = *state;
     tacet__server *second = NULL;
     tacet_error err = {0};
-    char listen[64];
     start(f);
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", tacet__server_port(f->server));
+    OWN_TEXT char *listen = test_text("127.0.0.1:%u", tacet__server_port(f->server));
     f->settings.listen = listen;
     assert_status(tacet__server_start(&second, &f->settings, &err), TACET_CONFLICT);
     assert_null(second);

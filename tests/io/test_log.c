@@ -19,7 +19,7 @@ static double now(void) {
 
 /* A flood of lines: no more are written than the rate allows in the time that it took, and those that are missing are
  * counted in lines of their own, so that none is missing without a word. */
-static void a_flood_is_thinned_out_and_counted(void **state) {
+TEST(a_flood_is_thinned_out_and_counted) {
     char line[4096];
     tacet_log *log = NULL;
     FILE *file = tmpfile();
@@ -60,7 +60,7 @@ static void a_flood_is_thinned_out_and_counted(void **state) {
     (void)fclose(file);
 }
 
-static void a_line_of_json_holds_any_message(void **state) {
+TEST(a_line_of_json_holds_any_message) {
     char line[4096] = "";
     tacet_log *log = NULL;
     FILE *file = tmpfile();
@@ -77,12 +77,4 @@ static void a_line_of_json_holds_any_message(void **state) {
     json_decref(said);
     assert_null(fgets(line, sizeof line, file));
     (void)fclose(file);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flood_is_thinned_out_and_counted),
-        cmocka_unit_test(a_line_of_json_holds_any_message),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

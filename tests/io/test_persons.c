@@ -11,8 +11,7 @@
 
 enum { ROWS = 20000, PEOPLE = 3000 };
 
-static void the_first_rows_of_each_person_are_kept(void **state) {
-    (void)state;
+TEST(the_first_rows_of_each_person_are_kept) {
     static size_t seen[PEOPLE];
     tacet_simrng rng;
     tacet_simrng_init(&rng, 11, 0);
@@ -33,9 +32,8 @@ static void the_first_rows_of_each_person_are_kept(void **state) {
 
 /* Whose rows hold what must not decide which rows are kept: two tables with the same person column, and everything else
  * different, keep the same places. */
-static void only_the_person_column_decides(void **state) {
-    (void)state;
-    const char *folder = test_mkdir();
+TEST(only_the_person_column_decides) {
+    OWN_FOLDER const char *folder = test_mkdir();
     char path[512];
     unsigned char kept[2][200] = {{0}};
     for (int table = 0; table < 2; table++) {
@@ -68,11 +66,9 @@ static void only_the_person_column_decides(void **state) {
     }
     assert_int_equal(rows, 2 * 9); /* squares modulo 17 take nine values */
     assert_memory_equal(kept[0], kept[1], sizeof kept[0]);
-    test_rmdir(folder);
 }
 
-static void nobody_is_named_twice_under_one_key(void **state) {
-    (void)state;
+TEST(nobody_is_named_twice_under_one_key) {
     tacet__persons *a = NULL, *b = NULL;
     assert_status(tacet__persons_open(&a, 0, NULL), TACET_INVALID);
     assert_ok(tacet__persons_open(&a, 1, NULL));
@@ -84,13 +80,4 @@ static void nobody_is_named_twice_under_one_key(void **state) {
     tacet__persons_close(a);
     assert_each_alloc_fails(tacet__persons_open(&a, 3, NULL), a == NULL);
     tacet__persons_close(a);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_rows_of_each_person_are_kept),
-        cmocka_unit_test(only_the_person_column_decides),
-        cmocka_unit_test(nobody_is_named_twice_under_one_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

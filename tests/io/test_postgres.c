@@ -38,7 +38,7 @@ static int64_t number(tacet__db *db, const char *sql) {
     return value;
 }
 
-static void test_values(void **state) {
+TEST(test_values) {
     tacet__db *db = connect_to(place, false, 1000);
     tacet__query *q = NULL;
     bool row = false;
@@ -89,7 +89,7 @@ static void test_values(void **state) {
     tacet__db_close(db);
 }
 
-static void test_statuses(void **state) {
+TEST(test_statuses) {
     tacet__db *db = connect_to(place, false, 1000);
     tacet__db *none = NULL;
     tacet__query *q = NULL;
@@ -135,7 +135,7 @@ static void test_statuses(void **state) {
 }
 
 /* A missing schema comes with the first transaction that writes, or not at all. */
-static void test_create(void **state) {
+TEST(test_create) {
     tacet__db *db = connect_to(url, false, 1000);
     assert_ok(tacet__db_exec(db, "DROP SCHEMA door CASCADE", NULL));
     tacet__db *first = connect_to(place, true, 1000);
@@ -161,7 +161,7 @@ static void test_create(void **state) {
     tacet__db_close(db);
 }
 
-static void test_locks(void **state) {
+TEST(test_locks) {
     tacet__db *a = connect_to(place, false, 5000);
     tacet__db *b = connect_to(place, false, 50);
     assert_ok(
@@ -192,7 +192,7 @@ static void test_locks(void **state) {
 }
 
 /* More statements than the queue holds, with answers in between, and failures that show late. */
-static void test_queue(void **state) {
+TEST(test_queue) {
     enum { MANY = 1000, BODY = 3000 };
     static char body[BODY];
     tacet__db *db = connect_to(place, false, 1000);
@@ -249,7 +249,7 @@ static void test_queue(void **state) {
 }
 
 /* Questions that go with the first step: answered in their order, and seen after what was sent before them. */
-static void answers_come_in_the_order_of_their_questions(void **state) {
+TEST(answers_come_in_the_order_of_their_questions) {
     tacet__db *db = connect_to(place, false, 1000);
     tacet__query *ask = NULL;
     tacet__query *add = NULL;
@@ -287,7 +287,7 @@ static void answers_come_in_the_order_of_their_questions(void **state) {
 }
 
 /* It sent so much that a part of it is at the server, without an end: the server waits for the rest, with the row. */
-static void a_writer_that_stands_still_in_a_long_batch_loses_its_row(void **state) {
+TEST(a_writer_that_stands_still_in_a_long_batch_loses_its_row) {
     enum { ROWS = 40, BODY = 300 };
     static char body[BODY];
     tacet__db *writer = connect_to(place, false, 1000);
@@ -325,7 +325,7 @@ static void hang_up(void) {
 
 /* A connection that fails while it is made again fails as one, and is made once more: what was not prepared on it is no
  * table that has changed. */
-static void test_connection_lost_twice(void **state) {
+TEST(test_connection_lost_twice) {
     tacet__db *db = connect_to(place, false, 200);
     tacet__db *other = NULL;
     tacet__query *count = NULL;
@@ -348,7 +348,7 @@ static void test_connection_lost_twice(void **state) {
     tacet__db_close(db);
 }
 
-static void test_connection_lost(void **state) {
+TEST(test_connection_lost) {
     tacet__db *db = connect_to(place, false, 1000);
     tacet__query *add = NULL;
     tacet__query *count = NULL;
@@ -392,21 +392,12 @@ static void test_connection_lost(void **state) {
     tacet__db_close(db);
 }
 
+TEST_EACH(setup, NULL)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_values, setup),
-        cmocka_unit_test_setup(test_statuses, setup),
-        cmocka_unit_test_setup(test_create, setup),
-        cmocka_unit_test_setup(test_locks, setup),
-        cmocka_unit_test_setup(test_queue, setup),
-        cmocka_unit_test_setup(answers_come_in_the_order_of_their_questions, setup),
-        cmocka_unit_test_setup(a_writer_that_stands_still_in_a_long_batch_loses_its_row, setup),
-        cmocka_unit_test_setup(test_connection_lost, setup),
-        cmocka_unit_test_setup(test_connection_lost_twice, setup),
-    };
     if (getenv("TACET_TEST_POSTGRES") == NULL) {
         (void)printf("skipped: TACET_TEST_POSTGRES names no database: tests/support/pgcluster.sh run PROGRAM\n");
         return 77;
     }
-    return cmocka_run_group_tests_name("postgres", tests, NULL, NULL);
+    return test_main();
 }

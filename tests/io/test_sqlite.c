@@ -47,7 +47,7 @@ static int64_t number(tacet__db *db, const char *sql) {
     return value;
 }
 
-static void test_values(void **state) {
+TEST(test_values) {
     tacet__db *db = open_db();
     tacet__query *q = NULL;
     bool row = false;
@@ -95,7 +95,7 @@ static void test_values(void **state) {
     tacet__db_close(NULL);
 }
 
-static void test_transactions(void **state) {
+TEST(test_transactions) {
     tacet__db *db = open_db();
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(a)", NULL));
     assert_ok(tacet__db_begin(db, true, NULL));
@@ -134,7 +134,7 @@ static void test_transactions(void **state) {
     tacet__db_close(db);
 }
 
-static void test_opening(void **state) {
+TEST(test_opening) {
     tacet__db_settings s = {.busy_ms = 20};
     tacet__db *db = NULL;
     struct stat st;
@@ -163,8 +163,7 @@ static void test_opening(void **state) {
     s.read_only = false;
     assert_true(tacet__db_open(&db, folder, &s, NULL) != TACET_OK); /* a folder */
     s.create = true;
-    char deep[400];
-    (void)snprintf(deep, sizeof deep, "%s/missing/x", folder);
+    OWN_TEXT char *deep = test_text("%s/missing/x", folder);
     assert_status(tacet__db_open(&db, deep, &s, NULL), TACET_NOT_FOUND);
     FILE *file = fopen(path, "w");
     for (int i = 0; i < 200; i++) {
@@ -178,7 +177,7 @@ static void test_opening(void **state) {
     assert_null(db);
 }
 
-static void test_errno(void **state) {
+TEST(test_errno) {
     assert_int_equal(tacet__db_errno(ENOENT), TACET_NOT_FOUND);
     assert_int_equal(tacet__db_errno(ENOTDIR), TACET_NOT_FOUND);
     assert_int_equal(tacet__db_errno(EACCES), TACET_DENIED);
@@ -187,7 +186,7 @@ static void test_errno(void **state) {
     assert_int_equal(tacet__db_errno(ENOSPC), TACET_IO);
 }
 
-static void test_no_write_ahead_log(void **state) {
+TEST(test_no_write_ahead_log) {
     tacet__db *db = NULL;
     const tacet__db_settings s = {.create = true};
     assert_status(tacet__db_open(&db, ":memory:", &s, NULL), TACET_UNSUPPORTED); /* has no log */
@@ -196,7 +195,7 @@ static void test_no_write_ahead_log(void **state) {
 }
 
 /* As another user who may not write: reading works while there is no log to read, and is refused when there is. */
-static void test_read_only_folder(void **state) {
+TEST(test_read_only_folder) {
     tacet__db *db = open_db();
     int status = 0;
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(a); INSERT INTO t VALUES(5)", NULL));
@@ -252,7 +251,7 @@ static void test_read_only_folder(void **state) {
     assert_int_equal(status, 0);
 }
 
-static void test_no_memory(void **state) {
+TEST(test_no_memory) {
     for (long n = 1;; n++) {
         const tacet__db_settings s = {.create = true};
         tacet__db *db = NULL;
@@ -278,7 +277,7 @@ static void test_no_memory(void **state) {
     tacet__db_close(db);
 }
 
-static void test_open_faults(void **state) {
+TEST(test_open_faults) {
     tacet__db_close(open_db());
     for (long n = 1;; n++) {
         const tacet__db_settings s = {.busy_ms = 20, .vfs = "fault"};
@@ -296,12 +295,9 @@ static void test_open_faults(void **state) {
     }
 }
 
+TEST_EACH(setup, teardown)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        T(test_values),           T(test_transactions), T(test_opening), T(test_no_write_ahead_log),
-        T(test_read_only_folder), T(test_no_memory),    T(test_errno),   T(test_open_faults),
-    };
     fault_vfs_register();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main();
 }

@@ -35,10 +35,9 @@ static void table_init(table *t, uint64_t seed) {
 }
 
 static json_t *run(const char *arguments) {
-    char command[1400];
     const char *bin = getenv("TACET_BIN");
     assert_non_null(bin);
-    (void)snprintf(command, sizeof command, "'%s/tacet-lab' gp-ucb %s --json 2>/dev/null", bin, arguments);
+    OWN_TEXT char *command = test_text("'%s/tacet-lab' gp-ucb %s --json 2>/dev/null", bin, arguments);
     /* The command line is made here, of constants and a fresh folder's name. */
     FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);
@@ -121,7 +120,7 @@ static void follow(const table *t, const json_t *object, double (*k)(const doubl
     assert_string_equal(json_string_value(json_object_get(object, "protection")), "unprotected");
 }
 
-static void the_sequence_is_that_of_a_dense_solve(void **state) {
+TEST(the_sequence_is_that_of_a_dense_solve) {
     table t;
     table_init(&t, 1);
     char arguments[800];
@@ -136,7 +135,7 @@ static void the_sequence_is_that_of_a_dense_solve(void **state) {
     test_rmdir(t.folder);
 }
 
-static void smallest_with_other_settings(void **state) {
+TEST(smallest_with_other_settings) {
     table t;
     table_init(&t, 2);
     char arguments[800];
@@ -149,12 +148,4 @@ static void smallest_with_other_settings(void **state) {
     follow(&t, object, matern52, l, 0.7, 0.01, 0.3, 0.2, -1);
     json_decref(object);
     test_rmdir(t.folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sequence_is_that_of_a_dense_solve),
-        cmocka_unit_test(smallest_with_other_settings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

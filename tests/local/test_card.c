@@ -63,7 +63,7 @@ static void refused(const parts *p) {
     assert_null(card);
 }
 
-static void only_a_sensible_card_is_opened(void **state) {
+TEST(only_a_sensible_card_is_opened) {
     parts p = plain();
     p.levels = 1e6;
     tacet_statistics_card_free(card_of(&p));
@@ -123,7 +123,7 @@ static size_t chosen(const parts *p) {
 
 /* Features 1 and .607: variances 1 - 1.2 phi + phi^2/2, .3 and .456. Whatever is wrong with the last number of the
  * covariances or with the double weight of those between two features has the other arm. */
-static void the_best_score_is_chosen(void **state) {
+TEST(the_best_score_is_chosen) {
     parts p = plain();
     p.informed = true;
     p.A = 1;
@@ -162,7 +162,7 @@ static void has_feature(const parts *p, double x, double reward, double phi, dou
     tacet_statistics_card_free(card);
 }
 
-static void a_record_is_of_its_point_in_the_box(void **state) {
+TEST(a_record_is_of_its_point_in_the_box) {
     parts p = plain();
     has_feature(&p, 0.5, 0.25, 0.5 * exp(-0.125), 0.25);
     has_feature(&p, -4, 0.25, 0.5 * exp(-0.5), 0.25); /* clipped to -1 */
@@ -178,7 +178,7 @@ static void a_record_is_of_its_point_in_the_box(void **state) {
     has_feature(&p, 0, 0.25, 0.5, 0.75);
 }
 
-static void correlations_are_at_most_1_and_finite(void **state) {
+TEST(correlations_are_at_most_1_and_finite) {
     parts p = plain();
     p.terms = 2; /* (1 + s) e^-s, s = sqrt(3) r */
     p.matern[0] = p.matern[1] = 1;
@@ -187,14 +187,4 @@ static void correlations_are_at_most_1_and_finite(void **state) {
     has_feature(&p, 0, 0.25, 0.5, 0.25);
     p.Z = 1e300; /* its square is not finite */
     has_feature(&p, 0, 0.25, 0, 0.25);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_a_sensible_card_is_opened),
-        cmocka_unit_test(the_best_score_is_chosen),
-        cmocka_unit_test(a_record_is_of_its_point_in_the_box),
-        cmocka_unit_test(correlations_are_at_most_1_and_finite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include <tacet/local/trusted/device.h>
 
-static void every_arm_gets_its_share_of_the_words(void **state) {
+TEST(every_arm_gets_its_share_of_the_words) {
     const uint32_t weights[] = {3, 0, 5, 1, 0};
     size_t counts[5] = {0};
     for (uint64_t word = 0; word < 9 * 4; word++) {
@@ -17,7 +17,7 @@ static void every_arm_gets_its_share_of_the_words(void **state) {
     }
 }
 
-static void words_of_the_incomplete_block_are_not_used(void **state) {
+TEST(words_of_the_incomplete_block_are_not_used) {
     const uint32_t weights[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const uint64_t total = UINT64_C(3) * UINT32_MAX, whole = UINT64_MAX / total * total;
     size_t arm = 9;
@@ -27,20 +27,11 @@ static void words_of_the_incomplete_block_are_not_used(void **state) {
     assert_false(tacet_choice(&arm, weights, 3, UINT64_MAX));
 }
 
-static void without_a_weight_there_is_no_choice(void **state) {
+TEST(without_a_weight_there_is_no_choice) {
     const uint32_t none[] = {0, 0}, one[] = {0, 7};
     size_t arm = 9;
     assert_false(tacet_choice(&arm, none, 2, 5));
     assert_status(tacet_device_choose(&arm, none, 2, NULL), TACET_INVALID);
     assert_ok(tacet_device_choose(&arm, one, 2, NULL));
     assert_int_equal(arm, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_arm_gets_its_share_of_the_words),
-        cmocka_unit_test(words_of_the_incomplete_block_are_not_used),
-        cmocka_unit_test(without_a_weight_there_is_no_choice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static tacet_device *open_device(memory *m, tacet_ldp *ldp, tacet_ldp_kind kind)
     return device;
 }
 
-static void reports_once_per_ticket(void **state) {
+TEST(reports_once_per_ticket) {
     for (int kind = TACET_LDP_LAPLACE; kind <= TACET_LDP_HYBRID; kind++) {
         memory m = {0};
         tacet_ldp ldp;
@@ -102,7 +102,7 @@ static void reports_once_per_ticket(void **state) {
     }
 }
 
-static void says_that_it_clipped(void **state) {
+TEST(says_that_it_clipped) {
     memory m = {0};
     tacet_ldp ldp;
     tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
@@ -116,7 +116,7 @@ static void says_that_it_clipped(void **state) {
     tacet_device_close(device);
 }
 
-static void bad_input(void **state) {
+TEST(bad_input) {
     memory m = {0};
     tacet_ldp ldp;
     tacet_device *device = open_device(&m, &ldp, TACET_LDP_HYBRID);
@@ -141,7 +141,7 @@ static void bad_input(void **state) {
 }
 
 /* Nothing leaves unless it was reserved and stored. */
-static void failing_store(void **state) {
+TEST(failing_store) {
     memory m = {.fail_reserve = TACET_BUDGET};
     tacet_ldp ldp;
     tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
@@ -163,7 +163,7 @@ static void failing_store(void **state) {
 }
 
 /* A report that was drawn and could not be stored is drawn again the same, for the same reward and no other. */
-static void an_interrupted_report_is_drawn_again_the_same(void **state) {
+TEST(an_interrupted_report_is_drawn_again_the_same) {
     for (int kind = TACET_LDP_LAPLACE; kind <= TACET_LDP_HYBRID; kind++) {
         memory m = {0};
         tacet_ldp ldp;
@@ -171,8 +171,7 @@ static void an_interrupted_report_is_drawn_again_the_same(void **state) {
         double lost = 0;
         for (int k = 0; k < 20; k++) {
             tacet_device_answer a;
-            char ticket[16];
-            (void)snprintf(ticket, sizeof ticket, "t%d", k);
+            OWN_TEXT char *ticket = test_text("t%d", k);
             for (int i = 0; i < 3; i++) {
                 m.fail_commit = TACET_IO;
                 m.lost = NAN;
@@ -191,10 +190,9 @@ static void an_interrupted_report_is_drawn_again_the_same(void **state) {
 }
 
 /* A ledger as the memory: charged once, answered from the file, refused when spent, and told from another question. */
-static void remembers_in_a_ledger(void **state) {
-    const char *folder = test_mkdir();
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/device.ledger", folder);
+TEST(remembers_in_a_ledger) {
+    OWN_FOLDER const char *folder = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/device.ledger", folder);
     double first = 0;
     for (int pass = 0; pass < 2; pass++) {
         tacet_ledger *ledger = NULL;
@@ -248,7 +246,6 @@ static void remembers_in_a_ledger(void **state) {
         tacet_device_close(device);
         tacet_ledger_close(ledger);
     }
-    test_rmdir(folder);
 }
 
 static tacet_status open_anchored(tacet_ledger **ledger, const char *path) {
@@ -279,7 +276,7 @@ static double report_once(const char *path, const char *ticket) {
 
 /* A backup of the telephone that was put back would draw again for what was reported since, at no charge; and so would
  * the second of two copies. */
-static void a_ledger_that_was_put_back_reports_nothing(void **state) {
+TEST(a_ledger_that_was_put_back_reports_nothing) {
     char folder[300], path[400], kept[400], keys[2][410];
     tacet_ledger *ledger = NULL;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
@@ -299,7 +296,7 @@ static void a_ledger_that_was_put_back_reports_nothing(void **state) {
     test_rmdir(folder);
 }
 
-static void out_of_memory(void **state) {
+TEST(out_of_memory) {
     memory m = {0};
     tacet_ldp ldp;
     const tacet_device_store store = {reserve, commit, &m};
@@ -320,18 +317,4 @@ static void out_of_memory(void **state) {
     fail_alloc_after(0);
     assert_ok(status);
     tacet_device_close(device);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_once_per_ticket),
-        cmocka_unit_test(says_that_it_clipped),
-        cmocka_unit_test(bad_input),
-        cmocka_unit_test(an_interrupted_report_is_drawn_again_the_same),
-        cmocka_unit_test(failing_store),
-        cmocka_unit_test(remembers_in_a_ledger),
-        cmocka_unit_test(a_ledger_that_was_put_back_reports_nothing),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

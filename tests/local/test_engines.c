@@ -33,7 +33,7 @@ static void power_of(double *out, const double *Q, const double *w, size_t m, do
     }
 }
 
-static void ata_truncates_all_of_the_past(void **state) {
+TEST(ata_truncates_all_of_the_past) {
     fixture *f = *state;
     f->s.algorithm = TACET_LOCAL_ATA;
     f->s.parameters = TACET_LOCAL_LITERAL;
@@ -104,7 +104,7 @@ static void ata_truncates_all_of_the_past(void **state) {
 }
 
 /* Without truncation and with every arm embedded, ATA is ridge regression, between rebuilds too. */
-static void ata_follows_between_rebuilds(void **state) {
+TEST(ata_follows_between_rebuilds) {
     fixture *f = *state;
     f->s.algorithm = TACET_LOCAL_ATA;
     assert_ok(tacet_ldp_init(&f->ldp, TACET_LDP_LAPLACE, 1, -2, 2, NULL));
@@ -135,7 +135,7 @@ static void ata_follows_between_rebuilds(void **state) {
 
 /* Arm i is in the dictionary with probability 1 - (1 - p)^plays. 20,000 draws, or 2,000: five standard deviations, so a
  * false alarm has probability below 1e-5 for the twelve arms together. */
-static void dictionary_has_its_law(void **state) {
+TEST(dictionary_has_its_law) {
     fixture *f = *state;
     const size_t draws = test_slow() ? 2000 : 20000;
     tacet__local p = parts(f);
@@ -185,7 +185,7 @@ static void dictionary_has_its_law(void **state) {
     tacet__nystrom_clear(&ny);
 }
 
-static void moma_takes_the_central_lane(void **state) {
+TEST(moma_takes_the_central_lane) {
     fixture *f = *state;
     enum { LANES = 5, EPOCHS = T / LANES };
     f->s.algorithm = TACET_LOCAL_MOMA;
@@ -267,12 +267,4 @@ static void moma_takes_the_central_lane(void **state) {
     ops->free(engine);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(ata_truncates_all_of_the_past, setup, teardown),
-        cmocka_unit_test_setup_teardown(ata_follows_between_rebuilds, setup, teardown),
-        cmocka_unit_test_setup_teardown(dictionary_has_its_law, setup, teardown),
-        cmocka_unit_test_setup_teardown(moma_takes_the_central_lane, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

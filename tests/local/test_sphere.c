@@ -24,7 +24,7 @@ static tacet_sphere sphere_of(double eps) {
     return sphere;
 }
 
-static void a_sphere_has_its_own_randomiser_and_numbers(void **state) {
+TEST(a_sphere_has_its_own_randomiser_and_numbers) {
     tacet_sphere out, right = sphere_of(1);
     tacet_ldp other;
     assert_ok(tacet_ldp_init(&other, TACET_LDP_DUCHI, 1, 0, 1, NULL));
@@ -35,7 +35,7 @@ static void a_sphere_has_its_own_randomiser_and_numbers(void **state) {
 }
 
 /* The likelihood of every outcome is one of two whole numbers, and their ratio is at most e^eps. */
-static void likelihood_ratio_is_at_most_claimed(void **state) {
+TEST(likelihood_ratio_is_at_most_claimed) {
     for (double eps = 0x1p-10; eps <= 32; eps *= 2) {
         const tacet_ldp ldp = sphere_of(eps).ldp;
         assert_true((double)ldp.ratio_num / (double)ldp.ratio_den <= exp(eps));
@@ -46,13 +46,13 @@ static void likelihood_ratio_is_at_most_claimed(void **state) {
 
 /* Chi-square of 200,000 draws against the weights that were asked for: 255 degrees of freedom, mean 255, sd 22.6. Above
  * 380 with a chance below 1e-6. */
-static void draws_have_the_weights_of_the_order(void **state) {
+TEST(draws_have_the_weights_of_the_order) {
     enum { DRAWS = 200000 };
     const tacet_ldp ldp = sphere_of(1).ldp;
     uint32_t order[CELLS];
     size_t seen[CELLS] = {0};
     double square = 0;
-    tacet_noise *noise = test_noise(7, 0);
+    OWN_NOISE tacet_noise *noise = test_noise(7, 0);
     for (uint32_t i = 0; i < CELLS; i++) {
         order[i] = (i * 37 + 11) % CELLS;
     }
@@ -81,12 +81,11 @@ static void draws_have_the_weights_of_the_order(void **state) {
     other.kind = TACET_LDP_DUCHI;
     assert_int_equal(tacet_randomize_among(noise, &k, &other, order, NULL), TACET_INVALID);
     assert_int_equal(tacet_randomize(noise, &k, &ldp, 0.5, NULL), TACET_INVALID);
-    tacet_noise_close(noise);
 }
 
 /* The mean over the response is exact, so only the directions vary: of 4,000 rounds it is within 0.03 of the record
  * (their sd is about 0.4 / sqrt(4000) = 0.006). The variance of a single report is the one stated. */
-static void estimates_are_unbiased_with_the_stated_noise(void **state) {
+TEST(estimates_are_unbiased_with_the_stated_noise) {
     enum { ROUNDS = 4000 };
     const tacet_sphere s = sphere_of(1);
     const double a = (double)s.ldp.ratio_num, b = (double)s.ldp.ratio_den;
@@ -112,7 +111,7 @@ static void estimates_are_unbiased_with_the_stated_noise(void **state) {
 
 /* Of a record on the sphere itself, to which nothing is lifted: nearest first, by what each direction says; and nothing
  * of the record stays behind. Its squares sum to a little above 1, as rounding may have it. */
-static void the_order_is_by_the_distance_to_the_record(void **state) {
+TEST(the_order_is_by_the_distance_to_the_record) {
     const tacet_sphere s = sphere_of(1);
     const double record[DIM] = {0x1p-26, 0, -1, 0, 0};
     double work[WORK], told[DIM], last = INFINITY;
@@ -205,7 +204,7 @@ static tacet_statistics_card *card_of(const tacet_statistics_model *model) {
     return card;
 }
 
-static void a_ticket_is_answered_once(void **state) {
+TEST(a_ticket_is_answered_once) {
     const tacet_statistics_spec spec = spec_of(1, false);
     tacet_statistics_model *model = NULL;
     memory m = {0};
@@ -237,7 +236,7 @@ static void a_ticket_is_answered_once(void **state) {
 }
 
 /* A model of a larger eps than the device's own draws nothing. */
-static void a_model_cannot_raise_eps(void **state) {
+TEST(a_model_cannot_raise_eps) {
     const tacet_statistics_spec mine = spec_of(1, false), theirs = spec_of(8, false);
     tacet_statistics_model *own = NULL, *model = NULL;
     memory m = {0};
@@ -315,7 +314,7 @@ static void run(bool minimize, double *informed, double *before) {
     tacet_blob_clear(&again);
 }
 
-static void devices_learn_together(void **state) {
+TEST(devices_learn_together) {
     double informed = 0, before = 0;
     run(false, &informed, &before);
     print_message("mean reward %.3f at random, %.3f by the model\n", before, informed);
@@ -323,16 +322,4 @@ static void devices_learn_together(void **state) {
     run(true, &informed, &before);
     print_message("minimized: %.3f at random, %.3f by the model\n", before, informed);
     assert_true(informed > before + 0.2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sphere_has_its_own_randomiser_and_numbers),
-                                       cmocka_unit_test(likelihood_ratio_is_at_most_claimed),
-                                       cmocka_unit_test(draws_have_the_weights_of_the_order),
-                                       cmocka_unit_test(estimates_are_unbiased_with_the_stated_noise),
-                                       cmocka_unit_test(the_order_is_by_the_distance_to_the_record),
-                                       cmocka_unit_test(a_ticket_is_answered_once),
-                                       cmocka_unit_test(a_model_cannot_raise_eps),
-                                       cmocka_unit_test(devices_learn_together)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

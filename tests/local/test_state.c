@@ -90,15 +90,15 @@ static void choose(fixture *f, size_t i) {
     f->s.parameters = i == 0 ? TACET_LOCAL_TIGHT : TACET_LOCAL_ORDERWISE;
 }
 
-static void goes_on_with_the_same_bits(void **state) {
+TEST(goes_on_with_the_same_bits) {
     fixture *f = *state;
     size_t arms[HORIZON];
     for (size_t i = 0; i < 4; i++) {
         choose(f, i);
-        tacet_policy *policy = make(f);
-        tacet_policy *loaded = make(f);
+        OWN_POLICY tacet_policy *policy = make(f);
+        OWN_POLICY tacet_policy *loaded = make(f);
         tacet_blob saved;
-        tacet_blob again;
+        OWN_BLOB tacet_blob again;
         tacet_blob_init(&saved);
         tacet_blob_init(&again);
         tacet_simrng_init(&f->rng, 3, i);
@@ -114,9 +114,6 @@ static void goes_on_with_the_same_bits(void **state) {
         assert_ok(tacet_policy_save(loaded, &again, NULL));
         assert_true(saved.size == again.size && memcmp(saved.data, again.data, saved.size) == 0);
         tacet_blob_clear(&saved);
-        tacet_blob_clear(&again);
-        tacet_policy_free(policy);
-        tacet_policy_free(loaded);
     }
 }
 
@@ -136,7 +133,7 @@ static size_t bytes_after(fixture *f, size_t rounds) {
 
 /* 16 bytes for each ticket left open (one in 50), 8 a round for ATA (16 while a report is fresh), and nothing else that
  * grows. */
-static void bytes_are_bounded(void **state) {
+TEST(bytes_are_bounded) {
     fixture *f = *state;
     for (size_t i = 0; i < 4; i++) {
         choose(f, i);
@@ -191,16 +188,16 @@ static size_t number_at(const tacet_blob *b, size_t at) {
 
 /* Every number of the state in turn becomes one out of all bounds: refused, or at least survived, where any finite one
  * may stand. What is refused has changed nothing. */
-static void forged_words(void **state) {
+TEST(forged_words) {
     fixture *f = *state;
     const uint64_t bad[] = {UINT64_MAX, (uint64_t)1 << 62, 0x7ff0000000000000U};
     size_t arms[HORIZON];
     for (size_t i = 0; i < 4; i++) {
         choose(f, i);
-        tacet_policy *policy = make(f);
-        tacet_policy *victim = make(f);
-        tacet_blob saved;
-        tacet_blob now;
+        OWN_POLICY tacet_policy *policy = make(f);
+        OWN_POLICY tacet_policy *victim = make(f);
+        OWN_BLOB tacet_blob saved;
+        OWN_BLOB tacet_blob now;
         tacet_blob_init(&saved);
         tacet_blob_init(&now);
         tacet_simrng_init(&f->rng, 5, i);
@@ -237,18 +234,7 @@ static void forged_words(void **state) {
         saved.size -= 8;
         sign(&saved);
         assert_status(tacet_policy_load(victim, saved.data, saved.size, NULL), TACET_CORRUPT);
-        tacet_blob_clear(&saved);
-        tacet_blob_clear(&now);
-        tacet_policy_free(policy);
-        tacet_policy_free(victim);
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(goes_on_with_the_same_bits, setup, teardown),
-        cmocka_unit_test_setup_teardown(bytes_are_bounded, setup, teardown),
-        cmocka_unit_test_setup_teardown(forged_words, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

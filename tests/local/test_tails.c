@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Section 4.3: with P(|noise| > x) <= a exp(-b x^(1/theta)) the level is passed with probability 1/t. */
-static void a_reward_passes_the_level_once_in_t(void **state) {
+TEST(a_reward_passes_the_level_once_in_t) {
     fixture *f = *state;
     tacet__local p = parts(f);
     p.s.ldp = NULL;
@@ -38,7 +38,7 @@ static void a_reward_passes_the_level_once_in_t(void **state) {
 }
 
 /* Theorem 4 with numbers put in by hand: m = 4, c = 2, 16 epochs, lambda = 4, B = 1, accuracy 0.1. */
-static void moma_has_the_width_of_every_moment(void **state) {
+TEST(moma_has_the_width_of_every_moment) {
     fixture *f = *state;
     tacet__local p = parts(f);
     const double embedding = 1 + 1 / sqrt(0.9);
@@ -63,7 +63,7 @@ static double heavy(tacet_simrng *rng, double theta, double power) {
 /* The largest score is above f at the best arm all along: what the regret bounds rest on. A run fails with probability
  * at most delta = 0.1 if the theorem is right; 10 of 10 seeded runs hold, which halving these wide widths would not
  * change: what is looked for is an estimate that the tails have ruined. */
-static void bounds_hold_under_heavy_tails(void **state) {
+TEST(bounds_hold_under_heavy_tails) {
     fixture *f = *state;
     for (int kind = 0; kind < 2; kind++) {
         tacet_local_settings_defaults(&f->s);
@@ -74,7 +74,7 @@ static void bounds_hold_under_heavy_tails(void **state) {
         f->s.moment = kind == 0 ? 1 : 0.5;
         f->s.noise_var = kind == 0 ? tgamma(4) : 7; /* E|noise|^1.5 of a Pareto law of index 1.75 */
         for (uint64_t run = 0; run < 10; run++) {
-            tacet_policy *policy = NULL;
+            OWN_POLICY tacet_policy *policy = NULL;
             tacet_simrng rng;
             assert_ok(make(f, &policy, NULL));
             tacet_simrng_init(&rng, 11, run);
@@ -91,12 +91,11 @@ static void bounds_hold_under_heavy_tails(void **state) {
             tacet_recommendation best;
             assert_ok(tacet_policy_recommend(policy, &best, NULL));
             assert_true(fabs(best.mean) < 2 * tacet__local_width(policy));
-            tacet_policy_free(policy);
         }
     }
 }
 
-static void tails_are_for_learners_that_use_them(void **state) {
+TEST(tails_are_for_learners_that_use_them) {
     fixture *f = *state;
     tacet_policy *policy = NULL;
     f->s.moment = 0.5;
@@ -168,7 +167,7 @@ static void dense(double *left, double *norm, const fixture *f, const size_t *ar
 }
 
 /* Against a search over the rounds themselves, without arms: |y - h|^2 <= W + min (|y - h|^2 + lambda |h|^2). */
-static void the_least_norm_is_that_of_the_dense_problem(void **state) {
+TEST(the_least_norm_is_that_of_the_dense_problem) {
     fixture *f = *state;
     tacet__local p = parts(f);
     size_t arm[T];
@@ -211,7 +210,7 @@ static void the_least_norm_is_that_of_the_dense_problem(void **state) {
 
 /* Reports of a function of norm 2 and of one of norm 0.2, both said to have norm at most 0.5: the first is found out,
  * and in no run is more claimed than is true. */
-static void a_bound_that_is_too_small_is_found_out(void **state) {
+TEST(a_bound_that_is_too_small_is_found_out) {
     fixture *f = *state;
     assert_ok(tacet_ldp_init(&f->ldp, TACET_LDP_DUCHI, 4, -3, 3, NULL));
     double norm2 = 0;
@@ -224,7 +223,7 @@ static void a_bound_that_is_too_small_is_found_out(void **state) {
         f->s.bound = 0.5;
         f->s.horizon = 4000;
         for (uint64_t run = 0; run < 10; run++) {
-            tacet_policy *policy = NULL;
+            OWN_POLICY tacet_policy *policy = NULL;
             tacet_simrng rng;
             double least = 0;
             tacet_simrng_init(&rng, 12, run);
@@ -237,7 +236,6 @@ static void a_bound_that_is_too_small_is_found_out(void **state) {
             }
             assert_ok(tacet_local_norm_least(policy, &least, NULL));
             assert_true(k == 0 ? least > f->s.bound && least <= 2 : least <= 0.2);
-            tacet_policy_free(policy);
         }
     }
     tacet_policy *policy = NULL;
@@ -248,14 +246,4 @@ static void a_bound_that_is_too_small_is_found_out(void **state) {
     tacet_policy_free(policy);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_reward_passes_the_level_once_in_t, setup, teardown),
-        cmocka_unit_test_setup_teardown(moma_has_the_width_of_every_moment, setup, teardown),
-        cmocka_unit_test_setup_teardown(bounds_hold_under_heavy_tails, setup, teardown),
-        cmocka_unit_test_setup_teardown(tails_are_for_learners_that_use_them, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_least_norm_is_that_of_the_dense_problem, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_bound_that_is_too_small_is_found_out, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(setup, teardown)

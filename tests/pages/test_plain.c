@@ -13,7 +13,7 @@ static tacet__response get(const char *path, bool *served) {
     return response;
 }
 
-static void without_esbuild_the_front_page_names_the_api(void **state) {
+TEST(without_esbuild_the_front_page_names_the_api) {
     bool served = false;
     assert_null(tacet__assets[0].name);
     tacet__response page = get("/", &served);
@@ -31,9 +31,4 @@ static void without_esbuild_the_front_page_names_the_api(void **state) {
     free(page.body);
     (void)get("/v1/studies", &served);
     assert_false(served);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(without_esbuild_the_front_page_names_the_api)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

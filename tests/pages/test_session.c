@@ -70,7 +70,7 @@ static tacet__session_found look(tacet__sessions *s, const browser *b, bool guar
     return tacet__sessions_find(s, out, &request, guarded);
 }
 
-static void a_session_is_found_by_cookie_and_guard_together(void **state) {
+TEST(a_session_is_found_by_cookie_and_guard_together) {
     tacet__sessions *s = open_sessions();
     browser one, two;
     tacet__session found;
@@ -93,7 +93,7 @@ static void a_session_is_found_by_cookie_and_guard_together(void **state) {
     tacet__sessions_free(s);
 }
 
-static void a_session_ends_when_idle_whatever_the_page_asks_by_itself(void **state) {
+TEST(a_session_ends_when_idle_whatever_the_page_asks_by_itself) {
     tacet__sessions *s = open_sessions();
     browser b;
     tacet__session found;
@@ -110,7 +110,7 @@ static void a_session_ends_when_idle_whatever_the_page_asks_by_itself(void **sta
     tacet__sessions_free(s);
 }
 
-static void a_session_ends_in_the_end_and_by_hand(void **state) {
+TEST(a_session_ends_in_the_end_and_by_hand) {
     tacet__sessions *s = open_sessions();
     browser b;
     tacet__session found;
@@ -131,7 +131,7 @@ static void a_session_ends_in_the_end_and_by_hand(void **state) {
     tacet__sessions_free(s);
 }
 
-static void too_many_sessions_end_the_one_idle_longest(void **state) {
+TEST(too_many_sessions_end_the_one_idle_longest) {
     tacet__sessions *s = open_sessions();
     browser first, second, b;
     tacet__session found;
@@ -147,7 +147,7 @@ static void too_many_sessions_end_the_one_idle_longest(void **state) {
     tacet__sessions_free(s);
 }
 
-static void requests_of_other_sites_and_long_tokens_are_refused(void **state) {
+TEST(requests_of_other_sites_and_long_tokens_are_refused) {
     tacet__sessions *s = open_sessions();
     browser b = {.site = "cross-site"};
     tacet__session made;
@@ -167,7 +167,7 @@ static void requests_of_other_sites_and_long_tokens_are_refused(void **state) {
     assert_int_equal(tacet__sessions_create(&s, &none, NULL), TACET_INVALID);
 }
 
-static void a_page_is_served_packed_or_plain_and_nothing_else_is(void **state) {
+TEST(a_page_is_served_packed_or_plain_and_nothing_else_is) {
     browser b = {.encoding = "gzip, br"};
     tacet__request request = request_of(&b);
     tacet__response packed = {.file = -1}, plain = {.file = -1}, other = {.file = -1};
@@ -198,16 +198,4 @@ static void a_page_is_served_packed_or_plain_and_nothing_else_is(void **state) {
     free(packed.body);
     free(plain.body);
     free(other.body);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_is_found_by_cookie_and_guard_together),
-        cmocka_unit_test(a_session_ends_when_idle_whatever_the_page_asks_by_itself),
-        cmocka_unit_test(a_session_ends_in_the_end_and_by_hand),
-        cmocka_unit_test(too_many_sessions_end_the_one_idle_longest),
-        cmocka_unit_test(requests_of_other_sites_and_long_tokens_are_refused),
-        cmocka_unit_test(a_page_is_served_packed_or_plain_and_nothing_else_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static char *drawing(const json_t *figure_, int width) {
     "\"bounds\":[1,8]},{\"name\":\"kind\",\"kind\":\"category\",\"levels\":[\"sgd\",\"a<b>\"]},"                       \
     "{\"name\":\"since\",\"kind\":\"date\",\"bounds\":[\"2023-01-01\",\"2024-12-31\"]}]"
 
-static void test_values_their_best_and_chance(void **state) {
+TEST(test_values_their_best_and_chance) {
     json_t *f = figure("progress", "{\"values\":[3,null,1,2],\"minimize\":true,\"chance\":{\"likely\":1.5,"
                                    "\"likely_percent\":95}}");
     const double best[] = {3, 3, 1, 1};
@@ -57,7 +57,7 @@ static void test_values_their_best_and_chance(void **state) {
     json_decref(f);
 }
 
-static void test_a_slice_in_the_column_s_own_units(void **state) {
+TEST(test_a_slice_in_the_column_s_own_units) {
     json_t *f =
         figure("posterior", "{" COLUMNS ",\"x\":0,\"points\":[{\"at\":[0.1,2,1,19400],\"mean\":0.25,\"sd\":0.1},"
                             "{\"at\":[0.001,2,1,19400],\"mean\":0.5,\"sd\":0.125}]}");
@@ -79,7 +79,7 @@ static void test_a_slice_in_the_column_s_own_units(void **state) {
     json_decref(f);
 }
 
-static void test_levels_and_dates_by_their_names(void **state) {
+TEST(test_levels_and_dates_by_their_names) {
     json_t *f = figure("posterior", "{" COLUMNS ",\"x\":3,\"by\":2,\"points\":[{\"at\":[0.1,2,1,19400],\"mean\":0.25,"
                                     "\"sd\":0.1},{\"at\":[0.1,2,0,19500],\"mean\":0.5,\"sd\":0.1}]}");
     assert_int_equal(json_array_size(json_object_get(f, "series")), 2); /* a line for each level */
@@ -101,7 +101,7 @@ static void test_levels_and_dates_by_their_names(void **state) {
     json_decref(f);
 }
 
-static void test_two_columns_are_cells_and_what_may_be_best_is_marked(void **state) {
+TEST(test_two_columns_are_cells_and_what_may_be_best_is_marked) {
     json_t *f =
         figure("posterior", "{" COLUMNS ",\"x\":0,\"by\":1,\"points\":[{\"at\":[0.1,2,1,0],\"mean\":0.25,\"sd\":0.1},"
                             "{\"at\":[0.1,3,1,0],\"mean\":0.5,\"sd\":0.1},{\"at\":[1,3,1,0],\"mean\":0.45,\"sd\":0.1},"
@@ -116,7 +116,7 @@ static void test_two_columns_are_cells_and_what_may_be_best_is_marked(void **sta
     json_decref(f);
 }
 
-static void test_contours_cross_where_the_level_lies_and_errors_are_a_map_of_their_own(void **state) {
+TEST(test_contours_cross_where_the_level_lies_and_errors_are_a_map_of_their_own) {
     /* mean = x + 2 y on a grid of 3 x 3, so every contour is a straight line. */
     char data[2000] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"bounds\":[0,2]},{\"name\":\"b\",\"kind\":"
                       "\"real\",\"bounds\":[0,2]}],\"x\":0,\"by\":1,\"points\":[";
@@ -148,7 +148,7 @@ static void test_contours_cross_where_the_level_lies_and_errors_are_a_map_of_the
     json_decref(f);
 }
 
-static void test_the_arm_ahead_is_compared_with_each_other(void **state) {
+TEST(test_the_arm_ahead_is_compared_with_each_other) {
     json_t *f =
         figure("comparison",
                "{\"test\":{\"confidence\":0.95,\"pairs\":[{\"arm\":\"b\",\"over\":\"a\",\"difference\":0.1,"
@@ -171,7 +171,7 @@ static void test_the_arm_ahead_is_compared_with_each_other(void **state) {
     json_decref(f);
 }
 
-static void test_rounds_winners_and_budgets(void **state) {
+TEST(test_rounds_winners_and_budgets) {
     json_t *f = figure("tried", "{" COLUMNS ",\"x\":3,\"rounds\":[{\"number\":1,\"point\":{\"since\":\"2023-01-02\"}},"
                                 "{\"number\":3,\"point\":{\"since\":\"2024-01-01\"}}]}");
     assert_close(at(series(f, 0), "y", 1) - at(series(f, 0), "y", 0), 364, 0);
@@ -210,7 +210,7 @@ static void test_rounds_winners_and_budgets(void **state) {
     json_decref(f);
 }
 
-static void test_what_cannot_be_drawn_is_refused(void **state) {
+TEST(test_what_cannot_be_drawn_is_refused) {
     static const char *const BAD[][2] = {
         {"pie", "{}"},
         {"progress", "{\"values\":[]}"},
@@ -236,18 +236,4 @@ static void test_what_cannot_be_drawn_is_refused(void **state) {
         }
         assert_null(text);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_their_best_and_chance),
-        cmocka_unit_test(test_a_slice_in_the_column_s_own_units),
-        cmocka_unit_test(test_levels_and_dates_by_their_names),
-        cmocka_unit_test(test_two_columns_are_cells_and_what_may_be_best_is_marked),
-        cmocka_unit_test(test_contours_cross_where_the_level_lies_and_errors_are_a_map_of_their_own),
-        cmocka_unit_test(test_the_arm_ahead_is_compared_with_each_other),
-        cmocka_unit_test(test_rounds_winners_and_budgets),
-        cmocka_unit_test(test_what_cannot_be_drawn_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void add(tacet_report *r, const char *json) {
     DOCUMENT("{\"kind\":\"chart\",\"title\":\"C\",\"x\":{\"label\":\"query\"},\"y\":{\"label\":\"regret\","            \
              "\"unit\":\"points\"},\"series\":[" series "]}")
 
-static void test_escape(void **state) {
+TEST(test_escape) {
     tacet__text t = {0};
     tacet__text_escape(&t, "a<b>&\"'\x01\n\xef\xbf\xbf\xc3\xa9\x7f");
     assert_string_equal(t.at, "a&lt;b&gt;&amp;&quot;&#39;\xef\xbf\xbd\n\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd");
@@ -50,7 +50,7 @@ static void test_escape(void **state) {
 }
 
 /* Whatever is written into any text of a document, no element and no attribute comes of it. */
-static void test_nothing_gets_through(void **state) {
+TEST(test_nothing_gets_through) {
 #define EVIL "</title><script>alert(1)</script>\\\" onload=\\\"x"
     tacet_report *r = fresh();
     add(r, "{\"format\":\"tacet-report-1\",\"title\":\"" EVIL "\",\"subtitle\":\"" EVIL
@@ -87,7 +87,7 @@ static void check_scale(double lo, double hi, bool log) {
     assert_close(tacet__scale_at(&s, s.hi), 1, 1e-12);
 }
 
-static void test_scales(void **state) {
+TEST(test_scales) {
     static const double RANGES[][2] = {{0, 1},         {0, 40},          {-3, 7},          {1e-7, 3e-7},
                                        {5, 5},         {0, 0},           {-1e9, 1e9},      {0.02, 0.0201},
                                        {1e200, 3e200}, {123456, 123457}, {-1e-300, 1e-300}};
@@ -136,7 +136,7 @@ static void test_scales(void **state) {
 }
 
 /* Where the points of a picture are, re-derived from its axes: y = 0 at the bottom, the top tick at the top. */
-static void test_chart_geometry(void **state) {
+TEST(test_chart_geometry) {
     tacet_report *r = fresh();
     add(r, CHART("{\"name\":\"n\",\"x\":[0,5,10],\"y\":[0,50,100]}"));
     char *svg = NULL;
@@ -159,7 +159,7 @@ static void test_chart_geometry(void **state) {
     tacet_report_free(r);
 }
 
-static void test_gaps_bands_log(void **state) {
+TEST(test_gaps_bands_log) {
     tacet_report *r = fresh();
     add(r, DOCUMENT("{\"kind\":\"chart\",\"x\":{\"label\":\"eps\",\"scale\":\"log\"},\"y\":{\"label\":\"r\",\"scale\":"
                     "\"log\"},\"series\":[{\"name\":\"a\",\"x\":[1,2,3,4],\"y\":[1,null,0,10],\"lower\":[0.5,1,null,9],"
@@ -175,7 +175,7 @@ static void test_gaps_bands_log(void **state) {
     tacet_report_free(r);
 }
 
-static void test_results(void **state) {
+TEST(test_results) {
     tacet_report *r = fresh();
     add(r, "{\"model\":\"outsourced\",\"mechanism\":\"gaussian\",\"eps\":3,\"trials\":2,\"seed\":1,\"simple_regret\":"
            "{\"mean\":0.25,\"se\":0.125},\"regret_by_query\":[1,0.5,0.25],\"regret_by_query_se\":[0.1,0.1,0.125]}");
@@ -234,7 +234,7 @@ static void test_results(void **state) {
 }
 
 /* Regret against eps appears with the second eps, sorted by it, whatever the order of the files. */
-static void test_privacy_utility(void **state) {
+TEST(test_privacy_utility) {
 #define RUN(eps, mean)                                                                                                 \
     "{\"model\":\"m\",\"eps\":" eps ",\"trials\":9,\"seed\":1,\"error\":{\"mean\":" mean ",\"se\":0.01}}"
     tacet_report *r = fresh();
@@ -278,7 +278,7 @@ static void test_privacy_utility(void **state) {
     tacet_report_free(r);
 }
 
-static void test_bad_input(void **state) {
+TEST(test_bad_input) {
     static const char *const BAD[] = {
         "",
         "[]",
@@ -324,7 +324,7 @@ static void test_bad_input(void **state) {
     tacet_report_free(NULL);
 }
 
-static void test_allocation(void **state) {
+TEST(test_allocation) {
     const char *json = CHART("{\"name\":\"a\",\"y\":[1,2],\"lower\":[0,1],\"upper\":[2,3]}");
     for (long n = 1;; n++) {
         tacet_report *r = NULL;
@@ -345,15 +345,4 @@ static void test_allocation(void **state) {
             break;
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escape),         cmocka_unit_test(test_nothing_gets_through),
-        cmocka_unit_test(test_scales),         cmocka_unit_test(test_chart_geometry),
-        cmocka_unit_test(test_gaps_bands_log), cmocka_unit_test(test_results),
-        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_privacy_utility),
-        cmocka_unit_test(test_allocation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

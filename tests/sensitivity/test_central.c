@@ -112,10 +112,9 @@ static tacet_policy *make_sets(const tacet_ask *ask) {
     return policy;
 }
 
-static void test_a_round_of_decision_sets_moves_one_batch(void **state) {
+TEST(test_a_round_of_decision_sets_moves_one_batch) {
     const study s = {.name = "decision sets", .make = make_sets, .sets = true, .eps = 3};
     tacet_kernel *kernel = test_kernel("matern52", 2, 0.5);
-    (void)state;
     assert_ok(tacet_features_create_mercer(&features, kernel, &BOX, 8, 20, NULL));
     assert_ok(tacet_central_map_create(&map, features, &BOX, 20, 0, 1, NULL));
     check(&s, 60, 0.7);
@@ -125,12 +124,11 @@ static void test_a_round_of_decision_sets_moves_one_batch(void **state) {
 }
 
 /* Nine arms that tell nothing of each other: counted, with Laplace noise. */
-static void test_a_round_of_counted_arms_moves_one_batch(void **state) {
+TEST(test_a_round_of_counted_arms_moves_one_batch) {
     static const size_t LEVELS[] = {3, 3};
     const tacet_domain levels = {.kind = TACET_DOMAIN_BOX, .d = 2, .lower = LOWER, .upper = UPPER, .levels = LEVELS};
     const study s = {.name = "counted arms", .make = make_sets, .sets = true, .eps = 3};
     tacet_kernel *kernel = test_kernel("matern52", 2, 0.2);
-    (void)state;
     assert_ok(tacet__central_features(&features, kernel, &levels, 20, NULL));
     assert_ok(tacet_central_map_create(&map, features, &levels, 9, 0, 1, NULL));
     check(&s, 60, 0.99);
@@ -157,9 +155,8 @@ static tacet_policy *make_list(const tacet_ask *ask) {
     return policy;
 }
 
-static void test_a_reward_over_a_public_list_moves_one_sum(void **state) {
+TEST(test_a_reward_over_a_public_list_moves_one_sum) {
     const study s = {.name = "a public list", .make = make_list, .eps = 2};
-    (void)state;
     check(&s, 12, 0.99);
 }
 
@@ -179,9 +176,8 @@ static tacet_policy *make_direct(const tacet_ask *ask) {
     return policy;
 }
 
-static void test_a_reward_that_leaves_at_once_moves_its_own_number(void **state) {
+TEST(test_a_reward_that_leaves_at_once_moves_its_own_number) {
     const study s = {.name = "one by one", .make = make_direct, .eps = 2};
-    (void)state;
     check(&s, 12, 0.99);
 }
 
@@ -198,19 +194,7 @@ static tacet_policy *make_ab(const tacet_ask *ask) {
     return policy;
 }
 
-static void test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch(void **state) {
+TEST(test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch) {
     const study s = {.name = "A/B", .make = make_ab, .reports = true, .eps = 2};
-    (void)state;
     check(&s, 60, 0.99);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_round_of_decision_sets_moves_one_batch),
-        cmocka_unit_test(test_a_round_of_counted_arms_moves_one_batch),
-        cmocka_unit_test(test_a_reward_over_a_public_list_moves_one_sum),
-        cmocka_unit_test(test_a_reward_that_leaves_at_once_moves_its_own_number),
-        cmocka_unit_test(test_a_report_of_an_ab_study_moves_one_sum_of_one_epoch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

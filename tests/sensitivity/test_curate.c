@@ -126,7 +126,7 @@ static void check(const char *name, const char *text, tacet_curate_mechanism mec
 
 #define COLUMN(kind, rest) "{\"columns\":[{\"name\":\"x\",\"kind\":\"" kind "\"," rest "}]}"
 
-static void test_each_kind_of_column_moves_by_a_unit(void **state) {
+TEST(test_each_kind_of_column_moves_by_a_unit) {
     static const struct {
         const char *name, *space;
         double near;
@@ -141,13 +141,12 @@ static void test_each_kind_of_column_moves_by_a_unit(void **state) {
         {"date", COLUMN("date", "\"bounds\":[\"2020-01-01\",\"2021-12-31\"],\"unit\":14"), 0.99},
         {"category", COLUMN("category", "\"levels\":[\"a\",\"b\",\"c\"]"), 0.99},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         check(KINDS[i].name, KINDS[i].space, TACET_CURATE_LAPLACE, KINDS[i].near);
     }
 }
 
-static void test_a_table_of_all_kinds_moves_by_a_unit_by_every_mechanism(void **state) {
+TEST(test_a_table_of_all_kinds_moves_by_a_unit_by_every_mechanism) {
     static const char ALL[] =
         "{\"columns\":[{\"name\":\"r\",\"kind\":\"real\",\"bounds\":[-3,7],\"unit\":2},"
         "{\"name\":\"l\",\"kind\":\"log\",\"bounds\":[0.001,10],\"unit\":1.5},"
@@ -156,7 +155,6 @@ static void test_a_table_of_all_kinds_moves_by_a_unit_by_every_mechanism(void **
         "{\"name\":\"c\",\"kind\":\"category\",\"levels\":[\"a\",\"b\",\"c\"]},"
         "{\"name\":\"e\",\"kind\":\"category\",\"levels\":[\"u\",\"v\"]}]}";
     static const tacet_curate_mechanism SHIPPED[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE, TACET_CURATE_L2};
-    (void)state;
     for (size_t i = 0; i < sizeof SHIPPED / sizeof *SHIPPED; i++) {
         check("all kinds", ALL, SHIPPED[i], 0.9);
     }
@@ -172,12 +170,11 @@ static tacet_status measured(void *user, double *value, size_t row, tacet_error 
 
 /* A measured value leaves through its clip and its randomiser: whatever is measured, nothing included, reaches the draw
  * within the public range, once, at the price of eps-output. */
-static void test_a_measured_value_leaves_within_its_range(void **state) {
+TEST(test_a_measured_value_leaves_within_its_range) {
     static const double VALUES[] = {2, 6, 1e300, -1e300, NAN, 3.5};
     static const char SPACE[] = COLUMN("real", "\"bounds\":[-3,7],\"unit\":2");
     movement m = {0};
     tacet_space space;
-    (void)state;
     tacet_space_init(&space);
     assert_ok(tacet_space_decode(&space, SPACE, strlen(SPACE), NULL));
     for (size_t i = 0; i < 36; i++) {
@@ -231,13 +228,4 @@ static void test_a_measured_value_leaves_within_its_range(void **state) {
     }
     tacet_space_clear(&space);
     assert_true(m.draws == 1 && m.moved == 1 && m.eps == 2);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_kind_of_column_moves_by_a_unit),
-        cmocka_unit_test(test_a_measured_value_leaves_within_its_range),
-        cmocka_unit_test(test_a_table_of_all_kinds_moves_by_a_unit_by_every_mechanism),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,7 @@ static void check(const world *w) {
 #define AGE "{\"name\":\"age\",\"kind\":\"integer\",\"bounds\":[18,90]}"
 
 /* Numbers; levels and numbers; money, where to cut which is one draw more, of other rows than the table's. */
-static void test_no_row_of_a_log_moves_more_than_is_charged(void **state) {
+TEST(test_no_row_of_a_log_moves_more_than_is_charged) {
     static const world WORLDS[] = {
         {.name = "numbers",
          .space = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"bounds\":[0,1]},"
@@ -206,13 +206,7 @@ static void test_no_row_of_a_log_moves_more_than_is_charged(void **state) {
          .high = 200,
          .near = 2},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof WORLDS / sizeof *WORLDS; i++) {
         check(&WORLDS[i]);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_row_of_a_log_moves_more_than_is_charged)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

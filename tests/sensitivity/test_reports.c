@@ -112,8 +112,7 @@ static void check_tables(bool levels) {
     free(rounds);
 }
 
-static void test_a_round_of_a_contextual_study_moves_one_table(void **state) {
-    (void)state;
+TEST(test_a_round_of_a_contextual_study_moves_one_table) {
     check_tables(false);
     check_tables(true);
 }
@@ -134,12 +133,11 @@ static tacet_status commit(void *user, const char *ticket, double report, tacet_
 }
 
 /* A report reads its reward through the clip alone: whatever the two rewards, no further apart than the range. */
-static void test_a_reward_reaches_its_report_through_the_clip(void **state) {
+TEST(test_a_reward_reaches_its_report_through_the_clip) {
     static const double REWARDS[] = {-7, 3, -2, 1e300, -1e300, INFINITY, -INFINITY, 0.3};
     const tacet_device_store store = {.reserve = reserve, .commit = commit};
     movement m = {0};
     tacet_ldp ldp;
-    (void)state;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1.5, -7, 3, NULL));
     for (size_t i = 0; i < 64; i++) {
         recording runs[2];
@@ -158,12 +156,4 @@ static void test_a_reward_reaches_its_report_through_the_clip(void **state) {
     }
     assert_int_equal(m.draws, 1);
     assert_true(m.eps == 1.5);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_round_of_a_contextual_study_moves_one_table),
-        cmocka_unit_test(test_a_reward_reaches_its_report_through_the_clip),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,18 +40,16 @@ static tacet_tally *sum_of(const row *rows, size_t first, size_t step, size_t co
     return t;
 }
 
-static void any_way_to_cut_and_order_rows_gives_the_same_bits(void **state) {
+TEST(any_way_to_cut_and_order_rows_gives_the_same_bits) {
     static const size_t cuts[] = {1, 2, 4, 8};
     row rows[ROWS];
     unsigned char whole[TACET_TALLY_PLAN], digest[TACET_TALLY_PLAN];
-    (void)state;
     draw_rows(rows);
     for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
         const size_t n = cuts[k];
         tacet_tally *all = NULL;
         for (size_t part = n; part-- > 0;) {
-            char name[32];
-            (void)snprintf(name, sizeof name, "part %zu", part);
+            OWN_TEXT char *name = test_text("part %zu", part);
             tacet_tally *one = sum_of(rows, part, n, ROWS / n, name);
             if (all == NULL) {
                 all = one;
@@ -74,13 +72,12 @@ static void any_way_to_cut_and_order_rows_gives_the_same_bits(void **state) {
     tacet_tally_free(other);
 }
 
-static void a_group_added_up_elsewhere_counts_as_its_rows(void **state) {
+TEST(a_group_added_up_elsewhere_counts_as_its_rows) {
     row rows[ROWS];
     size_t at[NUMBERS];
     int64_t steps[NUMBERS] = {0};
     unsigned char whole[TACET_TALLY_PLAN], digest[TACET_TALLY_PLAN];
     tacet_tally *grouped = NULL;
-    (void)state;
     draw_rows(rows);
     for (size_t i = 0; i < NUMBERS; i++) {
         at[i] = i;
@@ -100,12 +97,11 @@ static void a_group_added_up_elsewhere_counts_as_its_rows(void **state) {
     tacet_tally_free(grouped);
 }
 
-static void sums_are_exact_where_doubles_are_not(void **state) {
+TEST(sums_are_exact_where_doubles_are_not) {
     const size_t at = 0;
     const int64_t large = INT64_MAX - 1, small = 1;
     tacet_tally *t = NULL;
     tacet_raw *raw = NULL;
-    (void)state;
     assert_ok(tacet_tally_create(&t, &PLAN, "p", NULL));
     for (int i = 0; i < 4; i++) { /* beyond 64 bits */
         assert_ok(tacet_tally_add(t, 1, &at, &large, 1, NULL));
@@ -123,10 +119,9 @@ static void sums_are_exact_where_doubles_are_not(void **state) {
     tacet_tally_free(t);
 }
 
-static void a_part_is_counted_once(void **state) {
+TEST(a_part_is_counted_once) {
     row rows[ROWS];
     unsigned char before[TACET_TALLY_PLAN], after[TACET_TALLY_PLAN];
-    (void)state;
     draw_rows(rows);
     tacet_tally *a = sum_of(rows, 0, 1, 10, "a");
     tacet_tally *b = sum_of(rows, 10, 1, 10, "b");
@@ -150,21 +145,19 @@ static void a_part_is_counted_once(void **state) {
 }
 
 /* Whichever parts two sums have, they merge if and only if none is in both. */
-static void parts_in_common_are_seen_wherever_they_stand(void **state) {
+TEST(parts_in_common_are_seen_wherever_they_stand) {
     enum { PARTS = 5, SETS = 1 << PARTS };
     row rows[ROWS];
-    (void)state;
     draw_rows(rows);
     for (size_t i = 1; i < SETS; i++) {
         for (size_t j = 1; j < SETS; j++) {
             const size_t sets[2] = {i, j};
             tacet_tally *sums[2] = {NULL, NULL};
             for (size_t k = 0; k < 2 * PARTS; k++) {
-                char name[16];
                 if ((sets[k / PARTS] >> k % PARTS & 1) == 0) {
                     continue;
                 }
-                (void)snprintf(name, sizeof name, "part %zu", k % PARTS);
+                OWN_TEXT char *name = test_text("part %zu", k % PARTS);
                 tacet_tally *one = sum_of(rows, k % PARTS, 1, 1, name), **sum = &sums[k / PARTS];
                 if (*sum == NULL) {
                     *sum = one;
@@ -180,13 +173,12 @@ static void parts_in_common_are_seen_wherever_they_stand(void **state) {
     }
 }
 
-static void saved_and_loaded_it_is_the_same_and_still_knows_its_parts(void **state) {
+TEST(saved_and_loaded_it_is_the_same_and_still_knows_its_parts) {
     row rows[ROWS];
     tacet_blob blob;
     tacet_tally *back = NULL;
     tacet_error err = {0};
     unsigned char before[TACET_TALLY_PLAN], after[TACET_TALLY_PLAN];
-    (void)state;
     draw_rows(rows);
     tacet_tally *a = sum_of(rows, 0, 1, ROWS, "a");
     tacet_blob_init(&blob);
@@ -229,12 +221,11 @@ static void saved_and_loaded_it_is_the_same_and_still_knows_its_parts(void **sta
     tacet_tally_free(a);
 }
 
-static void other_plans_and_places_are_refused(void **state) {
+TEST(other_plans_and_places_are_refused) {
     const size_t at[2] = {0, NUMBERS};
     const int64_t steps[2] = {5, 5};
     tacet_tally_plan other = PLAN;
     tacet_tally *a = NULL, *b = NULL;
-    (void)state;
     other.numbers--;
     assert_ok(tacet_tally_create(&a, &PLAN, "a", NULL));
     assert_ok(tacet_tally_create(&b, &other, "b", NULL));
@@ -249,7 +240,7 @@ static void other_plans_and_places_are_refused(void **state) {
     assert_null(a);
 }
 
-static void every_value_counts_between_the_ends(void **state) {
+TEST(every_value_counts_between_the_ends) {
     static const int64_t one = TACET_TALLY_ONE;
     const struct {
         double value;
@@ -257,7 +248,6 @@ static void every_value_counts_between_the_ends(void **state) {
     } cases[] = {{-2, 0},        {4, one},     {3, one},    {0.5, one / 2},   {NAN, 0},           {INFINITY, one},
                  {-INFINITY, 0}, {1e300, one}, {-1e300, 0}, {-1.99999999, 0}, {1.75, 3 * one / 4}};
     tacet_simrng rng = test_rng(1, 0);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(tacet_tally_steps(cases[i].value, -2, 3), cases[i].steps);
     }
@@ -276,7 +266,7 @@ static void every_value_counts_between_the_ends(void **state) {
 /* Two sums 20 records apart, eps 1: permute-and-flip takes the smaller one with probability e^-10/2 + … < 1e-4; with
  * the sensitivity of a mean (n times too much noise) it would be a half. The receipt's sensitivity is what the noise
  * was calibrated for. */
-static void sums_leave_with_the_sensitivity_that_they_have(void **state) {
+TEST(sums_leave_with_the_sensitivity_that_they_have) {
     enum { RUNS = 400 };
     static const tacet_tally_plan two = {.hash = {9}, .numbers = 2};
     const size_t at[2] = {0, 1};
@@ -286,7 +276,6 @@ static void sums_leave_with_the_sensitivity_that_they_have(void **state) {
     tacet_release *release = NULL;
     tacet_ask ask = test_ask(4, 0);
     size_t worse = 0;
-    (void)state;
     assert_ok(tacet_tally_create(&t, &two, "all", NULL));
     assert_ok(tacet_tally_add(t, 1, at, steps, 2, NULL));
     assert_ok(tacet_tally_raw(t, &raw, 2, NULL));
@@ -311,25 +300,8 @@ static void sums_leave_with_the_sensitivity_that_they_have(void **state) {
     tacet_tally_free(t);
 }
 
-static void creating_fails_cleanly_without_memory(void **state) {
+TEST(creating_fails_cleanly_without_memory) {
     tacet_tally *t = NULL;
-    (void)state;
     assert_each_alloc_fails(tacet_tally_create(&t, &PLAN, "a", NULL), t == NULL);
     tacet_tally_free(t);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_way_to_cut_and_order_rows_gives_the_same_bits),
-        cmocka_unit_test(a_group_added_up_elsewhere_counts_as_its_rows),
-        cmocka_unit_test(sums_are_exact_where_doubles_are_not),
-        cmocka_unit_test(a_part_is_counted_once),
-        cmocka_unit_test(parts_in_common_are_seen_wherever_they_stand),
-        cmocka_unit_test(saved_and_loaded_it_is_the_same_and_still_knows_its_parts),
-        cmocka_unit_test(other_plans_and_places_are_refused),
-        cmocka_unit_test(every_value_counts_between_the_ends),
-        cmocka_unit_test(sums_leave_with_the_sensitivity_that_they_have),
-        cmocka_unit_test(creating_fails_cleanly_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
