@@ -339,7 +339,7 @@ TEST(the_stated_deviation_covers) {
         tacet_central_direct_settings s = settings_for_tests();
         s.eps = k % 2 == 0 ? 4 : 40;
         s.rounds = PLAYED;
-        tacet_policy *policy = make(&s);
+        OWN_POLICY tacet_policy *policy = make(&s);
         tacet_recommendation best;
         double record[3];
         for (size_t t = 0; t <= PLAYED; t++) {
@@ -360,7 +360,6 @@ TEST(the_stated_deviation_covers) {
                 three += fabs(best.mean - mean) <= 3 * best.sd ? 1 : 0;
             }
         }
-        tacet_policy_free(policy);
     }
     print_message("within two standard deviations %zu, three %zu of %d\n", two, three, STUDIES);
     assert_true(two >= 13 && three >= 17);

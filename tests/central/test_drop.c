@@ -252,13 +252,13 @@ TEST(test_moma) {
 TEST(test_local_states) {
     for (int way = 0; way < 2; way++) {
         const tacet_local_algorithm algorithm = way == 0 ? TACET_LOCAL_MOMA : TACET_LOCAL_UCB;
-        tacet_policy *policy = make_local(algorithm);
-        tacet_policy *other = make_local(algorithm);
+        OWN_POLICY tacet_policy *policy = make_local(algorithm);
+        OWN_POLICY tacet_policy *other = make_local(algorithm);
         tacet_simrng rng = test_rng(5, 0);
         for (size_t t = 1; t <= 60; t++) {
             tacet_suggestion a = {0};
             tacet_suggestion b = {0};
-            tacet_blob bytes;
+            OWN_BLOB tacet_blob bytes;
             tacet_blob_init(&bytes);
             assert_ok(tacet_policy_suggest(policy, &a, NULL, NULL));
             if (t > 1) {
@@ -270,13 +270,10 @@ TEST(test_local_states) {
             assert_ok(tacet_policy_save(policy, &bytes, NULL));
             assert_ok(tacet_policy_load(other, bytes.data, bytes.size, NULL));
             same_states(policy, other);
-            tacet_blob_clear(&bytes);
         }
         tacet_suggestion s = {0};
         assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
         refuses(policy, s.ticket, 1, s.ticket + 1);
-        tacet_policy_free(policy);
-        tacet_policy_free(other);
     }
 }
 

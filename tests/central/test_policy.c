@@ -200,7 +200,7 @@ TEST(a_wild_reward_is_one_record) {
     for (size_t m = 0; m < 4; m++) {
         tacet_blob states[2];
         for (size_t world = 0; world < 2; world++) {
-            tacet_policy *policy = NULL;
+            OWN_POLICY tacet_policy *policy = NULL;
             tacet_suggestion s;
             tacet_round round;
             assert_ok(seeded(&policy, make_central, NULL));
@@ -212,7 +212,6 @@ TEST(a_wild_reward_is_one_record) {
             }
             tacet_blob_init(&states[world]);
             assert_ok(tacet_policy_save(policy, &states[world], NULL));
-            tacet_policy_free(policy);
         }
         assert_int_equal(states[0].size, states[1].size);
         assert_memory_equal(states[0].data, states[1].data, states[0].size);

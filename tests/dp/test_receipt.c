@@ -178,10 +178,9 @@ TEST(what_was_signed_is_read_back) {
         OWN_TEXT char *proof = NULL, *record = NULL;
         assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, seq, s.secret, NULL));
         assert_ok(tacet_receipt_check(&record, proof, strlen(proof), &s.facts, NULL));
-        json_t *object = loads(record);
+        OWN_JSON json_t *object = loads(record);
         assert_string_equal(json_string_value(json_object_get(object, "kind")), KINDS[seq]);
         assert_int_equal(json_integer_value(json_object_get(object, "seq")), seq);
-        json_decref(object);
     }
     OWN_TEXT char *proof = NULL, *more = NULL, *receipt = NULL, *other = NULL;
     assert_status(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 6, s.secret, NULL), TACET_NOT_FOUND);
@@ -233,13 +232,12 @@ TEST(changed_receipts_are_refused) {
     static const char *const PARTS[][2] = {{"ledger", "head"},    {"ledger", "root"},  {"ledger", "id"},
                                            {"ledger", "records"}, {"program", "name"}, {"program", "version"}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
-        json_t *whole = loads(s.receipt);
+        OWN_JSON json_t *whole = loads(s.receipt);
         json_t *statement = json_deep_copy(json_object_get(whole, "statement"));
         assert_int_equal(json_object_del(json_object_get(statement, PARTS[i][0]), PARTS[i][1]), 0);
         OWN_TEXT char *forged = forge(statement, s.secret);
         assert_status(verify_text(forged, s.ring, &err), TACET_CORRUPT);
         assert_non_null(strstr(err.message, "lacks a part"));
-        json_decref(whole);
     }
     json_t *whole = loads(s.receipt);
     json_t *statement = json_deep_copy(json_object_get(whole, "statement"));

@@ -322,7 +322,7 @@ TEST(a_crowded_corner_is_searched_as_well_as_an_even_table) {
     }
     for (size_t run = 0; run < RUNS; run++) {
         tacet_modeler_settings s;
-        tacet_policy *policy = NULL;
+        OWN_POLICY tacet_policy *policy = NULL;
         settings_of(&s, rows, 2, SIDE * SIDE, QUERIES);
         s.low = low;
         s.high = high;
@@ -330,7 +330,6 @@ TEST(a_crowded_corner_is_searched_as_well_as_an_even_table) {
         s.seed = run;
         assert_ok(tacet_modeler_create(&policy, &s, NULL));
         found += play(values, policy, QUERIES) > -2.5 ? 1 : 0; /* within one step: 9 of 900 rows, a third at random */
-        tacet_policy_free(policy);
     }
     print_message("found in %zu of %d runs\n", found, (int)RUNS);
     assert_true(found == RUNS);
@@ -350,7 +349,7 @@ static void cost_of(size_t n, size_t horizon, double *all, double *last, double 
     fill_many(&s, x, n, horizon);
     *all = *last = INFINITY;
     for (int repeat = 0; repeat < 2; repeat++) { /* the shorter: somebody else's work is not ours */
-        tacet_policy *policy = NULL;
+        OWN_POLICY tacet_policy *policy = NULL;
         const struct mallinfo2 before = mallinfo2();
         double sum = 0, end = 0;
         assert_ok(tacet_modeler_create(&policy, &s, NULL));
@@ -366,7 +365,6 @@ static void cost_of(size_t n, size_t horizon, double *all, double *last, double 
         }
         *all = fmin(*all, sum);
         *last = fmin(*last, end);
-        tacet_policy_free(policy);
     }
 }
 
@@ -457,7 +455,7 @@ TEST(does_as_chance_does_where_nothing_is) {
     size_t held = 0;
     const size_t tables = test_slow() ? 2 : 30;
     for (size_t k = 0; k < tables; k++) {
-        tacet_policy *policy = NULL;
+        OWN_POLICY tacet_policy *policy = NULL;
         tacet_modeler_knowledge known;
         tacet_chance_band chance;
         double mean = 0;
@@ -480,7 +478,6 @@ TEST(does_as_chance_does_where_nothing_is) {
         believed += known.log_bayes_factor > 3 ? 1 : 0;
         held += known.next_low <= f.values[known.next_row] && f.values[known.next_row] <= known.next_high ? 1 : 0;
         assert_true(known.next_high - known.next_low < 8); /* the values' own middle 90 % is 3.3 wide */
-        tacet_policy_free(policy);
     }
     if (!test_slow()) {
         assert_true(share > 0.6 && share < 1.4);
@@ -519,7 +516,7 @@ TEST(known_noise_is_not_mistaken_for_value) {
     f.settings.horizon = 40;
     f.settings.random_first = 40;
     for (int k = 0; k < 2; k++) {
-        tacet_policy *policy = NULL;
+        OWN_POLICY tacet_policy *policy = NULL;
         tacet_recommendation r;
         tacet_simrng rng = test_rng(9, 0);
         f.settings.known_noise_var = k == 0 ? 0 : 36;
@@ -537,7 +534,6 @@ TEST(known_noise_is_not_mistaken_for_value) {
             assert_true(r.mean < r.measured_value - 3);
             assert_true(r.sd > 0);
         }
-        tacet_policy_free(policy);
     }
 }
 
@@ -626,13 +622,12 @@ TEST(what_is_told_by_nothing_is_asked_where_rows_are) {
         s.high = high;
         s.scale = 0.5;
         s.seed = run;
-        tacet_policy *policy = NULL;
+        OWN_POLICY tacet_policy *policy = NULL;
         assert_ok(tacet_modeler_create(&policy, &s, NULL));
         for (size_t t = 0; t < QUERIES; t++) {
             const size_t row = play_one(policy, values);
             far += t >= 10 && row < APART ? 1 : 0;
         }
-        tacet_policy_free(policy);
     }
     print_message("%zu rows apart in %d runs\n", far, (int)RUNS);
     assert_true(far <= 3 * RUNS);

@@ -83,7 +83,7 @@ TEST(test_eiv_law) {
     size_t asked[3][ROUNDS];
     double sd[3];
     for (int k = 0; k < 3; k++) {
-        tacet_policy *policy = NULL;
+        OWN_POLICY tacet_policy *policy = NULL;
         tacet_recommendation recommendation;
         f.settings.law = tacet_law_find(k == 0 ? "k-norm" : "gaussian");
         f.settings.scale = k == 1 ? 0.8 * sqrt(3) : 0.8;
@@ -96,7 +96,6 @@ TEST(test_eiv_law) {
         }
         assert_ok(tacet_policy_recommend(policy, &recommendation, NULL));
         sd[k] = recommendation.sd;
-        tacet_policy_free(policy);
     }
     assert_memory_equal(asked[0], asked[1], sizeof asked[0]);
     assert_true(sd[0] == sd[1]);

@@ -123,7 +123,7 @@ TEST(a_state_goes_on_with_more_queries) {
     for (size_t k = 0; k < METHODS; k++) {
         char folder[512];
         tacet_session_settings s;
-        const char *top = settings_of(&s, folder, k);
+        OWN_FOLDER const char *top = settings_of(&s, folder, k);
         fill(&w);
         s.initial = 4;
         s.queries = 9;
@@ -146,7 +146,6 @@ TEST(a_state_goes_on_with_more_queries) {
         tacet_session_result_clear(&r);
         s.seed = 2;
         assert_status(run(&w, &r, &s, NULL), TACET_CONFLICT);
-        test_rmdir(top);
     }
 }
 

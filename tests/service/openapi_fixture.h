@@ -244,7 +244,7 @@ static long ask(const char *method, const char *path, const char *real, const ch
         fail_msg("%s (%s) is not in docs/openapi.json: %s", name, real, answer.body);
     }
     if (text == NULL) {
-        json_t *value = json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL);
+        OWN_JSON json_t *value = json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL);
         if (!valid(json_object_get(content, "schema"), value)) {
             fail_msg("%s: the answer does not have the schema: %s", name, answer.body);
         }
@@ -254,7 +254,6 @@ static long ask(const char *method, const char *path, const char *real, const ch
         if (out != NULL) {
             *out = json_incref(value);
         }
-        json_decref(value);
     }
     (void)json_object_set_new(seen, name, json_true());
     tacet__client_close(client);

@@ -24,7 +24,7 @@ static void play(tacet_study *study, size_t count, double red, double blue, cons
         size_t i = 0;
         json_t *one = NULL;
         assert_ok(tacet_study_suggest_text(study, &text, &round, count < 64 ? count : 64, NULL));
-        json_t *value = loaded(text);
+        OWN_JSON json_t *value = loaded(text);
         json_t *list = json_object_get(value, "suggestions");
         json_array_foreach(list, i, one) {
             const char *button = json_string_value(json_object_get(json_object_get(one, "point"), "button"));
@@ -36,7 +36,6 @@ static void play(tacet_study *study, size_t count, double red, double blue, cons
         }
         assert_true(i > 0);
         count -= i;
-        json_decref(value);
     }
 }
 

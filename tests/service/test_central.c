@@ -320,7 +320,7 @@ TEST(test_create_again) {
             assert_close(spent("advice"), 0, 0); /* the first batch is charged when it ends */
         }
         refuse_rows(path, ENDS[i % 3].table, NULL);
-        tacet__engine *e = open_central();
+        OWN_ENGINE tacet__engine *e = open_central();
         if (i % 3 > 0) {
             const answer none = ask_any(e, study);
             assert_true(none.status == TACET_STATE || none.status == TACET_NOT_FOUND);
@@ -336,7 +336,6 @@ TEST(test_create_again) {
         tacet_error_clear(&err);
         assert_int_equal(add_central(CENTRAL_OTHER, &err), TACET_CONFLICT);
         assert_null(strstr(err.message, "not created to its end"));
-        tacet__engine_close(e);
     }
 }
 

@@ -44,8 +44,8 @@ TEST(test_canonical) {
     static const char *const TEXTS[] = {LOCAL, CENTRAL};
     for (size_t i = 0; i < 2; i++) {
         tacet__definition d;
-        char *once = NULL;
-        char *twice = NULL;
+        OWN_TEXT char *once = NULL;
+        OWN_TEXT char *twice = NULL;
         assert_ok(tacet__definition_decode(&d, TEXTS[i], strlen(TEXTS[i]), NULL));
         assert_ok(tacet__definition_encode(&d, &once, NULL));
         tacet__definition_clear(&d);
@@ -53,8 +53,6 @@ TEST(test_canonical) {
         assert_ok(tacet__definition_encode(&d, &twice, NULL));
         tacet__definition_clear(&d);
         assert_string_equal(once, twice);
-        free(once);
-        free(twice);
     }
 }
 

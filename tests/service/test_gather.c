@@ -312,7 +312,7 @@ TEST(test_power_cuts_lose_nothing_that_was_answered) {
         for (long n = 1 + (long)k; !over; n += test_slow() ? 31 : 5) {
             bool said[STUDIES * WAVES] = {false};
             bool ended[STUDIES * WAVES];
-            tacet__engine *e = NULL;
+            OWN_ENGINE tacet__engine *e = NULL;
             const long wave = n + 1000 * (long)k;
             over = waves_of_child(wave, n, actions[k], said);
             assert_ok(tacet__engine_open(&e, &settings, NULL));
@@ -323,7 +323,6 @@ TEST(test_power_cuts_lose_nothing_that_was_answered) {
                 kept += said[i];
                 tacet__job_free(waves[i]);
             }
-            tacet__engine_close(e);
         }
     }
     assert_true(kept > 0);

@@ -163,11 +163,10 @@ TEST(test_a_key_is_of_one_person) {
     const char *const PERSONS[] = {"ann", "ann", "bob", NULL};
     const tacet_status WANTED[] = {TACET_OK, TACET_OK, TACET_CONFLICT, TACET_CONFLICT};
     for (size_t i = 0; i < 4; i++) {
-        tacet__job *job = ask_of(1, PERSONS[i], "k");
+        OWN_JOB tacet__job *job = ask_of(1, PERSONS[i], "k");
         (void)run_job(e, "toys", job);
         assert_int_equal(job->status, WANTED[i]);
         assert_int_equal(job->repeated, i == 1);
-        tacet__job_free(job);
     }
     assert_int_equal(held_by(1, true), 1);
 }

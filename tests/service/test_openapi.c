@@ -31,11 +31,9 @@ TEST(test_checker) {
          "[{\"type\":\"a\",\"title\":\"b\",\"status\":1,\"detail\":\"c\"}]", true},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        json_t *schema = json_loads(CASES[i].schema, 0, NULL);
-        json_t *value = json_loads(CASES[i].value, 0, NULL);
+        OWN_JSON json_t *schema = json_loads(CASES[i].schema, 0, NULL);
+        OWN_JSON json_t *value = json_loads(CASES[i].value, 0, NULL);
         assert_int_equal(valid(schema, json_array_get(value, 0)), CASES[i].good);
-        json_decref(schema);
-        json_decref(value);
     }
 }
 
@@ -84,13 +82,12 @@ static void too_large(const char *path, const char *method, bool post, bool of_s
     (void)operation;
     if (post) {
         const size_t size = 1100000;
-        char *body = malloc(size + 1);
+        OWN_TEXT char *body = malloc(size + 1);
         assert_non_null(body);
         memset(body, ' ', size);
         body[size] = '\0';
         real_path(real, path, "dose");
         assert_int_equal(ask(method, path, real, owner, body, NULL), 413);
-        free(body);
     }
 }
 
@@ -187,11 +184,10 @@ static void central(void) {
     json_decref(first);
     json_decref(again);
     for (int i = 0; i < 45; i++) { /* past the end of the first batch */
-        json_t *one = suggest_again_while_busy(i);
+        OWN_JSON json_t *one = suggest_again_while_busy(i);
         (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%d}",
                        json_string_value(json_object_get(one, "ticket")), i % 2);
         assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/dose/observations", device, body, NULL), 200);
-        json_decref(one);
     }
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/dose/releases", analyst, "", NULL), 201);
     assert_int_equal(ask("GET", STUDY "/releases/{number}", "/v1/studies/dose/releases/1", analyst, NULL, NULL), 200);
@@ -203,13 +199,12 @@ static void central(void) {
 static void others(void) {
     char body[200];
     for (int i = 0; i < LEARN + 2; i++) { /* an epoch is released with the second suggestion after its end */
-        json_t *one = NULL;
+        OWN_JSON json_t *one = NULL;
         (void)snprintf(body, sizeof body, "{\"context\":[%g]}", (double)i / (LEARN + 2));
         assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, body, &one), 201);
         (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%d}",
                        json_string_value(json_object_get(one, "ticket")), i % 2);
         assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/visits/observations", owner, body, NULL), 200);
-        json_decref(one);
     }
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, "{}", NULL), 400);
     json_t *release = NULL;

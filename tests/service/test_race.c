@@ -197,12 +197,11 @@ static void same_for_all(tacet__engine *e, char tickets[STUDIES][TICKETS][TACET_
                          bool observed[STUDIES][TICKETS]) {
     for (size_t i = 0; i < STUDIES; i++) {
         for (size_t k = 0; k < TICKETS; k++) {
-            tacet__job *again = observation(i, tickets[i][k]);
+            OWN_JOB tacet__job *again = observation(i, tickets[i][k]);
             const answer a = look_at(e, NAMES[i], tickets[i][k], 0);
             assert_int_equal(a.observed, observed[i][k]);
             assert_int_equal(a.expired, !observed[i][k]);
             assert_int_equal(run_job(e, NAMES[i], again), observed[i][k] ? TACET_OK : TACET_STATE);
-            tacet__job_free(again);
         }
     }
 }

@@ -63,11 +63,10 @@ static void compare(const char *method, const char *rest, const char *sent) {
         char *text[2];
         long status[2];
         for (size_t k = 0; k < 2; k++) {
-            char *body = NULL;
+            OWN_TEXT char *body = NULL;
             OWN_TEXT char *path = test_text("/v1/studies/%s%s", STUDIES[k], rest);
             status[k] = fetch(&body, method, path, tokens[role], sent);
             text[k] = plain_text(body, STUDIES[k]);
-            free(body);
         }
         assert_int_equal(status[0], status[1]);
         assert_string_equal(text[0], text[1]);
@@ -79,17 +78,15 @@ static void compare(const char *method, const char *rest, const char *sent) {
 
 static void compare_lists(void) {
     for (size_t role = 0; role < 3; role++) {
-        char *body = NULL;
+        OWN_TEXT char *body = NULL;
         assert_int_equal(fetch(&body, "GET", "/v1/studies", tokens[role], NULL), 200);
-        json_t *value = json_loads(body, 0, NULL);
+        OWN_JSON json_t *value = json_loads(body, 0, NULL);
         json_t *list = json_object_get(value, "studies");
         assert_int_equal(json_array_size(list), 2);
         plain(list);
         assert_true(json_equal(json_array_get(list, 0), json_array_get(list, 1)));
         assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "suggested")), ROUNDS + 1);
         assert_null(strstr(body, "observed"));
-        json_decref(value);
-        free(body);
     }
 }
 
@@ -97,10 +94,9 @@ static void compare_command(const char *words) {
     char text[2][256];
     for (size_t k = 0; k < 2; k++) {
         command(text[k], sizeof text[k], "study %s --study %s --store %s --json", words, STUDIES[k], store);
-        json_t *value = json_loads(text[k], 0, NULL);
+        OWN_JSON json_t *value = json_loads(text[k], 0, NULL);
         assert_null(strstr(text[k], "observed"));
         assert_null(strstr(text[k], "\"open\""));
-        json_decref(value);
     }
 }
 

@@ -28,11 +28,10 @@ TEST(test_there_and_back) {
     for (size_t context_dim = 0; context_dim <= 2; context_dim += 2) {
         const tacet_round round = {
             .points = POINTS, .ld = 2, .d = 2, .count = 3, .context = CONTEXT, .context_dim = context_dim};
-        tacet_blob bytes;
+        OWN_BLOB tacet_blob bytes;
         tacet_blob_init(&bytes);
         assert_ok(tacet__round_encode(&bytes, &round, NULL));
         check(&bytes, context_dim);
-        tacet_blob_clear(&bytes);
     }
 }
 

@@ -337,10 +337,9 @@ static char *everything_public(double reward, double shift) {
     size_t size = 0;
     FILE *out = open_memstream(&all, &size);
     for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
-        char *text = NULL;
+        OWN_TEXT char *text = NULL;
         assert_int_equal(say("GET", PATHS[i], owner, "", &text), 200);
         (void)fputs(text, out);
-        free(text);
     }
     char *metrics = NULL;
     assert_int_equal(say("GET", "/v1/metrics", owner, "", &metrics), 200);

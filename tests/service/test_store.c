@@ -353,10 +353,10 @@ TEST(test_projection) {
     OWN_STUDY_ROW tacet__study pad =
         add(s, "pad", TACET__STUDY_LOCAL, true); /* so that the numbers of the two sides differ */
     for (int shown = 0; shown < 2; shown++) {
-        tacet__study study = add(s, shown ? "shown" : "hidden", TACET__STUDY_CENTRAL, shown);
-        tacet__studies *o = open_with(true, false, 1000);
-        tacet__study seen;
-        tacet_blob blob;
+        OWN_STUDY_ROW tacet__study study = add(s, shown ? "shown" : "hidden", TACET__STUDY_CENTRAL, shown);
+        OWN_STUDIES tacet__studies *o = open_with(true, false, 1000);
+        OWN_STUDY_ROW tacet__study seen;
+        OWN_BLOB tacet_blob blob;
         tacet__study_init(&seen);
         tacet_blob_init(&blob);
         const uint64_t first = append_pair(s, &study, 0.25);
@@ -399,10 +399,6 @@ TEST(test_projection) {
         assert_ok(tacet__studies_archive(s, study.name, NULL));
         assert_ok(tacet__studies_get(o, &seen, study.name, NULL));
         assert_int_equal(seen.state, TACET__STUDY_ARCHIVED);
-        tacet_blob_clear(&blob);
-        tacet__study_clear(&seen);
-        tacet__study_clear(&study);
-        tacet__studies_close(o);
     }
 }
 
