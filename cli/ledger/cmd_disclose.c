@@ -73,9 +73,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
         *(is_tuned(text) ? &d.tuned : tacet_ab_model_is(text, length) ? &d.model : &d.study) = text;
     }
     TACET_THEN(status, add_ledger(&d, folder, ledger, &err));
-    if (status == TACET_OK) {
-        status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);
-    }
+    TACET_THEN(status, registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err));
     const int code =
         status != TACET_OK ? cli_fail(self, &err) : cli_tell(cli_object("format text", J(format), J(out)), "{text}");
     tacet_manifest_clear(&manifest);

@@ -47,9 +47,7 @@ static int verify_receipt(claim c, const cli_command *self) {
     if (status == TACET_OK && manifest_path != NULL) {
         status = tacet_file_read(&manifest, &manifest_length, manifest_path, LEDGER_TEXT_MOST, &err);
     }
-    if (status == TACET_OK) {
-        status = tacet_receipt_verify(&facts, receipt, length, ring, manifest, manifest_length, c.ledger, &err);
-    }
+    TACET_THEN(status, tacet_receipt_verify(&facts, receipt, length, ring, manifest, manifest_length, c.ledger, &err));
     if (status == TACET_OK && facts.release[0] != '\0' &&
         (rows = ledger_in(rows_in, c.folder, "release.csv")) != NULL) {
         status = tacet_receipt_verify_release(&facts, rows, &err);

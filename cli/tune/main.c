@@ -147,9 +147,7 @@ static int run(job *j, const cli_command *self) {
     (void)signal(SIGINT, stop);
     (void)signal(SIGTERM, stop);
     tacet_status status = tacet_tune_open(&tune, &j->s, &j->ask, &err);
-    if (status == TACET_OK) {
-        status = tacet_tune_evaluate(tune, &j->e, &err);
-    }
+    TACET_THEN(status, tacet_tune_evaluate(tune, &j->e, &err));
     cli_progress_end();
     code = status == TACET_OK ? tell_result(j, tune, self) : cli_fail(self, &err);
     tacet_tune_close(tune);

@@ -116,9 +116,7 @@ tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_featu
         return tacet__fail(err, TACET_INVALID, "an embedding needs features");
     }
     tacet_status status = check_kernel(features, err);
-    if (status == TACET_OK) {
-        status = tacet__domain_check(domain, err);
-    }
+    TACET_THEN(status, tacet__domain_check(domain, err));
     if (status != TACET_OK) {
         return status;
     }

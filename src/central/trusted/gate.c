@@ -207,9 +207,7 @@ static tacet_status recall_answer(tacet_release **out, double *var, const tacet_
     tacet_blob_init(&texts);
     tacet_status status = tacet_ledger_lookup(own->ledger, &entry, &memo, own->ticket, NULL);
     status = status == TACET_OK && !entry.answered ? TACET_NOT_FOUND : status;
-    if (status == TACET_OK) {
-        status = tacet_ledger_charge(own->ledger, &charge, &texts, own->ticket, err);
-    }
+    TACET_THEN(status, tacet_ledger_charge(own->ledger, &charge, &texts, own->ticket, err));
     if (status == TACET_OK && (strcmp(charge.covered_records, own->covered_records) != 0 ||
                                strcmp(charge.to_whom, own->to_whom) != 0 || strcmp(charge.what, own->what) != 0)) {
         status = tacet__fail(err, TACET_CONFLICT, "this batch was released before, of other rounds");

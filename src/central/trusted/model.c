@@ -92,9 +92,7 @@ tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_centr
     tacet_status status = learnt.theta == NULL || nodes == NULL || weights == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a model of %zu nodes", block->count)
                               : tacet__central_learnt_of(&learnt, map, settings, ask, bytes, size, err);
-    if (status == TACET_OK) {
-        status = expand(out, map, &learnt, nodes, weights, err);
-    }
+    TACET_THEN(status, expand(out, map, &learnt, nodes, weights, err));
     tacet_release_free(learnt.release);
     free(learnt.theta);
     free(nodes);

@@ -107,9 +107,7 @@ static tacet_status next_batch(tacet__bandit *b, tacet_error *err) {
         double var = 0;
         uint64_t count = 0;
         tacet_status status = tacet__batches_release(b->batches, b->sums, &var, &count, err);
-        if (status == TACET_OK) {
-            status = tacet__central_learner_take(b->learner, b->sums, var, count, err);
-        }
+        TACET_THEN(status, tacet__central_learner_take(b->learner, b->sums, var, count, err));
         if (status != TACET_OK && status != TACET_NUMERIC) {
             return status;
         }

@@ -527,9 +527,7 @@ tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const ch
     if (status == TACET_OK && shared && create) {
         status = create_shared(store, settings, cap, err);
     }
-    if (status == TACET_OK) {
-        status = load(store, state, path, settings->anchor, err);
-    }
+    TACET_THEN(status, load(store, state, path, settings->anchor, err));
     if (status != TACET_OK) {
         tacet__store_close(store);
         tacet__state_clear(state);

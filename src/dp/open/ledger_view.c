@@ -445,9 +445,7 @@ tacet_status tacet__ledger_verify(tacet__ledger_view *view, tacet__ledger_report
     /* So that a missing table is named as one. */
     tacet_status status =
         tacet__ledger_number(view->db, &tables, "SELECT 1 FROM record, answer, head, mint LIMIT 1", err);
-    if (status == TACET_OK) {
-        status = tacet__db_prepare(view->db, &c.answer, "SELECT bytes FROM answer WHERE seq = ?1", err);
-    }
+    TACET_THEN(status, tacet__db_prepare(view->db, &c.answer, "SELECT bytes FROM answer WHERE seq = ?1", err));
     TACET_THEN(status, tacet__ledger_each(view, collect, &c, err));
     if (status == TACET_OK && report->records == 0) {
         status = tacet__fail(err, TACET_CORRUPT, "the ledger is empty: not even its budget is there");

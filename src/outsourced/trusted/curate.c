@@ -316,10 +316,8 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     TACET_THEN(status, open_ledger(&job, err));
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
     TACET_THEN(status, tacet__curate_hold(&job.place, err));
-    if (status == TACET_OK) {
-        status = form_of(&own)->law == NULL ? tacet__curate_published(&job, &receipt, err)
-                                            : tacet__curate_draw(&job, &receipt, err);
-    }
+    TACET_THEN(status, form_of(&own)->law == NULL ? tacet__curate_published(&job, &receipt, err)
+                                                  : tacet__curate_draw(&job, &receipt, err));
     TACET_THEN(status, publish(&job, manifest, &receipt, err));
     tacet__curate_drop(&job);
     if (status != TACET_OK) {

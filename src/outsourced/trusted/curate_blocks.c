@@ -410,9 +410,7 @@ static void *work(void *user) {
             break;
         }
         TACET_THEN(status, parse(w, k, &records, &err));
-        if (status == TACET_OK) {
-            status = l->table == NULL ? keep_count(w, k, records, &err) : release(w, k, records, &err);
-        }
+        TACET_THEN(status, l->table == NULL ? keep_count(w, k, records, &err) : release(w, k, records, &err));
         if (status != TACET_OK) {
             fail_block(l, k, status, &err);
         }

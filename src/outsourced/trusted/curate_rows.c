@@ -177,9 +177,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
     status = draw_rows(job, table, file, err);
     const tacet_status finished = tacet__curate_whole(&job->place, file, err);
     TACET_THEN(status, finished);
-    if (status == TACET_OK) {
-        status = tacet_table_close(table, &answered, err);
-    }
+    TACET_THEN(status, tacet_table_close(table, &answered, err));
     if (status == TACET_OK) {
         *receipt = *tacet_release_receipt(answered);
     } else {

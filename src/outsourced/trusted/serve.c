@@ -67,10 +67,8 @@ static tacet_status load(tacet_curator *c, const tacet_curator_settings *s, tace
     if (status == TACET_OK && access(c->release, R_OK) != 0) {
         status = tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read; 'tacet curate' makes it", c->release);
     }
-    if (status == TACET_OK) {
-        status = s->desk.ledger != NULL ? copy_path(c->ledger, s->desk.ledger, err)
-                                        : tacet__path(c->ledger, folder, "ledger.db", err);
-    }
+    TACET_THEN(status, s->desk.ledger != NULL ? copy_path(c->ledger, s->desk.ledger, err)
+                                              : tacet__path(c->ledger, folder, "ledger.db", err));
     return status;
 }
 

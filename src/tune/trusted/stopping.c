@@ -146,10 +146,8 @@ tacet_status tacet_stopping_open(tacet_stopping **out, const tacet_stopping_sett
     }
     (void)snprintf(what, sizeof what, "tuning: best of a random number of private runs, %.6g on average",
                    settings->runs);
-    if (status == TACET_OK) {
-        status = tacet__stopping_reserve(s->ledger, &s->entry, &memo, s->key, ticket, what,
-                                         ask->to_whom != NULL ? ask->to_whom : "anyone", &s->law, err);
-    }
+    TACET_THEN(status, tacet__stopping_reserve(s->ledger, &s->entry, &memo, s->key, ticket, what,
+                                               ask->to_whom != NULL ? ask->to_whom : "anyone", &s->law, err));
     if (status == TACET_OK) {
         status = s->entry.answered ? decode_answer(s, &memo, err) : begin_runs(s, ask->state, ticket, err);
     }
