@@ -34,10 +34,8 @@ near "$(field sd laplace --eps 2 --dims 3)" 1 1e-12 "sd of laplace in three coor
 near "$(field variance randomizer --eps 1)" 4.289 1e-3 "variance of hybrid"
 
 refused() {
-    code=0
     # shellcheck disable=SC2086 # words on purpose
-    "$bin/tacet" calibrate $1 >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" -eq 2 ] || fail "'$1' exited with $code"
+    expect 2 "$bin/tacet" calibrate $1
     [ ! -s "$work/out" ] || fail "'$1' wrote to stdout"
     grep -q "$2" "$work/err" || { cat "$work/err"; fail "'$1' does not say '$2'"; }
 }
@@ -72,10 +70,8 @@ choose >/dev/null || fail "the same choice again is refused"
 "$bin/tacet" ledger show --ledger "$book" >"$work/shown"
 grep -q 'tuning .*best of several .* select .*answered' "$work/shown" && grep -q '^spent .*eps 3[.0-9]* of 4' "$work/shown" || fail "shown: $(cat "$work/shown")"
 "$bin/tacet" ledger verify --ledger "$book" >/dev/null || fail "the ledger is not intact"
-code=0; choose --ticket more >/dev/null 2>"$work/err" || code=$?
-[ $code -eq 3 ] || fail "a choice that does not fit gives $code: $(cat "$work/err")"
-code=0; choose --runs 20 >/dev/null 2>"$work/err" || code=$?
-[ $code -eq 1 ] || fail "another choice under the same ticket gives $code: $(cat "$work/err")"
+expect 3 choose --ticket more
+expect 1 choose --runs 20
 code=0; "$bin/tacet" calibrate select --eps 1 --runs 10 --ledger "$work/none.db" >/dev/null 2>&1 || code=$?
 [ $code -eq 1 ] && [ ! -e "$work/none.db" ] || fail "a ledger that is not there gives $code"
 # What people read is on the private side of what programs read.

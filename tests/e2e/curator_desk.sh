@@ -11,14 +11,9 @@ grep -q "20 of 40 cells of 'score' are empty" err || fail "empty cells are not t
 expect 0 "$bin/tacet" curate --values-unprotected --data t.csv --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --target age --out n --dry-run
 ! grep -q 'are empty' err || fail "a column without empty cells is told of: $(cat err)"
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
-serve() { # ADDRESS OPTION…
-    address=$1; shift
-    "$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --listen 127.0.0.1:0 --ready-file "$address" "$@" >/dev/null 2>&1 &
-    server=$!
-    await "$address"
-}
-serve address --desk none
-"$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state s1 --queries 3 --json >result 2>err &
+serve() { up "$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --listen 127.0.0.1:0 "$@"; }
+serve --desk none
+"$bin/tacet" modeler run --url "$url" --keys keys/modeler --state s1 --queries 3 --json >result 2>err &
 modeler=$!
 # Lines come one by one, as from a person: a word that is no number, a value outside, another, one that cannot be measured.
 (for line in abc 7 0.75 x 0.25 0.5; do sleep 0.4; echo "$line"; done; sleep 20) |
@@ -33,8 +28,8 @@ grep -q '"unmeasurable":\[[0-9]' result || fail "the row that cannot be measured
 ! grep -rq 'patient' s1 r/manifest.json result || fail "a record left"
 kill "$server"; wait "$server" 2>/dev/null || true
 # Values from a column: empty cells cannot be measured, the others can.
-serve address2 --target score
-"$bin/tacet" modeler run --url "$(cat address2)" --keys keys/modeler --state s2 --queries 8 --json >result 2>err || fail "$(cat err)"
+serve --target score
+"$bin/tacet" modeler run --url "$url" --keys keys/modeler --state s2 --queries 8 --json >result 2>err || fail "$(cat err)"
 grep -q '"best_value":0\.' result || fail "nothing was measured: $(cat result)"
 kill "$server" "$desk"; wait "$server" "$desk" 2>/dev/null || true # it writes until it ends, and the folder goes
 echo "the desk shows records, asks twice, and takes what cannot be measured"

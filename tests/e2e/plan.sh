@@ -87,16 +87,10 @@ visitors() { "$tacet" plan ab "$@" --json >"$work/ab" || fail "no plan of: $*"; 
 visitors --rate 0.04 --lift 1.5 --eps 1 | awk '{ exit !($2 < $1 && $1 < 1.5 * $2 && $1 > 5500 && $1 < 9500 && $3 == 4981) }' || fail "visitors: $(cat "$work/ab")"
 visitors --rate 0.04 --lift 1.5 --eps 0.2 | awk '{ exit !($1 > 1.5 * $2) }' || fail "visitors at a small eps: $(cat "$work/ab")"
 for wrong in "--rate 0.04" "--rate 0.04 --lift 1" "--rate 0.9 --lift 1.2" "--rate 0.04 --lift 1.2 --eps 0" "--rate 0.04 --lift 2 --arms 17"; do
-    code=0
     # shellcheck disable=SC2086
-    "$tacet" plan ab $wrong >/dev/null 2>&1 || code=$?
-    [ "$code" = 2 ] || fail "exit code $code for: plan ab $wrong"
+    expect 2 "$tacet" plan ab $wrong
 done
-refused() {
-    code=0
-    "$tacet" plan "$@" >/dev/null 2>&1 || code=$?
-    [ "$code" = 2 ] || fail "exit code $code for: $*"
-}
+refused() { expect 2 "$tacet" plan "$@"; }
 refused
 refused none
 refused outsourced --eps 0

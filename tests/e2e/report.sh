@@ -19,10 +19,6 @@ echo '{"format":"tacet-report-1","sections":[{"kind":"chart"}]}' >"$work/bad.jso
 [ "$code" = 1 ] || fail "exit code $code for a bad document"
 grep -q "bad.json: section 1: 'x' is missing" "$work/err" || fail "the reason is not told"
 [ ! -e "$work/x.html" ] || fail "a page was written all the same"
-code=0
-"$tacet" report --out "$work/x.html" 2>/dev/null || code=$?
-[ "$code" = 2 ] || fail "exit code $code without --in"
-code=0
-"$tacet" report --in "$work/none.json" --out "$work/x.html" 2>/dev/null || code=$?
-[ "$code" = 1 ] || fail "exit code $code for a missing file"
+expect 2 "$tacet" report --out "$work/x.html"
+expect 1 "$tacet" report --in "$work/none.json" --out "$work/x.html"
 echo "ok"

@@ -157,11 +157,7 @@ sed -i 's/"build":"[0-9a-f]*"/"build":"another"/; s/"values":\[[^,]*,/"values":[
 "$tacet-lab" repro outsourced-table-11 --trials 5 --out "$work/k" 2>"$work/err" >/dev/null
 ! grep -q 'there already' "$work/err" || fail "results of other settings were taken"
 
-refused() {
-    code=0
-    "$tacet-lab" repro "$@" >/dev/null 2>&1 || code=$?
-    [ "$code" = 2 ] || fail "exit code $code for: $*"
-}
+refused() { expect 2 "$tacet-lab" repro "$@"; }
 refused
 refused no-such-table
 refused outsourced-table-4

@@ -85,25 +85,17 @@ if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/log2"; then fail "a line of the
 
 # A ledger that is missing is damage, and an answer names no path.
 mv "$work/store/ledger-dose.db" "$work/away.db"
-rm "$work/ready"
-"$TACET_BIN/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >"$work/out" 2>"$work/log4" &
-pids=$!
-await "$work/ready"
+up "$bin/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0
 [ "$(get "$url/v1/studies/dose" -H "Authorization: Bearer $token")" = 500 ] || fail "a study without its ledger: $(cat "$work/body")"
 grep -q "$work\|ledger-dose" "$work/body" && fail "an answer names a path: $(cat "$work/body")"
-kill -TERM "$pids"
-wait "$pids" || fail "the server did not end in order without a ledger"
+down
 
 # The collector has the same probes and the same log, and ends as soon.
-rm "$work/ready"
-"$TACET_BIN/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --json --ready-file "$work/ready" >"$work/out" 2>"$work/log3" &
-pids=$!
-await "$work/ready"
+rm "$work/log"
+up "$bin/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --json
 [ "$(get "$url/v1/live")" = 200 ] || fail "the collector is not live"
 [ "$(get "$url/v1/ready")" = 200 ] || fail "the collector is not ready"
 [ "$(get -H 'Content-Length: 1' -H 'Transfer-Encoding: chunked' -d x "$url/v1/studies")" = 400 ] || fail "the collector takes a length beside a transfer encoding"
-kill -TERM "$pids"
-wait "$pids" || fail "the collector did not end in order"
-pids=""
-if grep -v '^{"time":"20[0-9-]*T[0-9:.]*Z","level":"[a-z]*","message":".*"}$' "$work/log3"; then fail "a line of the collector's log that is no JSON"; fi
+down
+if grep -v '^{"time":"20[0-9-]*T[0-9:.]*Z","level":"[a-z]*","message":".*"}$' "$work/log"; then fail "a line of the collector's log that is no JSON"; fi
 echo "serving: all as promised"

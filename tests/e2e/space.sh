@@ -42,8 +42,8 @@ echo '{"columns":[{"name":"inc","kind":"log","bounds":[1000,6000000]}]}' >inc.js
 # Bad spaces: usage error, and the column named.
 refuse() { # WORD OPTION…
     word=$1; shift
-    code=0; "$bin/tacet" space check "$@" >/dev/null 2>err || code=$?
-    [ $code -eq 2 ] && grep -q -e "$word" err || fail "'$*' gave $code: $(cat err)"
+    expect 2 "$bin/tacet" space check "$@"
+    grep -q -e "$word" "$work/err" || fail "'$*' does not say $word: $(cat "$work/err")"
 }
 refuse "twice" --levels 'sex=M|F|M'
 refuse "'age'" --bounds age=90:17
