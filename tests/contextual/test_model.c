@@ -70,7 +70,7 @@ static double naive(const made *m, double x, double c, double s) {
     return mean;
 }
 
-static void test_predict(void **state) {
+TEST(test_predict) {
     static made m;
     for (int kernel = 0; kernel < 2; kernel++) {
         tacet_contextual_model *model = NULL;
@@ -103,7 +103,7 @@ static void test_predict(void **state) {
     }
 }
 
-static void test_file(void **state) {
+TEST(test_file) {
     static made m;
     tacet_contextual_model *model = NULL;
     tacet_contextual_model *copy = NULL;
@@ -157,7 +157,7 @@ static void test_file(void **state) {
 }
 
 /* A model of a list has no other actions than those, whatever grid is asked for; also once it was a file. */
-static void test_listed(void **state) {
+TEST(test_listed) {
     static const double LISTED[] = {-1, 12, 0.3, 12, 2.9, 19};
     made m;
     make(&m, TACET_KERNEL_SE, 0);
@@ -180,7 +180,7 @@ static void test_listed(void **state) {
     assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
     static made m;
     tacet_contextual_model *model = NULL;
     make(&m, TACET_KERNEL_SE, 0);
@@ -205,7 +205,7 @@ static void test_refused(void **state) {
 
 /* What is predicted is a reward that there can be: within the range, which is that of rewards and not of losses; the
  * best action is the one of before. */
-static void test_range(void **state) {
+TEST(test_range) {
     static made m;
     enum { POINTS = 41 };
     double points[2 * POINTS], free_means[POINTS], means[POINTS];
@@ -238,11 +238,4 @@ static void test_range(void **state) {
         assert_true(ends[0] > 0 && ends[1] > 0);
         tacet_contextual_model_free(model);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file),
-                                       cmocka_unit_test(test_listed), cmocka_unit_test(test_range),
-                                       cmocka_unit_test(test_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
