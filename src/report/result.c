@@ -283,6 +283,19 @@ static bool add_tuned(json_t *sections, const char *name, const json_t *result) 
                                    json_number_value(json_object_get(score, "upper")),
                                    100 * json_number_value(json_object_get(score, "level")))));
     }
+    char eps[TACET__ABOVE];
+    if (json_is_false(json_object_get(result, "private"))) {
+        (void)json_array_append_new(
+            items, json_pack("{ss ss ss}", "label", "eps", "value", "none", "note", TACET_MANIFEST_STAMP));
+    } else {
+        (void)json_array_append_new(
+            items,
+            json_pack("{ss ss so}", "label", "eps", "value",
+                      tacet__above(eps, json_number_value(json_object_get(result, "eps"))), "note",
+                      json_sprintf("for each of %" JSON_INTEGER_FORMAT " records, whatever was tried; what leaves "
+                                   "is the winners and this score",
+                                   json_integer_value(json_object_get(result, "records")))));
+    }
     return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", name, "items", items)) &&
            add_figure(sections, "winners", result);
 }

@@ -101,10 +101,14 @@ expect 0 "$bin/tacet" disclose first --ledger tune.ledger.db
 grep -q 'one validation record' out || fail "the label"
 echo '{"eps":1}' >no-result
 expect 1 "$bin/tacet" disclose no-result
+expect 0 "$bin/tacet" report --in first --out page.html
+sed 's/<[^>]*>/ /g' page.html | tr -s ' \n' '  ' | grep -q 'eps 1 for each of 800 records' || fail "the page does not say eps"
 
 # Wrong programs.
 expect 1 tune --evaluate 'echo 0.8' --state a --ledger a.db
 grep -q 'printed 1 value for 800 records' err || fail "a mean is taken"
+# A state in which nothing was told is no obstacle: the corrected command begins it again.
+expect 0 tune --evaluate ./score.sh --state a --ledger a.db --evaluations 4
 expect 1 tune --evaluate './missing' --state b --ledger b.db
 grep -q 'cannot be run' err || fail "a missing program"
 expect 0 "$bin/tacet" ledger show --ledger b.db --json

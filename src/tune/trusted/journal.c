@@ -130,15 +130,17 @@ static tacet_status read_back(tacet__tune_journal *j, const unsigned char *setti
         return failed_io(j, "cannot read", err);
     }
     memcpy(j->hash, settings, HASH);
-    if (n < MAGIC || m < HASH) { /* new, or killed while it was made */
-        return memcmp(magic, MAGIC_TEXT, (size_t)n) == 0
-                   ? begin_file(j, settings, err)
-                   : tacet__fail(err, TACET_CORRUPT, "%s is not the state of a tuning run", j->path);
-    }
-    if (memcmp(magic, MAGIC_TEXT, MAGIC) != 0) {
+    if (memcmp(magic, MAGIC_TEXT, (size_t)n) != 0) {
         return tacet__fail(err, TACET_CORRUPT, "%s is not the state of a tuning run", j->path);
     }
+    if (n < MAGIC || m < HASH) { /* new, or killed while it was made */
+        return begin_file(j, settings, err);
+    }
     if (memcmp(written, settings, HASH) != 0) {
+        struct stat about;
+        if (fstat(j->file, &about) == 0 && about.st_size == MAGIC + HASH) { /* no value was told, so nothing drawn */
+            return begin_file(j, settings, err);
+        }
         return tacet__fail(err, TACET_CONFLICT,
                            "%s is the state of a run with another space, seed, range, eps or number of records or "
                            "evaluations: name another state and ticket, which is charged anew",
