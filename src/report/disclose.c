@@ -73,17 +73,24 @@ static void paragraph(page *p, const char *text) {
 }
 
 static void put_odds(page *p, const json_t *known) {
-    char text[LINE], said[2][TACET__ABOVE];
+    char text[LINE], said[2][TACET__ABOVE], times[48] = "may be right every time";
     const double eps = strtod(tacet__known(known, "eps"), NULL), delta = strtod(tacet__known(known, "delta"), NULL);
-    const double most = ceil(1000 * odds_of(eps, delta)) / 10;
+    double most = 100;
+    for (int digits = 1; digits <= 6 && most >= 100; digits++) { /* as many as it takes to stay below 100, rounded up */
+        const double unit = pow(10, -digits);
+        most = 100 - floor((100 - 100 * odds_of(eps, delta)) / unit) * unit;
+        if (most < 100) {
+            (void)snprintf(times, sizeof times, "at most %.*f times in 100", digits, most);
+        }
+    }
     if (strcmp(tacet__known(known, "variant"), "none") == 0) {
         paragraph(p, "No bound: " TACET_MANIFEST_STAMP ".");
         return;
     }
     (void)snprintf(text, sizeof text,
-                   "Somebody who knows everything but %s guesses right half of the time without the release, and at "
-                   "most %.1f times in 100 with it (eps = %s, delta = %s). %s",
-                   tacet__known(known, "label_guess"), most, tacet__above(said[0], eps), tacet__above(said[1], delta),
+                   "Somebody who knows everything but %s guesses right half of the time without the release, and "
+                   "%s with it (eps = %s, delta = %s). %s",
+                   tacet__known(known, "label_guess"), times, tacet__above(said[0], eps), tacet__above(said[1], delta),
                    tacet__known(known, "label_more"));
     if (p->html) { /* numbers in attributes, not in a style: pages that show it allow none */
         tacet__text_format(

@@ -95,6 +95,11 @@ done
 grep -q 'From everybody, the collector' "$work/label" || fail "from whom: $(cat "$work/label")"
 "$tacet" study status --store "$work/st" --study central --json >"$work/status"
 "$tacet" disclose "$work/status" --ledger "$work/st/ledger-central.db" | grep -q 'The ledger has 0 entries' || fail "no ledger of a study"
+# Above eps 7 a tenth of a time does not tell the odds from certainty.
+sed 's/"eps":1.2345678[0-9]*/"eps":10.0/g' "$work/status" >"$work/weak"
+"$tacet" disclose "$work/weak" | grep -q 'and at most 99.996 times in 100 with it (eps = 10,' || fail "the odds of eps 10"
+sed 's/"eps":1.2345678[0-9]*/"eps":80.0/g' "$work/status" >"$work/weak"
+"$tacet" disclose "$work/weak" | grep -q 'and may be right every time with it (eps = 80,' || fail "the odds of eps 80"
 sed 's/"proven":true/"proven":false/' "$work/status" >"$work/unproven"
 refused "no proven guarantee" "$tacet" disclose "$work/unproven"
 refused "study status" "$tacet" disclose "$work/r/manifest.json"
