@@ -369,7 +369,7 @@ static json_t *arms(const json_t *data) {
         (void)json_array_append_new(names, json_string(tacet__report_words(arm, "arm")));
         known = known && isfinite(tacet__figure_real(arm, "mean"));
     }
-    json_t *made = named("What each arm earns", "arm", names, "mean reward of a visitor", json_pack("[o]", one));
+    json_t *made = named("What each arm earns", "arm", names, "mean reward of a ticket", json_pack("[o]", one));
     say_limits(made, test, "");
     if (!known) { /* nothing has been released */
         json_decref(made);

@@ -37,8 +37,8 @@ done
 says "$work/help" "charged as its batches end"
 says docs/tutorials/service.md "charged as its batches end"
 says docs/service.md "charged as its batches end"
-for file in "$work/help" docs/*.md docs/tutorials/*.md README.md src/central/README.md; do
-    ! tr -s ' \n' '  ' <"$file" | grep -qE "charged now, once|charge was made when the study was created" || fail "$file: a study is charged when it is created"
+for file in "$work/help" docs/*.md docs/tutorials/*.md README.md src/central/README.md web/src/*.ts src/service/*/*/*.c; do
+    ! tr -s ' \n' '  ' <"$file" | grep -qiE "charged now, once|charge was made when the study was created|charged before the first|charged once for" || fail "$file: a study is charged when it is created"
 done
 
 # What rounds of one person cost, as status prints it.

@@ -468,9 +468,9 @@ class Board {
     const flat = Object.entries(l).filter(([, v]) => typeof v !== "object" || v === null) as [string, unknown][];
     const budget = Number(l.budget_eps), spent = Number(l.spent_eps ?? l.eps);
     return h("div", { class: "cards" }, card("Ledger", "",
-      Number.isFinite(budget) && Number.isFinite(spent) ? gauge("privacy budget", spent, budget, `eps ${above(spent)} of ${above(budget)} reserved for the whole study`) : null,
+      Number.isFinite(budget) && Number.isFinite(spent) ? gauge("privacy budget", spent, budget, `eps ${above(spent)} of ${above(budget)} charged`) : null,
       table<[string, unknown]>([{ name: "Field", text: (r) => r[0].replace(/_/g, " ") }, { name: "Value", text: (r) => (typeof r[1] === "number" ? number(r[1], 6) : r[0] === "head" ? h("code", {}, String(r[1])) : String(r[1])) }], flat, "Ledger"),
-      h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Each device keeps the ledger of its own reports." : "Charged before the first round; verified by 'tacet ledger verify'.")));
+      h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Each device keeps the ledger of its own reports." : "Charged each time before rewards are released; verified by 'tacet ledger verify'.")));
   }
 
   // What 'tacet disclose' writes of the study's status: made by the server, shown here as it is.

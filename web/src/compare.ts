@@ -15,8 +15,8 @@ export function verdict(t: Test): { stop: boolean; words: string } {
   const sure = against.filter((p) => p.claimed);
   const least = Math.min(...against.map((p) => p.lower));
   if (against.length > 0 && sure.length === against.length) return { stop: true, words: `Yes: ${ahead} earns at least ${number(least, 3)} more than ${against.length === 1 ? against[0].over : "any other arm"}.` };
-  const wait = t.more_tickets === null ? "At the rates seen so far no difference would show within a thousand times as many visitors."
-    : t.more_tickets > 0 ? `If the rates stay as they are, about ${t.more_tickets.toLocaleString("en")} more visitors may decide it.` : "";
+  const wait = t.more_tickets === null ? "At the rates seen so far no difference would show within a thousand times as many tickets."
+    : t.more_tickets > 0 ? `If the rates stay as they are, about ${t.more_tickets.toLocaleString("en")} more tickets may decide it.` : "";
   const part = sure.length > 0 ? `${ahead} is better than ${sure.map((p) => p.over).join(", ")}, and not yet told from the others. ` : `${ahead} is ahead, and may be so by chance. `;
   return { stop: false, words: `Not yet: ${part}${wait}`.trim() };
 }
@@ -26,7 +26,7 @@ const LIMITS = (t: Test): string => `All limits hold together, however often you
 export async function compareCard(study: string, t: Test): Promise<HTMLElement> {
   const said = verdict(t);
   return card("May I stop?", "", h("p", { class: said.stop ? "claim goodtext" : "claim", "data-stop": String(said.stop) }, said.words),
-    facts(["visitors counted", t.tickets.toLocaleString("en")], ...t.arms.map((a) => [a.arm, number(a.mean)] as [string, string])),
+    facts(["tickets counted", t.tickets.toLocaleString("en")], ...t.arms.map((a) => [a.arm, number(a.mean)] as [string, string])),
     t.tickets > 0 ? await figure(study, "arms", "x=0") : null, h("p", { class: "small soft" }, LIMITS(t)));
 }
 

@@ -401,8 +401,10 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 static void guarantee(const void *self, tacet_guarantee *out) {
     const earning *u = self;
     tacet__ab_epochs_guarantee(
-        &u->e, out, u->settings.eps, "the context and reward of one round, towards all other rounds",
-        "What anyone but the round itself sees hardly changes when its context and reward become any others.");
+        &u->e, out, u->settings.eps,
+        "the context and reward of one round, and whether it was reported, towards all other rounds",
+        "What anyone but the round itself sees hardly changes when its context and reward become any others, or its "
+        "report is left out.");
 }
 
 /* --- what it remembers ------------------------------------------------------------------------------------------- */

@@ -29,8 +29,8 @@ tacet_status tacet__engine_keys(const tacet__engine_settings *settings, tacet__s
     return tacet__studies_key_mark(store, text, false, err);
 }
 
-/* The first state of a central policy, made and charged once, under the study's lock; of a local one that has features
- * to keep, made once. */
+/* The first state of a central policy, made once, under the study's lock; of a local one that has features to keep,
+ * too. */
 static tacet_status first_state(tacet__studies *store, tacet__study *study, const tacet__policy_kind *kind,
                                 const tacet__definition *def, tacet_error *err) {
     tacet_blob ledger;

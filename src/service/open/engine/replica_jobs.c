@@ -123,10 +123,18 @@ static tacet_status tell(tacet__replica *r, tacet__job *job) {
     return r->kind->tell != NULL ? r->kind->tell(&r->learner, &r->def, job->body, &job->err) : TACET_OK;
 }
 
+/* What a learner believes before it was told anything is no finding. Central studies refuse it by themselves. */
+static tacet_status something_known(const tacet__replica *r, tacet_error *err) {
+    return r->def.trust == TACET_TRUST_LOCAL && r->study.observed == 0 && r->def.earlier_count == 0
+               ? tacet__fail(err, TACET_STATE, "nothing was reported yet: there is no best point to tell")
+               : TACET_OK;
+}
+
 static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
+    TACET_OR_RETURN(something_known(r, &job->err));
     TACET_OR_RETURN(r->kind->release(&r->learner, &r->def, &job->body, &job->err));
     char *text = json_dumps(job->body, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     if (text == NULL) {
@@ -166,7 +174,7 @@ static json_t *numbers_to(uint64_t newest) {
     return numbers;
 }
 
-/* What the store will then be told. A stream of a central study has one charge for its rounds, so that it can have no
+/* What the store will then be told. The noise of a central study was planned for its rounds, so that it can have no
  * more of them; another study can, and may begin with what this one released. */
 static tacet_status extend(tacet__replica *r, tacet__job *job) {
     tacet__definition more = r->def;
@@ -175,9 +183,10 @@ static tacet_status extend(tacet__replica *r, tacet__job *job) {
     }
     if (!r->kind->extends) {
         return r->def.trust == TACET_TRUST_CENTRAL
-                   ? tacet__fail(&job->err, TACET_STATE,
-                                 "the study was charged once for its rounds and cannot have more: release its model, "
-                                 "and begin another with 'tacet study create --from MODEL', charged separately")
+                   ? tacet__fail(
+                         &job->err, TACET_STATE,
+                         "the study's noise was planned for its rounds, and it cannot have more: release its model, "
+                         "and begin another with 'tacet study create --from MODEL', charged separately")
                    : tacet__fail(&job->err, TACET_STATE,
                                  "policy '%s' cannot have more rounds: its epochs follow from their number",
                                  r->kind->name);
@@ -228,6 +237,7 @@ static tacet_status ledger(tacet__replica *r, tacet__job *job) {
 }
 
 static tacet_status best(tacet__replica *r, tacet__job *job) {
+    TACET_OR_RETURN(something_known(r, &job->err));
     return tacet__study_best(r->kind, &r->learner, &r->def, &job->body, &job->err);
 }
 
