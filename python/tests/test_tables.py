@@ -62,8 +62,10 @@ DATES: dict[str, Callable[[bool], Any]] = {
     "datetime64[D]": lambda gap: np.array([DAY[0], "NaT" if gap else DAY[1], DAY[2]], dtype="datetime64[D]"),
     "early in Berlin": lambda gap: berlin(0).where([True, not gap, True]),
     "late in Berlin": lambda gap: berlin(23).where([True, not gap, True]),
+    "an index in Berlin": lambda gap: pd.DatetimeIndex(berlin(0).where([True, not gap, True])),
     "aware objects": lambda gap: pd.Series(list(berlin(0)), dtype=object).where([True, not gap, True], None),
     "periods": lambda gap: pd.Series(pd.PeriodIndex([DAY[0], pd.NaT if gap else DAY[1], DAY[2]], freq="D")),
+    "an index of periods": lambda gap: pd.PeriodIndex([DAY[0], pd.NaT if gap else DAY[1], DAY[2]], freq="D"),
     "string": lambda gap: pd.Series(["2021-02-03", pd.NA if gap else "1969-12-31", "2021-03-28"], dtype="string"),
     "category": lambda gap: pd.Series([DAY[0], None if gap else DAY[1], DAY[2]], dtype="category"),
 }

@@ -258,12 +258,13 @@ def _unwrapped(name: str, kind: str, values: Any) -> Any:
 
 def _of_pandas(name: str, kind: str, values: Any, dtype: str) -> Any:
     np = numpy()
+    days = getattr(values, "dt", values)  # an index has no .dt: it is one
     if dtype.startswith("datetime64[ns, "):
-        return values.dt.tz_localize(None).to_numpy()  # the day that its own clock showed
+        return days.tz_localize(None).to_numpy()  # the day that its own clock showed
     if dtype.startswith("period"):
         if dtype != "period[D]":
             raise InvalidValue(f"column '{name}' has periods longer or shorter than a day: turn them into dates first")
-        return values.dt.to_timestamp().to_numpy()
+        return days.to_timestamp().to_numpy()
     if dtype in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64", "boolean"):
         if kind not in ("category", "date"):
             return values.to_numpy(dtype=np.float64, na_value=NAN)
