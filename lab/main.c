@@ -11,7 +11,7 @@ static const cli_command COMMANDS[] = {
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet-lab simulate outsourced --eps 3.004166 --delta 1e-5 --trials 100 --json\n"
      "tacet-lab simulate outsourced --mechanism published --trials 100\n"
-     "tacet-lab simulate outsourced --world csv --data houses.csv --inputs lat,lon --target price --log --minimize",
+     "tacet-lab simulate outsourced --world csv --data houses.csv --inputs lat,lon --target price --minimize",
      lab_sim_outsourced},
     {"simulate central", "joint-DP bandits on made-up users, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",

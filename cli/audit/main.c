@@ -13,11 +13,12 @@ static const cli_command COMMANDS[] = {
      "release that claims privacy was read.",
      "tacet audit outsourced --release release/ --data patients.csv --known 20", cmd_outsourced},
     {"audit", "attack a mechanism; a lower bound on its epsilon, with confidence",
-     "TARGET [--eps E] [--delta D] [--runs N] [--mechanism NAME] [--rows N] [--interrupted] | --bundle DIR | --list",
+     "TARGET [--eps E] [--delta D] [--runs N] [--mechanism NAME] [--rows N] [--interrupted] | --bundle DIR | list",
      "Runs a mechanism many times on two worst-case neighbouring inputs, chooses on one part of the runs the event "
      "that tells them apart best, measures it on the rest, and prints a lower bound on epsilon that holds with the "
      "stated confidence.\n\n"
-     "'curate', 'desk', 'device', 'learn-table', 'study' and 'contextual-study' are audited as they ship: neighbours "
+     "'curate', 'desk', 'device', 'learn-table', 'study', 'contextual-study' and 'ab-study' are audited as they ship: "
+     "neighbours "
      "go "
      "through the code that the programs run, with its threads, blocks, ledger, registry and files. Besides the bound, "
      "the noise is tested: "
@@ -32,7 +33,7 @@ static const cli_command COMMANDS[] = {
      "tacet audit control:same-key-blocks\n"
      "tacet audit gaussian --eps 1 --delta 1e-5 --runs 1000000\n"
      "tacet audit control:float-laplace --eps 1\n"
-     "tacet audit --list",
+     "tacet audit list",
      cmd_audit},
     {0},
 };

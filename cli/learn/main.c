@@ -17,7 +17,7 @@ static const cli_command COMMANDS[] = {
      "for "
      "each action in each context. From it come the rule, what it earns, and what it gains over one action for all and "
      "over the log, with 95 % intervals; any number of predictions is free: 'tacet predict'.\n\n"
-     "Columns are categories (--levels) or numbers (--bounds, --log, --integer, --date), which are cut into even bins, "
+     "Columns are categories (--levels) or numbers (--bounds; others with --space), which are cut into even bins, "
      "as many as rows and eps allow; effects along them are smooth. Rewards of 0 to more than 1 count as money: some "
      "rows say where to cut it. Actions may have had any propensities that depend on these contexts: within a context "
      "they are compared as they are.\n\n"

@@ -12,7 +12,7 @@ static const cli_command COMMANDS[] = {
      "tacet ledger show --ledger study.ledger --json",
      cmd_show},
     {"ledger verify", "that the chain is intact and the totals are right",
-     "--ledger FILE [--head HASH] [--anchor FILE] | --receipt FILE [--ring FILE] [--json]",
+     "--ledger FILE [--head HASH] | --receipt FILE [--ring FILE] [--json]",
      "Recomputes every hash, the order, the tickets, the stored answers and the totals from the records. Prints the "
      "head: the hash of the last record, which covers all records. Note it elsewhere.\n\n"
      "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) "

@@ -170,6 +170,16 @@ for name, text in documents.items():
             wrong.append(f"{name}: there is no command 'tacet {here}'")
         else:
             wrong += [f"{name}: tacet {here} has no option {word}" for word in words if word.startswith("--") and word[2:] not in commands[here] | everywhere]
+# What the programs say of themselves: an example has options of its command, prose of any.
+for program in sorted(p for p in os.listdir(bins) if p.startswith("tacet-")):
+    for name in ask(f"{bins}/{program}", "--commands").splitlines():
+        prose, _, examples = ask(f"{bins}/{program}", *name.split(), "--help-all").partition("\nExamples:\n")
+        for here, text in [(None, prose)] + [(re.match(r"(?:.*?\b)tacet(?:-\w+)? (.*)", line), line) for line in examples.splitlines() if "tacet" in line]:
+            here = here and max((c for c in commands if f"{here[1]} ".startswith(f"{c} ")), key=len, default=None)
+            for option in re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text):
+                counted["options"] += 1
+                if option not in (commands[here] | everywhere if here else all_options):
+                    wrong.append(f"{name} --help: {f'tacet {here} has no' if here else 'there is no'} option --{option}")
 for line in sorted(set(wrong)):
     print(line)
 assert all(count > 20 for count in counted.values()), f"the check is blind: {counted}"
