@@ -109,8 +109,8 @@ const char *tacet_audit_spoils(size_t index, const char **summary) {
     return SPOILS[index].name;
 }
 
-static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_table, &tacet__way_study,
-                                         &tacet__way_contexts};
+static const tacet__way *const WAYS[] = {&tacet__way_desk,  &tacet__way_device,   &tacet__way_table,
+                                         &tacet__way_study, &tacet__way_contexts, &tacet__way_arms};
 static const char CURATE[] = "curate";
 
 const char *tacet_audit_ways(size_t index, const char **summary) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shipped_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed and
- * contextual.
+/* shipped_studies.c - studies of the service as they ship, through the engine and its store: the policies fixed,
+ * contextual and ab.
  * Ring: audit. Neighbours: one round's reward at one end of the range or at the other. Looked at is what leaves with
  * the suggestion after a batch or an epoch: the answer in the ledger, of one number. Batches of the policy central go
  * through the same gate as fixed (central/trusted/gate.c). An epoch's answer is a table of four cells; looked at are
- * the two numbers that the round can move. Cost: 20 ms a release, contextual 100. */
+ * the two numbers that the round can move. That of an A/B test is a sum an arm. Cost: 20 ms a release, others 100. */
 #include "audit/shipped_way.h"
 
 #include "core/fail.h"
@@ -28,6 +28,7 @@ enum {
     POINTS = 32,
     ACTIONS = 2,
     CELLS = 4,
+    EPOCH = 500 /* 250 tickets an arm */,
     COIN_SEED = 1 /* of a definition that says none */
 };
 static const char STUDY[] = "audit", BATCH_TICKET[] = "study/1", EPOCH_TICKET[] = "study/epoch 0";
@@ -36,11 +37,18 @@ static bool has_contexts(const tacet__shipment *s) {
     return s->way == &tacet__way_contexts;
 }
 
-static tacet_status choose_contexts(tacet__shipment *s, const char *mechanism, tacet_error *err) {
+static bool has_arms(const tacet__shipment *s) {
+    return s->way == &tacet__way_arms;
+}
+
+static bool in_epochs(const tacet__shipment *s) {
+    return has_contexts(s) || has_arms(s);
+}
+
+static tacet_status choose_pure(tacet__shipment *s, const char *mechanism, tacet_error *err) {
     s->pure = true;
-    return strcmp(mechanism, "laplace") == 0
-               ? TACET_OK
-               : tacet__fail(err, TACET_INVALID, "a study with contexts and no delta has laplace noise");
+    return strcmp(mechanism, "laplace") == 0 ? TACET_OK
+                                             : tacet__fail(err, TACET_INVALID, "a study in epochs has laplace noise");
 }
 
 static tacet_status choose_study(tacet__shipment *s, const char *mechanism, tacet_error *err) {
@@ -136,6 +144,12 @@ static json_t *define(const tacet__shipment *s) {
                          "levels", "a0", "a1", "context", "space", "columns", "name", "c", "kind", "category", "levels",
                          "c0", "c1", "prior", "reward", -1.0, 1.0);
     }
+    if (has_arms(s)) {
+        return json_pack("{ss ss ss s{sf sf} si s{s{s[{ss ss s[ss]}]}} s{sf s[ff]}}", "name", STUDY, "trust", "central",
+                         "policy", "ab", "budget", "eps", s->settings->eps, "delta", 0.0, "rounds", 4 * ROUNDS_MOST,
+                         "domain", "space", "columns", "name", "a", "kind", "category", "levels", "a0", "a1", "prior",
+                         "typical_reward", 0.0, "reward", -1.0, 1.0);
+    }
     json_t *points = json_array();
     for (size_t i = 0; i < POINTS; i++) {
         (void)json_array_append_new(points, json_pack("[f]", (double)i / POINTS));
@@ -160,7 +174,7 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
 
 /* Rounds after which the next suggestion releases. */
 static size_t rounds_of(const tacet__shipment *s) {
-    return has_contexts(s) ? (size_t)fmin(fmax(400 / s->settings->eps, 100), ROUNDS_MOST) : BATCH;
+    return has_contexts(s) ? (size_t)fmin(fmax(400 / s->settings->eps, 100), ROUNDS_MOST) : has_arms(s) ? EPOCH : BATCH;
 }
 
 static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
@@ -171,16 +185,16 @@ static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {
     tacet__engine *engine = NULL;
     const tacet__engine_settings settings = engine_settings(s, &metrics);
     for (size_t i = 0; i < rounds; i++) {
-        rewards[i] = has_contexts(s) ? 0 : 0.5;
+        rewards[i] = has_contexts(s) ? 0 : has_arms(s) ? -1 : 0.5; /* of an arm: nothing is added */
     }
-    if (!has_contexts(s) || s->worlds[0] != TACET__WORLD_LAW) {
+    if (s->worlds[0] != TACET__WORLD_LAW || !in_epochs(s)) {
         rewards[0] = s->worlds[0] == 1 ? 1e9 : -1e9; /* it is clipped */
     }
     tacet_status status = add_study(s, &settings, err);
     TACET_THEN(status, tacet__engine_open(&engine, &settings, err));
     TACET_THEN(status, suggest(s, engine, tickets, rounds, err));
     TACET_THEN(status, observe(engine, tickets, rewards, rounds, err));
-    if (has_contexts(s)) { /* one suggestion lies between the last report that counts and the release */
+    if (in_epochs(s)) { /* one suggestion lies between the last report that counts and the release */
         TACET_THEN(status, suggest(s, engine, tickets, 1, err));
     }
     tacet__engine_close(engine);
@@ -212,6 +226,11 @@ static double difference(const double *values) {
     return (values[cell] - values[CELLS + cell]) / sqrt(2);
 }
 
+/* Whichever arm the first ticket had, and nobody else earned: both sums, with the variance of one. */
+static double both(const double *values) {
+    return (values[0] + values[1]) / sqrt(2);
+}
+
 enum { RELEASES = 2000, INTERRUPTED = 2000 };
 
 const tacet__way tacet__way_study = {
@@ -241,7 +260,23 @@ const tacet__way tacet__way_contexts = {
     .ticket = EPOCH_TICKET,
     .in_deviations = true,
     .fold = difference,
-    .choose = choose_contexts,
+    .choose = choose_pure,
+    .prepare = prepare_study,
+    .ask = ask_study,
+};
+
+const tacet__way tacet__way_arms = {
+    .name = "ab-study",
+    .summary = "an epoch of an A/B test in a store, one reward replaced; bound on eps, and tests of the noise's law",
+    .mechanism = "laplace",
+    .most = 1,
+    .law_numbers = 1,
+    .rows = RELEASES / 4,
+    .runs = INTERRUPTED / 4,
+    .ticket = EPOCH_TICKET,
+    .in_deviations = true,
+    .fold = both,
+    .choose = choose_pure,
     .prepare = prepare_study,
     .ask = ask_study,
 };

@@ -47,7 +47,8 @@ struct tacet__way {
     tacet_status (*ask)(tacet__shipment *s, tacet_error *err);
 };
 
-extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_study, tacet__way_contexts, tacet__way_table;
+extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_study, tacet__way_contexts, tacet__way_table,
+    tacet__way_arms;
 
 /* The numbers of a release, or for the bound one of them, and their variance. CORRUPT: of another size. */
 tacet_status tacet__shipment_take(tacet__shipment *s, const tacet_release *release, tacet_error *err);

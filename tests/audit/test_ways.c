@@ -63,8 +63,8 @@ static void reports_as_they_are_pass(void **state) {
 }
 
 static void what_is_interrupted_is_repeated_the_same(void **state) {
-    static const char *const WAYS[] = {"desk", "study",
-                                       "contextual-study"}; /* test_ways_interrupted.c has the others */
+    static const char *const WAYS[] = {"desk", "study", "contextual-study",
+                                       "ab-study"}; /* test_ways_interrupted.c has the others */
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL, NULL, true);
         passes(&r); /* the law's own limits follow from how much was looked at */
@@ -113,9 +113,12 @@ static void what_is_charged_too_little_is_found_out(void **state) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL, "undercharged", false);
         assert_true(r.violated && r.bound.eps_lower > 1);
     }
-    /* An epoch of a study with contexts, each of 100 rounds in a store of its own. */
-    const tacet_audit_shipped_result r = audit_at(1, "contextual-study", NULL, "undercharged", true, 100);
-    assert_true(r.violated && r.bound.eps_lower > 1);
+    /* Epochs of studies, each in a store of its own. */
+    static const char *const EPOCHS[] = {"contextual-study", "ab-study"};
+    for (size_t i = 0; i < sizeof EPOCHS / sizeof *EPOCHS; i++) {
+        const tacet_audit_shipped_result r = audit_at(1, EPOCHS[i], NULL, "undercharged", true, 100);
+        assert_true(r.violated && r.bound.eps_lower > 1);
+    }
 }
 
 /* Of an interrupted study the law is that of the answers its bound is measured on: noise that repeats is seen. */
@@ -131,7 +134,8 @@ static void unknown_ways_and_mechanisms_are_refused(void **state) {
                                            {"device", "duchi"},
                                            {"study", "k-norm"},
                                            {"learn-table", "gaussian"},
-                                           {"contextual-study", "gaussian"}};
+                                           {"contextual-study", "gaussian"},
+                                           {"ab-study", "gaussian"}};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         tacet_audit_shipped_settings s;
         tacet_audit_shipped_result r;

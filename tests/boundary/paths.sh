@@ -37,4 +37,14 @@ for file in $named; do
         [ -f "$root/tests/${test%%.*}/test_${test#*.}.c" ] || { echo "paths: no test $test, of src/$file"; exit 1; }
     done
 done
+# A policy is a default of its own, also where it goes through a file of another one.
+policies=$(sed -n '/tacet__service_kinds\[\]/,/};/p' "$root/src/service/trusted/server.c" | grep -o '&tacet__[a-z_]*' | sed 's/.*__[a-z]*_//')
+[ "$(echo "$policies" | wc -l)" -ge 9 ] || { echo "paths: the policies of the service are not seen: $policies"; exit 1; }
+for policy in $policies; do
+    attacks=$(sed -n "s,^|[^|]*\`$policy\`[^|]* | \([^|]*\) |\$,\1,p" "$page" | tr -d '\`,')
+    [ -n "$attacks" ] || { echo "paths: policy $policy ships, and no target of tacet audit is named for it"; exit 1; }
+    for target in $attacks; do
+        echo "$targets" | grep -qxF "$target" || { echo "paths: tacet audit has no target $target, of policy $policy"; exit 1; }
+    done
+done
 echo "paths: $(echo "$found" | wc -l) files hand something to a draw, each with its test of sensitivity; attacked by tacet audit: all"

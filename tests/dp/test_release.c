@@ -82,6 +82,21 @@ static tacet_status decode_fields(size_t name_size, uint64_t flags, uint64_t gri
     return s;
 }
 
+/* What a release weighs tells how many numbers it has, and nothing of them. */
+TEST(its_size_does_not_depend_on_its_numbers) {
+    const double worlds[][3] = {{0, 0, 0}, {1e300, -1e-300, 0.1}, {-1, 12345.678901234567, 1.0 / 3}};
+    const tacet_receipt r = sample_receipt();
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+        OWN_RELEASE tacet_release *release = NULL;
+        OWN_BLOB tacet_blob blob = {0};
+        assert_ok(tacet__release_mint(&release, &r, worlds[i], 3, NULL));
+        assert_ok(tacet_release_encode(release, &blob, NULL));
+        assert_true(i == 0 || blob.size == size);
+        size = blob.size;
+    }
+}
+
 TEST(damage) {
     tacet_release *release = NULL, *back = NULL;
     const tacet_receipt r = sample_receipt();
