@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,9 @@ def test_a_frame_is_released_and_charged(patients: pd.DataFrame, space: tacet.Sp
     frame = release.to_frame()
     assert len(frame) == len(patients)
     assert release.manifest.eps == 3 and release.manifest.delta == 0 and release.manifest.private
+    for told in (repr(release), release._repr_html_()):  # eps of a move, and of any change, beside each other
+        assert "for one row moved by one unit. The release hides a change of one row by one unit" in told
+        assert re.search(r"any other change within the bounds, .* only at eps = [0-9.]*[1-9]", told)
     ledger = tacet.Ledger(tmp_path / "patients.ledger.db")
     assert ledger.eps == pytest.approx(3) and len(ledger) == 1
     assert "release of 400 records" in str(ledger) and "spent eps 3" in str(ledger)

@@ -124,13 +124,13 @@ static void add_release(json_t *items, const json_t *release, const char *label)
     char eps[TACET__ABOVE], delta[TACET__ABOVE];
     if (json_is_object(release)) {
         (void)json_array_append_new(
-            items, json_pack("{ss so ss}", "label", label, "value",
+            items, json_pack("{ss so ss ss}", "label", label, "value",
                              is_private ? json_sprintf(
                                               "eps %s, delta %s",
                                               tacet__above(eps, json_number_value(json_object_get(release, "eps"))),
                                               tacet__above(delta, json_number_value(json_object_get(release, "delta"))))
                                         : json_string("NOT DIFFERENTIALLY PRIVATE"),
-                             "tone", is_private ? "good" : "bad"));
+                             "tone", is_private ? "good" : "bad", "note", tacet__report_words(release, "claim")));
     }
 }
 

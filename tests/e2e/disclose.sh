@@ -61,6 +61,7 @@ refused "one of" "$tacet" disclose "$work/r" --format registry --facts "$work/ba
 # The label: odds of a pure eps of 1 are e/(1+e).
 "$tacet" disclose "$work/r" --format label >"$work/label" || fail "no label"
 grep -q 'at most 73.2 times in 100' "$work/label" || fail "the odds: $(cat "$work/label")"
+grep -q 'by one unit .* at eps = 1, .* becoming any other, only at eps = [0-9.]*[1-9]\.' "$work/label" || fail "the label has one eps only"
 "$tacet" disclose "$work/r" --format html >"$work/label.html" || fail "no page"
 # The bar is as long as the sentence says; sections are closed.
 said=$(sed -n 's/.*at most \([0-9.]*\) times in 100.*/\1/p' "$work/label.html")

@@ -185,7 +185,7 @@ TEST(test_results) {
         "{\"simulation\":\"central\",\"algorithm\":\"a\",\"trials\":1,\"rounds\":100,\"regret_by_tenth\":[1,2,3,4,5,6,"
         "7,8,9,10],\"regret\":{\"mean\":10}}");
     add(r, "{\"rows\":[3,1,2],\"values\":[2,7.5,1],\"best_row\":1,\"best_value\":7.5,\"release\":{\"private\":true,"
-           "\"eps\":3,\"delta\":1e-5}}");
+           "\"eps\":3,\"delta\":1e-5,\"claim\":\"of one unit, and of any change\"}}");
     add(r, "{\"budget_eps\":3,\"budget_delta\":1e-5,\"eps\":1.5,\"entries\":1,\"list\":[{\"seq\":1,\"what\":\"w\","
            "\"claim\":\"uncovered\"}],\"head\":\"ab\"}");
     add(r,
@@ -211,6 +211,7 @@ TEST(test_results) {
     assert_non_null(strstr(html, "data-column=\"delta\">1.00001e-06</td>"));
     assert_non_null(strstr(html, "inf of 3, at delta = 1e-05")); /* nothing can be said */
     assert_non_null(strstr(html, ">eps 3, delta 1e-05<"));
+    assert_non_null(strstr(html, "of one unit, and of any change"));
     assert_non_null(strstr(html, ">eps 3.00003, delta 1.00001e-05<"));
     assert_non_null(strstr(html, "width:50.00%"));
     assert_non_null(strstr(html, "<td class=\"bad\" data-column=\"protection\">uncovered</td>"));

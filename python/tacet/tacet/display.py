@@ -25,13 +25,14 @@ def up(value: float, digits: int = 6) -> str:
     return nearest if float(nearest) >= value else f"{float(above):.{digits}g}"
 
 
-def guarantee(claim: Any) -> str:
-    """What a release or a model promises, and to whom: one row, or one person with all of their rows."""
-    said = f"eps = {up(claim.eps)}, delta = {up(claim.delta)} for one row"
+def guarantee(claim: Any, moved: str = "") -> str:
+    """What a release or a model promises, and to whom: one row, or one person with all of their rows; `moved`: of which
+    changes."""
+    said = f"eps = {up(claim.eps)}, delta = {up(claim.delta)} for one row{moved}"
     if claim.person is None:
         return said
     rows, eps, delta = claim.person
-    return f"{said}, eps = {up(eps)}, delta = {up(delta)} for one person, who has at most {rows} row{'s' * (rows > 1)}"
+    return f"{said}, eps = {up(eps)}, delta = {up(delta)} for one person, who has at most {rows} row{'s' * (rows > 1)}{', each' * bool(moved)}{moved}"
 
 
 def columns(head: Sequence[str], rows: Iterable[Sequence[Any]], most: int = 36) -> str:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+MOVED = " moved by one unit"  # of which eps is: any other change costs more
+
+
 class Manifest:
     """What a release says of itself: mechanism, guarantee, noise, and what is protected, in words.
 
@@ -69,10 +72,13 @@ class Manifest:
                 frame[name] = frame[name].where(frame.pop(flag) == "no")
         return frame
 
+    def _said(self) -> str:
+        return f"{guarantee(self, MOVED)}. {self.claim}" if self.private else "NOT DIFFERENTIALLY PRIVATE"
+
     def _facts(self) -> list[tuple[str, str]]:
         return [
             ("mechanism", self.fields["mechanism"]),
-            ("guarantee", f"{guarantee(self)}. {self.claim}" if self.private else "NOT DIFFERENTIALLY PRIVATE"),
+            ("guarantee", self._said()),
             ("rows", str(self.rows)),
             ("questions", str(self.queries)),
             ("noise", self.noise),
@@ -81,8 +87,7 @@ class Manifest:
         ]  # fmt: skip
 
     def __repr__(self) -> str:
-        said = f"{guarantee(self)}. {self.claim}" if self.private else "NOT DIFFERENTIALLY PRIVATE"
-        return f"Manifest({self.rows} rows, {said})"
+        return f"Manifest({self.rows} rows, {self._said()})"
 
     def _repr_html_(self) -> str:
         return table(["release", ""], self._facts())

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._native import Handle, interruptible
 from tacet._table import Packed, columns_of, is_missing, refuse_missing
-from tacet.display import guarantee
 from tacet.errors import Error, InvalidValue, StateError, Unsupported
 from tacet.ledger import Ledger
 from tacet.modeler import Manifest
@@ -191,7 +190,7 @@ def curate(
         lib.tacet_manifest_clear(manifest)
     warn_few(few)
     made = Release(out)
-    _log.info("released %d rows into %s: %s", made.manifest.rows, out, guarantee(made.manifest))
+    _log.info("released %d rows into %s: %s", made.manifest.rows, out, made.manifest.claim)
     return made
 
 
