@@ -19,6 +19,8 @@ typedef struct tacet__tally_sums {
 /* All of them, with Laplace noise: pure eps. */
 tacet_status tacet__tally_release(tacet_release **out, const tacet__tally_sums *sums, const tacet_ask *ask,
                                   tacet_error *err);
+/* Whether noise can be drawn for sums like these, before a ledger is made for them; `raw` is not looked at. */
+tacet_status tacet__tally_check(const tacet__tally_sums *sums, tacet_error *err);
 /* The number of one that is large, by permute-and-flip: pure eps. */
 tacet_status tacet__tally_choose(tacet_release **out, const tacet__tally_sums *sums, const tacet_ask *ask,
                                  tacet_error *err);

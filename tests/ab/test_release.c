@@ -150,6 +150,7 @@ TEST(a_row_of_money_is_in_one_part) {
     tacet_ab_model *model = released(rows, N, 5000, 1, 3);
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
     assert_int_equal(f->receipt_count, 2);
+    assert_false(f->is_private);
     assert_true(f->receipts[0].sensitivity >= 2 && f->receipts[0].sensitivity < 2.01 && f->receipts[0].eps == 1);
     assert_true(f->top < 80 && f->top >= 19); /* nobody spends more than 40 */
     assert_true(f->table_rows > N * 88 / 100 && f->table_rows < N * 96 / 100);
@@ -175,6 +176,52 @@ TEST(a_row_of_money_is_in_one_part) {
     }
     assert_true(moved_table >= 30 && moved_none >= 1);
     tacet_ab_model_free(model);
+}
+
+/* Its two parts are of other rows: through a ledger they cost what one does. A reward beyond the range is at the last
+ * knot, and at nothing behind it. */
+TEST(money_is_charged_once) {
+    enum { N = 3000 };
+    static double rows[N * WIDTH];
+    tacet_space space = make_space();
+    const tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .hi = 5000, .eps = 1};
+    const tacet_ab_stage law = {.pass = TACET_AB_LAW, .rows = N, .top = 5000, .key = {1}};
+    char path[4200];
+    const char *folder = test_mkdir();
+    const tacet_contextual_entry entry = {.ledger = path, .ticket = "t", .to_whom = "w"};
+    tacet_ledger_settings settings;
+    tacet_ledger_totals totals;
+    tacet_ledger *ledger = NULL;
+    tacet_ab_log *log = NULL;
+    tacet_ab_model *model = NULL;
+    tacet_tally *tally = NULL;
+    double sum = 0;
+    (void)state;
+    draw_rows(rows, N, 40, 7);
+    for (size_t i = 0; i < N; i += 2) {
+        rows[i * WIDTH + 2] = 6000;
+    }
+    assert_ok(tacet_ab_part_tally(&tally, &q, &law, rows, N, 0, NULL));
+    for (size_t i = 0; i < TACET_AB_KNOTS; i++) {
+        sum += tacet_tally_number(tally, i);
+    }
+    assert_true(sum > 0 && sum == tacet_tally_number(tally, TACET_AB_KNOTS));
+    tacet_tally_free(tally);
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+    assert_ok(tacet_ab_log_open_rows(&log, rows, N, &q, NULL));
+    assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
+    tacet_ab_model_free(model);
+    tacet_ab_log_free(log);
+    tacet_ledger_settings_defaults(&settings);
+    settings.use_stored = true;
+    settings.create = false;
+    assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_int_equal(totals.entries, 2);
+    assert_true(totals.eps == 1);
+    tacet_ledger_close(ledger);
+    tacet_space_clear(&space);
+    test_rmdir(folder);
 }
 
 /* Where to cut: a law with rewards of 0, 30 and 60 only has nothing above 64. */
@@ -207,6 +254,12 @@ TEST(a_ticket_is_answered_once_and_charged_once) {
     draw_rows(rows, 1000, 1, 8);
     OWN_TEXT char *ledger = test_text("%s/ledger.db", folder);
     tacet_contextual_entry entry = {.ledger = ledger, .ticket = "t", .to_whom = "w"};
+    tacet_ab_question far = q; /* an eps of which there is no noise is no table's budget */
+    far.eps = 1e12;
+    assert_ok(tacet_ab_log_open_rows(&log, rows, 1000, &far, NULL));
+    assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_INVALID);
+    assert_int_equal(access(ledger, F_OK), -1);
+    tacet_ab_log_free(log);
     assert_ok(tacet_ab_log_open_rows(&log, rows, 1000, &q, NULL));
     assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
     assert_ok(tacet_ab_log_release(log, &again, &entry, NULL));
@@ -268,6 +321,10 @@ TEST(logs_that_do_not_fit_are_refused_by_name) {
     rows[2] = NAN;
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_PARSE);
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 0, &q, NULL), TACET_STATE);
+    /* Whose rows they are, said in the way of a file, is not passed over. */
+    rows[2] = 1;
+    q.person = "who";
+    assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_INVALID);
 }
 
 TEST(a_model_reads_back_and_refuses_what_is_not_its_own) {

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 #include "ab/trusted/study.h"
+#include <sodium.h>
 #include <tacet/core/simrng.h>
+#include <tacet/tally/trusted/tally.h>
 
 typedef struct world {
     tacet_noise *noise;
@@ -302,6 +304,58 @@ TEST(test_epochs_end) {
         assert_status(status, ended ? TACET_STATE : TACET_OK);
     }
     assert_true(ended);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+/* Number `at` of a named array of a saved state. */
+static unsigned char *place_in(const tacet_blob *saved, const char *name, size_t at) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i + length < saved->size; i++) {
+        if (memcmp(saved->data + i, name, length) == 0) {
+            return saved->data + i + length + 8 * (at + 1); /* after its name and length */
+        }
+    }
+    return NULL;
+}
+
+/* What no study of these settings can have come to, and what is of another eps, is not gone on with. */
+TEST(test_forged_states_are_refused) {
+    enum { HASH = 32 };
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } FORGED[] = {{"now", 11 * (uint64_t)TACET_TALLY_ONE}, /* more than ten tickets give */
+                  {"tickets", 0},                          /* fewer than were suggested */
+                  {"size", 3}};                            /* an epoch that should have ended */
+    world w;
+    tacet_blob saved;
+    tacet_policy *other = NULL;
+    (void)state;
+    world_init(&w, 2, 400, 100, 1);
+    w.noise = test_noise(8, 1);
+    tacet_blob_init(&saved);
+    tacet_policy *policy = make(&w);
+    for (size_t i = 0; i < 10; i++) {
+        (void)next(policy);
+    }
+    assert_ok(tacet_policy_save(policy, &saved, NULL));
+    w.s.eps = 2;
+    other = make(&w);
+    assert_status(tacet_policy_load(other, saved.data, saved.size, NULL), TACET_CORRUPT);
+    for (size_t k = 0; k < sizeof FORGED / sizeof *FORGED; k++) {
+        unsigned char kept[8], *at = place_in(&saved, FORGED[k].name, 0);
+        assert_non_null(at);
+        memcpy(kept, at, sizeof kept);
+        memcpy(at, &FORGED[k].value, sizeof FORGED[k].value);
+        (void)crypto_generichash(saved.data + saved.size - HASH, HASH, saved.data, saved.size - HASH, NULL, 0);
+        assert_status(tacet_policy_load(policy, saved.data, saved.size, NULL), TACET_CORRUPT);
+        memcpy(at, kept, sizeof kept);
+    }
+    (void)crypto_generichash(saved.data + saved.size - HASH, HASH, saved.data, saved.size - HASH, NULL, 0);
+    assert_ok(tacet_policy_load(policy, saved.data, saved.size, NULL));
+    tacet_blob_clear(&saved);
+    tacet_policy_free(other);
     tacet_policy_free(policy);
     tacet_noise_close(w.noise);
 }

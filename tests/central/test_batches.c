@@ -273,6 +273,57 @@ TEST(an_old_state_repeats_or_is_refused) {
     close_books(&b);
 }
 
+/* Where l2 noise is smaller than Gaussian but costs a record more, without a delta, than a study says, it is not taken;
+ * and rounding what is added to a batch is charged, number by number where distances are. */
+TEST(no_record_costs_more_than_is_told) {
+    enum { K = 10 };
+    const double zeros[K] = {0};
+    tacet__batch_terms terms = {
+        .eps = 1, .delta = 0.01, .sensitivity = 1, .longest = 100, .few = true, .proof = "src/central/README.md"};
+    double most = 0;
+    for (size_t l1 = 0; l1 < 2; l1++) {
+        tacet__batch_gate *gate = NULL;
+        terms.l1 = l1 == 1;
+        assert_ok(tacet__batch_gate_create(&gate, &terms, NULL));
+        for (size_t k = 1; k <= K; k++) {
+            const tacet_ask ask = {.noise = test_noise(k, 1), .ticket = "t", .what = "sums", .to_whom = "all"};
+            tacet_release *release = NULL;
+            double var = 0;
+            assert_ok(tacet__batch_gate_run(gate, &release, &var, &ask, k, "each", zeros, k, NULL));
+            const tacet_receipt *r = tacet_release_receipt(release);
+            const double pure = strcmp(r->mechanism, "gaussian") != 0 ? r->sensitivity / r->scale : 0;
+            const double grid = ldexp(1, r->grid_exponent), number = l1 == 1 ? (double)k : sqrt((double)k);
+            most = fmax(most, pure);
+            assert_true(pure <= tacet__batch_gate_pure(gate));
+            assert_true(r->sensitivity >= 1 + number * (TACET__BATCH_QUANTUM + grid));
+            tacet_release_free(release);
+            tacet_noise_close(ask.noise);
+        }
+        tacet__batch_gate_free(gate);
+    }
+    assert_true(most > terms.eps); /* so that the bound on it says something */
+}
+
+/* A state is of its own study, and of its own kind of noise. */
+TEST(a_state_of_another_study_is_refused) {
+    books b = open_books(0.1, TACET_ACCOUNTING_BASIC);
+    const tacet_central_settings s = settings_for_tests();
+    tacet_policy *policy = NULL, *other = NULL;
+    tacet_blob saved;
+    tacet_blob_init(&saved);
+    assert_ok(tacet_central_create(&policy, map, &s, &b.ask, NULL));
+    assert_ok(tacet_policy_save(policy, &saved, NULL));
+    b.ask.ticket = "other";
+    assert_status(tacet_central_restore(&other, map, &s, &b.ask, saved.data, saved.size, NULL), TACET_CORRUPT);
+    tacet_ask seeded = {.noise = test_noise(1, 1), .ticket = "study", .what = "a bandit", .to_whom = "all users"};
+    assert_status(tacet_central_restore(&other, map, &s, &seeded, saved.data, saved.size, NULL), TACET_CORRUPT);
+    assert_null(other);
+    tacet_noise_close(seeded.noise);
+    tacet_policy_free(policy);
+    tacet_blob_clear(&saved);
+    close_books(&b);
+}
+
 /* With little noise a few batches find where the reward is high. */
 TEST(it_learns) {
     tacet_central_settings s = settings_for_tests();

@@ -250,13 +250,34 @@ TEST(a_round_is_released_once) {
         assert_ok(tacet_policy_observe(policy, t, 0.5, NULL));
     }
     const double value = tacet__direct_released(policy, 1);
+    /* What is released is kept by nobody: a reward like no other is in a state that waits, and not in the next. */
+    const double mine = 0.625;
+    for (size_t released = 0; released < 2; released++) {
+        tacet_blob now;
+        bool found = false;
+        tacet_blob_init(&now);
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        assert_ok(tacet_policy_observe(policy, got.ticket, released == 0 ? mine : 0.5, NULL));
+        assert_ok(tacet_policy_save(policy, &now, NULL));
+        for (size_t i = 0; i + sizeof mine <= now.size; i++) {
+            found = found || memcmp((const char *)now.data + i, &mine, sizeof mine) == 0;
+        }
+        assert_true(found == (released == 0));
+        tacet_blob_clear(&now);
+    }
     tacet_ledger_totals totals;
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
-    assert_int_equal(totals.entries, 5);
+    assert_int_equal(totals.entries, 7);
     assert_true(totals.eps >= 2 && totals.eps < 2.01 && totals.delta == 0);
     tacet_guarantee g;
     tacet_policy_guarantee(policy, &g);
     assert_true(g.proven && g.eps == 2 && g.delta == 0 && g.pure_eps == 2);
+    tacet_central_direct_settings visits = s; /* a round costs the same when others are released with it */
+    visits.each = 2;
+    assert_ok(tacet_central_direct_policy(&old, &all, &visits, &ask, NULL));
+    tacet_policy_guarantee(old, &g);
+    assert_true(g.eps == 2 && g.pure_eps == 2);
+    tacet_policy_free(old);
     assert_ok(tacet_central_direct_policy(&old, &all, &s, &ask, NULL));
     assert_ok(tacet_policy_load(old, saved.data, saved.size, NULL));
     assert_ok(tacet_policy_observe(old, 1, 0, NULL)); /* another reward this time */

@@ -112,4 +112,14 @@ TEST(a_release_is_charged_for_all_rows_of_a_person) {
     assert_ok(tacet_mechanism_run(mechanism, &release, &ask, bounded, NULL));
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_true(totals.spent >= 2.5 && totals.spent < 2.5 * 1.000001);
+    /* One draw hides them all: a Gaussian's curve is ten times as far, and not the root of it. */
+    OWN_TEXT char *beside = test_text("%s/curves", folder);
+    OWN_LEDGER tacet_ledger *curves = test_ledger(beside, TACET_ACCOUNTING_GAUSSIAN, 5);
+    OWN_MECHANISM tacet_mechanism *normal = test_mechanism(TACET_MECHANISM_GAUSSIAN, bound, &replace, 0.25, 1e-5);
+    OWN_RELEASE tacet_release *other = NULL;
+    const tacet_ask group = {.ledger = curves, .ticket = "t", .what = "w", .to_whom = "x", .rows_each = 10};
+    const double mu = tacet_mechanism_sensitivity(normal) / tacet_mechanism_scale(normal);
+    assert_ok(tacet_mechanism_run(normal, &other, &group, bounded, NULL));
+    assert_ok(tacet_ledger_total(curves, &totals, NULL));
+    assert_true(totals.spent >= 10 * mu && totals.spent < 10 * mu * 1.000001);
 }

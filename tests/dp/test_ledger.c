@@ -278,6 +278,20 @@ TEST(test_groups) {
     assert_status(reserve(f, "again 7 again", c), TACET_BUDGET);
 }
 
+/* Where a name ends is part of it: "ab" and "c" are not "a" and "bc". */
+TEST(test_names_of_groups) {
+    fixture *f = *state;
+    reopen(f);
+    tacet_charge c = pure(0.25);
+    c.group = "ab";
+    c.part = "c";
+    assert_ok(reserve(f, "one", c));
+    c.group = "a";
+    c.part = "bc";
+    assert_ok(reserve(f, "other", c));
+    assert_close(totals(f).spent, 0.5, 1e-15);
+}
+
 TEST(test_disclose) {
     fixture *f = *state;
     f->settings.uncovered_most = 2;

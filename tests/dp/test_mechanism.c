@@ -350,6 +350,12 @@ TEST(refusals) {
         m = NULL;
     }
     assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 1, 1, NULL), TACET_INVALID);
+    /* noise that could not be drawn is not charged first */
+    assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_KNORM, bound, &REPLACE, 1e-9, 0, NULL), TACET_INVALID);
+    assert_null(m);
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_KNORM, bound, &REPLACE, 1e-6, 0, NULL));
+    tacet_mechanism_free(m);
+    m = NULL;
     /* too wide a box for so small a move */
     const tacet_neighbours tiny = {TACET_RELATION_MOVE, 1e-40};
     assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &tiny, 1, 1e-5, NULL), TACET_INVALID);

@@ -5,6 +5,8 @@
 #include "support/test.h"
 
 #include "dp/mechanisms/table.h"
+#include "dp/noise/mint.h"
+#include "dp/noise/noise_state.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -94,6 +96,32 @@ TEST(order_and_calls_do_not_matter) {
             end(&w);
         }
     }
+}
+
+/* Levels are drawn from keys that no numbers are drawn from, one for each row. */
+TEST(levels_have_keys_of_their_own) {
+    enum { NUMBERS = 2, LEVELS = 2, PART_LEVELS = 1, WORDS = 28, MANY = 300 };
+    static const size_t COUNTS[LEVELS] = {5, 1000};
+    const unsigned char key[TACET_MINT_BYTES] = {3};
+    const double raw[LEVELS] = {0};
+    static double out[MANY * (NUMBERS + LEVELS)];
+    OWN_BOUND tacet_bound *bound = test_range(NUMBERS, -1, 1);
+    OWN_MECHANISM tacet_mechanism *m = test_mechanism(TACET_MECHANISM_KNORM, bound, &MOVE, 0.1, 0);
+    OWN_RAW tacet_raw *zeros = NULL;
+    tacet_table *table = NULL;
+    (void)state;
+    assert_ok(tacet_mechanism_add_levels(m, COUNTS, LEVELS, NULL));
+    assert_ok(tacet_raw_create(&zeros, MANY * (NUMBERS + LEVELS), NULL));
+    assert_ok(tacet_table_borrow(&table, m, key, 0, MANY, NULL));
+    assert_ok(tacet_table_rows(table, out, zeros, 0, MANY, NULL));
+    for (size_t r = 0; r < MANY; r++) {
+        double levels[LEVELS];
+        tacet_noise noise;
+        tacet__noise_at(&noise, key, PART_LEVELS, r, WORDS);
+        assert_ok(tacet__mechanism_draw_levels(m, &noise, levels, raw, 1, NULL));
+        assert_memory_equal(levels, out + MANY * NUMBERS + r * LEVELS, sizeof levels);
+    }
+    tacet_table_free(table);
 }
 
 typedef struct job {

@@ -95,9 +95,12 @@ curate 0 l --data t.csv --ledger l.db --new-budget test --person who --rows-per-
 
 # The desk answers for the rows that were released, and measured values of a person's rows add up too.
 values= curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --range 0:100
+grep -q 'measured values: each randomised with eps 0.5' said || fail "measured values are not randomised: $(cat said)"
 [ "$(field desk/manifest.json rows)" = 43 ] || fail "two rows each: $(field desk/manifest.json rows)"
 
-# What is wrong is said, and nothing is made.
+# What is wrong is said, and nothing is made. To go on with a warning is not to let measured values leave as they are.
+values= curate 2 bad --data t.csv --ledger no.db --yes
+grep -q 'say what becomes of measured values' err || fail "measured values left without a word: $(cat err)"
 curate 2 bad --data t.csv --ledger no.db --person who
 curate 2 bad --data t.csv --ledger no.db --rows-per-person 2
 curate 1 bad --data t.csv --ledger no.db --person whom --rows-per-person 2
@@ -124,6 +127,8 @@ learn 0 two.json --data log.csv --ledger lt.db --new-budget test --person who --
 grep -q 'for those of a person, who has at most 2 rows, eps = 2' said || fail "the claim: $(cat said)"
 [ "$(field two.json person.rows)" = 2 ] && [ "$(field two.json person.eps)" = 2.0 ] || fail "the model's claim"
 [ "$(field two.json rows)" = "$(($(wc -l <two.csv) - 1))" ] || fail "rows that were learnt from"
+learn 0 one.json --data log.csv --seed 3 --person who --rows-per-person 1
+[ "$(field one.json rows)" = "$(awk -F, 'NR > 1 { n[$1] } END { print length(n) }' log.csv)" ] || fail "not one row of each person"
 learn 0 seeded1.json --data log.csv --seed 3 --person who --rows-per-person 2
 learn 0 seeded2.json --data two.csv --seed 3
 python3 - <<'PY' || fail "not the first two rows of each person"

@@ -31,6 +31,9 @@ expect 0 tune --dry-run --json
 [ "$(number strength)" = 640.0 ] || [ "$(number strength)" = 640 ] || fail "the preview does not count searched records"
 grep -q '"settings": *17' out || fail "the preview's rounds"
 [ ! -e tune.state ] && [ ! -e tune.ledger.db ] || fail "a preview leaves something"
+margin=$(number margin)
+expect 0 tune --dry-run --json --range -1:0
+[ "$(number margin)" = "$margin" ] || fail "the range of losses is another one: $(number margin), not $margin"
 expect 0 tune --dry-run --kept 0
 grep -q '^round 1: ' out || fail "no rounds in a preview without a score"
 expect 2 tune
@@ -113,7 +116,12 @@ expect 1 tune --evaluate './missing' --state b --ledger b.db
 grep -q 'cannot be run' err || fail "a missing program"
 expect 0 "$bin/tacet" ledger show --ledger b.db --json
 [ "$(number entries)" = 0 ] || fail "a missing program is charged"
-expect 0 tune --evaluate 'exit 1' --state c --ledger c.db --evaluations 4
+expect 0 tune --evaluate 'exit 1' --state c --ledger c.db --evaluations 4 --eps 0.5
+expect 0 "$bin/tacet" ledger show --ledger c.db --json
+[ "$(number budget_eps)" = 0.5 ] || fail "the budget is not that of the run: $(number budget_eps)"
+# What a program printed before it failed is not among the values of its second try.
+# shellcheck disable=SC2016 # for the program's shell
+expect 0 tune --evaluate '[ -e flaky ] || { echo 1; : >flaky; exit 1; }; ./score.sh' --state g --ledger g.db --evaluations 2
 expect 0 tune --evaluate 'sleep 5' --state d --ledger d.db --evaluations 2 --timeout 0.2 --kept 0 --json
 grep -q '"winners":' out || fail "no winners without a score"
 ! grep -q score out || fail "a score without kept records"

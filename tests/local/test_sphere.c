@@ -219,6 +219,9 @@ TEST(a_ticket_is_answered_once) {
     assert_int_equal(tacet_statistics_report(card, ldp, &forgetful, &first, "t", 1, x, 0.5, NULL), TACET_INVALID);
     assert_int_equal(tacet_statistics_report(card, ldp, &careless, &first, "t", 1, x, 0.5, NULL), TACET_INVALID);
     assert_int_equal(tacet_statistics_report(card, ldp, &store, &first, "t", 1, x, NAN, NULL), TACET_INVALID);
+    tacet_ldp wider = *ldp;
+    wider.hi += 1;
+    assert_int_equal(tacet_statistics_report(card, &wider, &store, &again, "t", 1, x, 0.5, NULL), TACET_CONFLICT);
     assert_false(m.reserved);
     assert_ok(tacet_statistics_report(card, ldp, &store, &first, "t", 1, x, 0.5, NULL));
     assert_true(tacet_ldp_possible(ldp, first.report));

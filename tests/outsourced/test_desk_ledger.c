@@ -106,6 +106,52 @@ TEST(test_shared_ledger) {
     assert_status(refused(f->other, "a", 3), TACET_CONFLICT);
 }
 
+/* Of each person the first two rows were released. Rows are numbered as they are there, for a column and for a command,
+ * and an answer costs what two rows do. */
+TEST(rows_of_persons_are_those_of_the_release) {
+    fixture *f = *state;
+    static tacet_space_column COLUMN = TEST_REAL("x", 0, 100, 5);
+    const tacet_space space = {&COLUMN, 1};
+    static char data[PATH_BYTES + 16], ledger[PATH_BYTES + 16], folder[PATH_BYTES + 16]; /* the fixture has them */
+    tacet_ldp ldp;
+    tacet_curate_settings s;
+    tacet_manifest m;
+    tacet_ledger_totals before, after;
+    (void)snprintf(data, sizeof data, "%s/persons.csv", f->folder);
+    test_write(data, "who,x,y\na,1,10\na,2,20\na,3,30\nb,4,40\nc,5,50\n");
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 0.5, 0, 100, NULL));
+    tacet_curate_defaults(&s);
+    s.data = f->settings.data = data;
+    s.space = &space;
+    s.eps = 1;
+    s.mechanism = TACET_CURATE_LAPLACE;
+    s.delta = 0;
+    s.person = "who";
+    s.rows_per_person = 2;
+    s.new_budget = "another test";
+    s.folder = f->settings.folder = folder;
+    s.ledger = f->settings.ledger = ledger;
+    for (int k = 0; k < 3; k++) {
+        (void)snprintf(folder, sizeof folder, "%s/persons%d", f->folder, k);
+        (void)snprintf(ledger, sizeof ledger, "%s/persons%d.db", f->folder, k);
+        s.outputs_private = k == 2;
+        s.outputs = ldp;
+        assert_ok(tacet_curate_run(&m, &s, NULL));
+        assert_int_equal(m.rows, 4);
+        tacet_manifest_clear(&m);
+        f->settings.values = k == 1 ? NULL : "y";
+        f->settings.evaluate = k == 1 ? "tail -n 1 | cut -d, -f3" : NULL;
+        open_desk(f, &f->desk);
+        assert_ok(tacet_desk_total(f->desk, &before, NULL));
+        const double value = ask(f->desk, "a", 2);
+        assert_ok(tacet_desk_total(f->desk, &after, NULL));
+        assert_true(k == 2 || value == 40);
+        assert_close(after.eps - before.eps, k == 2 ? 2 * ldp.eps : 0, 1e-9);
+        tacet_desk_close(f->desk);
+        f->desk = NULL;
+    }
+}
+
 /* The release's own ledger, or none: an older copy, or another table's, would not know what the release has spent. */
 TEST(test_other_ledger) {
     fixture *f = *state;

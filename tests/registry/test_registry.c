@@ -42,11 +42,12 @@ static int teardown(void **test) {
     return 0;
 }
 
-static tacet_status enter(const char *ledger, tacet_error *err) {
-    static const double ROWS[] = {1, 2, 3, 4, 5, 6, 7, 8};
+/* Releases `count` rows from row `from` on. */
+static tacet_status enter_rows(const char *ledger, size_t from, size_t count, tacet_error *err) {
+    static const double ROWS[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     static const char *const NAMES[] = {"a", "b"};
     const tacet__registry_release release = {
-        .rows = {.numbers = ROWS, .width = 2, .count = 4, .names = NAMES, .columns = 2},
+        .rows = {.numbers = ROWS + 2 * from, .width = 2, .count = count, .names = NAMES, .columns = 2},
         .ledger = ledger,
         .what = "rows",
         .ticket = "t"};
@@ -58,6 +59,19 @@ static tacet_status enter(const char *ledger, tacet_error *err) {
     assert_true((book != NULL) == (status == TACET_OK));
     tacet_ledger_close(book);
     return status;
+}
+
+static tacet_status enter(const char *ledger, tacet_error *err) {
+    return enter_rows(ledger, 0, 4, err);
+}
+
+/* Two tables, each with a ledger of its own, glued together: neither ledger has what the other's rows have spent. */
+TEST(a_table_of_two_is_charged_to_neither) {
+    assert_ok(enter_rows(first, 0, 4, NULL));
+    assert_ok(enter_rows(second, 4, 4, NULL));
+    assert_status(enter_rows(first, 0, 8, NULL), TACET_BUDGET);
+    assert_status(enter_rows(second, 0, 8, NULL), TACET_BUDGET);
+    assert_ok(enter_rows(first, 0, 4, NULL));
 }
 
 TEST(one_table_has_one_budget) {

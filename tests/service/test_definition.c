@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "local/open/internal.h"
+#include "service/open/study/person.h"
 #include "service/open/study/policies.h"
 
 #include <math.h>
@@ -36,6 +37,15 @@ TEST(test_defaults) {
     assert_int_equal(d.count, 0);
     assert_int_equal(d.set_size, 5);
     assert_close(d.upper[1], 2, 0);
+    assert_true(d.round_eps == 1);
+    tacet__definition_clear(&d);
+    /* A round costs so little that a person's four cost what the budget says, were they in one release. */
+    char text[sizeof CENTRAL + 32];
+    (void)snprintf(text, sizeof text, "%.*s,\"person_rounds\":4}}", (int)sizeof CENTRAL - 3, CENTRAL);
+    assert_ok(tacet__definition_decode(&d, text, strlen(text), NULL));
+    assert_int_equal(d.person_rounds, 4);
+    assert_true(tacet__eps_of_rounds(d.round_eps, d.delta, 4) <= 1 + 1e-6);
+    assert_true(tacet__eps_of_rounds(d.round_eps, d.delta, 4) > 0.999);
     tacet__definition_clear(&d);
 }
 

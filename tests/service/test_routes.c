@@ -239,6 +239,11 @@ TEST(test_paths_and_tokens) {
     expect(403, "GET", "/v1/studies/toys", other, "", "another study");
     /* Whether a study exists is not told to a token of another one. */
     expect(403, "GET", "/v1/studies/nosuch", other, "", "another study");
+    /* An owner of one study makes tokens of it alone, and ends no other's. */
+    expect(403, "POST", "/v1/tokens", other, "{\"role\":\"device\",\"study\":\"toys\"}", "one study");
+    expect(403, "POST", "/v1/tokens", other, "{\"role\":\"owner\"}", "one study");
+    expect(404, "DELETE", "/v1/tokens/2", other, "", "no token of this number");
+    expect(200, "GET", "/v1/studies/toys", device, "", NULL);
     static const char *const WAITS[] = {"wait=", "wait=soon", "wait=-1", "wait=61", "wait=nan", "wait=inf", "wait=1s"};
     for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
         assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", WAITS[i], device, "", 0, NULL), 400);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static tacet_error err;
@@ -528,6 +529,18 @@ TEST(test_tokens) {
     assert_ok(tacet__studies_drop_token(s, token.id, NULL));
     assert_status(tacet__studies_drop_token(s, token.id, NULL), TACET_NOT_FOUND);
     assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);
+    /* A token ends when it was said to: a grace never puts that off, and what has ended is not renewed. */
+    const uint64_t now = (uint64_t)time(NULL);
+    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, NULL, "ended", now, 0, 0, NULL));
+    assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);
+    assert_status(tacet__studies_renew_token(s, other, 3, 0, 0, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, NULL, "ends", now + 500, 0, 0, NULL));
+    assert_ok(tacet__studies_check_token(s, &token, text, NULL));
+    assert_ok(tacet__studies_renew_token(s, other, token.id, now + 900, now + 700, NULL));
+    assert_ok(tacet__studies_check_token(s, &token, text, NULL));
+    assert_true(token.expires == now + 500);
+    assert_ok(tacet__studies_check_token(s, &token, other, NULL));
+    assert_true(token.expires == now + 900);
     assert_status(tacet__studies_add_token(s, text, (tacet__token_role)4, NULL, NULL, 0, 0, 0, NULL), TACET_INVALID);
     assert_status(tacet__studies_add_token(s, text, TACET__TOKEN_OWNER, NULL,
                                            "a label that is longer than the sixty-four bytes that are given to labels",

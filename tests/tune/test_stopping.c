@@ -135,6 +135,29 @@ TEST(a_restart_draws_nothing_again) {
     }
 }
 
+/* Runs are of one reservation: under that of another ledger the same file is of other runs. */
+TEST(a_state_is_of_its_reservation) {
+    char first[256], second[256], path[512];
+    tacet_space space;
+    tacet_stopping *stopping = NULL;
+    (void)state;
+    world_space(&space);
+    const tacet_stopping_settings s = settings_of(&space);
+    (void)snprintf(first, sizeof first, "%s", test_mkdir());
+    (void)snprintf(second, sizeof second, "%s", test_mkdir());
+    (void)snprintf(path, sizeof path, "%s/state", first);
+    for (int k = 0; k < 2; k++) {
+        tacet_ledger *ledger = open_ledger(k == 0 ? first : second, 2);
+        const tacet_tune_ask ask = {.ledger = ledger, .state = path, .ticket = "private"};
+        assert_status(tacet_stopping_open(&stopping, &s, &ask, NULL), k == 0 ? TACET_OK : TACET_CONFLICT);
+        tacet_stopping_close(stopping);
+        tacet_ledger_close(ledger);
+    }
+    test_rmdir(first);
+    test_rmdir(second);
+    tacet_space_clear(&space);
+}
+
 /* An entry that no run writes: of a run that there is not, too short, of one that was told. */
 TEST(a_forged_state_is_refused) {
     static const double SCORE = 0.5;

@@ -7,8 +7,18 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <tacet/tally/trusted/tally.h>
 #include <unistd.h>
+
+static int syncs;
+
+#pragma GCC visibility push(default)
+int fsync(int fd) {
+    syncs++;
+    return (int)syscall(SYS_fsync, fd);
+}
+#pragma GCC visibility pop
 
 TEST(the_plan_follows_the_table) {
     const struct {
@@ -202,6 +212,14 @@ TEST(a_run_is_resumed_anywhere) {
     struct stat about;
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
+    /* Whoever gave the state to others: going on takes it back. */
+    assert_int_equal(chmod(path, 0644), 0);
+    tacet_tune *once_more = NULL;
+    assert_ok(
+        tacet_tune_open(&once_more, &s, &(tacet_tune_ask){.ledger = ledger, .state = path, .ticket = "model"}, NULL));
+    tacet_tune_close(once_more);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
     /* There is nothing left for another run, which is told so before it evaluates anything. */
     tacet_tune *tune = NULL;
     const tacet_tune_ask again = {.ledger = ledger, .ticket = "another"};
@@ -246,7 +264,9 @@ TEST(a_state_belongs_to_its_settings) {
     size_t told = 0;
     tacet_tune_ask ask = {.noise = test_noise(1, 1), .state = path};
     assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+    const int before = syncs;
     assert_false(world_run(tune, N, 5, &told));
+    assert_int_equal(syncs, before + 5); /* what was told is durable when that returns */
     assert_status(tacet_tune_open(&other, &s, &ask, NULL), TACET_BUSY);
     tacet_tune_close(tune);
     for (int k = 0; k < 9; k++) {
@@ -284,6 +304,91 @@ TEST(a_state_belongs_to_its_settings) {
     }
     (void)close(file);
     tacet_noise_close(ask.noise);
+    tacet_space_clear(&space);
+    test_rmdir(folder);
+}
+
+/* Evaluates until nothing is left, or something is refused; *best: the largest mean that was told. */
+static tacet_status run_on(tacet_tune *tune, size_t n, size_t most, double *best) {
+    double *values = calloc(n, sizeof *values);
+    tacet_status status = TACET_OK;
+    for (size_t k = 0; k < most && status == TACET_OK; k++) {
+        size_t number = 0;
+        double record[WORLD_COLUMNS];
+        status = tacet_tune_next(tune, &number, record, NULL);
+        if (status != TACET_OK || number == TACET_TUNE_NONE) {
+            break;
+        }
+        world_values(values, n, record);
+        status = tacet_tune_tell(tune, number, values, n, NULL);
+        *best = fmax(*best, world_mean(record));
+    }
+    free(values);
+    return status;
+}
+
+/* Who is kept and who is searched follows from the seed: of another one the records that a ticket has spent would be
+ * others than those its parts name. */
+TEST(another_split_is_another_question) {
+    enum { N = 400 };
+    char folder[256];
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    tacet_space space;
+    world_space(&space);
+    tacet_tune_settings s = world_settings(&space, N);
+    tacet_ledger *ledger = open_ledger(folder, 2);
+    const tacet_tune_ask ask = {.ledger = ledger};
+    for (int k = 0; k < 2; k++) {
+        tacet_tune *tune = NULL;
+        double best = 0;
+        s.seed = 1 + (uint64_t)k;
+        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+        assert_status(run_on(tune, N, 100, &best), k == 0 ? TACET_OK : TACET_CONFLICT);
+        tacet_tune_close(tune);
+    }
+    tacet_ledger_close(ledger);
+    tacet_space_clear(&space);
+    test_rmdir(folder);
+}
+
+/* Contrasts need the reference's values before any other's, and keep them: stopped after each setting and gone on with,
+ * almost without noise, the run finds the best setting that it tried. */
+TEST(contrasts_are_with_the_reference) {
+    enum { N = 1000 };
+    char folder[256], path[512];
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    (void)snprintf(path, sizeof path, "%s/state", folder);
+    tacet_space space;
+    world_space(&space);
+    tacet_tune_settings s = world_settings(&space, N);
+    s.contrast = 1;
+    s.eps = 1e5;
+    double best = 0, winner[WORLD_COLUMNS] = {0};
+    bool done = false;
+    for (size_t i = 0; i < 40 && !done; i++) {
+        tacet_tune *tune = NULL;
+        size_t number = 0;
+        double record[WORLD_COLUMNS];
+        tacet_ledger *ledger = open_ledger(folder, 1e5);
+        const tacet_tune_ask ask = {.ledger = ledger, .state = path};
+        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
+        if (i == 0) {
+            assert_ok(tacet_tune_next(tune, &number, record, NULL));
+            assert_int_equal(number, 0);
+            assert_ok(tacet_tune_next(tune, &number, record, NULL));
+            assert_true(number == TACET_TUNE_NONE);
+            assert_ok(tacet_tune_give_back(tune, 0, NULL));
+        }
+        assert_ok(run_on(tune, N, 1, &best));
+        done = tacet_tune_done(tune);
+        if (done) {
+            assert_ok(tacet_tune_winner(tune, tacet_tune_winners(tune) - 1, winner, NULL, NULL));
+        }
+        tacet_tune_close(tune);
+        tacet_ledger_close(ledger);
+    }
+    assert_true(done);
+    assert_true(world_mean(winner) > best - 2.0 / N);
     tacet_space_clear(&space);
     test_rmdir(folder);
 }

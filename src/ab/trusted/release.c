@@ -209,6 +209,16 @@ static tacet_status run_stage(tacet_release **out, size_t *rows, const tacet_ab_
     return status;
 }
 
+/* An eps that no noise can be drawn for is refused before a ledger is made with it as its budget. */
+static tacet_status try_noise(const tacet_ab_log *l, tacet_error *err) {
+    const tacet__tally_sums sums = {.count = l->plan.numbers,
+                                    .norm = 0.5 * l->plan.sensitivity * (double)l->plan.rows,
+                                    .sensitivity = l->plan.sensitivity,
+                                    .eps = l->plan.eps,
+                                    .proof = PROOF};
+    return tacet__tally_check(&sums, err);
+}
+
 tacet_status tacet_ab_log_release(tacet_ab_log *l, tacet_ab_model **out, const tacet_contextual_entry *entry,
                                   tacet_error *err) {
     entered e;
@@ -220,7 +230,11 @@ tacet_status tacet_ab_log_release(tacet_ab_log *l, tacet_ab_model **out, const t
     if (entry->ticket == NULL || strlen(entry->ticket) > 100) { /* before anything is entered under it */
         return tacet__fail(err, TACET_INVALID, "a release needs a ticket of up to 100 bytes");
     }
-    tacet_status status = open_ledger(&e, l, entry, err);
+    tacet_status status = try_noise(l, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = open_ledger(&e, l, entry, err);
     if (status == TACET_OK && l->plan.money) {
         status = run_stage(&knots, &cut_rows, l, &e, entry, true, l->plan.hi, err);
         if (status == TACET_OK) {

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "dp/bound_internal.h"
 #include "dp/mint.h"
+#include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"
 
 #include <endian.h>
@@ -52,6 +53,12 @@ static tacet_status calibrate_noise(tacet_mechanism *m, const tacet_neighbours *
     s = kind->scale(&m->scale, m->eps, m->delta, m->sensitivity, m->count, err);
     if (s != TACET_OK) {
         return s;
+    }
+    /* What no noise can be drawn of is refused now, and not after it was charged: a draw of nothing tells. */
+    tacet_noise none = {.next = 0};
+    s = kind->noise(m, &none, NULL, 0, NULL);
+    if (s != TACET_OK) {
+        return tacet__fail(err, s, "eps %g is too small for its sensitivity: the noise does not fit the grid", m->eps);
     }
     m->error_sd = kind->law->spread(m->scale, m->count);
     if (kind->law->density == TACET_DENSITY_NORMAL) {
