@@ -28,6 +28,8 @@ awk -F, 'NR == 1 || $1 != 0 || ++n % 10 != 0' main.csv >fewer.csv
 expect 0 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out fewer.json --split 1,1,1,1,1
 grep -q 'sample ratio: MISMATCH' out || fail "a tenth of an action's rows is gone, and nothing is said: $(cat out)"
 expect 1 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out none.json --split 1,1
+expect 0 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range=-1:1 --levels "$levels" --seed 77 --out below.json
+tr -d ' \n' <below.json | grep -q '"range":\[-1.0,1.0\]' || fail "the range's low end is another one"
 [ ! -e none.json ] || fail "a model was made before the split was refused"
 
 # A month, then the next one. Visitors have numbers, so that a row is known again.

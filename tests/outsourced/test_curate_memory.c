@@ -36,6 +36,23 @@ TEST(the_same_numbers_are_released_alike_from_a_file_and_from_memory) {
     assert_string_equal(from_file, from_memory);
 }
 
+/* Whose row it is, over the ends of blocks: of two rows each, next to each other, the first. */
+TEST(of_each_person_in_memory_the_first_rows_are_released) {
+    static uint64_t persons[MANY];
+    fixture *f = *state;
+    tacet_manifest m;
+    write_table(f, MANY, true, false);
+    use_memory(f);
+    for (size_t i = 0; i < MANY; i++) {
+        persons[i] = i / 2;
+    }
+    f->settings.persons = persons;
+    f->settings.rows_per_person = 1;
+    run_ok(f, &m);
+    assert_int_equal(m.rows, MANY / 2);
+    tacet_manifest_clear(&m);
+}
+
 TEST(typed_records_are_released_alike_too) {
     static const char SPACE[] = "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},"
                                 "{\"name\":\"bmi\",\"kind\":\"integer\",\"bounds\":[10,60],\"unit\":2,\"missing\":11},"
