@@ -202,6 +202,13 @@ static tacet_status read_study(tacet_ab_facts *f, json_t *study, size_t action_c
                : tacet__fail(err, TACET_PARSE, "field study: needs direction, tickets and actions");
 }
 
+static tacet_status read_released(double **out, const json_t *list, size_t count, tacet_error *err) {
+    *out = TACET__ZALLOC(double, count);
+    return *out == NULL                       ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
+           : !read_numbers(*out, list, count) ? tacet__fail(err, TACET_PARSE, "field released: %zu numbers", count)
+                                              : TACET_OK;
+}
+
 static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space *space, double *lists[3],
                                tacet_error *err) {
     tacet_ab_facts f = {0};
@@ -247,16 +254,10 @@ static tacet_status read_model(tacet_ab_model **out, json_t *object, tacet_space
         f.top = f.minimize ? hi : f.top;
         status = study != NULL ? tacet_ab_plan_study(&f.plan, space, (size_t)actions, lo, hi, eps, (size_t)rows, err)
                                : tacet_ab_plan_make(&f.plan, space, (size_t)actions, lo, hi, eps, (size_t)rows, err);
-        status = status == TACET_OK ? TACET_OK : TACET_PARSE;
+        status = status != TACET_OK ? TACET_PARSE : TACET_OK;
     }
-    if (status == TACET_OK) {
-        const size_t count = f.plan.numbers * (study != NULL ? f.epochs : 1);
-        lists[0] = TACET__ZALLOC(double, count);
-        status = lists[0] == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
-                 : !read_numbers(lists[0], numbers_json, count)
-                     ? tacet__fail(err, TACET_PARSE, "field released: %zu numbers", count)
-                     : read_receipts(&f, receipts, err);
-    }
+    TACET_THEN(status, read_released(&lists[0], numbers_json, f.plan.numbers * (study != NULL ? f.epochs : 1), err));
+    TACET_THEN(status, read_receipts(&f, receipts, err));
     if (status == TACET_OK) {
         f.table_rows = (size_t)table_rows;
         f.is_private = is_private != 0;

@@ -57,6 +57,39 @@ static void note_alive(const tacet__replica *r, tacet_status status) {
     }
 }
 
+/* The newest one, and the event it is as of: 0, and empty, of a local study that has none yet. */
+static tacet_status read_snapshot(tacet__replica *r, tacet_blob *snapshot, uint64_t *seq, bool central,
+                                  tacet_error *err) {
+    tacet_error none = {0};
+    tacet_status status = tacet__studies_get_snapshot(r->store, &r->study, snapshot, seq, &none);
+    if (status == TACET_NOT_FOUND && !central && !r->kind->stored_first) {
+        *seq = 0;
+        status = TACET_OK;
+    } else if (status == TACET_NOT_FOUND) {
+        status = tacet__fail(err, TACET_STATE, "the study was not created to its end: create it again");
+    } else if (status != TACET_OK) {
+        status = tacet__fail(err, status, "%s", none.message);
+    }
+    note_alive(r, status);
+    return status;
+}
+
+/* ledger: where it is, of a central study; else NULL. */
+static tacet_status make_policy(tacet__replica *r, tacet_blob *snapshot, uint64_t *seq, const tacet_blob *ledger,
+                                tacet_error *err) {
+    const char *path = ledger != NULL ? (const char *)ledger->data : NULL;
+    tacet_status status =
+        tacet__policy_create(r->kind, &r->learner, &r->def, path, snapshot->data, snapshot->size, err);
+    if (status == TACET_CORRUPT && ledger == NULL && r->study.rounds > 0 && snapshot->size > 0) {
+        /* Perhaps saved before there were more rounds, on which widths depend: the log has all of it. */
+        tacet_error_clear(err);
+        *seq = 0;
+        snapshot->size = 0;
+        status = tacet__policy_create(r->kind, &r->learner, &r->def, NULL, NULL, 0, err);
+    }
+    return status;
+}
+
 /* The policy as of the newest snapshot; begin then reads what came after. */
 static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob snapshot;
@@ -85,30 +118,8 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         TACET_THEN(status, tacet__study_anchor_open(&r->anchor, r->store, &r->study, &r->settings->store, err));
         TACET_THEN(status, tacet__studies_ledger(r->store, &ledger, r->name, err));
     }
-    if (status == TACET_OK) {
-        tacet_error none = {0};
-        status = tacet__studies_get_snapshot(r->store, &r->study, &snapshot, &seq, &none);
-        if (status == TACET_NOT_FOUND && !central && !r->kind->stored_first) {
-            seq = 0;
-            status = TACET_OK;
-        } else if (status == TACET_NOT_FOUND) {
-            status = tacet__fail(err, TACET_STATE, "the study was not created to its end: create it again");
-        } else if (status != TACET_OK) {
-            status = tacet__fail(err, status, "%s", none.message);
-        }
-        note_alive(r, status);
-    }
-    if (status == TACET_OK) {
-        status = tacet__policy_create(r->kind, &r->learner, &r->def, central ? (const char *)ledger.data : NULL,
-                                      snapshot.data, snapshot.size, err);
-        if (status == TACET_CORRUPT && !central && r->study.rounds > 0 && snapshot.size > 0) {
-            /* Perhaps saved before there were more rounds, on which widths depend: the log has all of it. */
-            tacet_error_clear(err);
-            seq = 0;
-            snapshot.size = 0;
-            status = tacet__policy_create(r->kind, &r->learner, &r->def, NULL, NULL, 0, err);
-        }
-    }
+    TACET_THEN(status, read_snapshot(r, &snapshot, &seq, central, err));
+    TACET_THEN(status, make_policy(r, &snapshot, &seq, central ? &ledger : NULL, err));
     if (status == TACET_NOT_FOUND && r->kind != NULL && r->study.name[0] != '\0') {
         status = TACET_CORRUPT; /* the study is there, and something it needs is not, such as its ledger */
     }

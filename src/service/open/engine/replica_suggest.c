@@ -237,6 +237,34 @@ static tacet_status place_context(const tacet__replica *r, tacet__job *job, tace
     return status;
 }
 
+/* Asks the policy, and appends what it says to the log. body: the round, as events have it. */
+static tacet_status suggest_new(tacet__replica *r, tacet__batch *b, tacet__job *job, const tacet_round *round,
+                                const tacet_blob *body) {
+    tacet__event event = {.kind = TACET__EVENT_SUGGEST};
+    tacet_suggestion s = {0};
+    tacet_status status = hold(r, job, &event, &job->err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet_policy_suggest(r->learner.policy, &s, round, &job->err);
+    if (status == TACET_CONFLICT) {
+        /* The ledger knows of a release that this history did not make: not the client's conflict. */
+        status = TACET_CORRUPT;
+    }
+    if (status == TACET_OK) {
+        event.number = s.ticket;
+        event.index = s.index;
+        event.key = job->key[0] != '\0' ? job->key : NULL;
+        event.key_size = strlen(job->key);
+        event.body = body->data;
+        event.body_size = body->size;
+        status = tacet__replica_append(r, b, &event);
+        job->seq = event.seq;
+        job->index = s.index;
+    }
+    return status;
+}
+
 static tacet_status suggest_one(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     const tacet_status placed = place_context(r, job, &job->err);
     if (placed != TACET_OK) {
@@ -244,7 +272,6 @@ static tacet_status suggest_one(tacet__replica *r, tacet__batch *b, tacet__job *
     }
     tacet_blob body;
     tacet__suggestion old;
-    tacet__event event = {.kind = TACET__EVENT_SUGGEST};
     tacet_blob_init(&body);
     const tacet_round round = {.points = job->points,
                                .ld = job->d,
@@ -274,27 +301,7 @@ static tacet_status suggest_one(tacet__replica *r, tacet__batch *b, tacet__job *
         tacet_blob_clear(&body);
         return status;
     }
-    TACET_THEN(status, hold(r, job, &event, &job->err));
-    if (status != TACET_OK) {
-        goto done;
-    }
-    tacet_suggestion s = {0};
-    status = tacet_policy_suggest(r->learner.policy, &s, brings ? &round : NULL, &job->err);
-    if (status == TACET_CONFLICT) {
-        /* The ledger knows of a release that this history did not make: not the client's conflict. */
-        status = TACET_CORRUPT;
-    }
-    if (status == TACET_OK) {
-        event.number = s.ticket;
-        event.index = s.index;
-        event.key = job->key[0] != '\0' ? job->key : NULL;
-        event.key_size = strlen(job->key);
-        event.body = body.data;
-        event.body_size = body.size;
-        status = tacet__replica_append(r, b, &event);
-        job->seq = event.seq;
-        job->index = s.index;
-    }
+    TACET_THEN(status, suggest_new(r, b, job, brings ? &round : NULL, &body));
 done:
     if (status == TACET_OK) {
         unsigned char key[TACET__STUDY_SECRET_BYTES];

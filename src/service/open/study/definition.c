@@ -94,7 +94,7 @@ static void *room(reading *r, size_t count, size_t size) {
 }
 
 /* Every key must be one of the names, which end with a NULL. */
-static void only(reading *r, json_t *object, const char *const *names) {
+static void allow_only(reading *r, json_t *object, const char *const *names) {
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach(object, key, value) {
@@ -178,7 +178,7 @@ static json_t *object_of(reading *r, const json_t *root, const char *field, cons
         complain(r, field, "must be an object");
         return NULL;
     }
-    only(r, value, names);
+    allow_only(r, value, names);
     return value;
 }
 
@@ -347,20 +347,9 @@ static void read_covariance(reading *r, tacet__definition *s, const json_t *valu
     }
 }
 
-static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const CENTRAL[] = {"kernel",  "lengthscale", "reward", "typical_reward",
-                                          "earlier", "groups",      NULL};
-    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean",       "bound",
-                                        "noise",  "earlier",     "groups", "covariance", NULL};
-    const bool local = s->trust == TACET_TRUST_LOCAL;
-    const json_t *prior = object_of(r, root, "prior", local ? LOCAL : CENTRAL);
-    double *reward = NULL;
-    if (prior == NULL) {
-        return;
-    }
-    word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
-    /* One number for all coordinates, one each, or over a space one for each column or none (the usual ones); kinds
-     * that measure no distances have none, and keep a 1 that nothing reads. */
+/* One number for all coordinates, one each, or over a space one for each column or none (the usual ones); kinds that
+ * measure no distances have none, and keep a 1 that nothing reads. */
+static void read_lengthscales(reading *r, tacet__definition *s, const json_t *prior) {
     const json_t *scale = json_object_get(prior, "lengthscale");
     const bool none = scale == NULL && s->space.count == 0 &&
                       (json_object_get(prior, "covariance") != NULL || strcmp(s->policy, "contextual") == 0 ||
@@ -388,6 +377,11 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     if (r->status == TACET_OK && s->lengthscale_count != 1 && s->lengthscale_count != s->d + s->context_dim) {
         complain(r, "prior.lengthscale", "must be one number, or one for each coordinate");
     }
+}
+
+/* Their range, and the one that is expected. */
+static void read_rewards(reading *r, tacet__definition *s, const json_t *prior) {
+    double *reward = NULL;
     if (reals_of(r, &reward, json_object_get(prior, "reward"), "prior.reward", 2, 2) == 2) {
         s->reward_lo = reward[0];
         s->reward_hi = reward[1];
@@ -404,6 +398,21 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     if (s->typical_reward != middle && strcmp(s->policy, "central") != 0 && strcmp(s->policy, "ab") != 0) {
         complain(r, "prior.typical_reward", "is for the policies central and ab");
     }
+}
+
+static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
+    static const char *const CENTRAL[] = {"kernel",  "lengthscale", "reward", "typical_reward",
+                                          "earlier", "groups",      NULL};
+    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean",       "bound",
+                                        "noise",  "earlier",     "groups", "covariance", NULL};
+    const bool local = s->trust == TACET_TRUST_LOCAL;
+    const json_t *prior = object_of(r, root, "prior", local ? LOCAL : CENTRAL);
+    if (prior == NULL) {
+        return;
+    }
+    word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
+    read_lengthscales(r, s, prior);
+    read_rewards(r, s, prior);
     read_earlier(r, s, json_object_get(prior, "earlier"));
     read_groups(r, s, json_object_get(prior, "groups"));
     if (r->status == TACET_OK) {
@@ -520,7 +529,7 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
 static void read_study(reading *r, tacet__definition *s, json_t *root) {
     static const char *const NAMES[] = {"format", "name",   "description", "trust", "policy",  "direction",
                                         "rounds", "budget", "domain",      "prior", "options", NULL};
-    only(r, root, NAMES);
+    allow_only(r, root, NAMES);
     const json_t *format = json_object_get(root, "format");
     if (format != NULL &&
         (!json_is_string(format) || strcmp(json_string_value(format), TACET__DEFINITION_FORMAT) != 0)) {
