@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # families.sh - column kinds and mechanisms are told apart in their tables alone: elsewhere no code compares a kind with a
-# member or switches over members, so a new member cannot be taken for another one. Every policy of a service
-# and every audit target is in a list.
+# member or switches over members, so a new member cannot be taken for another one. Every policy of a service,
+# every audit target, every job of a study and every mechanism of a table is in its list.
 set -eu
 cd "${TACET_SOURCE:-$(dirname "$0")/../..}"
 
@@ -37,5 +37,15 @@ targets=$(sed -n 's/^TARGET(\([a-z_0-9]*\),.*/\1/p' src/audit/targets_*.c)
 [ "$(echo "$targets" | wc -l)" -ge 20 ] || { echo "the check does not see the audit targets"; exit 1; }
 for target in $targets; do
     grep -q "X($target)" src/audit/targets.h || { echo "$target is not in TACET__AUDIT_TARGETS, src/audit/targets.h"; exit 1; }
+done
+# Mechanisms of a table are found by their place: the enumerators and the table have the same order.
+named=$(sed -n 's/^    TACET_CURATE_\([A-Z0-9]*\),.*/\1/p' include/tacet/outsourced/trusted/curate.h | tr '[:upper:]' '[:lower:]')
+forms=$(sed -n 's/^    {\.name = "\([a-z0-9]*\)".*/\1/p' src/outsourced/shared/form.c)
+[ -n "$forms" ] && [ "$named" = "$forms" ] || { echo "tacet_curate_mechanism and src/outsourced/shared/form.c differ: $named / $forms"; exit 1; }
+# A job without a line in the table would do nothing.
+jobs=$(sed -n 's/^    \(TACET__JOB_[A-Z_]*\)\b.*/\1/p' src/service/open/engine/engine.h)
+[ "$(echo "$jobs" | wc -l)" -ge 20 ] || { echo "the check does not see the jobs"; exit 1; }
+for job in $jobs; do
+    grep -qF "[$job] = {" src/service/open/engine/replica_jobs.c || { echo "$job is not in tacet__job_kinds, src/service/open/engine/replica_jobs.c"; exit 1; }
 done
 echo "kinds and mechanisms are told apart in their tables alone"
