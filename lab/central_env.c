@@ -153,7 +153,7 @@ static double draw_function(central_env *env) {
     double sum = 0, positive = 0;
     for (size_t i = 0; i < PAPER_BUMPS; i++) {
         uniform_in_ball(&env->rng, env->centre + 2 * i);
-        env->coefficient[i] = tacet_simrng_exponential(&env->rng);
+        env->coefficient[i] = -log1p(-tacet_simrng_uniform(&env->rng));
         sum += env->coefficient[i];
     }
     const double scale = pow(tacet_simrng_uniform(&env->rng), 1.0 / PAPER_BUMPS) / sum;

@@ -311,3 +311,13 @@ double local_reward(const local_problem *p, const local_function *f, size_t arm,
     }
     return f->f[arm] + p->noise_scale * noise;
 }
+
+double local_noise_range(double a, double b, double theta, size_t rounds, double delta) {
+    const double arguments[] = {a, b, theta, (double)rounds, delta};
+    for (size_t i = 0; i < 5; i++) {
+        if (!(arguments[i] > 0 && isfinite(arguments[i]))) {
+            return (double)NAN;
+        }
+    }
+    return delta < 1 ? pow(fmax(log(a * (double)rounds / delta), 0) / b, theta) : (double)NAN;
+}

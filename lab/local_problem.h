@@ -64,4 +64,9 @@ void local_function_clear(local_function *f);
 /* The reward of one play. */
 double local_reward(const local_problem *p, const local_function *f, size_t arm, tacet_simrng *rng);
 
+/* R for unbounded reward noise with P(|noise| > x) <= a exp(-b x^(1/theta)): beyond it none of `rounds` rewards falls,
+ * with probability 1 - delta. The device clips to f's range widened by R, so eps stays pure and only the learner's
+ * guarantee loses delta. NaN when an argument is not finite and > 0 or delta >= 1. */
+double local_noise_range(double a, double b, double theta, size_t rounds, double delta);
+
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 #include <tacet/io/csv.h>
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 static tacet_status no_memory(tacet_error *err) {
     return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the problem");

@@ -321,7 +321,7 @@ static tacet_status compare(plan_state *p, plan_point *at, tacet_error *err) {
 static tacet_status try_eps(plan_state *p, bool *better, size_t times, tacet_error *err) {
     plan_point at = {.eps = (double)times * p->at[0].eps};
     tacet_status status = run_point(p, &at, PLAN_PRIVATE, 2, err);
-    status = status == TACET_OK ? compare(p, &at, err) : status;
+    TACET_THEN(status, compare(p, &at, err));
     *better = at.better;
     lab_outcome_clear(&at.outcome);
     return status;
@@ -344,7 +344,7 @@ static tacet_status find_remedies(plan_state *p, tacet_error *err) {
         }
         lab_outcome_clear(&more.random.outcome);
         status = run_point(&more, &more.random, PLAN_RANDOM, 2, err);
-        status = status == TACET_OK ? try_eps(&more, &better, 1, err) : status;
+        TACET_THEN(status, try_eps(&more, &better, 1, err));
         p->queries = better ? more.problem.rounds : 0;
     }
     lab_outcome_clear(&more.random.outcome);

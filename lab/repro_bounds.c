@@ -2,6 +2,7 @@
 /* repro_bounds.c - what the papers' theorems say in numbers, beside what is measured: `tacet-lab repro bounds`.
  * Ring: programs; made-up functions, seeded: nothing here is private. Constants that a paper leaves in its O() count as
  * 1 where the row says "order", and are left out where it says "at least". Cost: some seconds. */
+#include "local_problem.h"
 #include "gp/kernel_internal.h"
 #include "repro.h"
 
@@ -228,7 +229,7 @@ static void tails(bounds *b) {
         (void)snprintf(setting, sizeof setting, "P(noise beyond x) <= exp(-x^(1/theta)), theta = %g, T = 10000",
                        THETA[i]);
         row(b, "local", "section 4.5: R for unbounded noise, delta = 1e-6", setting,
-            tacet_local_noise_range(1, 1, THETA[i], 10000, 1e-6), NAN,
+            local_noise_range(1, 1, THETA[i], 10000, 1e-6), NAN,
             "devices clip to f's range and R more: eps stays pure, the learner's claim loses delta");
         row(b, "local", "truncation (ln t)^theta of sub-Weibull rewards / sqrt t", setting, pow(log(1e4), THETA[i]),
             100, "the second is what two moments need");

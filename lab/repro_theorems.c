@@ -20,7 +20,7 @@
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
 #include "gp/features.h"
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 /* --- outsourced: which sigma_min the tables imply; Theorem 5, Remark 6, Lemma 7 -------------------------------------
  */

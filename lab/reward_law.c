@@ -26,7 +26,7 @@ double lab_reward_draw(lab_reward_law law, double mean, double sd, double lo, do
     case LAB_REWARD_BINARY:
         return tacet_simrng_uniform(rng) * (hi - lo) < mean - lo ? hi : lo;
     case LAB_REWARD_SKEWED:
-        noise = tacet_simrng_exponential(rng) - 1;
+        noise = -log1p(-tacet_simrng_uniform(rng)) - 1;
         break;
     case LAB_REWARD_NORMAL:
     case LAB_REWARD_HEAVY:

@@ -211,7 +211,7 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
         rows[i * width + width - 1] = one.reward;
     }
     status = j->log != NULL && k == 0 ? write_log(j, rows, err) : TACET_OK;
-    status = status == TACET_OK ? release(&model, j, rows, j->seed + k, err) : status;
+    TACET_THEN(status, release(&model, j, rows, j->seed + k, err));
     if (status == TACET_OK) {
         const tacet_ab_facts *f = tacet_ab_model_facts(model);
         const tacet_ab_posterior *p = tacet_ab_model_posterior(model);

@@ -108,8 +108,8 @@ static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, c
 
 /* Section 4.5: normal tails are 2 exp(-x^2/2), weibull's as they are drawn. */
 static double tail_range(const simulation *s) {
-    return s->problem.noise == LOCAL_NORMAL ? tacet_local_noise_range(2, 0.5, 0.5, s->local.horizon, s->tail_delta)
-                                            : tacet_local_noise_range(1, 1, s->theta, s->local.horizon, s->tail_delta);
+    return s->problem.noise == LOCAL_NORMAL ? local_noise_range(2, 0.5, 0.5, s->local.horizon, s->tail_delta)
+                                            : local_noise_range(1, 1, s->theta, s->local.horizon, s->tail_delta);
 }
 
 static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {

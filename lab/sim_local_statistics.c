@@ -13,6 +13,8 @@
 #include <string.h>
 #include "local/open/statistics.h"
 #include "central/open/published_ucb.h"
+#include "central/shared/embed.h"
+#include "gp/domain.h"
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/randomizer.h>
 #include "local/shared/ldp.h"
@@ -142,6 +144,16 @@ static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t di
                                                  : tacet_simrng_below(coin, count);
 }
 
+/* What a device makes of its round (src/local/shared/card.c), from the collector's own features. */
+static void map_record(const tacet_central_map *map, double *out, double *work, const double *x, double y) {
+    const size_t d = tacet_central_map_domain(map)->d, m = tacet_features_dim(tacet_central_map_features(map));
+    double *clipped = work + m;
+    memcpy(clipped, x, d * sizeof *x);
+    tacet__domain_clip(tacet_central_map_domain(map), clipped);
+    tacet_features_eval(tacet_central_map_features(map), work, clipped, d, 1);
+    tacet__embed(out, work, tacet_central_map_released(map), y, tacet_central_map_lo(map), tacet_central_map_hi(map));
+}
+
 /* What a device sends, and what the collector makes of it. */
 static tacet_status report_direction(sides *b, const simulation *s, tacet_noise *noise, size_t t, const double *x,
                                      double y, tacet_error *err) {
@@ -149,7 +161,7 @@ static tacet_status report_direction(sides *b, const simulation *s, tacet_noise 
     uint32_t order[DIRECTIONS_MOST];
     double *record = b->work, *estimate = b->work + dim, *work = estimate + dim;
     double report = 0;
-    tacet_central_map_record(s->map, record, work, x, y);
+    map_record(s->map, record, work, x, y);
     tacet_sphere_order(&b->directions, order, work, t, record);
     tacet_status status = tacet_randomize_among(noise, &report, &b->directions.ldp, order, err);
     TACET_THEN(status, tacet_sphere_estimate(&b->directions, estimate, work, t, report, err));

@@ -23,7 +23,7 @@
 #include "gp/gp_ucb.h"
 #include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/trusted/curate.h>
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 typedef enum mechanism { GAUSSIAN, LAPLACE, L2, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
 static const char *const MECHANISMS[] = {"gaussian", "laplace", "l2", "published", "nonprivate", "random"};

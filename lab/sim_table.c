@@ -8,6 +8,7 @@
 #include "sim_table.h"
 
 #include "outsourced_release.h"
+#include "random_rows.h"
 #include "trials.h"
 
 #include "core/fail.h"
@@ -35,7 +36,7 @@ typedef struct work {
     double top, chance; /* best value; mean regret of as many random rows */
     double too_bad;     /* probability that as many random rows end above TOO_BAD times that */
     double spread;      /* of the values */
-    tacet_chance_band band;
+    random_rows band;
     double *room;           /* of all that trials leave */
     double *share[PLAYERS]; /* trials */
     double *evidence;       /* trials */
@@ -101,12 +102,11 @@ static double chance_of_none(const work *w, double regret) {
 
 static tacet_status prepare(work *w, tacet_error *err) {
     const lab_table_run *r = w->run;
-    double mean = 0;
     if (!(r->units > 0) || !(r->noise >= 0) || r->trials == 0) {
         return tacet__fail(err, TACET_INVALID, "--units above 0, --noise of at least 0 and a trial are needed");
     }
     tacet_status status = take_table(w, err);
-    TACET_THEN(status, tacet_chance_exact(&w->band, &mean, w->y, w->n, r->queries, false, err));
+    TACET_THEN(status, random_rows_best(&w->band, w->y, w->n, r->queries, false, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -114,7 +114,7 @@ static tacet_status prepare(work *w, tacet_error *err) {
     for (size_t i = 0; i < w->n; i++) {
         w->top = fmax(w->top, w->y[i]);
     }
-    w->chance = w->top - mean;
+    w->chance = w->top - w->band.mean;
     if (!(w->chance > 0)) {
         return tacet__fail(err, TACET_INVALID, "as many random rows always find a best one: there is nothing to win");
     }
@@ -170,7 +170,6 @@ static tacet_status play_plain(const work *w, double *share, table_asker *asker,
     s.rows = rows;
     s.ld = s.d = w->d;
     s.n = w->n;
-    s.law = NULL;
     s.horizon = w->run->queries;
     s.initial = first;
     s.initial_count = first_count;

@@ -46,7 +46,6 @@
 #include <tacet/outsourced/shared/manifest.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
-#include <tacet/outsourced/trusted/published.h>
 #include <tacet/outsourced/trusted/serve.h>
 #include <tacet/report/report.h>
 #include <tacet/service/open/keys.h>

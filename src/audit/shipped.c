@@ -308,8 +308,8 @@ static tacet_status repeat(shipping *s, const tacet_curate_settings *c, tacet_er
     return status;
 }
 
-static tacet_status release(shipping *s, size_t columns, const char *ticket, const char *out, bool interrupted,
-                            tacet_error *err) {
+static tacet_status release_table(shipping *s, size_t columns, const char *ticket, const char *out, bool interrupted,
+                                  tacet_error *err) {
     const tacet_audit_shipped_settings *a = s->settings;
     bool died = false;
     const tacet_space space = {s->columns, columns};
@@ -414,8 +414,8 @@ static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows)
                               : write_table(s, worlds, rows, LAW_COLUMNS, 0, err);
     for (size_t k = 0; k < 2 && status == TACET_OK; k++) {
-        status =
-            release(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2", s->settings->interrupted, err);
+        status = release_table(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2",
+                               s->settings->interrupted, err);
         TACET_THEN(status, read_release(s, noise + k * numbers, rows, LAW_COLUMNS, err));
         tacet__shipped_tell(s->settings, 0.5 + 0.2 * (double)(k + 1));
     }
@@ -476,7 +476,7 @@ static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, 
         goto done;
     }
     status = write_table(s, worlds, rows, d, 0, err);
-    TACET_THEN(status, release(s, d, "bound", "bound", false, err));
+    TACET_THEN(status, release_table(s, d, "bound", "bound", false, err));
     TACET_THEN(status, read_release(s, values, rows, d, err));
     if (status != TACET_OK) {
         goto done;
@@ -511,7 +511,7 @@ static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, 
         status = tacet__scratch_empty(s->folder, err);
         TACET_THEN(status, write_table(s, &worlds[i], 1, 1, NEAR, err));
         /* the first one comes through, and tells what a row looks like: units are 1 about 0 */
-        TACET_THEN(status, release(s, 1, "bound", "bound", i > 0, err));
+        TACET_THEN(status, release_table(s, 1, "bound", "bound", i > 0, err));
         TACET_THEN(status, read_release(s, &values[i], 1, 1, err));
         if (i == 0) {
             tacet__release_cell cell;

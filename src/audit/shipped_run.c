@@ -78,7 +78,7 @@ static tacet_status find_commit(tacet__shipment *s, size_t *out, tacet_error *er
                : tacet__fail(err, TACET_STATE, "no release of '%s' could be interrupted", s->way->name);
 }
 
-static tacet_status keep(tacet__shipment *s, tacet_error *err) {
+static tacet_status keep_copy(tacet__shipment *s, tacet_error *err) {
     tacet__scratch_remove(s->kept);
     return tacet__scratch_copy(s->kept, s->folder, err);
 }
@@ -118,13 +118,13 @@ static tacet_status answer(tacet__shipment *s, tally *t, tacet_error *err) {
         return status != TACET_OK ? status : ask(s, err);
     }
     if (status == TACET_OK && redraws(s)) {
-        status = keep(s, err); /* from before the reservation: forgotten, as if it had not been durable */
+        status = keep_copy(s, err); /* from before the reservation: forgotten, as if it had not been durable */
     }
     if (status == TACET_OK && !tacet__scratch_killed(s->ledger, t->commit, ask, s)) {
         status = tacet__fail(err, TACET_STATE, "a release that was to be interrupted came through");
     }
     if (status == TACET_OK && !redraws(s)) {
-        status = keep(s, err);
+        status = keep_copy(s, err);
     }
     TACET_THEN(status, ask(s, err));
     if (s->questions > 1) {

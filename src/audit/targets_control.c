@@ -7,7 +7,7 @@
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/open/calibrate.h>
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 #include <math.h>
 #include <string.h>

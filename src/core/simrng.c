@@ -64,7 +64,3 @@ double tacet_simrng_normal(tacet_simrng *rng) {
     } while (q >= 1 || q == 0);
     return u * sqrt(-2 * log(q) / q);
 }
-
-double tacet_simrng_exponential(tacet_simrng *rng) {
-    return -log1p(-tacet_simrng_uniform(rng));
-}

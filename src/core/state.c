@@ -268,8 +268,8 @@ tacet_status tacet__state_save(tacet_blob *out, const char *name, tacet__state_v
     return s.status != TACET_OK ? s.status : status;
 }
 
-static tacet_status take(const void *bytes, size_t size, const char *name, tacet__state_visit visit, void *self,
-                         bool *touched, tacet_error *err) {
+static tacet_status read_state(const void *bytes, size_t size, const char *name, tacet__state_visit visit, void *self,
+                               bool *touched, tacet_error *err) {
     tacet__reader r;
     tacet__state s = {.from = &r, .err = err};
     *touched = false;
@@ -294,10 +294,10 @@ tacet_status tacet__state_load(const void *bytes, size_t size, const char *name,
     bool touched = false;
     tacet_blob_init(&before);
     tacet_status status = tacet__state_save(&before, name, visit, self, err);
-    TACET_THEN(status, take(bytes, size, name, visit, self, &touched, err));
+    TACET_THEN(status, read_state(bytes, size, name, visit, self, &touched, err));
     if (status != TACET_OK && touched) {
         /* What this object wrote a moment ago, it can read. */
-        (void)take(before.data, before.size, name, visit, self, &touched, NULL);
+        (void)read_state(before.data, before.size, name, visit, self, &touched, NULL);
     }
     tacet_blob_clear(&before); /* which wipes it */
     return status;

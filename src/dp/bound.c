@@ -19,7 +19,7 @@
 static const double LEAST = 1e-100, MOST = 1e100;
 static const size_t COUNT_MOST = (size_t)1 << 32;
 
-static double up(double x) {
+static double round_up(double x) {
     return nextafter(x, INFINITY);
 }
 
@@ -87,7 +87,7 @@ tacet_status tacet_bound_norm(tacet_bound **out, size_t count, double radius, ta
         b->clip = radius;
         b->radius = radius;
         b->diameter = 2.0 * radius;
-        b->diameter_1 = up(up(2.0 * radius * up(sqrt((double)count))));
+        b->diameter_1 = round_up(round_up(2.0 * radius * round_up(sqrt((double)count))));
         b->diameter_max = 2.0 * radius;
         /* Each of two vectors is off its exact projection by up to 2 r (n + 16) 2^-52 (bounding.md, section 2). */
         b->slop = 4.0 * radius * relative_error(count);
@@ -118,7 +118,7 @@ tacet_status tacet_bound_box(tacet_bound **out, const double *lower, const doubl
         }
         b->lower[i] = lower[i];
         b->upper[i] = upper[i];
-        const double width = up(upper[i] - lower[i]);
+        const double width = round_up(upper[i] - lower[i]);
         const double far = fmax(fabs(lower[i]), fabs(upper[i]));
         radius += far * far;
         diameter += width * width;
@@ -202,7 +202,8 @@ tacet_status tacet_bound_narrow(tacet_bound **out, const tacet_bound *bound, dou
     if (s == TACET_OK) {
         (*out)->diameter = diameter;
         (*out)->diameter_max = fmin((*out)->diameter_max, diameter);
-        (*out)->diameter_1 = fmin((*out)->diameter_1, up(up(diameter * up(sqrt((double)bound->count)))));
+        (*out)->diameter_1 =
+            fmin((*out)->diameter_1, round_up(round_up(diameter * round_up(sqrt((double)bound->count)))));
     }
     return s;
 }
@@ -233,7 +234,7 @@ const char *tacet_bound_proof(const tacet_bound *bound) {
 
 tacet_status tacet_bound_sensitivity(const tacet_bound *bound, double *l2, double *l1,
                                      const tacet_neighbours *neighbours, tacet_error *err) {
-    const double root = up(sqrt((double)bound->count));
+    const double root = round_up(sqrt((double)bound->count));
     switch (neighbours->relation) {
     case TACET_RELATION_REPLACE:
         *l2 = bound->diameter;
@@ -243,8 +244,8 @@ tacet_status tacet_bound_sensitivity(const tacet_bound *bound, double *l2, doubl
         if (!in_range(neighbours->move)) {
             return tacet__fail(err, TACET_INVALID, "the move of a neighbour must be > 0, finite, and up to 1e100");
         }
-        *l2 = fmin(bound->diameter, up(neighbours->move + bound->slop));
-        *l1 = fmin(bound->diameter_1, up(*l2 * root));
+        *l2 = fmin(bound->diameter, round_up(neighbours->move + bound->slop));
+        *l1 = fmin(bound->diameter_1, round_up(*l2 * root));
         return TACET_OK;
     }
     return tacet__fail(err, TACET_INVALID, "no such relation between neighbours");
@@ -321,6 +322,6 @@ tacet_status tacet_bounded_set(tacet_bounded *bounded, const tacet_raw *raw, tac
 
 void tacet__round_sensitivity(double *l2, double *l1, size_t count, int grid_exponent) {
     const double grid = ldexp(1.0, grid_exponent);
-    *l2 = up(*l2 + up(grid * up(sqrt((double)count))));
-    *l1 = up(*l1 + up(grid * (double)count));
+    *l2 = round_up(*l2 + round_up(grid * round_up(sqrt((double)count))));
+    *l1 = round_up(*l1 + round_up(grid * (double)count));
 }

@@ -94,7 +94,7 @@ static size_t quadrature(const tacet__eiv *eiv, const tacet_kernel_spec *spec, d
     return count;
 }
 
-static tacet_status fill(tacet__eiv *eiv, const tacet_kernel_spec *spec, tacet_error *err) {
+static tacet_status tabulate_expectations(tacet__eiv *eiv, const tacet_kernel_spec *spec, tacet_error *err) {
     const size_t d = eiv->d;
     eiv->nodes = quadrature(eiv, spec, NULL, NULL);
     double *mass = TACET__ZALLOC(double, eiv->nodes);
@@ -161,7 +161,7 @@ tacet_status tacet__eiv_create(tacet__eiv **out, const tacet_kernel_spec *spec, 
         eiv->l2[c] = l * l;
         eiv->noise2[c] = 2 * s * s;
     }
-    status = fill(eiv, spec, err);
+    status = tabulate_expectations(eiv, spec, err);
     if (status == TACET_OK) {
         *out = eiv;
         eiv = NULL;

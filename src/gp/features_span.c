@@ -86,8 +86,8 @@ static tacet_status decompose(const tacet_features *features, tacet__feature_blo
 }
 
 /* Keeps the leading m eigenpairs: A = q^1/2 V lam^-1/2, and their eigenvalues. */
-static tacet_status keep(tacet__feature_block *block, double *eigenvalues, const double *weights, const pairs *found,
-                         size_t m, tacet_error *err) {
+static tacet_status keep_leading(tacet__feature_block *block, double *eigenvalues, const double *weights,
+                                 const pairs *found, size_t m, tacet_error *err) {
     const size_t n = block->count;
     size_t size = 0;
     block->m = m;
@@ -162,7 +162,8 @@ static tacet_status finish(tacet_features **out, tacet_features *features, doubl
     }
     size_t offset = 0;
     for (size_t b = 0; status == TACET_OK && b < features->block_count; b++) {
-        status = keep(features->blocks + b, features->eigenvalues + offset, weights[b], found + b, kept[b], err);
+        status =
+            keep_leading(features->blocks + b, features->eigenvalues + offset, weights[b], found + b, kept[b], err);
         offset += kept[b];
     }
 done:

@@ -287,7 +287,8 @@ static bool allocate(gp_ucb *self) {
            self->order != NULL && self->asked != NULL;
 }
 
-static tacet_status fill(gp_ucb *self, const tacet_cov_spec *cov, const double *X, size_t ldx, tacet_error *err) {
+static tacet_status copy_problem(gp_ucb *self, const tacet_cov_spec *cov, const double *X, size_t ldx,
+                                 tacet_error *err) {
     const tacet_gp_ucb_settings *s = &self->settings;
     if (!allocate(self)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", TACET__GP_UCB_NAME);
@@ -323,7 +324,7 @@ tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings
     }
     self->settings = *settings;
     self->n = n;
-    status = fill(self, cov, X, ldx, err);
+    status = copy_problem(self, cov, X, ldx, err);
     if (status != TACET_OK) {
         ucb_free(self);
         return status;

@@ -104,7 +104,7 @@ static void add_entry(sample *s, uint64_t hash, const uint64_t *cells) {
 }
 
 /* Of all rows, those that are there once: as many of the rows of a second such table would be new. */
-static double once(const sample *s) {
+static double count_singles(const sample *s) {
     double all = 0;
     double single = 0;
     for (size_t i = 0; i < s->held; i++) {
@@ -271,7 +271,7 @@ static tacet_status find_columns(looking *l, tacet_error *err) {
 }
 
 /* An earlier table's sample on the columns that both have. */
-static bool meet(rival *r, const looking *l, const tacet__sketch *s) {
+static bool compare_samples(rival *r, const looking *l, const tacet__sketch *s) {
     size_t theirs[TACET__SKETCH_COLUMNS];
     for (size_t c = 0; c < l->columns; c++) {
         const uint64_t *at = bsearch(&l->names[c], s->names, s->columns, sizeof *at, by_hash);
@@ -303,7 +303,7 @@ static double share_of(rival *r, const looking *l, const tacet__sketch *s) {
     double all = 0;
     double both = 0;
     squeeze(&r->here);
-    if (r->columns < 2 || once(&r->here) < ONCE || once(&r->theirs) < ONCE) {
+    if (r->columns < 2 || count_singles(&r->here) < ONCE || count_singles(&r->theirs) < ONCE) {
         return 0;
     }
     for (size_t i = 0; i < r->theirs.held; i++) {
@@ -364,7 +364,7 @@ tacet_status tacet__sketch_table(tacet__sketch *out, bool *few, tacet__shared *e
     l.rivals = TACET__ZALLOC(rival, count + 1);
     bool good = l.rivals != NULL && make_sample(&l.all, l.columns);
     for (size_t i = 0; i < count && good; i++) {
-        good = meet(&l.rivals[i], &l, &earlier[i].sketch);
+        good = compare_samples(&l.rivals[i], &l, &earlier[i].sketch);
     }
     if (status == TACET_OK && good && rows->files > 0) {
         status = see_files(&l, err);
@@ -379,7 +379,7 @@ tacet_status tacet__sketch_table(tacet__sketch *out, bool *few, tacet__shared *e
         const bool same = memcmp(earlier[i].sketch.identity, out->identity, sizeof out->identity) == 0;
         earlier[i].share = same ? 1 : share_of(&l.rivals[i], &l, &earlier[i].sketch);
     }
-    *few = status == TACET_OK && (l.columns < 2 || once(&l.all) < ONCE);
+    *few = status == TACET_OK && (l.columns < 2 || count_singles(&l.all) < ONCE);
     free_search(&l);
     if (status != TACET_OK) {
         tacet__sketch_clear(out);

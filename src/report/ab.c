@@ -8,7 +8,7 @@
 #include "core/fail.h"
 #include "core/json_text.h"
 #include "report/figure_internal.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void name_context(char out[NAME], const tacet_ab_facts *f, size_t c) {
     name_columns(out, f, c, f->plan.action_columns, f->plan.columns);
 }
 
-static const char *told(const tacet_ab_estimate *e) {
+static const char *words_of_estimate(const tacet_ab_estimate *e) {
     return e->lower > 0 ? "better" : e->upper < 0 ? "worse" : "not told apart";
 }
 
@@ -71,7 +71,7 @@ static bool add_answer(json_t *sections, const char *name, const tacet_ab_facts 
                        "telling them apart.");
     } else {
         (void)snprintf(gain, sizeof gain, "That is %.4g to %.4g more than showing one for all: %s.",
-                       p->over_single.lower, p->over_single.upper, told(&p->over_single));
+                       p->over_single.lower, p->over_single.upper, words_of_estimate(&p->over_single));
     }
     return append(
         sections,
@@ -82,7 +82,7 @@ static bool add_answer(json_t *sections, const char *name, const tacet_ab_facts 
                          "%.4g to %.4g more: %s.%s",
                          p->rule_value.lower, p->rule_value.upper, single, p->single_value.lower, p->single_value.upper,
                          p->logged_value.lower, p->logged_value.upper, gain, p->over_logged.lower, p->over_logged.upper,
-                         told(&p->over_logged),
+                         words_of_estimate(&p->over_logged),
                          f->plan.money ? " Rewards are counted up to the number named under facts." : ""),
             "note",
             "95 % intervals. A difference is called better or worse only where its whole interval lies on one side "

@@ -5,7 +5,7 @@
 
 #include "core/fail.h"
 #include "dp/open/ledger_json.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 #include "report/style.h"
 
 #include <jansson.h>
@@ -24,7 +24,7 @@ typedef struct page {
     bool html, begun;
 } page;
 
-static void put(page *p, const char *words) {
+static void put_words(page *p, const char *words) {
     tacet__text_add(&p->text, words);
 }
 
@@ -48,28 +48,28 @@ static double odds_of(double eps, double delta) {
 
 /* Complete in itself: no script, nothing from elsewhere. What is in <main> is XML as well, for pages that show it. */
 static void put_head(page *p) {
-    put(p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-           "content=\"width=device-width\"><title>Privacy label</title>\n<style>");
-    put(p, tacet__style_look);
-    put(p, tacet__style_label);
-    put(p, tacet__style_sheet);
-    put(p, "</style></head><body><main class=\"label\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
-           "<h1>Privacy label</h1>\n");
+    put_words(p, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                 "content=\"width=device-width\"><title>Privacy label</title>\n<style>");
+    put_words(p, tacet__style_look);
+    put_words(p, tacet__style_label);
+    put_words(p, tacet__style_sheet);
+    put_words(p, "</style></head><body><main class=\"label\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
+                 "<h1>Privacy label</h1>\n");
 }
 
 static void heading(page *p, const char *text) {
-    put(p, p->html && p->begun ? "</section>\n" : "");
-    put(p, p->html ? "<section><h2>" : "\n");
-    put(p, text);
-    put(p, p->html ? "</h2>\n" : "\n");
+    put_words(p, p->html && p->begun ? "</section>\n" : "");
+    put_words(p, p->html ? "<section><h2>" : "\n");
+    put_words(p, text);
+    put_words(p, p->html ? "</h2>\n" : "\n");
     p->begun = true;
 }
 
 /* Texts of others, so escaped inside markup. */
 static void paragraph(page *p, const char *text) {
-    put(p, p->html ? "<p>" : "  ");
+    put_words(p, p->html ? "<p>" : "  ");
     (p->html ? tacet__text_escape : tacet__text_add)(&p->text, text);
-    put(p, p->html ? "</p>\n" : "\n");
+    put_words(p, p->html ? "</p>\n" : "\n");
 }
 
 static void put_odds(page *p, const json_t *known) {
@@ -110,7 +110,7 @@ static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     if (p->html) {
         put_head(p);
     } else {
-        put(p, "PRIVACY LABEL\n");
+        put_words(p, "PRIVACY LABEL\n");
     }
     heading(p, "What is hidden, and from whom");
     paragraph(p, tacet__known(known, "adjacency"));
@@ -133,7 +133,7 @@ static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
     (void)snprintf(text, sizeof text, "%s; tacet %s; %s", tacet__known(known, "label_how"), tacet_version(), d->date);
     heading(p, "How");
     paragraph(p, text);
-    put(p, p->html ? "</section></main></body></html>\n" : "");
+    put_words(p, p->html ? "</section></main></body></html>\n" : "");
 }
 
 tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {

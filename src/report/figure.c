@@ -423,7 +423,7 @@ tacet_status tacet__figure_svg(char **out, size_t *length, const json_t *figure,
     tacet__chart c = {0};
     tacet__text text = {0};
     tacet_status status = tacet__report_check(figure, 1, err);
-    status = status != TACET_OK ? status : tacet__report_chart(&c, figure, err);
+    TACET_THEN(status, tacet__report_chart(&c, figure, err));
     if (status == TACET_OK) {
         tacet__chart_svg(&text, &c, width, form);
         status = text.failed ? tacet__fail(err, TACET_NO_MEMORY, "out of memory drawing a chart") : TACET_OK;

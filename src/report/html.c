@@ -5,7 +5,7 @@
 #include "report/internal.h"
 
 #include "core/fail.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 #include "report/style.h"
 
 #include <math.h>

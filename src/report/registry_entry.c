@@ -6,7 +6,7 @@
 #include <tacet/report/report.h>
 
 #include "core/fail.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 
 #include <ctype.h>
 #include <jansson.h>

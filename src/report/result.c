@@ -6,13 +6,13 @@
 #include "core/fail.h"
 #include "report/figure.h"
 #include "report/figure_internal.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool has(const json_t *object, const char *field) {
+static bool has_field(const json_t *object, const char *field) {
     return json_object_get(object, field) != NULL;
 }
 
@@ -302,23 +302,23 @@ static bool add_tuned(json_t *sections, const char *name, const json_t *result) 
 
 tacet_status tacet__report_result(json_t *sections, const char *name, const json_t *result, tacet_error *err) {
     bool ok = false;
-    if (has(result, "released") && has(result, "claims")) {
+    if (has_field(result, "released") && has_field(result, "claims")) {
         return tacet__report_ab(sections, name, result, err);
     }
-    if (has(result, "list") && has(result, "budget_eps")) {
+    if (has_field(result, "list") && has_field(result, "budget_eps")) {
         ok = append(sections, json_pack("{ss ss sO}", "kind", "ledger", "title", "Ledger", "ledger", result)) &&
              add_figure(sections, "budget", result);
-    } else if (has(result, "winners") && has(result, "best")) {
+    } else if (has_field(result, "winners") && has_field(result, "best")) {
         ok = add_tuned(sections, name, result);
-    } else if (has(result, "points") && has(result, "nonprivate")) {
+    } else if (has_field(result, "points") && has_field(result, "nonprivate")) {
         ok = add_fields(sections, name, result) && add_figure(sections, "utility", result);
-    } else if (has(result, "rows") && has(result, "values") && has(result, "best_row")) {
+    } else if (has_field(result, "rows") && has_field(result, "values") && has_field(result, "best_row")) {
         ok = add_run(sections, name, result);
-    } else if ((has(result, "model") || has(result, "simulation")) && has(result, "trials")) {
+    } else if ((has_field(result, "model") || has_field(result, "simulation")) && has_field(result, "trials")) {
         ok = add_simulation(sections, result);
-    } else if (has(result, "verdict") && has(result, "eps_lower")) {
+    } else if (has_field(result, "verdict") && has_field(result, "eps_lower")) {
         ok = add_row(sections, &AUDITS, result);
-    } else if (has(result, "succeeded") && has(result, "recovered")) {
+    } else if (has_field(result, "succeeded") && has_field(result, "recovered")) {
         ok = add_row(sections, &ATTACKS, result);
     } else {
         ok = add_fields(sections, name, result);

@@ -182,13 +182,3 @@ double tacet_space_distance(const tacet_space *space, const double *a, const dou
     }
     return numeric + changed;
 }
-
-void tacet_space_units(tacet_space *space, double radius) {
-    const double numbers = (double)tacet_space_numbers(space);
-    for (size_t i = 0; i < space->count; i++) {
-        tacet_space_column *c = &space->columns[i];
-        if (!tacet_space_traits_of(c)->levels) {
-            c->unit = tacet__space_shrink(c, half_of(c) * sqrt(numbers) / radius);
-        }
-    }
-}

@@ -18,7 +18,7 @@ typedef struct reading {
     tacet_error *err;
 } reading;
 
-static tacet_status wrong(const reading *r, const char *rule) {
+static tacet_status refuse_column(const reading *r, const char *rule) {
     return tacet__fail(r->err, TACET_PARSE, "space: column '%s': %s", r->column.name, rule);
 }
 
@@ -54,14 +54,14 @@ static tacet_status read_kind(reading *r, const json_t *object) {
     }
     return tacet__space_kind_find(&r->column.kind, json_string_value(kind))
                ? TACET_OK
-               : wrong(r, "'kind' is none of real, log, integer, category, date");
+               : refuse_column(r, "'kind' is none of real, log, integer, category, date");
 }
 
 static tacet_status read_bounds(reading *r, const json_t *object) {
     const json_t *bounds = json_object_get(object, "bounds");
     tacet_space_column *c = &r->column;
     if (tacet_space_traits_of(c)->levels) {
-        return bounds == NULL ? TACET_OK : wrong(r, "a category has levels, not bounds");
+        return bounds == NULL ? TACET_OK : refuse_column(r, "a category has levels, not bounds");
     }
     if (!json_is_array(bounds) || json_array_size(bounds) != 2 || !value_of(c, &c->lo, json_array_get(bounds, 0)) ||
         !value_of(c, &c->hi, json_array_get(bounds, 1))) {
@@ -78,14 +78,15 @@ static tacet_status read_unit(reading *r, const json_t *object) {
         return TACET_OK;
     }
     if (tacet_space_traits_of(c)->levels) {
-        return wrong(r, "the unit of a category is a change of level, 1");
+        return refuse_column(r, "the unit of a category is a change of level, 1");
     }
     const bool good = json_is_string(unit) ? tacet__space_unit(c, &c->unit, json_string_value(unit))
                                            : json_is_number(unit) && isfinite(json_number_value(unit));
     c->unit = json_is_number(unit) ? json_number_value(unit) : c->unit;
     if (!good || c->unit == 0) {
-        return wrong(r, "'unit', which counts as distance 1, must be above 0 (log: a factor as 1.1 or \"10 %\"; date: "
-                        "days): fill it in, or leave it out");
+        return refuse_column(
+            r, "'unit', which counts as distance 1, must be above 0 (log: a factor as 1.1 or \"10 %\"; date: "
+               "days): fill it in, or leave it out");
     }
     return TACET_OK;
 }
@@ -96,10 +97,10 @@ static tacet_status read_levels(reading *r, const json_t *object) {
     tacet_space_column *c = &r->column;
     const size_t count = json_array_size(levels);
     if (!tacet_space_traits_of(c)->levels) {
-        return levels == NULL && others == NULL ? TACET_OK : wrong(r, "only a category has levels");
+        return levels == NULL && others == NULL ? TACET_OK : refuse_column(r, "only a category has levels");
     }
     if (!json_is_array(levels) || count > TACET_SPACE_LEVELS) {
-        return wrong(r, "'levels' must be an array of names: fill them in");
+        return refuse_column(r, "'levels' must be an array of names: fill them in");
     }
     c->levels = tacet__zalloc(count + 2, sizeof *c->levels);
     if (c->levels == NULL) {
@@ -109,7 +110,7 @@ static tacet_status read_levels(reading *r, const json_t *object) {
         const json_t *level = json_array_get(levels, i);
         const size_t length = json_string_length(level);
         if (!json_is_string(level) || length == 0 || length >= TACET_SPACE_NAME) {
-            return wrong(r, "a level is not a name of 1 to 63 bytes");
+            return refuse_column(r, "a level is not a name of 1 to 63 bytes");
         }
         memcpy(c->levels[i], json_string_value(level), length + 1);
     }
@@ -117,7 +118,7 @@ static tacet_status read_levels(reading *r, const json_t *object) {
     if (others != NULL) {
         c->others = tacet__space_level(c, json_string_value(others), json_string_length(others));
         if (c->others == TACET_SPACE_NONE) {
-            return wrong(r, "'others' is not the name of a level");
+            return refuse_column(r, "'others' is not the name of a level");
         }
     }
     return TACET_OK;
@@ -134,7 +135,7 @@ static tacet_status read_missing(reading *r, const json_t *object) {
     if (tacet_space_traits_of(c)->levels) {
         const size_t level = tacet__space_level(c, json_string_value(missing), json_string_length(missing));
         c->stand_in = (double)level;
-        return level == TACET_SPACE_NONE ? wrong(r, "'missing' is not the name of a level") : TACET_OK;
+        return level == TACET_SPACE_NONE ? refuse_column(r, "'missing' is not the name of a level") : TACET_OK;
     }
     if (json_is_object(missing)) {
         const tacet_status status = check_fields(missing, FIELDS, "'missing'", r->err);
@@ -146,7 +147,7 @@ static tacet_status read_missing(reading *r, const json_t *object) {
     }
     return value_of(c, &c->stand_in, missing)
                ? TACET_OK
-               : wrong(r, "'missing' must be a value within the bounds, or {\"value\":…,\"flag\":true}");
+               : refuse_column(r, "'missing' must be a value within the bounds, or {\"value\":…,\"flag\":true}");
 }
 
 static tacet_status read_column(tacet_space *space, const json_t *object, tacet_error *err) {

@@ -19,7 +19,7 @@ static const double USUAL_NUMBER = 0.5, USUAL_WHOLE = 1.5, USUAL_LEVEL = 2;
 static const double WHOLE_MOST = 0x1p53; /* every whole number up to it is a double */
 static const double DAYS_MOST = 4e6;     /* printed as dates; beyond, as numbers */
 
-static bool whole(double x) {
+static bool is_whole(double x) {
     return x == floor(x) && fabs(x) <= WHOLE_MOST;
 }
 
@@ -62,7 +62,7 @@ static tacet_status check_log(const tacet_space_column *c, tacet_error *err) {
 }
 
 static tacet_status check_integer(const tacet_space_column *c, tacet_error *err) {
-    return rule(c, whole(c->lo) && whole(c->hi), "the bounds of an integer must be whole numbers", err);
+    return rule(c, is_whole(c->lo) && is_whole(c->hi), "the bounds of an integer must be whole numbers", err);
 }
 
 static const tacet_space_traits KIND_REAL = {.name = "real",
@@ -216,7 +216,7 @@ static bool days_or_weeks(double *amount, const char *text) {
 }
 
 static tacet_status check_date(const tacet_space_column *c, tacet_error *err) {
-    return rule(c, whole(c->lo) && whole(c->hi), "the bounds of a date must be days", err);
+    return rule(c, is_whole(c->lo) && is_whole(c->hi), "the bounds of a date must be days", err);
 }
 
 static const tacet_space_traits KIND_DATE = {.name = "date",

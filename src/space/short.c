@@ -85,12 +85,12 @@ typedef struct item {
 
 typedef tacet_status (*take_item)(draft *d, const item *it, tacet_space_kind kind);
 
-static tacet_status wrong(const draft *d, const item *it, const char *rule) {
+static tacet_status refuse_item(const draft *d, const item *it, const char *rule) {
     return tacet__fail(d->err, TACET_INVALID, "--%s: '%.*s' %s", it->option, (int)(it->length < 80 ? it->length : 80),
                        it->text, rule);
 }
 
-static tacet_status each(draft *d, const char *option, const char *list, take_item take, tacet_space_kind kind) {
+static tacet_status each_item(draft *d, const char *option, const char *list, take_item take, tacet_space_kind kind) {
     tacet_status status = TACET_OK;
     size_t number = 0;
     while (list != NULL && status == TACET_OK) {
@@ -111,11 +111,11 @@ static tacet_space_column *column_of(draft *d, const item *it, bool introduces, 
         }
     }
     if (!introduces || d->fixed) {
-        *status = wrong(d, it, "names no column of the space");
+        *status = refuse_item(d, it, "names no column of the space");
         return NULL;
     }
     if (length == 0 || length >= TACET_SPACE_NAME || d->count >= TACET_SPACE_COLUMNS) {
-        *status = wrong(d, it, "has a name that is empty or longer than 63 bytes, or is one column too many");
+        *status = refuse_item(d, it, "has a name that is empty or longer than 63 bytes, or is one column too many");
         return NULL;
     }
     tacet_space_column *c = &d->columns[d->count++];
@@ -129,10 +129,10 @@ static tacet_status take_input(draft *d, const item *it, tacet_space_kind kind) 
     tacet_status status = TACET_OK;
     const size_t before = d->count;
     if (it->equals != NULL) {
-        return wrong(d, it, "is a name, and has no '='");
+        return refuse_item(d, it, "is a name, and has no '='");
     }
     if (column_of(d, it, true, &status) != NULL && d->count == before) {
-        return wrong(d, it, "is named twice");
+        return refuse_item(d, it, "is named twice");
     }
     return status;
 }
@@ -143,14 +143,14 @@ static tacet_space_column *say_column(draft *d, const item *it, tacet_space_kind
     if (it->equals == NULL && d->fixed && it->number < d->count && kind == TACET_SPACE_REAL) {
         c = &d->columns[it->number]; /* "17:90,10:60", in the order of inputs */
     } else if (it->equals == NULL) {
-        *status = wrong(d, it,
-                        kind == TACET_SPACE_CATEGORY ? "is not NAME=LEVEL|LEVEL (in quotes, for the shell)"
-                                                     : "is not NAME=LOWER:UPPER");
+        *status = refuse_item(d, it,
+                              kind == TACET_SPACE_CATEGORY ? "is not NAME=LEVEL|LEVEL (in quotes, for the shell)"
+                                                           : "is not NAME=LOWER:UPPER");
     } else {
         c = column_of(d, it, true, status);
     }
     if (c != NULL && d->said[c - d->columns]) {
-        *status = wrong(d, it, "says a second time what its column is");
+        *status = refuse_item(d, it, "says a second time what its column is");
         c = NULL;
     }
     if (c != NULL) {
@@ -176,7 +176,7 @@ static tacet_status take_range(draft *d, const item *it, tacet_space_kind kind) 
         (void)snprintf(
             rule, sizeof rule, "is not NAME=%s%s", tacet_space_traits_of(c)->range,
             tacet_space_traits_of(c)->days[0] == 0 ? " (numbers, with a decimal point; a category has --levels)" : "");
-        return wrong(d, it, rule);
+        return refuse_item(d, it, rule);
     }
     return TACET_OK;
 }
@@ -202,10 +202,10 @@ static tacet_status take_levels(draft *d, const item *it, tacet_space_kind kind)
         bar = bar != NULL ? bar : end;
         const size_t before = c->level_count;
         if (tacet__space_level(c, at, (size_t)(bar - at)) == TACET_SPACE_NONE) {
-            return wrong(d, it, "has a level whose name is empty or longer than 63 bytes, or one too many");
+            return refuse_item(d, it, "has a level whose name is empty or longer than 63 bytes, or one too many");
         }
         if (c->level_count == before) {
-            return wrong(d, it, "names a level twice");
+            return refuse_item(d, it, "names a level twice");
         }
         at = bar + 1;
     }
@@ -220,10 +220,10 @@ static tacet_status take_others(draft *d, const item *it, tacet_space_kind kind)
         return status;
     }
     if (!tacet_space_traits_of(c)->levels || it->equals == NULL || c->others != TACET_SPACE_NONE) {
-        return wrong(d, it, "is not CATEGORY=LEVEL, once for a column");
+        return refuse_item(d, it, "is not CATEGORY=LEVEL, once for a column");
     }
     c->others = tacet__space_level(c, it->equals + 1, it->length - (size_t)(it->equals + 1 - it->text));
-    return c->others == TACET_SPACE_NONE ? wrong(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
+    return c->others == TACET_SPACE_NONE ? refuse_item(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
 }
 
 static tacet_status take_missing(draft *d, const item *it, tacet_space_kind kind) {
@@ -235,7 +235,7 @@ static tacet_status take_missing(draft *d, const item *it, tacet_space_kind kind
         return status;
     }
     if (it->equals == NULL || c->missing != TACET_SPACE_REFUSED) {
-        return wrong(d, it, "is not NAME=VALUE, NAME=flag:VALUE or CATEGORY=LEVEL, once for a column");
+        return refuse_item(d, it, "is not NAME=VALUE, NAME=flag:VALUE or CATEGORY=LEVEL, once for a column");
     }
     const char *value = it->equals + 1;
     size_t length = it->length - (size_t)(value - it->text);
@@ -243,15 +243,16 @@ static tacet_status take_missing(draft *d, const item *it, tacet_space_kind kind
     if (tacet_space_traits_of(c)->levels) {
         const size_t level = tacet__space_level(c, value, length);
         c->stand_in = (double)level;
-        return level == TACET_SPACE_NONE ? wrong(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
+        return level == TACET_SPACE_NONE ? refuse_item(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
     }
     if (length > sizeof FLAG - 1 && memcmp(value, FLAG, sizeof FLAG - 1) == 0) {
         c->missing = TACET_SPACE_FLAG;
         value += sizeof FLAG - 1;
         length -= sizeof FLAG - 1;
     }
-    return tacet__space_value(c, &c->stand_in, value, length) ? TACET_OK
-                                                              : wrong(d, it, "is not NAME=VALUE or NAME=flag:VALUE");
+    return tacet__space_value(c, &c->stand_in, value, length)
+               ? TACET_OK
+               : refuse_item(d, it, "is not NAME=VALUE or NAME=flag:VALUE");
 }
 
 static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
@@ -265,26 +266,26 @@ static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
     const char *value = it->equals != NULL ? it->equals + 1 : it->text;
     const size_t length = it->length - (size_t)(value - it->text);
     if (it->equals == NULL || tacet_space_traits_of(c)->levels || length >= sizeof text) {
-        return wrong(d, it, "is not NAME=UNIT of a column that is no category, whose unit is a change of level");
+        return refuse_item(d, it, "is not NAME=UNIT of a column that is no category, whose unit is a change of level");
     }
     memcpy(text, value, length);
     text[length] = '\0';
     return tacet__space_unit(c, &c->unit, text) && c->unit != 0
                ? TACET_OK
-               : wrong(d, it, "is not NAME=UNIT with a unit above 0 (log: a factor, as 10%; date: days)");
+               : refuse_item(d, it, "is not NAME=UNIT with a unit above 0 (log: a factor, as 10%; date: days)");
 }
 
 static tacet_status read_options(draft *d, const tacet_space_options *o) {
-    tacet_status status = each(d, "inputs", o->inputs, take_input, TACET_SPACE_REAL);
+    tacet_status status = each_item(d, "inputs", o->inputs, take_input, TACET_SPACE_REAL);
     d->fixed = o->inputs != NULL;
-    TACET_THEN(status, each(d, "bounds", o->bounds, take_range, TACET_SPACE_REAL));
-    TACET_THEN(status, each(d, "log", o->log, take_range, TACET_SPACE_LOG));
-    TACET_THEN(status, each(d, "integer", o->integer, take_range, TACET_SPACE_INTEGER));
-    TACET_THEN(status, each(d, "date", o->date, take_range, TACET_SPACE_DATE));
-    TACET_THEN(status, each(d, "levels", o->levels, take_levels, TACET_SPACE_CATEGORY));
-    TACET_THEN(status, each(d, "others", o->others, take_others, TACET_SPACE_CATEGORY));
-    TACET_THEN(status, each(d, "missing", o->missing, take_missing, TACET_SPACE_REAL));
-    return status != TACET_OK ? status : each(d, "unit", o->unit, take_unit, TACET_SPACE_REAL);
+    TACET_THEN(status, each_item(d, "bounds", o->bounds, take_range, TACET_SPACE_REAL));
+    TACET_THEN(status, each_item(d, "log", o->log, take_range, TACET_SPACE_LOG));
+    TACET_THEN(status, each_item(d, "integer", o->integer, take_range, TACET_SPACE_INTEGER));
+    TACET_THEN(status, each_item(d, "date", o->date, take_range, TACET_SPACE_DATE));
+    TACET_THEN(status, each_item(d, "levels", o->levels, take_levels, TACET_SPACE_CATEGORY));
+    TACET_THEN(status, each_item(d, "others", o->others, take_others, TACET_SPACE_CATEGORY));
+    TACET_THEN(status, each_item(d, "missing", o->missing, take_missing, TACET_SPACE_REAL));
+    return status != TACET_OK ? status : each_item(d, "unit", o->unit, take_unit, TACET_SPACE_REAL);
 }
 
 tacet_status tacet_space_short(tacet_space *out, const tacet_space_options *options, tacet_error *err) {

@@ -112,7 +112,7 @@ static void sample_record(const tacet_space *space, double *record, size_t i) {
     }
 }
 
-static bool known(const double *records, size_t found, const double *record, size_t count) {
+static bool is_among(const double *records, size_t found, const double *record, size_t count) {
     for (size_t i = 0; i < found; i++) {
         if (memcmp(records + i * count, record, count * sizeof *record) == 0) {
             return true;
@@ -138,14 +138,14 @@ tacet_status tacet_space_spread(const tacet_space *space, double *records, size_
         double *record = records + *found * d;
         if (!all) {
             sample_record(space, record, i);
-            *found += known(records, *found, record, d) ? 0 : 1;
+            *found += is_among(records, *found, record, d) ? 0 : 1;
             continue;
         }
         if (*found / s.combinations >= each) {
             break;
         }
         fill_record(space, record, s.numeric, 0, i);
-        if (known(records, *found, record, d)) {
+        if (is_among(records, *found, record, d)) {
             continue;
         }
         for (size_t k = 0; k < s.combinations; k++) {

@@ -257,7 +257,7 @@ tacet_status tacet_tally_save(const tacet_tally *t, tacet_blob *out, tacet_error
 }
 
 /* The next `size` bytes; false: something else is there. */
-static bool take(tacet__reader *r, unsigned char *out, size_t size) {
+static bool read_exactly(tacet__reader *r, unsigned char *out, size_t size) {
     const unsigned char *bytes = NULL;
     const size_t length = tacet__read_bytes(r, &bytes);
     if (r->failed || length != size) {
@@ -273,10 +273,11 @@ static tacet_status read_body(tacet_tally *t, tacet__reader *r, uint64_t rows, t
     bool good = rows <= ROWS_MOST;
     t->rows = rows;
     for (size_t i = 0; i < t->part_count && good; i++) {
-        good = take(r, t->parts[i].bytes, PART_ID) && (i == 0 || compare_parts(&t->parts[i - 1], &t->parts[i]) < 0);
+        good = read_exactly(r, t->parts[i].bytes, PART_ID) &&
+               (i == 0 || compare_parts(&t->parts[i - 1], &t->parts[i]) < 0);
     }
     for (size_t i = 0; i < t->plan.numbers && good; i++) {
-        good = take(r, bytes, sizeof bytes);
+        good = read_exactly(r, bytes, sizeof bytes);
         t->sums[i] = good ? restore(bytes) : 0;
         /* Below 2^125 like any sum of so many rows, so that no merge overflows. */
         good = t->sums[i] <= (wide)rows << 63 && t->sums[i] >= -((wide)rows << 63);
@@ -294,7 +295,7 @@ tacet_status tacet_tally_load(tacet_tally **out, const tacet_tally_plan *plan, c
     if (status != TACET_OK) {
         return status;
     }
-    const bool named = take(&r, found.hash, sizeof found.hash);
+    const bool named = read_exactly(&r, found.hash, sizeof found.hash);
     found.numbers = tacet__read_size(&r, TACET_TALLY_NUMBERS_MOST);
     const uint64_t rows = tacet__read_u64(&r);
     const size_t parts = tacet__read_size(&r, length / PART_ID);

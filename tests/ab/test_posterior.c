@@ -17,7 +17,7 @@ typedef struct world {
 } world;
 
 static double laplace(tacet_simrng *rng, double b) {
-    const double x = b * tacet_simrng_exponential(rng);
+    const double x = b * -log1p(-tacet_simrng_uniform(rng));
     return (tacet_simrng_u64(rng) & 1) != 0 ? x : -x;
 }
 

@@ -3,7 +3,7 @@
 #include <tacet/audit/audit.h>
 #include <tacet/core/simrng.h>
 #include <tacet/outsourced/trusted/curate.h>
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 #include "support/space.h"
 #include "support/test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_learner.c - what the learner makes of released sums. */
+#include "support/map_record.h"
 #include "support/test.h"
 
 #include "central/open/learner_batches.h"
@@ -56,7 +57,7 @@ static void play(fixture *f, double *sums, size_t n, uint64_t seed) {
             x[0] = 4 * tacet_simrng_uniform(&rng) - 2;
             x[1] = 4 * tacet_simrng_uniform(&rng) - 2;
         } while (x[0] * x[0] + x[1] * x[1] > 4);
-        tacet_central_map_record(f->map, s, work, x, tacet_simrng_uniform(&rng) < truth(x) ? 1 : 0);
+        map_record(f->map, s, work, x, tacet_simrng_uniform(&rng) < truth(x) ? 1 : 0);
         for (size_t i = 0; i < 30; i++) {
             sums[i] += s[i];
         }

@@ -249,24 +249,17 @@ TEST(zcdp) {
     const double epss[] = {0.05, 0.5, 1, 4, 20};
     for (size_t i = 0; i < sizeof rhos / sizeof *rhos; i++) {
         for (size_t j = 0; j < sizeof epss / sizeof *epss; j++) {
-            double delta = 0, eps = 0, rho = 0, mu_delta = 0;
-            assert_ok(tacet_zcdp_delta(&delta, rhos[i], epss[j], NULL));
-            const double scan = scan_zcdp_delta(rhos[i], epss[j]);
-            if (scan > 1e-200) {
-                assert_true(delta <= scan * (1 + 1e-9));
-                assert_close(delta / scan, 1, 1e-3); /* the scan steps by 3e-4 */
-            }
+            double eps = 0, rho = 0, mu_delta = 0;
+            const double delta = scan_zcdp_delta(rhos[i], epss[j]);
             /* a Gaussian with mu^2/2 = rho is rho-zCDP: its exact delta is below */
             assert_ok(tacet_gdp_delta(&mu_delta, sqrt(2 * rhos[i]), epss[j], NULL));
-            assert_true(mu_delta <= delta * (1 + 1e-12));
+            assert_true(mu_delta <= delta * (1 + 1e-12) || delta < 1e-200);
             if (delta > 1e-99 && delta < 0.999) {
+                /* the scan misses the best alpha by its step, and delta by the square of that */
                 assert_ok(tacet_zcdp_eps(&eps, rhos[i], delta, NULL));
-                assert_close(eps / epss[j], 1, 1e-9);
+                assert_close(eps / epss[j], 1, 1e-6);
                 assert_ok(tacet_zcdp_rho(&rho, epss[j], delta, NULL));
-                assert_close(rho / rhos[i], 1, 1e-9);
-                double again = 0;
-                assert_ok(tacet_zcdp_delta(&again, rho, epss[j], NULL));
-                assert_true(again <= delta * (1 + 1e-12));
+                assert_close(rho / rhos[i], 1, 1e-6);
             }
         }
     }
@@ -330,10 +323,8 @@ TEST(refusals) {
         assert_status(tacet_gaussian_eps(&out, 1, 1e-5, x, NULL), TACET_INVALID);
         assert_status(tacet_gaussian_delta(&out, x, 1, 1, NULL), TACET_INVALID);
         assert_status(tacet_gdp_delta(&out, x, 1, NULL), TACET_INVALID);
-        assert_status(tacet_zcdp_delta(&out, x, 1, NULL), TACET_INVALID);
         if (!(x == 0 || x == 1e-101)) {
             assert_status(tacet_gaussian_delta(&out, 1, x, 1, NULL), TACET_INVALID);
-            assert_status(tacet_zcdp_delta(&out, 1, x, NULL), TACET_INVALID);
         }
     }
     for (size_t i = 0; i < sizeof bad_delta / sizeof *bad_delta; i++) {

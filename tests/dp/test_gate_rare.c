@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include "dp/bound_internal.h"
-#include "registry/ledger_beside.h"
+#include "registry/default_ledger.h"
 #include "dp/ledger/seal.h"
 #include "dp/mechanisms/mechanism_internal.h"
 #include "dp/mint.h"
@@ -101,20 +101,20 @@ TEST(places_beside_a_file) {
     char out[TACET__PATH];
     OWN_TEXT char *data = test_text("%s/t.csv", folder);
     OWN_TEXT char *ledger = test_text("%s/elsewhere.db", folder);
-    assert_ok(tacet__beside(out, data, ".ledger.db", NULL)); /* not there yet */
+    assert_ok(tacet__path_beside(out, data, ".ledger.db", NULL)); /* not there yet */
     OWN_TEXT char *beside = test_text("%s.ledger.db", data);
     assert_string_equal(out, beside);
     memset(longest, 'x', sizeof longest - 1);
-    assert_status(tacet__beside(out, longest, "", NULL), TACET_INVALID);
-    tacet__beside_note(beside, ledger); /* no such ledger: nothing is noted */
+    assert_status(tacet__path_beside(out, longest, "", NULL), TACET_INVALID);
+    tacet__link_beside(beside, ledger); /* no such ledger: nothing is noted */
     struct stat st;
     assert_int_equal(lstat(beside, &st), -1);
     test_write(ledger, "");
     test_write(data, "");
-    assert_ok(tacet__beside(out, data, "", NULL));
-    tacet__beside_note(beside, ledger);
+    assert_ok(tacet__path_beside(out, data, "", NULL));
+    tacet__link_beside(beside, ledger);
     assert_true(lstat(beside, &st) == 0 && S_ISLNK(st.st_mode));
-    tacet__beside_note(beside, data); /* something is there: it stays */
+    tacet__link_beside(beside, data); /* something is there: it stays */
     assert_int_equal(readlink(beside, out, sizeof out), strlen(ledger));
     char name[TACET__TICKET_NAME + 1], other[TACET__TICKET_NAME + 1];
     tacet__ticket_name(name, "a/b");

@@ -295,21 +295,6 @@ static void test_limits(void **state) {
     assert_status(tacet_csv_open(&csv, &source, &settings, &err), TACET_PARSE);
     assert_string_equal(err.message, "t.csv: line 1: more than 3 fields");
     assert_int_equal(p.closed, 1);
-    static const char bad[] = {'\0', '\n', '\r', '"'};
-    for (size_t i = 0; i < sizeof bad; i++) {
-        tacet_csv_defaults(&settings);
-        settings.delimiter = bad[i];
-        source = source_of(&p, "a", 1, 1, 1);
-        assert_status(tacet_csv_open(&csv, &source, &settings, NULL), TACET_INVALID);
-        assert_null(csv);
-        assert_int_equal(p.closed, 1);
-    }
-    settings.delimiter = ';';
-    source = source_of(&p, "a;b\n1,5;2\n", 10, 10, 1);
-    assert_ok(tacet_csv_open(&csv, &source, &settings, NULL));
-    assert_ok(tacet_csv_next(csv, &found, NULL));
-    assert_string_equal(tacet_csv_field(csv, 0, NULL), "1,5");
-    tacet_csv_close(csv);
 }
 
 static void test_source_fails(void **state) {

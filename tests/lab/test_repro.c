@@ -12,7 +12,7 @@
 #include "repro.h"
 
 #include <math.h>
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 enum { TRIALS = 4 };
 

@@ -203,13 +203,6 @@ static void test_window(void **state) {
     }
 }
 
-/* The range of the noise: where all of it is rarer than delta, there is none to make room for. */
-static void test_noise_range(void **state) {
-    assert_close(tacet_local_noise_range(2, 0.5, 2, 100, 0.1), pow(2 * log(2000), 2), 1e-9);
-    assert_true(tacet_local_noise_range(0.1, 0.5, 1, 1, 0.5) == 0);
-    assert_true(tacet_local_noise_range(0.1, 0.5, 2, 1, 0.5) == 0);
-}
-
 static void test_bad(void **state) {
     tacet_ldp ldp;
     const double eps[] = {0, -1, NAN, INFINITY, 32.1, 0x1p-11};
@@ -251,7 +244,6 @@ int main(void) {
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_window),
-        cmocka_unit_test(test_noise_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,7 +263,6 @@ static void bad_settings(void **state) {
     REFUSED(f->s.accuracy = 1);
     REFUSED(f->s.lambda = -1);
     REFUSED(f->s.lambda = NAN);
-    REFUSED(f->s.width_scale = 0);
     REFUSED(f->s.mean = NAN);
     REFUSED(f->s.horizon = 0);
     REFUSED(f->s.lanes = T + 1);

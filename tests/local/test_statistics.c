@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_statistics.c - the server of local joint DP: adds reports up; saved and loaded it goes on bit for bit, and
  * refuses what is not its own. */
+#include "support/map_record.h"
 #include "support/test.h"
 
 #include "local/open/statistics_internal.h"
@@ -44,7 +45,7 @@ static void take(tacet_local_statistics *server, size_t t) {
     double report[8], work[7];
     tacet_simrng rng = test_rng(9, t);
     const double x = 2 * tacet_simrng_uniform(&rng) - 1;
-    tacet_central_map_record(map, report, work, &x, 0.5 + 0.4 * x);
+    map_record(map, report, work, &x, 0.5 + 0.4 * x);
     for (size_t i = 0; i < 8; i++) {
         report[i] += 0.3 * tacet_simrng_normal(&rng);
     }
@@ -202,7 +203,7 @@ static void reports_are_added_up_and_learnt_from(void **state) {
     tacet_simrng rng = test_rng(6, 0);
     for (int t = 0; t < 400; t++) {
         const double x = 2 * tacet_simrng_uniform(&rng) - 1;
-        tacet_central_map_record(map, report, work, &x, x > 0.3 ? 0.9 : 0.1);
+        map_record(map, report, work, &x, x > 0.3 ? 0.9 : 0.1);
         assert_ok(tacet_local_statistics_take(server, report, 8, NULL));
         assert_true(tacet_central_learner_informed(tacet_local_statistics_model(server)) == (t >= 49));
     }

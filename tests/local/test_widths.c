@@ -29,11 +29,6 @@ static void widths_as_stated(void **state) {
         assert_close(tight * tight, 1 + 2 * (gamma + log(20)), 1e-9 * tight * tight);
     }
     assert_true(isinf(tacet__local_arm_radius(&p, 0)));
-    /* Sub-Weibull noise: exp(-x^2/2) tails (a = 2, b = 1/2, theta = 1/2) give sqrt(2 ln(2 T/delta)). */
-    assert_close(tacet_local_noise_range(2, 0.5, 0.5, 20000, 0.1), sqrt(2 * log(2 * 20000 / 0.1)), 1e-12);
-    assert_true(isnan(tacet_local_noise_range(2, 0.5, 0.5, 20000, 1)));
-    assert_true(isnan(tacet_local_noise_range(2, NAN, 0.5, 20000, 0.1)));
-    assert_true(isnan(tacet_local_noise_range(2, 0.5, 0.5, 0, 0.1)));
 }
 
 /* The factor minimizes F + sum ln(1 + w plays/(lambda F)): for the identity of order N that is where

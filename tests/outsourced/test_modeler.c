@@ -4,14 +4,15 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/outsourced/open/modeler.h>
+
+#include "outsourced/open/modeler_internal.h"
 
 enum { SIDE = 12, ROWS = SIDE * SIDE, ROUNDS = 10 };
 
 typedef struct fixture {
     double rows[2 * ROWS];
     double truth[2 * ROWS];
-    double low[2], high[2];
+    double low[2], high[2], spread[2];
     double lengthscale;
     tacet_kernel_spec kernel;
     tacet_modeler_settings settings;
@@ -37,7 +38,8 @@ static void fill(fixture *f, double scale) {
     f->settings.n = ROWS;
     f->settings.low = f->low;
     f->settings.high = f->high;
-    f->settings.scale = scale;
+    f->spread[0] = f->spread[1] = scale;
+    f->settings.spread = f->spread;
     f->settings.kernel = &f->kernel;
     f->settings.horizon = ROUNDS;
 }
@@ -54,7 +56,8 @@ static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
 
 static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *err) {
     tacet_modeler_settings other = ((fixture *)user)->settings;
-    other.scale *= 1.25;
+    const double spread[2] = {1.25 * other.spread[0], 1.25 * other.spread[1]};
+    other.spread = spread;
     return tacet_modeler_create(out, &other, err);
 }
 
@@ -74,32 +77,6 @@ TEST(test_conformance_eiv) {
                                          .any_order = true,
                                          .tolerance = 1e-9};
     test_policy_conformance(&problem);
-}
-
-/* What errors in variables makes of the Laplace law: the Gaussian one of its standard deviation, scale sqrt(d + 1). */
-TEST(test_eiv_law) {
-    fixture f;
-    fill(&f, 0.8);
-    size_t asked[3][ROUNDS];
-    double sd[3];
-    for (int k = 0; k < 3; k++) {
-        OWN_POLICY tacet_policy *policy = NULL;
-        tacet_recommendation recommendation;
-        f.settings.law = tacet_law_find(k == 0 ? "k-norm" : "gaussian");
-        f.settings.scale = k == 1 ? 0.8 * sqrt(3) : 0.8;
-        assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
-        for (size_t t = 0; t < ROUNDS; t++) {
-            tacet_suggestion suggestion;
-            assert_ok(tacet_policy_suggest(policy, &suggestion, NULL, NULL));
-            asked[k][t] = suggestion.index;
-            assert_ok(tacet_policy_observe(policy, suggestion.ticket, objective(&f, suggestion.index), NULL));
-        }
-        assert_ok(tacet_policy_recommend(policy, &recommendation, NULL));
-        sd[k] = recommendation.sd;
-    }
-    assert_memory_equal(asked[0], asked[1], sizeof asked[0]);
-    assert_true(sd[0] == sd[1]);
-    assert_memory_not_equal(asked[0], asked[2], sizeof asked[0]);
 }
 
 /* What is known of the objective decides. */
@@ -129,6 +106,7 @@ TEST(test_bad_settings) {
     tacet_modeler_settings s = good;
     const size_t twice[] = {3, 3};
     const size_t beyond[] = {ROWS};
+    const double negative[] = {0.8, -1}, unknown[] = {NAN, 0.8};
 #define REFUSED(change, expected)                                                                                      \
     do {                                                                                                               \
         s = good;                                                                                                      \
@@ -138,8 +116,8 @@ TEST(test_bad_settings) {
     REFUSED(s.rows = NULL, TACET_INVALID);
     REFUSED(s.ld = 1, TACET_INVALID);
     REFUSED(s.n = 0, TACET_INVALID);
-    REFUSED(s.scale = -1, TACET_INVALID);
-    REFUSED(s.scale = NAN, TACET_INVALID);
+    REFUSED(s.spread = negative, TACET_INVALID);
+    REFUSED(s.spread = unknown, TACET_INVALID);
     REFUSED(s.noise_var = NAN, TACET_INVALID);
     REFUSED(s.mean = INFINITY, TACET_INVALID);
     REFUSED(s.horizon = 0, TACET_INVALID);
@@ -147,15 +125,16 @@ TEST(test_bad_settings) {
     REFUSED((s.initial = twice, s.initial_count = 2), TACET_INVALID);
     REFUSED((s.initial = beyond, s.initial_count = 1), TACET_INVALID);
     REFUSED(s.delta_ucb = 0, TACET_INVALID);
-    REFUSED(s.law = tacet_law_find("laplace"), TACET_INVALID);
-    REFUSED(s.law = tacet_law_find("exponential"), TACET_INVALID);
-    REFUSED((s.law = NULL, s.scale = 1), TACET_INVALID);
     f.rows[17] = NAN;
     REFUSED((void)0, TACET_INVALID);
     f.rows[17] = 0;
     f.kernel.signal_var = NAN;
     REFUSED((void)0, TACET_INVALID);
 #undef REFUSED
+    assert_ok(tacet__modeler_check_law(NULL, NULL)); /* no noise */
+    assert_ok(tacet__modeler_check_law(tacet_law_find("k-norm"), NULL));
+    assert_status(tacet__modeler_check_law(tacet_law_find("laplace"), NULL), TACET_INVALID);
+    assert_status(tacet__modeler_check_law(tacet_law_find("exponential"), NULL), TACET_INVALID);
 }
 
 /* One smooth bump, noise of a quarter lengthscale: thirty of 144 rows must include one within 0.1 of its top (value 2,

@@ -26,8 +26,6 @@ TACET_API double tacet_simrng_uniform(tacet_simrng *rng);
 TACET_API size_t tacet_simrng_below(tacet_simrng *rng, size_t n);
 /* Standard normal (inverse of a uniform by Marsaglia's polar method; no cached second value, so state is s alone). */
 TACET_API double tacet_simrng_normal(tacet_simrng *rng);
-/* Standard exponential. */
-TACET_API double tacet_simrng_exponential(tacet_simrng *rng);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /* csv.h - tables of text, read as a stream: RFC 4180 as files really are.
  *
  * The bytes come from the caller (this ring does no input); tacet/io/csv.h opens a file. The first record is the
- * header and names the columns. Taken: quotes with embedded delimiters, quotes and line ends; LF, CRLF and CR; a UTF-8
+ * header and names the columns. Taken: quotes with embedded commas, quotes and line ends; LF, CRLF and CR; a UTF-8
  * byte-order mark; empty fields; a last line with or without its end; blank lines (skipped, except in a table of one
  * column, where they are an empty field). Refused with PARSE: a record with more or fewer fields than the header, an
  * unclosed quote, text after a closing quote, a quote after leading blanks, a NUL byte, UTF-16. Messages name the
@@ -32,7 +32,6 @@ typedef struct tacet_csv_source {
 } tacet_csv_source;
 
 typedef struct tacet_csv_settings {
-    char delimiter;     /* ',' */
     size_t most_bytes;  /* of one record, with its quotes: 2^24. What an unclosed quote may swallow. */
     size_t most_fields; /* of one record: 2^16 */
 } tacet_csv_settings;

@@ -135,9 +135,6 @@ TACET_API void tacet_space_text(const tacet_space_column *column, char *out, dou
 /* Days since 1970-01-01 of YYYY, YYYY-MM or YYYY-MM-DD (a time of day behind it is read over), years 1 to 9999. */
 TACET_API bool tacet_space_day(double *out, const char *text, size_t length);
 
-/* Units for a radius > 0: the box of all numbers is scaled so that its corners have norm `radius`. */
-TACET_API void tacet_space_units(tacet_space *space, double radius);
-
 #ifdef __cplusplus
 }
 #endif

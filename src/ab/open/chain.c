@@ -531,7 +531,7 @@ static void clear(chain *k) {
 }
 
 /* Cells' means: their effects, and their own given what is left. */
-static void keep(const chain *k, tacet__ab_draws *out, size_t draw) {
+static void keep_draw(const chain *k, tacet__ab_draws *out, size_t draw) {
     const tacet__ab_data *d = k->d;
     for (size_t i = 0; i < d->K; i++) {
         const double sd = own_sd(k, i), own = d->n[i] * sd;
@@ -569,7 +569,7 @@ tacet_status tacet__ab_draw(tacet__ab_draws *out, const tacet__ab_data *d, tacet
                 draw_scale(&k, f);
             }
             if (step >= burn_in) {
-                keep(&k, out, step - burn_in);
+                keep_draw(&k, out, step - burn_in);
                 out->variance_share += k.share / (double)out->count;
             }
         }

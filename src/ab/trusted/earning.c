@@ -33,8 +33,7 @@ typedef struct earning {
     unsigned char problem[PRINT];
     size_t planned; /* the horizon that the table was planned for: it stays as it is when the study gets more rounds */
     tacet_ab_plan plan;
-    tacet__ab_epochs e;
-    uint32_t *cell;       /* of each ticket; wiped when it is reported or released */
+    tacet__ab_epochs e;   /* a ticket is about its cell, until it is reported or released */
     uint64_t *now, *next; /* numbers of the table, in steps: of the current epoch, and of tickets after its end */
     /* What was released. */
     double *released, tickets[EPOCHS];
@@ -68,10 +67,6 @@ static void earning_free(void *self) {
     earning *u = self;
     if (u != NULL) {
         clear_table(u);
-        if (u->cell != NULL) {
-            sodium_memzero(u->cell, u->e.rounds * sizeof *u->cell);
-        }
-        free(u->cell);
         free(u->actions);
         tacet_space_clear(&u->space);
         tacet_space_clear(&u->contexts);
@@ -242,7 +237,6 @@ static tacet_status end_epoch(earning *u, tacet_error *err) {
     u->receipts[e] = *tacet_release_receipt(release);
     u->tickets[e] = (double)u->e.size;
     tacet_release_free(release);
-    sodium_memzero(u->cell + u->e.begin, u->e.size * sizeof *u->cell);
     memcpy(u->now, u->next, numbers * sizeof *u->now);
     sodium_memzero(u->next, numbers * sizeof *u->next);
     tacet__ab_epochs_next(&u->e);
@@ -298,14 +292,14 @@ static tacet_status give(earning *u, tacet_suggestion *out, const tacet_round *r
     tacet_simrng rng;
     size_t index = made;
     tacet_status status = check_round(u, round, err);
-    TACET_THEN(status, tacet__ab_epochs_left(&u->e, err));
+    TACET_THEN(status, tacet__tickets_left(&u->e.t, err));
     if (status == TACET_OK && tacet__ab_epochs_due(&u->e)) {
         status = end_epoch(u, err);
     }
     if (status != TACET_OK) {
         return status;
     }
-    tacet_simrng_init(&rng, u->settings.coin_seed, u->e.suggested + 1);
+    tacet_simrng_init(&rng, u->settings.coin_seed, u->e.t.given + 1);
     const double coin = tacet_simrng_uniform(&rng);
     const size_t context = context_of(u, round->context);
     if (made == SIZE_MAX && u->e.epoch == 0) {
@@ -315,9 +309,8 @@ static tacet_status give(earning *u, tacet_suggestion *out, const tacet_round *r
         index = best_in(u, u->draws + (size_t)(coin * DRAWS) * u->plan.cells, context);
     }
     if (status == TACET_OK) {
-        u->cell[u->e.suggested] = (uint32_t)(context * u->plan.actions + u->bin[index]);
-        u->e.suggested++;
-        *out = (tacet_suggestion){.index = index, .ticket = u->e.suggested};
+        const size_t cell = context * u->plan.actions + u->bin[index];
+        *out = (tacet_suggestion){.index = index, .ticket = tacet__tickets_give(&u->e.t, cell)};
     }
     return status;
 }
@@ -329,7 +322,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
 static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
     earning *u = self;
     tacet_suggestion again;
-    if (made->index >= u->settings.count || made->ticket != u->e.suggested + 1) {
+    if (made->index >= u->settings.count || made->ticket != u->e.t.given + 1) {
         return tacet__fail(err, TACET_CORRUPT, "%s cannot have made this suggestion", NAME);
     }
     return give(u, &again, round, made->index, err);
@@ -337,9 +330,9 @@ static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet
 
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
     earning *u = self;
-    size_t at[SHARES];
+    size_t at[SHARES], cell = 0;
     int64_t steps[SHARES];
-    const tacet_status status = tacet__ab_epochs_known(&u->e, ticket, err);
+    const tacet_status status = tacet__tickets_find(&u->e.t, &cell, ticket, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -347,19 +340,19 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     if (when != TACET__AB_PAST) {
         uint64_t *table = when == TACET__AB_NOW ? u->now : u->next;
         const int64_t up = tacet_tally_steps(value, u->plan.lo, u->plan.hi);
-        const size_t count = tacet__ab_cell_shares(at, steps, &u->plan, u->cell[ticket - 1], up);
+        const size_t count = tacet__ab_cell_shares(at, steps, &u->plan, cell, up);
         for (size_t i = 0; i < count; i++) {
             table[at[i]] += (uint64_t)steps[i];
         }
     }
-    u->cell[ticket - 1] = 0;
     sodium_memzero(steps, sizeof steps);
     return TACET_OK;
 }
 
 /* Nothing waits for a report: the ticket adds nothing unless it comes. */
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    return tacet__ab_epochs_known(&((const earning *)self)->e, ticket, err);
+    size_t cell = 0;
+    return tacet__tickets_find(&((const earning *)self)->e.t, &cell, ticket, err);
 }
 
 static tacet_status nothing_yet(const earning *u, tacet_error *err) {
@@ -447,8 +440,7 @@ static void visit_state(void *self, tacet__state *s) {
         tacet__state_require(s, "planned", planned > 0);
         tacet__state_check(s, "planned", tacet__state_taking(s) ? make_table(u, planned, s->err) : TACET_OK);
     }
-    tacet__ab_epochs_state(&u->e, s, EPOCHS, &now, &next);
-    tacet__state_u32s(s, "cells", u->cell + u->e.begin, now + next, (uint32_t)(u->plan.cells - 1));
+    tacet__ab_epochs_state(&u->e, s, EPOCHS, u->plan.cells, &now, &next);
     visit_sums(u, s, "now", u->now, now);
     visit_sums(u, s, "next", u->next, next);
     tacet__state_f64s(s, "released", u->released, u->e.epoch * u->plan.numbers);
@@ -507,8 +499,7 @@ static tacet_status copy_settings(earning *u, const tacet_ab_earning_settings *s
         status = tacet_space_add(&u->contexts, &s->space->columns[j], err);
     }
     u->actions = TACET__ZALLOC(double, s->count * s->action_columns);
-    u->cell = TACET__ZALLOC(uint32_t, s->rounds);
-    if (status == TACET_OK && (u->actions == NULL || u->cell == NULL)) {
+    if (status == TACET_OK && (u->actions == NULL)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", s->count);
     }
     if (status == TACET_OK) {

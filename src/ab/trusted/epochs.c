@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epochs.c - see epochs.h. Ring: trusted. Source: src/ab/README.md. Cost: a bit a ticket; one entry of the ledger read
- * at the beginning of an epoch. */
+/* epochs.c - see epochs.h. Ring: trusted. Source: src/ab/README.md. Cost: four bytes a ticket; one entry of the ledger
+ * read at the beginning of an epoch. */
 #include "ab/trusted/epochs.h"
 
 #include "core/fail.h"
@@ -28,18 +28,16 @@ tacet_status tacet__ab_epochs_init(tacet__ab_epochs *e, size_t rounds, size_t fi
                            "a release needs a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
                            (int)TACET__AB_TICKET);
     }
-    e->rounds = rounds;
     e->first = first;
     e->late = late + 1;
     e->ask = *ask;
     memcpy(e->ticket, ask->ticket, strlen(ask->ticket));
     e->ask.ticket = e->ticket;
-    e->reported = TACET__ZALLOC(bool, rounds);
-    return e->reported != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds", rounds);
+    return tacet__tickets_init(&e->t, rounds, err);
 }
 
 void tacet__ab_epochs_clear(tacet__ab_epochs *e) {
-    free(e->reported);
+    tacet__tickets_clear(&e->t);
     sodium_memzero(e, sizeof *e);
 }
 
@@ -50,7 +48,7 @@ static void name_part(const tacet__ab_epochs *e, char ticket[TACET_TICKET_MOST +
 }
 
 /* Of how many tickets the ledger has a release of this epoch, which was begun before; 0: it has none. */
-static tacet_status begun(size_t *tickets, const tacet__ab_epochs *e, tacet_error *err) {
+static tacet_status tickets_begun_with(size_t *tickets, const tacet__ab_epochs *e, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1], part[64];
     tacet_blob texts;
     tacet_charge charge;
@@ -74,46 +72,31 @@ static tacet_status begun(size_t *tickets, const tacet__ab_epochs *e, tacet_erro
 
 tacet_status tacet__ab_epochs_plan(tacet__ab_epochs *e, size_t full, tacet_error *err) {
     const size_t most = full > e->late ? full : e->late; /* tickets waited for belong to the next epoch alone */
-    const size_t left = e->rounds - e->begin;
+    const size_t left = e->t.horizon - e->begin;
     const size_t rest = left > e->late + 1 ? left - e->late - 1 : 0; /* all but the last round, and those waited for */
     size_t before = 0;
     e->size = rest < most && rest >= e->first / SHORTEST && rest >= e->late ? rest : most;
-    const tacet_status status = begun(&before, e, err);
+    const tacet_status status = tickets_begun_with(&before, e, err);
     e->size = before > 0 && before <= most ? before : e->size;
     return status;
 }
 
 bool tacet__ab_epochs_due(const tacet__ab_epochs *e) {
-    return e->suggested == e->begin + e->size + e->late;
+    return e->t.given == e->begin + e->size + e->late;
 }
 
 size_t tacet__ab_epochs_next_look(const tacet__ab_epochs *e) {
     const size_t at = e->begin + e->size + e->late + 1;
-    return at <= e->rounds ? at - e->suggested : 0;
+    return at <= e->t.horizon ? at - e->t.given : 0;
 }
 
 bool tacet__ab_epochs_open(const tacet__ab_epochs *e) {
-    return e->suggested <= e->begin + e->size;
-}
-
-tacet_status tacet__ab_epochs_left(const tacet__ab_epochs *e, tacet_error *err) {
-    return e->suggested < e->rounds
-               ? TACET_OK
-               : tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", e->rounds);
-}
-
-tacet_status tacet__ab_epochs_known(const tacet__ab_epochs *e, uint64_t ticket, tacet_error *err) {
-    if (ticket == 0 || ticket > e->suggested) {
-        return tacet__fail(err, TACET_NOT_FOUND, "round %llu was never given", (unsigned long long)ticket);
-    }
-    return !e->reported[ticket - 1]
-               ? TACET_OK
-               : tacet__fail(err, TACET_CONFLICT, "round %llu has been reported already", (unsigned long long)ticket);
+    return e->t.given <= e->begin + e->size;
 }
 
 tacet__ab_when tacet__ab_epochs_report(tacet__ab_epochs *e, uint64_t ticket) {
     const size_t k = (size_t)ticket - 1;
-    e->reported[k] = true;
+    tacet__tickets_close(&e->t, ticket, true);
     return k >= e->begin + e->size                     ? TACET__AB_NEXT
            : k >= e->begin && !tacet__ab_epochs_due(e) ? TACET__AB_NOW
                                                        : TACET__AB_PAST;
@@ -164,21 +147,19 @@ void tacet__ab_epochs_guarantee(const tacet__ab_epochs *e, tacet_guarantee *out,
 }
 
 void tacet__ab_epochs_next(tacet__ab_epochs *e) {
+    tacet__tickets_forget(&e->t, e->begin, e->size);
     e->begin += e->size;
     e->epoch++;
 }
 
-void tacet__ab_epochs_state(tacet__ab_epochs *e, tacet__state *s, size_t most, size_t *now, size_t *next) {
-    tacet__state_size(s, "suggested", &e->suggested, e->rounds);
-    tacet__state_bools(s, "reported", e->reported, e->suggested);
-    tacet__state_size(s, "epoch", &e->epoch, most);
-    tacet__state_size(s, "begin", &e->begin, e->suggested);
+void tacet__ab_epochs_state(tacet__ab_epochs *e, tacet__state *s, size_t epochs, size_t about, size_t *now,
+                            size_t *next) {
+    tacet__tickets_state(&e->t, s, about, true);
+    tacet__state_size(s, "epoch", &e->epoch, epochs);
+    tacet__state_size(s, "begin", &e->begin, e->t.given);
     tacet__state_size(s, "size", &e->size, SIZE_MAX / 4);
-    const size_t open = e->suggested - e->begin;
+    const size_t open = e->t.given - e->begin;
     tacet__state_require(s, "size", open <= e->size + e->late);
     *now = open < e->size ? open : e->size;
     *next = open - *now;
-    if (tacet__state_taking(s)) {
-        memset(e->reported + e->suggested, 0, e->rounds - e->suggested);
-    }
 }

@@ -11,16 +11,17 @@
 #define TACET_SRC_AB_TRUSTED_EPOCHS_H
 
 #include "core/policy_internal.h"
+#include "core/tickets.h"
 #include "tally/gate.h"
 
 enum { TACET__AB_TICKET = 120, TACET__AB_ROUNDS_MOST = 1 << 22 };
 
 typedef struct tacet__ab_epochs {
-    size_t rounds, first, late; /* late: at least 1, no report of the epoch is taken in the last of them */
+    tacet__tickets t;   /* open until they are reported: a ticket that is dropped may still be */
+    size_t first, late; /* late: at least 1, no report of the epoch is taken in the last of them */
     tacet_ask ask;
     char ticket[TACET__AB_TICKET + 1];
-    size_t suggested, epoch, begin, size;
-    bool *reported; /* all tickets */
+    size_t epoch, begin, size;
 } tacet__ab_epochs;
 
 typedef enum tacet__ab_when { TACET__AB_PAST, TACET__AB_NOW, TACET__AB_NEXT } tacet__ab_when;
@@ -37,10 +38,6 @@ bool tacet__ab_epochs_due(const tacet__ab_epochs *e);
 size_t tacet__ab_epochs_next_look(const tacet__ab_epochs *e);
 /* The current epoch has not ended: a state that is loaded plans it again, since the horizon may have grown. */
 bool tacet__ab_epochs_open(const tacet__ab_epochs *e);
-/* STATE: the horizon is over. */
-tacet_status tacet__ab_epochs_left(const tacet__ab_epochs *e, tacet_error *err);
-/* NOT_FOUND: never given. CONFLICT: reported before. */
-tacet_status tacet__ab_epochs_known(const tacet__ab_epochs *e, uint64_t ticket, tacet_error *err);
 /* A ticket is reported: the epoch it counts in; PAST: none, it came too late. */
 tacet__ab_when tacet__ab_epochs_report(tacet__ab_epochs *e, uint64_t ticket);
 /* The sums of the current epoch, in steps of 2^-22, through the gate: epochs are of disjoint tickets, and a group in
@@ -50,9 +47,11 @@ tacet_status tacet__ab_epochs_release(const tacet__ab_epochs *e, tacet_release *
 /* What is promised: pure eps, unless noise is seeded. The texts are borrowed. */
 void tacet__ab_epochs_guarantee(const tacet__ab_epochs *e, tacet_guarantee *out, double eps, const char *protects,
                                 const char *statement);
-/* After a release: the next epoch begins. */
+/* After a release: what its tickets were about is forgotten, and the next epoch begins. */
 void tacet__ab_epochs_next(tacet__ab_epochs *e);
-/* Visits all of it; `most` epochs. How many tickets of the current epoch and of those after it were given. */
-void tacet__ab_epochs_state(tacet__ab_epochs *e, tacet__state *s, size_t most, size_t *now, size_t *next);
+/* Visits all of it: at most so many epochs, tickets about 0 … about - 1. How many tickets of the current epoch and of
+ * those after it were given. */
+void tacet__ab_epochs_state(tacet__ab_epochs *e, tacet__state *s, size_t epochs, size_t about, size_t *now,
+                            size_t *next);
 
 #endif

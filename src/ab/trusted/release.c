@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "dp/ledger/seal.h"
 #include "dp/open/charge_rows.h"
-#include "registry/ledger_beside.h"
+#include "registry/default_ledger.h"
 #include "registry/registry.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
                            "rows that are added up elsewhere are not seen here to be known again: name their ledger "
                            "(--ledger)");
     }
-    tacet_status status = l->path != NULL         ? tacet__beside(beside, l->path, ".ledger.db", err)
+    tacet_status status = l->path != NULL         ? tacet__path_beside(beside, l->path, ".ledger.db", err)
                           : entry->ledger == NULL ? tacet__registry_ledger(beside, &rows, err)
                                                   : TACET_OK;
     double price = 0;
@@ -119,7 +119,7 @@ static tacet_status open_ledger(entered *e, const tacet_ab_log *l, const tacet_c
     status = l->engine != NULL ? tacet__registry_reopen(&e->ledger, path, &settings, err)
                                : tacet__registry_open(&e->ledger, &release, &settings, err);
     if (status == TACET_OK && l->path != NULL) {
-        tacet__beside_note(beside, path);
+        tacet__link_beside(beside, path);
     }
     TACET_THEN(status, tacet__seal_derive(key, path, "ab     1", err));
     derive(e, l, key);

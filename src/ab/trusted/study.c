@@ -109,24 +109,24 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     if (round->points != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "%s has fixed arms, and no context", NAME);
     }
-    tacet_status status = tacet__ab_epochs_left(&u->e, err);
+    tacet_status status = tacet__tickets_left(&u->e.t, err);
     if (status == TACET_OK && tacet__ab_epochs_due(&u->e)) {
         status = end_epoch(u, err);
     }
     if (status != TACET_OK) {
         return status;
     }
-    const size_t arm = arm_of(u, u->e.suggested + 1);
-    (u->e.suggested < u->e.begin + u->e.size ? &u->now : &u->next)->tickets[arm]++;
-    u->e.suggested++;
-    *out = (tacet_suggestion){.index = arm, .ticket = u->e.suggested};
+    const size_t arm = arm_of(u, u->e.t.given + 1);
+    (u->e.t.given < u->e.begin + u->e.size ? &u->now : &u->next)->tickets[arm]++;
+    *out = (tacet_suggestion){.index = arm, .ticket = tacet__tickets_give(&u->e.t, 0)};
     return TACET_OK;
 }
 
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
     tacet__ab_study *u = self;
     const tacet_ab_study_settings *s = &u->settings;
-    const tacet_status status = tacet__ab_epochs_known(&u->e, ticket, err);
+    size_t about = 0;
+    const tacet_status status = tacet__tickets_find(&u->e.t, &about, ticket, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -140,7 +140,8 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
 
 /* Nothing waits for a report: the ticket counts 0 unless it comes. */
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    return tacet__ab_epochs_known(&((const tacet__ab_study *)self)->e, ticket, err);
+    size_t about = 0;
+    return tacet__tickets_find(&((const tacet__ab_study *)self)->e.t, &about, ticket, err);
 }
 
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
@@ -232,5 +233,5 @@ const tacet_ab_test *tacet_ab_study_test(const tacet_policy *policy) {
 size_t tacet_ab_study_issued(const tacet_policy *policy, size_t *next_look) {
     const tacet__ab_study *u = tacet__policy_self(policy, &OPS);
     *next_look = u != NULL ? tacet__ab_epochs_next_look(&u->e) : 0;
-    return u != NULL ? u->e.suggested : 0;
+    return u != NULL ? u->e.t.given : 0;
 }

@@ -38,7 +38,7 @@ void tacet__ab_study_state(void *self, tacet__state *s) {
     const size_t arms = u->settings.arms;
     size_t now = 0, next = 0;
     tacet__state_same(s, "problem", u->problem, sizeof u->problem);
-    tacet__ab_epochs_state(&u->e, s, TACET__AB_STUDY_EPOCHS, &now, &next);
+    tacet__ab_epochs_state(&u->e, s, TACET__AB_STUDY_EPOCHS, 1, &now, &next);
     visit_counts(s, "now", &u->now, arms, now);
     visit_counts(s, "next", &u->next, arms, next);
     for (size_t e = 0; e < u->e.epoch; e++) {

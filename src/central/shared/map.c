@@ -183,13 +183,3 @@ double tacet_central_map_hi(const tacet_central_map *map) {
 unsigned long long tacet_central_map_print(const tacet_central_map *map) {
     return map->print;
 }
-
-void tacet_central_map_record(const tacet_central_map *map, double *out, double *work, const double *x, double y) {
-    const size_t m = tacet_features_dim(map->features), d = map->domain.d;
-    double *clipped = work + m;
-    memcpy(clipped, x, d * sizeof(double));
-    tacet__domain_clip(&map->domain, clipped);
-    tacet__features_eval_exact(map->features, work, clipped); /* a replay elsewhere must give the same bits */
-    tacet__embed(out, work, map->released, y, map->lo, map->hi);
-    sodium_memzero(work, (m + d) * sizeof(double));
-}

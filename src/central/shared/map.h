@@ -29,9 +29,6 @@ size_t tacet_central_map_released(const tacet_central_map *map); /* r */
 size_t tacet_central_map_dim(const tacet_central_map *map);      /* 2 r */
 double tacet_central_map_lo(const tacet_central_map *map);
 double tacet_central_map_hi(const tacet_central_map *map);
-/* out: 2r numbers. x has d coordinates. Total: any x and y, NaN included, give a vector of norm at most 1.
- * work: as many doubles as there are features, plus d. */
-void tacet_central_map_record(const tacet_central_map *map, double *out, double *work, const double *x, double y);
 /* 64 bits that name the problem, for saved states: kernel, domain, range, how the features were made and how many.
  * From what was asked for, not from computed numbers, which differ in their last bits between machines. */
 unsigned long long tacet_central_map_print(const tacet_central_map *map);

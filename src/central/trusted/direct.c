@@ -21,6 +21,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
+#include "core/tickets.h"
 #include "gp/linalg.h"
 
 static const char PROOF[] = "src/central/README.md";
@@ -28,8 +29,6 @@ static const char NAME[] = "direct";
 enum { PRINT_BYTES = 32, TEXT_ROOM = 256, NODES = 512 }; /* of a released model */
 static const double MODEL_RIDGE = 1e-4; /* of the kernel's variance: what a released model may differ by at a node */
 static const double MISSING = 0.5;      /* what a round that never reports counts as, mapped to [0, 1] */
-
-typedef enum round_state { OPEN, WAITING, RELEASED } round_state;
 
 typedef struct direct {
     tacet_space space;
@@ -41,13 +40,12 @@ typedef struct direct {
     tacet__batch_gate *gate;
     tacet__direct_learner *learner;
     unsigned char print[PRINT_BYTES];
-    uint64_t given;       /* rounds begun */
-    uint64_t visits;      /* a visit: `each` rounds in a row at one point, the last one those that are left, too */
-    unsigned char *state; /* rounds: a round_state */
-    double *reward;       /* rounds: of those that wait, mapped to [0, 1]: private */
-    uint64_t *codes;      /* visits: where each was played */
-    double *value;        /* visits: the noisy sum that was released; NaN: none yet */
-    uint64_t *queue;      /* points that are planned */
+    tacet__tickets t;
+    uint64_t visits; /* a visit: `each` rounds in a row at one point, the last one those that are left, too */
+    double *reward;  /* rounds: of those that wait, mapped to [0, 1]: private */
+    uint64_t *codes; /* visits: where each was played */
+    double *value;   /* visits: the noisy sum that was released; NaN: none yet */
+    uint64_t *queue; /* points that are planned */
     size_t queued, next;
     /* scratch: what the learner is told */
     uint64_t *told, *open;
@@ -73,12 +71,10 @@ static uint64_t rounds_of(const direct *d, uint64_t *first, uint64_t visit) {
 static bool is_ready(const direct *d, uint64_t visit) {
     uint64_t i = 0;
     const uint64_t end = rounds_of(d, &i, visit);
-    for (; i < end && i < d->given; i++) {
-        if (d->state[i] != WAITING) {
-            return false;
-        }
+    while (i < end && i < d->t.given && d->t.open[i] == 0) {
+        i++;
     }
-    return i == end;
+    return i == end && isnan(d->value[visit]);
 }
 
 /* The noisy sum of a visit's rewards, the same however often it is asked for. */
@@ -108,17 +104,16 @@ static tacet_status release_visit(direct *d, double *out, uint64_t visit, tacet_
 /* All visits that are complete. All or nothing: what was released is in the ledger, and released again the same. */
 static tacet_status release_ready(direct *d, tacet_error *err) {
     tacet_status status = TACET_OK;
-    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->given && status == TACET_OK; v++) {
+    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->t.given && status == TACET_OK; v++) {
         d->values[v] = (double)NAN;
         if (is_ready(d, v)) {
             status = release_visit(d, &d->values[v], v, err);
         }
     }
-    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->given && status == TACET_OK; v++) {
+    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->t.given && status == TACET_OK; v++) {
         if (!isnan(d->values[v])) {
             uint64_t i = 0;
             for (const uint64_t end = rounds_of(d, &i, v); i < end; i++) {
-                d->state[i] = RELEASED;
                 d->reward[i] = 0;
             }
             d->value[v] = d->values[v];
@@ -128,10 +123,10 @@ static tacet_status release_ready(direct *d, tacet_error *err) {
 }
 
 /* What the learner may know: means of released visits, in their order, and points without a release. */
-static size_t tell(direct *d, size_t *open_count) {
+static size_t tell_learner(direct *d, size_t *open_count) {
     size_t n = 0;
     *open_count = 0;
-    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->given; v++) {
+    for (uint64_t v = 0; v < d->visits && v * d->set.each < d->t.given; v++) {
         if (!isnan(d->value[v])) {
             uint64_t first = 0;
             const uint64_t end = rounds_of(d, &first, v);
@@ -146,41 +141,36 @@ static size_t tell(direct *d, size_t *open_count) {
 
 static uint64_t released_rounds(const direct *d) {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < d->given; i++) {
-        n += d->state[i] == RELEASED ? 1 : 0;
+    for (uint64_t i = 0; i < d->t.given; i++) {
+        n += isnan(d->value[visit_of(d, i)]) ? 0 : 1;
     }
     return n;
 }
 
 static tacet_status begin_round(direct *d, const tacet_round *round, tacet_error *err) {
-    size_t open = 0;
     if (round->points != NULL || round->context != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID,
                            "rewards are released directly only without contexts and decision sets: a round is empty");
     }
-    if (d->given >= d->set.rounds) {
-        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)d->set.rounds);
+    tacet_status status = tacet__tickets_left(&d->t, err);
+    if (status == TACET_OK && tacet__tickets_open(&d->t) >= d->set.open_most) {
+        status = tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", d->set.open_most);
     }
-    for (uint64_t i = 0; i < d->given; i++) {
-        open += d->state[i] == OPEN ? 1 : 0;
-    }
-    return open < d->set.open_most
-               ? release_ready(d, err)
-               : tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", d->set.open_most);
+    TACET_THEN(status, release_ready(d, err));
+    return status;
 }
 
 static bool begins_visit(const direct *d) {
-    return d->given == visit_of(d, d->given) * d->set.each;
+    return d->t.given == visit_of(d, d->t.given) * d->set.each;
 }
 
 static void give(direct *d, uint64_t code) {
     if (begins_visit(d)) {
-        d->codes[visit_of(d, d->given)] = code;
-        d->value[visit_of(d, d->given)] = (double)NAN;
+        d->codes[visit_of(d, d->t.given)] = code;
+        d->value[visit_of(d, d->t.given)] = (double)NAN;
     }
-    d->state[d->given] = OPEN;
-    d->reward[d->given] = 0;
-    d->given++;
+    d->reward[d->t.given] = 0;
+    (void)tacet__tickets_give(&d->t, 0);
 }
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
@@ -188,25 +178,25 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     tacet_status status = begin_round(d, round, err);
     if (status == TACET_OK && begins_visit(d) && d->next == d->queued) {
         size_t open = 0, count = 0;
-        const size_t n = tell(d, &open);
+        const size_t n = tell_learner(d, &open);
         status = tacet__direct_learner_plan(d->learner, d->queue, &count, d->told, d->values, n, d->open, open,
-                                            visit_of(d, d->given), err);
+                                            visit_of(d, d->t.given), err);
         d->queued = status == TACET_OK ? count : d->next;
         d->next = status == TACET_OK ? 0 : d->next;
     }
     if (status != TACET_OK) {
         return status;
     }
-    const uint64_t code = begins_visit(d) ? d->queue[d->next++] : d->codes[visit_of(d, d->given)];
-    *out = (tacet_suggestion){.index = (size_t)code, .ticket = d->given + 1};
+    const uint64_t code = begins_visit(d) ? d->queue[d->next++] : d->codes[visit_of(d, d->t.given)];
+    *out = (tacet_suggestion){.index = (size_t)code, .ticket = d->t.given + 1};
     give(d, code);
     return TACET_OK;
 }
 
 static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
     direct *d = self;
-    if (made->ticket != d->given + 1 || made->index >= tacet__direct_learner_arms(d->learner)->count ||
-        (d->given < d->set.rounds && !begins_visit(d) && made->index != d->codes[visit_of(d, d->given)])) {
+    if (made->ticket != d->t.given + 1 || made->index >= tacet__direct_learner_arms(d->learner)->count ||
+        (d->t.given < d->set.rounds && !begins_visit(d) && made->index != d->codes[visit_of(d, d->t.given)])) {
         return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or there is no such point",
                            (unsigned long long)made->ticket);
     }
@@ -218,20 +208,21 @@ static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet
     return status;
 }
 
-static tacet_status report(direct *d, uint64_t ticket, double v, tacet_error *err) {
-    if (ticket == 0 || ticket > d->given) {
-        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
-    }
-    const uint64_t i = ticket - 1;
-    if (d->state[i] != OPEN) {
-        return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
-    }
-    d->reward[i] = rint(v / TACET__BATCH_QUANTUM) * TACET__BATCH_QUANTUM;
-    d->state[i] = WAITING;
-    const tacet_status status = d->given == d->set.rounds ? release_ready(d, err) : TACET_OK;
+/* Whoever drops a ticket reports the middle of the range. A release that fails leaves the ticket open. */
+static tacet_status report(direct *d, uint64_t ticket, double v, bool reported, tacet_error *err) {
+    const tacet__tickets before = d->t;
+    size_t about = 0;
+    tacet_status status = tacet__tickets_find(&d->t, &about, ticket, err);
     if (status != TACET_OK) {
-        d->reward[i] = 0;
-        d->state[i] = OPEN;
+        return status;
+    }
+    d->reward[ticket - 1] = rint(v / TACET__BATCH_QUANTUM) * TACET__BATCH_QUANTUM;
+    tacet__tickets_close(&d->t, ticket, reported);
+    status = d->t.given == d->t.horizon ? release_ready(d, err) : TACET_OK;
+    if (status != TACET_OK) {
+        d->reward[ticket - 1] = 0;
+        d->t = before;
+        d->t.open[ticket - 1] = 1;
     }
     return status;
 }
@@ -239,11 +230,11 @@ static tacet_status report(direct *d, uint64_t ticket, double v, tacet_error *er
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
     direct *d = self;
     const double v = (value - d->set.reward_lo) / (d->set.reward_hi - d->set.reward_lo);
-    return report(d, ticket, fmin(fmax(v, 0), 1), err); /* the bound that the noise is for */
+    return report(d, ticket, fmin(fmax(v, 0), 1), true, err); /* the bound that the noise is for */
 }
 
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    return report(self, ticket, MISSING, err);
+    return report(self, ticket, MISSING, false, err);
 }
 
 static tacet_status none_yet(const direct *d, tacet_error *err) {
@@ -251,14 +242,14 @@ static tacet_status none_yet(const direct *d, tacet_error *err) {
     return tacet__fail(err, TACET_STATE,
                        "nothing was released yet: the first sum needs the reports of %llu rounds, of which %llu were "
                        "suggested",
-                       (unsigned long long)first, (unsigned long long)(d->given < first ? d->given : first));
+                       (unsigned long long)first, (unsigned long long)(d->t.given < first ? d->t.given : first));
 }
 
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     direct *d = self;
     size_t open = 0;
     const double range = d->set.reward_hi - d->set.reward_lo;
-    const size_t n = tell(d, &open);
+    const size_t n = tell_learner(d, &open);
     if (n == 0) {
         return none_yet(d, err);
     }
@@ -286,48 +277,40 @@ static void guarantee(const void *self, tacet_guarantee *out) {
                              .proof = PROOF};
 }
 
-static size_t visits_begun(const direct *d, uint64_t given) {
-    return given > 0 ? (size_t)visit_of(d, given - 1) + 1 : 0;
-}
-
-/* Whether rounds can be as they are said to be: those of a visit are released together, and then it has a number. */
-static bool rounds_possible(const direct *d, uint64_t given) {
+/* Whether rounds can be as they are said to be: those of a visit are released together, when all are closed. */
+static bool rounds_possible(const direct *d) {
     const uint64_t points = tacet__direct_learner_arms(d->learner)->count;
-    size_t open = 0;
-    for (uint64_t i = 0; i < given; i++) {
+    for (uint64_t i = 0; i < d->t.given; i++) {
         const uint64_t v = visit_of(d, i);
         uint64_t first = 0;
-        const bool whole = rounds_of(d, &first, v) <= given, released = d->state[i] == RELEASED;
-        open += d->state[i] == OPEN ? 1 : 0;
-        if (d->codes[v] >= points || d->state[i] > RELEASED || !(d->reward[i] >= 0 && d->reward[i] <= 1) ||
-            released != (d->state[first] == RELEASED) || released != (isfinite(d->value[v]) != 0) ||
-            (released && !whole)) {
+        const bool whole = rounds_of(d, &first, v) <= d->t.given, released = !isnan(d->value[v]);
+        if (d->codes[v] >= points || !(d->reward[i] >= 0 && d->reward[i] <= 1) || isinf(d->value[v]) ||
+            (released && (!whole || d->t.open[i] != 0))) {
             return false;
         }
     }
-    return open <= d->set.open_most;
+    return tacet__tickets_open(&d->t) <= d->set.open_most;
 }
 
 static void state(void *self, tacet__state *s) {
     direct *d = self;
     const uint64_t points = tacet__direct_learner_arms(d->learner)->count;
-    size_t given = (size_t)d->given, queued = d->queued - d->next;
+    size_t queued = d->queued - d->next;
     tacet__state_same(s, "problem", d->print, PRINT_BYTES);
     tacet__state_same(s, "ticket", d->ticket, strlen(d->ticket));
     tacet__state_u64(s, "seed", &d->seed, UINT64_MAX);
-    tacet__state_size(s, "given", &given, (size_t)d->set.rounds);
-    tacet__state_bytes(s, "rounds", d->state, given);
-    tacet__state_f64s(s, "rewards", d->reward, given);
-    tacet__state_u64s(s, "points", d->codes, visits_begun(d, given), points - 1);
-    tacet__state_any_f64s(s, "values", d->value, visits_begun(d, given));
+    tacet__tickets_state(&d->t, s, 1, true);
+    const size_t visits = d->t.given > 0 ? (size_t)visit_of(d, d->t.given - 1) + 1 : 0;
+    tacet__state_f64s(s, "rewards", d->reward, d->t.given);
+    tacet__state_u64s(s, "points", d->codes, visits, points - 1);
+    tacet__state_any_f64s(s, "values", d->value, visits);
     tacet__state_size(s, "queued", &queued, tacet__direct_learner_ahead(d->learner));
     if (tacet__state_taking(s)) {
         d->next = 0;
     }
     tacet__state_u64s(s, "queue", d->queue + d->next, queued, points - 1);
     if (tacet__state_taking(s)) {
-        tacet__state_require(s, "rounds", rounds_possible(d, given));
-        d->given = given;
+        tacet__state_require(s, "rounds", rounds_possible(d));
         d->queued = queued;
     }
 }
@@ -344,7 +327,7 @@ static void free_direct(void *self) {
     tacet__direct_learner_free(d->learner);
     tacet_space_clear(&d->space);
     free(d->codes);
-    free(d->state);
+    tacet__tickets_clear(&d->t);
     free(d->reward);
     free(d->value);
     free(d->queue);
@@ -460,7 +443,6 @@ static tacet_status build(direct *d, const tacet_central_arms *given, const tace
         return status;
     }
     d->visits = visits;
-    d->state = TACET__ZALLOC(unsigned char, rounds);
     d->reward = TACET__ZALLOC(double, rounds);
     d->codes = TACET__ZALLOC(uint64_t, visits);
     d->value = TACET__ZALLOC(double, visits);
@@ -468,13 +450,15 @@ static tacet_status build(direct *d, const tacet_central_arms *given, const tace
     d->open = TACET__ZALLOC(uint64_t, visits);
     d->values = TACET__ZALLOC(double, visits);
     d->queue = TACET__ZALLOC(uint64_t, tacet__direct_learner_ahead(d->learner));
-    if (d->codes == NULL || d->state == NULL || d->reward == NULL || d->value == NULL || d->told == NULL ||
-        d->open == NULL || d->values == NULL || d->queue == NULL) {
+    if (d->codes == NULL || d->reward == NULL || d->value == NULL || d->told == NULL || d->open == NULL ||
+        d->values == NULL || d->queue == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study of %zu rounds", rounds);
     }
     make_print(d);
     d->set.earlier = NULL; /* the caller's */
-    return copy_ask(d, ask, err);
+    status = tacet__tickets_init(&d->t, rounds, err);
+    TACET_THEN(status, copy_ask(d, ask, err));
+    return status;
 }
 
 tacet_status tacet_central_direct_policy(tacet_policy **out, const tacet_central_arms *arms,
@@ -512,13 +496,13 @@ tacet_status tacet_central_direct_record(const tacet_policy *policy, double *rec
 
 uint64_t tacet_central_direct_tickets_left(const tacet_policy *policy) {
     const direct *d = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
-    if (d == NULL || d->given == d->set.rounds) {
+    if (d == NULL || d->t.given == d->set.rounds) {
         return 0;
     }
     uint64_t first = 0;
-    const uint64_t end = rounds_of(d, &first, visit_of(d, d->given)), left = d->set.rounds - d->given;
-    const uint64_t planned = d->given == 0 ? tacet__direct_learner_first(d->learner) : d->queued - d->next;
-    const uint64_t tickets = planned * d->set.each + (begins_visit(d) ? 0 : end - d->given);
+    const uint64_t end = rounds_of(d, &first, visit_of(d, d->t.given)), left = d->set.rounds - d->t.given;
+    const uint64_t planned = d->t.given == 0 ? tacet__direct_learner_first(d->learner) : d->queued - d->next;
+    const uint64_t tickets = planned * d->set.each + (begins_visit(d) ? 0 : end - d->t.given);
     return tickets < left ? tickets : left;
 }
 
@@ -527,7 +511,7 @@ static tacet_status fit_nodes(direct *d, double *weights, double *error, const t
                               const double *nodes, size_t n, tacet_error *err) {
     size_t open = 0;
     const tacet__arms *arms = tacet__direct_learner_arms(d->learner);
-    const size_t released = tell(d, &open), dims = arms->dims;
+    const size_t released = tell_learner(d, &open), dims = arms->dims;
     const double range = d->set.reward_hi - d->set.reward_lo;
     double *K = TACET__ZALLOC(double, n *n), *own = TACET__ZALLOC(double, n *dims);
     tacet_status status = released == 0              ? none_yet(d, err)
@@ -608,5 +592,5 @@ tacet_status tacet_central_direct_model(tacet_contextual_model **out, const tace
 
 double tacet__direct_released(const tacet_policy *policy, uint64_t ticket) {
     const direct *d = tacet__policy_self(policy, &OPS);
-    return d != NULL && ticket > 0 && ticket <= d->given ? d->value[visit_of(d, ticket - 1)] : (double)NAN;
+    return d != NULL && ticket > 0 && ticket <= d->t.given ? d->value[visit_of(d, ticket - 1)] : (double)NAN;
 }

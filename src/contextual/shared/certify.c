@@ -175,7 +175,7 @@ static void halve(const search *s, cell *parts, const cell *c) {
 }
 
 /* A look at where the popped cell's linear part was largest: raises `found`, which is what ends the search. */
-static void look(search *s, const cell *c) {
+static void probe_peak(search *s, const cell *c) {
     double w[TACET_CONTEXTUAL_DIM_MOST] = {0};
     for (size_t i = 0; i < s->d; i++) {
         w[i] = c->centre[i] + ((c->corner >> i & 1U) != 0 ? c->half[i] : -c->half[i]);
@@ -186,7 +186,7 @@ static void look(search *s, const cell *c) {
 /* The largest value at the corners of the box, where suprema usually are. */
 static void look_at_corners(search *s, cell *box) {
     for (box->corner = 0; box->corner < 1U << s->d; box->corner++) {
-        look(s, box);
+        probe_peak(s, box);
     }
 }
 
@@ -224,7 +224,7 @@ static tacet_status step(search *s, double enough, size_t *cells, tacet_error *e
     for (size_t k = 0; k < BATCH && s->count > 0 && s->heap[0].upper > enough; k++) {
         const cell top = pop(s);
         if (k == 0) {
-            look(s, &top);
+            probe_peak(s, &top);
         }
         halve(s, parts + n, &top);
         n += 2;

@@ -63,7 +63,7 @@ static bool make_room(tacet__map *map, size_t more) {
 }
 
 /* Finds or adds; there is room. */
-static tacet__slot *put(tacet__map *map, const unsigned char key[TACET_HASH_BYTES]) {
+static tacet__slot *find_or_add(tacet__map *map, const unsigned char key[TACET_HASH_BYTES]) {
     tacet__slot *slot = probe(map, key);
     if (!slot->used) {
         slot->used = true;
@@ -177,7 +177,7 @@ static void count_charge(tacet__state *state, const tacet_charge *charge) {
     if (is_grouped(charge)) {
         unsigned char key[TACET_HASH_BYTES];
         key_of(key, charge->group, NULL);
-        put(&state->groups, key)->entries++;
+        find_or_add(&state->groups, key)->entries++;
     }
     if (charge->claim == TACET_CLAIM_UNCOVERED) {
         state->uncovered++;
@@ -190,12 +190,12 @@ static void count_charge(tacet__state *state, const tacet_charge *charge) {
     if (is_grouped(charge)) {
         unsigned char key[TACET_HASH_BYTES];
         key_of(key, charge->group, charge->part);
-        tacet__slot *part = put(&state->groups, key);
+        tacet__slot *part = find_or_add(&state->groups, key);
         part->cost.main += cost.main;
         part->cost.delta += cost.delta;
         const tacet__cost now = part->cost;
         key_of(key, charge->group, NULL);
-        tacet__slot *group = put(&state->groups, key);
+        tacet__slot *group = find_or_add(&state->groups, key);
         group->cost.main = fmax(group->cost.main, now.main);
         group->cost.delta = fmax(group->cost.delta, now.delta);
     }
@@ -221,7 +221,7 @@ static tacet_status apply_reserve(tacet__state *state, const tacet__record *reco
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the ledger");
     }
     key_of(key, record->reserve.ticket, NULL);
-    put(&state->tickets, key)->seq = record->seq;
+    find_or_add(&state->tickets, key)->seq = record->seq;
     count_charge(state, charge);
     return TACET_OK;
 }

@@ -416,7 +416,8 @@ static tacet__store *new_store(void) {
 }
 
 /* Tables and budget of a new ledger, in the open transaction. */
-static tacet_status fill(tacet__store *store, const tacet_ledger_settings *settings, double cap, tacet_error *err) {
+static tacet_status create_tables(tacet__store *store, const tacet_ledger_settings *settings, double cap,
+                                  tacet_error *err) {
     tacet__state state;
     tacet__state_init(&state);
     tacet_status status = tacet__ledger_make_tables(store->db, err);
@@ -431,7 +432,7 @@ static tacet_status fill(tacet__store *store, const tacet_ledger_settings *setti
 static tacet_status fill_file(tacet__store *store, const tacet_ledger_settings *settings, double cap,
                               tacet_error *err) {
     tacet_status status = tacet__db_begin(store->db, true, err);
-    TACET_THEN(status, fill(store, settings, cap, err));
+    TACET_THEN(status, create_tables(store, settings, cap, err));
     return status == TACET_OK ? tacet__db_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", err) : status;
 }
 
@@ -505,7 +506,7 @@ static tacet_status create_shared(tacet__store *store, const tacet_ledger_settin
                                   tacet_error *err) {
     tacet_status status = tacet__db_begin(store->db, true, err);
     if (status == TACET_OK && tacet__db_creating(store->db)) {
-        status = fill(store, settings, cap, err);
+        status = create_tables(store, settings, cap, err);
     }
     tacet__db_rollback(store->db); /* of a schema that was there: nothing, but the lock */
     return status;

@@ -96,7 +96,7 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
 }
 
 /* Every cell once: a bit each. */
-static bool whole(const uint32_t *order, uint32_t cells) {
+static bool has_every_cell(const uint32_t *order, uint32_t cells) {
     uint64_t seen[CELLS_MOST / 64] = {0};
     uint32_t i = 0;
     while (i < cells && order[i] < cells && (seen[order[i] / 64] >> order[i] % 64 & 1) == 0) {
@@ -110,7 +110,7 @@ static bool whole(const uint32_t *order, uint32_t cells) {
 tacet_status tacet_randomize_among(tacet_noise *noise, double *out, const tacet_ldp *ldp, const uint32_t *order,
                                    tacet_error *err) {
     *out = NAN;
-    if (ldp->kind != TACET_LDP_SPHERE || ldp->cells > CELLS_MOST || !whole(order, ldp->cells)) {
+    if (ldp->kind != TACET_LDP_SPHERE || ldp->cells > CELLS_MOST || !has_every_cell(order, ldp->cells)) {
         return tacet__fail(err, TACET_INVALID, "a choice among cells needs each of them once");
     }
     if (noise->source == TACET__NOISE_SAMPLE) {

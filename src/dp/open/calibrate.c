@@ -31,7 +31,7 @@ static const double GL_W[NODES] = {0.027152459411754094852, 0.062253523938647892
                                    0.12462897125553387205,  0.14959598881657673208,  0.16915651939500253819,
                                    0.18260341504492358887,  0.18945061045506849629};
 
-static double up(double x) {
+static double round_up(double x) {
     return nextafter(x, INFINITY);
 }
 
@@ -216,11 +216,11 @@ static tacet_status spent_eps(double *eps, log_delta_fn f, double spend, double 
     return TACET_OK;
 }
 
-static tacet_status spent_delta(double *delta, log_delta_fn f, double spend, double eps, tacet_error *err) {
+static tacet_status spent_delta(double *delta, double mu, double eps, tacet_error *err) {
     if (!(eps >= 0.0 && eps <= MOST)) {
         return tacet__fail(err, TACET_INVALID, "eps must be >= 0 and finite, and at most 1e100");
     }
-    *delta = fmin(1.0, up(exp(f(spend, eps)) * (1.0 + 4.0 * DBL_EPSILON)));
+    *delta = fmin(1.0, round_up(exp(gdp_log_delta(mu, eps)) * (1.0 + 4.0 * DBL_EPSILON)));
     return TACET_OK;
 }
 
@@ -231,7 +231,7 @@ tacet_status tacet_gdp_eps(double *eps, double mu, double delta, tacet_error *er
 
 tacet_status tacet_gdp_delta(double *delta, double mu, double eps, tacet_error *err) {
     const tacet_status s = check(mu, "mu", err);
-    return s != TACET_OK ? s : spent_delta(delta, gdp_log_delta, mu, eps, err);
+    return s != TACET_OK ? s : spent_delta(delta, mu, eps, err);
 }
 
 tacet_status tacet_zcdp_eps(double *eps, double rho, double delta, tacet_error *err) {
@@ -239,17 +239,12 @@ tacet_status tacet_zcdp_eps(double *eps, double rho, double delta, tacet_error *
     return s != TACET_OK ? s : spent_eps(eps, zcdp_log_delta, rho, delta, err);
 }
 
-tacet_status tacet_zcdp_delta(double *delta, double rho, double eps, tacet_error *err) {
-    const tacet_status s = check(rho, "rho", err);
-    return s != TACET_OK ? s : spent_delta(delta, zcdp_log_delta, rho, eps, err);
-}
-
 tacet_status tacet_calibrate_gaussian(double *sigma, double eps, double delta, double sensitivity, tacet_error *err) {
     double mu = 0.0;
     tacet_status s = check(sensitivity, "sensitivity", err);
     TACET_THEN(s, tacet_gdp_mu(&mu, eps, delta, err));
     if (s == TACET_OK) {
-        *sigma = up(sensitivity / mu);
+        *sigma = round_up(sensitivity / mu);
     }
     return s;
 }
@@ -259,7 +254,7 @@ static tacet_status mu_of(double *mu, double sigma, double sensitivity, tacet_er
     tacet_status s = check(sigma, "sigma", err);
     TACET_THEN(s, check(sensitivity, "sensitivity", err));
     if (s == TACET_OK) {
-        *mu = up(sensitivity / sigma);
+        *mu = round_up(sensitivity / sigma);
     }
     return s;
 }
@@ -273,7 +268,7 @@ tacet_status tacet_gaussian_eps(double *eps, double sigma, double delta, double 
 tacet_status tacet_gaussian_delta(double *delta, double sigma, double eps, double sensitivity, tacet_error *err) {
     double mu = 0.0;
     const tacet_status s = mu_of(&mu, sigma, sensitivity, err);
-    return s != TACET_OK ? s : spent_delta(delta, gdp_log_delta, mu, eps, err);
+    return s != TACET_OK ? s : spent_delta(delta, mu, eps, err);
 }
 
 tacet_status tacet_calibrate_gaussian_classic(double *sigma, double eps, double delta, double sensitivity,
@@ -290,7 +285,7 @@ tacet_status tacet_calibrate_laplace(double *scale, double eps, double sensitivi
     tacet_status s = check(eps, "eps", err);
     TACET_THEN(s, check(sensitivity, "sensitivity", err));
     if (s == TACET_OK) {
-        *scale = up(sensitivity / eps);
+        *scale = round_up(sensitivity / eps);
     }
     return s;
 }
@@ -329,17 +324,17 @@ tacet_status tacet_gdp_compose(double *mu, const double *sigmas, const double *s
     }
     double sum = 0.0; /* of squares relative to the largest, which cannot overflow */
     for (size_t i = 0; i < count; i++) {
-        const double share = up(up(sensitivities[i] / sigmas[i]) / largest);
-        sum = up(sum + up(share * share));
+        const double share = round_up(round_up(sensitivities[i] / sigmas[i]) / largest);
+        sum = round_up(sum + round_up(share * share));
     }
-    *mu = up(largest * up(sqrt(sum)));
+    *mu = round_up(largest * round_up(sqrt(sum)));
     return TACET_OK;
 }
 
 static tacet_status square_over(double *rho, double value, double divisor, const char *name, tacet_error *err) {
     const tacet_status s = check(value, name, err);
     if (s == TACET_OK) {
-        *rho = up(up(value * value) / divisor);
+        *rho = round_up(round_up(value * value) / divisor);
     }
     return s;
 }

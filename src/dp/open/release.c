@@ -78,7 +78,7 @@ tacet_status tacet_release_encode(const tacet_release *release, tacet_blob *out,
     return tacet__write_end(&w, err);
 }
 
-static bool take(tacet__reader *reader, void *to, size_t least, size_t most, size_t *length) {
+static bool read_within(tacet__reader *reader, void *to, size_t least, size_t most, size_t *length) {
     const unsigned char *bytes = NULL;
     *length = tacet__read_bytes(reader, &bytes);
     if (reader->failed || *length < least || *length > most) {
@@ -100,13 +100,13 @@ tacet_status tacet_release_decode(tacet_release **out, const void *bytes, size_t
     if (s != TACET_OK) {
         return s;
     }
-    bool good = take(&reader, r.mechanism, 1, sizeof r.mechanism - 1, &length);
+    bool good = read_within(&reader, r.mechanism, 1, sizeof r.mechanism - 1, &length);
     good = good && memchr(r.mechanism, 0, length) == NULL;
     const uint64_t flags = tacet__read_u64(&reader);
     tacet__read_f64s(&reader, numbers, sizeof numbers / sizeof *numbers);
     tacet__read_u64s(&reader, whole, sizeof whole / sizeof *whole);
-    good = good && take(&reader, r.entry_hash, sizeof r.entry_hash, sizeof r.entry_hash, &length);
-    good = good && take(&reader, r.content_hash, sizeof r.content_hash, sizeof r.content_hash, &length);
+    good = good && read_within(&reader, r.entry_hash, sizeof r.entry_hash, sizeof r.entry_hash, &length);
+    good = good && read_within(&reader, r.content_hash, sizeof r.content_hash, sizeof r.content_hash, &length);
     /* At most what the bytes can hold: nobody's number decides how much is allocated. */
     const size_t count = tacet__read_size(&reader, size / sizeof(double));
     if (!good || reader.failed || flags > 3 || whole[0] > 2 * (uint64_t)GRID_BIAS) {

@@ -70,8 +70,3 @@ tacet_status tacet_select_zcdp(tacet_select *law, double rho, double delta, tace
     law->delta = delta;
     return TACET_OK;
 }
-
-double tacet_select_generating(const tacet_select *law, double x) {
-    const double inside = log1p(-(1 - law->gamma) * x);
-    return law->eta == 0 ? inside / log(law->gamma) : expm1(-law->eta * inside) / expm1(-law->eta * log(law->gamma));
-}

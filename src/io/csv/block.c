@@ -85,7 +85,7 @@ static counts count_bytes(const char *text, size_t size) {
 
 /* The rules of csv.c without changing a byte: the end of the last record that is complete in text[0, size), 0 for none.
  * What is malformed is cut anywhere behind the fault: the block's reader finds it. */
-static size_t last_end(const tacet_csv *csv, const char *text, size_t size) {
+static size_t last_end(const char *text, size_t size) {
     enum { START, PLAIN, QUOTED, QUOTE_SEEN } state = START;
     size_t end = 0;
     for (size_t at = 0; at < size; at++) {
@@ -94,7 +94,7 @@ static size_t last_end(const tacet_csv *csv, const char *text, size_t size) {
             state = byte == '"' ? QUOTE_SEEN : QUOTED;
         } else if (byte == '"' && state != PLAIN) {
             state = QUOTED;
-        } else if (byte == csv->settings.delimiter) {
+        } else if (byte == ',') {
             state = START;
         } else if (byte == '\n' || byte == '\r') {
             state = START;
@@ -121,7 +121,7 @@ static size_t find_cut(const tacet_csv *from, const char *text, size_t size, boo
     const counts seen = count_bytes(text, size);
     size_t cut = size;
     if (seen.others > 0 || (seen.feeds == 0 && !all)) {
-        cut = all ? size : last_end(from, text, size);
+        cut = all ? size : last_end(text, size);
         *lines = count_lines(text, cut, from->after_return);
         return cut;
     }
@@ -134,7 +134,7 @@ static size_t find_cut(const tacet_csv *from, const char *text, size_t size, boo
 }
 
 /* Up to `wanted` bytes of the stream into the block: what `from` still has, then what its source gives. */
-static tacet_status fill(tacet_csv *block, tacet_csv *from, size_t wanted, tacet_error *err) {
+static tacet_status fill_block(tacet_csv *block, tacet_csv *from, size_t wanted, tacet_error *err) {
     while (block->capacity < wanted) {
         if (!tacet__csv_enlarge(block)) {
             return tacet__csv_no_memory(from, err);
@@ -186,7 +186,7 @@ tacet_status tacet__csv_block_take(tacet_csv *block, tacet_csv *from, bool *foun
             from->record_line = from->line;
             return tacet__csv_too_long(from, err);
         }
-        const tacet_status status = fill(block, from, wanted, err);
+        const tacet_status status = fill_block(block, from, wanted, err);
         if (status != TACET_OK) {
             return status;
         }

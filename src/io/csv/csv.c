@@ -27,10 +27,10 @@ typedef struct cursor {
 typedef enum step { STEP_ON, STEP_RECORD, STEP_FAILED } step;
 
 void tacet_csv_defaults(tacet_csv_settings *settings) {
-    *settings = (tacet_csv_settings){.delimiter = ',', .most_bytes = (size_t)1 << 24, .most_fields = (size_t)1 << 16};
+    *settings = (tacet_csv_settings){.most_bytes = (size_t)1 << 24, .most_fields = (size_t)1 << 16};
 }
 
-static tacet_status wrong(const tacet_csv *csv, tacet_error *err, uint64_t line, const char *rule) {
+static tacet_status malformed(const tacet_csv *csv, tacet_error *err, uint64_t line, const char *rule) {
     return tacet__fail(err, TACET_PARSE, "%s: line %llu: %s", csv->name, (unsigned long long)line, rule);
 }
 
@@ -133,7 +133,7 @@ static step end_field(tacet_csv *csv, cursor *c, size_t stop, tacet_error *err) 
         return STEP_RECORD;
     }
     c->at++;
-    if (byte == csv->settings.delimiter) {
+    if (byte == ',') {
         c->state = FIELD_START;
         c->start = c->at;
         return STEP_ON;
@@ -155,15 +155,15 @@ static step scan_plain(tacet_csv *csv, cursor *c, tacet_error *err) {
     }
     if (buffer[at] == '"') {
         if (strspn(buffer + c->start, " \t") == at - c->start) {
-            (void)wrong(csv, err, csv->line,
-                        "a quote after leading blanks; quotes must be the field's first character");
+            (void)malformed(csv, err, csv->line,
+                            "a quote after leading blanks; quotes must be the field's first character");
             return STEP_FAILED;
         }
         c->at++; /* 5" pipe: the field did not begin with a quote, so this one is text */
         return STEP_ON;
     }
     if (buffer[at] == '\0') {
-        (void)wrong(csv, err, csv->line, "a NUL byte; the table must be UTF-8 text");
+        (void)malformed(csv, err, csv->line, "a NUL byte; the table must be UTF-8 text");
         return STEP_FAILED;
     }
     return end_field(csv, c, at, err);
@@ -186,7 +186,7 @@ static step scan_quoted(tacet_csv *csv, cursor *c, tacet_error *err) {
     }
     const char byte = buffer[at];
     if (byte == '\0') {
-        (void)wrong(csv, err, csv->line, "a NUL byte; the table must be UTF-8 text");
+        (void)malformed(csv, err, csv->line, "a NUL byte; the table must be UTF-8 text");
         return STEP_FAILED;
     }
     c->at++;
@@ -208,8 +208,8 @@ static step scan_quote_seen(tacet_csv *csv, cursor *c, tacet_error *err) {
         c->state = QUOTED;
         return STEP_ON;
     }
-    if (byte != csv->settings.delimiter && byte != '\n' && byte != '\r') {
-        (void)wrong(csv, err, csv->line, "text after a closing quote");
+    if (byte != ',' && byte != '\n' && byte != '\r') {
+        (void)malformed(csv, err, csv->line, "text after a closing quote");
         return STEP_FAILED;
     }
     return end_field(csv, c, c->write, err);
@@ -251,7 +251,7 @@ static step scan_start(tacet_csv *csv, cursor *c, tacet_error *err) {
 static step scan_end(tacet_csv *csv, cursor *c, tacet_error *err) {
     switch (c->state) {
     case QUOTED:
-        (void)wrong(csv, err, c->quote_line, "a quote that is never closed");
+        (void)malformed(csv, err, c->quote_line, "a quote that is never closed");
         return STEP_FAILED;
     case QUOTE_SEEN:
         return end_field(csv, c, c->write, err);
@@ -344,7 +344,7 @@ static tacet_status read_header(tacet_csv *csv, tacet_error *err) {
         }
     }
     if (csv->end >= 2 && (memcmp(csv->buffer, "\xff\xfe", 2) == 0 || memcmp(csv->buffer, "\xfe\xff", 2) == 0)) {
-        return wrong(csv, err, 1, "UTF-16 text; the table must be UTF-8");
+        return malformed(csv, err, 1, "UTF-16 text; the table must be UTF-8");
     }
     if (csv->end >= 3 && memcmp(csv->buffer, "\xef\xbb\xbf", 3) == 0) {
         csv->at = 3;
@@ -365,7 +365,7 @@ static void set_stops(tacet_csv *csv) {
     csv->stops['\n'] = STOP_PLAIN | STOP_QUOTED;
     csv->stops['\r'] = STOP_PLAIN | STOP_QUOTED;
     csv->stops['"'] = STOP_PLAIN | STOP_QUOTED;
-    csv->stops[(unsigned char)csv->settings.delimiter] |= STOP_PLAIN;
+    csv->stops[','] = STOP_PLAIN;
 }
 
 /* Long paths lose their head, so that line, column and rule fit the message. */
@@ -403,11 +403,8 @@ tacet_status tacet_csv_open(tacet_csv **out, const tacet_csv_source *source, con
         goto done;
     }
     memset(csv->buffer, 0, CSV_PAD);
-    const char delimiter = csv->settings.delimiter;
-    if (delimiter == '\0' || strchr("\r\n\"", delimiter) != NULL || csv->settings.most_bytes == 0 ||
-        csv->settings.most_fields == 0) {
-        status = tacet__fail(&local, TACET_INVALID, "%s: the delimiter is a quote or a line end, or a limit is 0",
-                             csv->name);
+    if (csv->settings.most_bytes == 0 || csv->settings.most_fields == 0) {
+        status = tacet__fail(&local, TACET_INVALID, "%s: a limit is 0", csv->name);
         goto done;
     }
     set_stops(csv);

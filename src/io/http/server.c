@@ -252,7 +252,7 @@ static void forget_body(tacet__server *server, tacet__upload *up) {
  * must not grow with the number of connections. Half of it is closed to large bodies of strangers, who could otherwise
  * send all but the end of some, and nobody else's would be read; as many small ones as there are places fit in there.
  */
-static unsigned keep(tacet__server *server, tacet__upload *up, const char *data, size_t size) {
+static unsigned keep_piece(tacet__server *server, tacet__upload *up, const char *data, size_t size) {
     const size_t most = server->settings.most_held / (up->familiar || up->small ? 1 : 2);
     if (size > server->settings.most_body - up->size) {
         return MHD_HTTP_CONTENT_TOO_LARGE;
@@ -274,7 +274,7 @@ static unsigned keep(tacet__server *server, tacet__upload *up, const char *data,
  * that does not end is not read for ever. */
 static bool collect(tacet__server *server, tacet__upload *up, const char *data, size_t size) {
     if (up->refused == 0) {
-        up->refused = keep(server, up, data, size);
+        up->refused = keep_piece(server, up, data, size);
         if (up->refused == 0) {
             return true;
         }

@@ -256,8 +256,7 @@ static double width(const void *self, size_t t) {
     const engine *e = self;
     (void)t;
     /* beta_1: nothing is embedded yet, |f| <= B sigma_0. */
-    return e->observed == 0 ? e->base.p->s.width_scale * e->base.p->s.bound
-                            : tacet__local_beta_ata(e->base.p, e->base.ny.m);
+    return e->observed == 0 ? e->base.p->s.bound : tacet__local_beta_ata(e->base.p, e->base.ny.m);
 }
 
 static void bounds(void *self, double *out, size_t t) {

@@ -13,7 +13,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
-#include "local/open/history.h"
+#include "core/tickets.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -26,7 +26,8 @@ typedef struct local {
     tacet__local p;
     const tacet__local_engine *ops;
     void *engine;
-    tacet__history h;
+    tacet__tickets t;
+    size_t last;         /* the arm of the newest ticket */
     double *bounds;      /* n */
     double asked_lambda; /* as it was given: what is made of it may differ in its last bits between machines */
     unsigned char problem[PRINT_BYTES];
@@ -38,7 +39,7 @@ static void local_free(void *object) {
         if (self->engine != NULL) {
             self->ops->free(self->engine);
         }
-        tacet__history_clear(&self->h);
+        tacet__tickets_clear(&self->t);
         free(self->bounds);
         free(self->p.K);
         free(self);
@@ -57,7 +58,7 @@ static size_t best_arm(local *self, size_t t, double *score) {
     return best;
 }
 
-static void tell(local *self, size_t arm, tacet__local_event event) {
+static void tell_engine(local *self, size_t arm, tacet__local_event event) {
     if (self->ops->pending != NULL) {
         self->ops->pending(self->engine, arm, event);
     }
@@ -65,24 +66,31 @@ static void tell(local *self, size_t arm, tacet__local_event event) {
 
 /* That a round may be played now; where a lane goes on, *next is false and the arm is the last one. */
 static tacet_status check_round(const local *self, bool *next, const tacet_round *round, tacet_error *err) {
-    const tacet__history *h = &self->h;
+    const tacet__tickets *t = &self->t;
     if (round->points != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
     }
-    if (h->suggested == self->p.s.horizon) {
-        return tacet__fail(err, TACET_STATE, "the horizon of %zu rounds is over", self->p.s.horizon);
+    const tacet_status left = tacet__tickets_left(t, err);
+    if (left != TACET_OK) {
+        return left;
     }
-    const size_t played = h->suggested - h->dropped;
+    const size_t played = t->given - t->dropped;
     *next = played % self->p.s.lanes == 0;
-    if (*next && self->p.s.lanes > 1 && h->reported < played) {
-        return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", played - h->reported);
+    if (*next && self->p.s.lanes > 1 && t->reported < played) {
+        return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", played - t->reported);
     }
     return TACET_OK;
 }
 
+static uint64_t give(local *self, size_t arm) {
+    self->last = arm;
+    tell_engine(self, arm, TACET__LOCAL_GIVEN);
+    return tacet__tickets_give(&self->t, arm);
+}
+
 static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     local *self = object;
-    tacet__history *h = &self->h;
+    tacet__tickets *t = &self->t;
     bool next = false;
     const tacet_status status = check_round(self, &next, round, err);
     if (status != TACET_OK) {
@@ -91,14 +99,12 @@ static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_rou
     double score = 0;
     size_t arm = 0;
     if (next) {
-        arm = best_arm(self, h->suggested + 1, &score);
+        arm = best_arm(self, t->given + 1, &score);
     } else {
-        arm = h->last; /* an epoch plays one arm; in place of a ticket that was dropped, once more */
+        arm = self->last; /* an epoch plays one arm; in place of a ticket that was dropped, once more */
         score = self->ops->mean(self->engine)[arm] + self->p.s.mean;
     }
-    tacet__history_suggest(h, arm);
-    tell(self, arm, TACET__LOCAL_GIVEN);
-    *out = (tacet_suggestion){.index = arm, .ticket = h->suggested, .score = score};
+    *out = (tacet_suggestion){.index = arm, .ticket = give(self, arm), .score = score};
     return TACET_OK;
 }
 
@@ -109,12 +115,11 @@ static tacet_status repeat(void *object, const tacet_suggestion *made, const tac
     if (status != TACET_OK) {
         return status;
     }
-    if (made->ticket != self->h.suggested + 1 || made->index >= self->p.n || (!next && made->index != self->h.last)) {
+    if (made->ticket != self->t.given + 1 || made->index >= self->p.n || (!next && made->index != self->last)) {
         return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or its arm impossible",
                            (unsigned long long)made->ticket);
     }
-    tacet__history_suggest(&self->h, made->index);
-    tell(self, made->index, TACET__LOCAL_GIVEN);
+    (void)give(self, made->index);
     return TACET_OK;
 }
 
@@ -123,43 +128,29 @@ static bool is_possible(const tacet__local *p, double value) {
     return fabs(value) <= TACET__LOCAL_LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
 }
 
-static tacet_status check_ticket(const tacet__history *h, uint64_t ticket, tacet_error *err) {
-    if (ticket == 0 || ticket > h->suggested) {
-        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
-    }
-    return h->open[ticket - 1] != 0
-               ? TACET_OK
-               : tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
-}
-
 /* A round without a report. Where an epoch waits for all its reports, its arm is asked once more. */
 static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
     local *self = object;
-    const tacet_status status = check_ticket(&self->h, ticket, err);
+    size_t arm = 0;
+    const tacet_status status = tacet__tickets_find(&self->t, &arm, ticket, err);
     if (status == TACET_OK) {
-        const size_t arm = self->h.open[ticket - 1] - 1;
-        tacet__history_drop(&self->h, (size_t)ticket - 1);
-        tell(self, arm, TACET__LOCAL_DROPPED);
+        tacet__tickets_close(&self->t, ticket, false);
+        tell_engine(self, arm, TACET__LOCAL_DROPPED);
     }
     return status;
 }
 
 static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
     local *self = object;
-    tacet__history *h = &self->h;
-    tacet_status status = check_ticket(h, ticket, err);
-    if (status != TACET_OK) {
-        return status;
+    size_t arm = 0;
+    tacet_status status = tacet__tickets_find(&self->t, &arm, ticket, err);
+    if (status == TACET_OK && !is_possible(&self->p, value)) {
+        status = tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
     }
-    const size_t k = (size_t)ticket - 1;
-    if (!is_possible(&self->p, value)) {
-        return tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
-    }
-    const size_t arm = h->open[k] - 1;
-    status = self->ops->observe(self->engine, arm, value - self->p.s.mean, err);
+    TACET_THEN(status, self->ops->observe(self->engine, arm, value - self->p.s.mean, err));
     if (status == TACET_OK) {
-        tacet__history_report(h, k);
-        tell(self, arm, TACET__LOCAL_REPORTED);
+        tacet__tickets_close(&self->t, ticket, true);
+        tell_engine(self, arm, TACET__LOCAL_REPORTED);
     }
     return status;
 }
@@ -211,15 +202,31 @@ static void guarantee(const void *object, tacet_guarantee *out) {
 
 /* --- saved state -------------------------------------------------------------------------------------------------- */
 
+/* With several lanes only tickets of the epoch that is being played are open, all of one arm. */
+static void check_open(const local *self, tacet__state *s) {
+    const tacet__tickets *t = &self->t;
+    const size_t lanes = self->p.s.lanes;
+    /* Where tickets were dropped an epoch takes more of them than there are lanes. */
+    const size_t least = lanes > 1 && t->given > 0 && t->dropped == 0 ? (t->given - 1) / lanes * lanes : 0;
+    for (size_t k = 0; k < t->given; k++) {
+        const bool newest = k + 1 == t->given || lanes > 1;
+        tacet__state_require(s, "open", t->open[k] == 0 || (k >= least && (!newest || t->open[k] == self->last + 1)));
+    }
+}
+
 static void state(void *object, tacet__state *s) {
     local *self = object;
-    tacet__history *h = &self->h;
+    tacet__tickets *t = &self->t;
     tacet__state_same(s, "problem", self->problem, sizeof self->problem);
-    tacet__history_state(h, &self->p, s);
-    self->ops->state(self->engine, s, h->reported + self->p.s.earlier_count);
-    for (size_t k = 0; k < h->suggested && tacet__state_taking(s); k++) {
-        if (h->open[k] != 0) {
-            tell(self, h->open[k] - 1, TACET__LOCAL_GIVEN);
+    tacet__tickets_state(t, s, self->p.n, false);
+    tacet__state_size(s, "last", &self->last, t->given > 0 ? self->p.n - 1 : 0);
+    if (tacet__state_taking(s)) {
+        check_open(self, s);
+    }
+    self->ops->state(self->engine, s, t->reported + self->p.s.earlier_count);
+    for (size_t k = 0; k < t->given && tacet__state_taking(s); k++) {
+        if (t->open[k] != 0) {
+            tell_engine(self, t->open[k] - 1, TACET__LOCAL_GIVEN);
         }
     }
 }
@@ -231,8 +238,8 @@ static void fingerprint(local *self) {
     const tacet_ldp *ldp = &self->p.ldp;
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
-    const double reals[] = {s->bound,       s->noise_bound, s->noise_var, s->mean, s->delta, self->asked_lambda,
-                            s->width_scale, s->accuracy,    ldp->eps,     ldp->lo, ldp->hi};
+    const double reals[] = {s->bound,           s->noise_bound, s->noise_var, s->mean, s->delta,
+                            self->asked_lambda, s->accuracy,    ldp->eps,     ldp->lo, ldp->hi};
     const uint64_t wholes[] = {(uint64_t)s->algorithm,
                                (uint64_t)s->parameters,
                                s->ldp != NULL,
@@ -290,10 +297,11 @@ static tacet_status build(local *self, tacet_cov *const *covs, size_t middle, bo
     }
     p->K = TACET__ALIGNED(double, square);
     self->bounds = TACET__ALIGNED(double, p->n);
-    if (p->K == NULL || self->bounds == NULL || !tacet__history_init(&self->h, p)) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds over %zu arms", p->s.horizon, p->n);
+    if (p->K == NULL || self->bounds == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", p->n);
     }
-    tacet_status status = read_covariance(self, covs[middle], err);
+    tacet_status status = tacet__tickets_init(&self->t, p->s.horizon, err);
+    TACET_THEN(status, read_covariance(self, covs[middle], err));
     if (status == TACET_OK && default_lambda && p->s.algorithm == TACET_LOCAL_UCB &&
         p->s.parameters == TACET_LOCAL_TIGHT) {
         double factor = 1;
@@ -399,7 +407,7 @@ done:
 
 double tacet__local_width(const tacet_policy *policy) {
     const local *self = tacet__policy_self(policy, &OPS);
-    return self == NULL ? (double)NAN : self->ops->width(self->engine, self->h.suggested + 1);
+    return self == NULL ? (double)NAN : self->ops->width(self->engine, self->t.given + 1);
 }
 
 tacet_status tacet_local_norm_least(const tacet_policy *policy, double *out, tacet_error *err) {

@@ -19,7 +19,6 @@ void tacet_local_settings_defaults(tacet_local_settings *settings) {
                                        .parameters = TACET_LOCAL_TIGHT,
                                        .noise_var = (double)NAN,
                                        .delta = 0.1,
-                                       .width_scale = 1,
                                        .accuracy = 0.1,
                                        .moment = 1,
                                        .tail_a = 1,
@@ -76,8 +75,7 @@ tacet_status tacet__local_check(const tacet_local_settings *s, tacet_error *err)
     if (!(s->delta > 0 && s->delta < 1) || !(s->accuracy > 0 && s->accuracy < 1)) {
         return tacet__fail(err, TACET_INVALID, "delta and accuracy must lie between 0 and 1");
     }
-    if (!(s->lambda >= 0 && isfinite(s->lambda)) || !(s->width_scale > 0 && isfinite(s->width_scale)) ||
-        !isfinite(s->mean)) {
+    if (!(s->lambda >= 0 && isfinite(s->lambda)) || !isfinite(s->mean)) {
         return tacet__fail(err, TACET_INVALID, "lambda, the factor on widths and the mean must be finite numbers");
     }
     if (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER) {

@@ -148,8 +148,7 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
 static double width(const void *self, size_t t) {
     const engine *e = self;
     (void)t;
-    return e->epochs == 0 ? e->base.p->s.width_scale * e->base.p->s.bound
-                          : tacet__local_beta_moma(e->base.p, e->base.ny.m, e->epochs);
+    return e->epochs == 0 ? e->base.p->s.bound : tacet__local_beta_moma(e->base.p, e->base.ny.m, e->epochs);
 }
 
 static void bounds(void *self, double *out, size_t t) {

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_policy.c - the collector's half of a local study of decision sets, as a policy.
  * Ring: open. A suggestion names a round and nothing else: which arm is played is the device's secret. Saved: the
- * model, and which rounds wait for their report, a bit each. Cost: that of the model. */
+ * model, and which rounds wait for their report. Cost: that of the model. */
 #include "local/open/statistics.h"
 #include "local/open/statistics_internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/policy_internal.h"
+#include "core/tickets.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROUNDS_MOST = 1 << 22 };
 static const char NAME[] = "statistics";
 
 typedef struct statistics {
     tacet_statistics_model *model; /* owned */
-    uint64_t horizon, rounds;      /* at the most; given out */
-    unsigned char *waiting;        /* a bit a round */
-    size_t bytes;
+    tacet__tickets tickets;
     uint64_t own_ticket, own_round; /* the last round that a device named by itself, until it is reported */
 } statistics;
 
@@ -27,13 +25,9 @@ static void free_policy(void *self) {
     statistics *s = self;
     if (s != NULL) {
         tacet_statistics_model_free(s->model);
-        free(s->waiting);
+        tacet__tickets_clear(&s->tickets);
         free(s);
     }
-}
-
-static unsigned char bit_of(uint64_t round) {
-    return (unsigned char)(1U << round % CHAR_BIT);
 }
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
@@ -41,13 +35,12 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     if (round->points != NULL || round->context != NULL) {
         return tacet__fail(err, TACET_INVALID, "decision sets of this study stay on their devices");
     }
-    if (s->rounds == s->horizon) {
-        return tacet__fail(err, TACET_STATE, "the study has given out its %llu rounds", (unsigned long long)s->horizon);
+    const tacet_status status = tacet__tickets_left(&s->tickets, err);
+    if (status == TACET_OK) {
+        const uint64_t ticket = tacet__tickets_give(&s->tickets, 0);
+        *out = (tacet_suggestion){.index = (size_t)ticket, .ticket = ticket};
     }
-    s->rounds++;
-    s->waiting[s->rounds / CHAR_BIT] |= bit_of(s->rounds);
-    *out = (tacet_suggestion){.index = (size_t)s->rounds, .ticket = s->rounds};
-    return TACET_OK;
+    return status;
 }
 
 /* A device without a ticket names the directions of its round by itself: a number no ticket has. Its report follows at
@@ -69,23 +62,15 @@ static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet
     return TACET_OK;
 }
 
-static tacet_status find(const statistics *s, uint64_t ticket, tacet_error *err) {
-    if (ticket == 0 || ticket > s->rounds) {
-        return tacet__fail(err, TACET_NOT_FOUND, "no such ticket");
-    }
-    return (s->waiting[ticket / CHAR_BIT] & bit_of(ticket)) != 0
-               ? TACET_OK
-               : tacet__fail(err, TACET_CONFLICT, "the ticket was reported before");
-}
-
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
     statistics *s = self;
-    tacet_status status = find(s, ticket, err);
+    size_t about = 0;
+    tacet_status status = tacet__tickets_find(&s->tickets, &about, ticket, err);
     const double report = s->model->spec.minimize ? -value : value;
     const uint64_t round = ticket == s->own_ticket ? s->own_round : ticket;
     TACET_THEN(status, tacet_statistics_model_take(s->model, round, report + 0.0, err));
     if (status == TACET_OK) {
-        s->waiting[ticket / CHAR_BIT] &= (unsigned char)~bit_of(ticket);
+        tacet__tickets_close(&s->tickets, ticket, true);
     }
     return status;
 }
@@ -93,9 +78,10 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
 /* Nothing was learnt in that round. */
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
     statistics *s = self;
-    const tacet_status status = find(s, ticket, err);
+    size_t about = 0;
+    const tacet_status status = tacet__tickets_find(&s->tickets, &about, ticket, err);
     if (status == TACET_OK) {
-        s->waiting[ticket / CHAR_BIT] &= (unsigned char)~bit_of(ticket);
+        tacet__tickets_close(&s->tickets, ticket, false);
     }
     return status;
 }
@@ -118,32 +104,17 @@ static void guarantee(const void *self, tacet_guarantee *out) {
                              .proof = "src/dp/mechanisms/sphere.md"};
 }
 
-/* How many rounds wait; SIZE_MAX: one that was never given out does. */
-static uint64_t waiting_in(const unsigned char *bits, size_t bytes, uint64_t rounds) {
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < bytes * CHAR_BIT; i++) {
-        const bool waits = (bits[i / CHAR_BIT] & bit_of(i)) != 0;
-        if (waits && (i == 0 || i > rounds)) {
-            return UINT64_MAX;
-        }
-        count += waits;
-    }
-    return count;
-}
-
 /* The model that a state has takes the place of this one's, if it is of the same study: its features may have been made
  * on another machine. */
 static void take_model(statistics *s, const tacet_blob *bytes, tacet__state *state) {
-    const uint64_t waits = waiting_in(s->waiting, s->bytes, s->rounds);
     tacet_statistics_model *model = NULL;
-    tacet__state_require(state, "waiting", waits <= s->rounds);
     tacet__state_check(state, "model", tacet_statistics_model_open(&model, bytes->data, bytes->size, state->err));
     if (tacet__state_taking(state)) {
         tacet__state_require(state, "model",
                              tacet_central_map_print(model->map) == tacet_central_map_print(s->model->map) &&
                                  model->spec.eps == s->model->spec.eps &&
                                  model->spec.minimize == s->model->spec.minimize &&
-                                 tacet_statistics_model_count(model) <= s->rounds - waits);
+                                 tacet_statistics_model_count(model) == s->tickets.reported);
     }
     if (tacet__state_taking(state)) {
         const tacet_statistics_model old = *s->model;
@@ -158,9 +129,8 @@ static void state(void *self, tacet__state *state) {
     statistics *s = self;
     tacet_blob model;
     tacet_blob_init(&model);
-    tacet__state_same(state, "horizon", &s->horizon, sizeof s->horizon);
-    tacet__state_u64(state, "rounds", &s->rounds, s->horizon);
-    tacet__state_bytes(state, "waiting", s->waiting, s->bytes);
+    tacet__state_same(state, "horizon", &s->tickets.horizon, sizeof s->tickets.horizon);
+    tacet__tickets_state(&s->tickets, state, 1, false);
     if (state->to != NULL) {
         tacet__state_check(state, "model", tacet_statistics_model_save(s->model, &model, state->err));
     }
@@ -193,12 +163,10 @@ tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics
                    : tacet__fail(err, TACET_INVALID, "a study of decision sets on devices takes 1 to 2^22 rounds");
     }
     s->model = model;
-    s->horizon = rounds;
-    s->bytes = (size_t)rounds / CHAR_BIT + 1;
-    s->waiting = TACET__ZALLOC(unsigned char, s->bytes);
-    if (s->waiting == NULL) {
+    const tacet_status status = tacet__tickets_init(&s->tickets, (size_t)rounds, err);
+    if (status != TACET_OK) {
         free_policy(s);
-        return tacet__fail(err, TACET_NO_MEMORY, "no memory for %llu rounds", (unsigned long long)rounds);
+        return status;
     }
     return tacet__policy_wrap(out, &OPS, s, err);
 }

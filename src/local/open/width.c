@@ -59,9 +59,8 @@ static double bayesian(const tacet__local *p, size_t t) {
 /* Tight: half of delta here, half for the arms' own means. Tuned: a share of a Bayesian width, without a proof. */
 double tacet__local_beta_ucb(const tacet__local *p, size_t t, double gamma) {
     const double B = p->s.bound, ratio = p->proxy / p->s.lambda;
-    return p->s.width_scale * (p->s.parameters == TACET_LOCAL_TIGHT
-                                   ? sqrt(B * B + 2 * ratio * (gamma + log(2 / p->s.delta)))
-                                   : 0.3 * bayesian(p, t));
+    return p->s.parameters == TACET_LOCAL_TIGHT ? sqrt(B * B + 2 * ratio * (gamma + log(2 / p->s.delta)))
+                                                : 0.3 * bayesian(p, t);
 }
 
 /* Robbins' Gaussian mixture: |sum| <= sqrt(s (N + rho) (ln((N + rho)/rho) + 2 ln(1/delta'))) for all N at once,
@@ -72,7 +71,7 @@ double tacet__local_arm_radius(const tacet__local *p, double count) {
     }
     const double l = 2 * log(2 * (double)p->n / p->s.delta);
     const double rho = 0.1 * (double)p->s.horizon / (l + log(1 + l)) + 1;
-    return p->s.width_scale * sqrt(p->proxy * (count + rho) * (log1p(count / rho) + l)) / count;
+    return sqrt(p->proxy * (count + rho) * (log1p(count / rho) + l)) / count;
 }
 
 /* Level above which a report is taken for noise: |f| + R, and a tail that the noise passes with probability 1/t. */
@@ -95,7 +94,7 @@ double tacet__local_beta_tgp(const tacet__local *p, size_t t, double gamma) {
     const double B = p->s.bound;
     const double root = sqrt(p->s.lambda);
     if (t <= 1) {
-        return p->s.width_scale * B; /* nothing observed: |f| <= B sigma_0 */
+        return B; /* nothing observed: |f| <= B sigma_0 */
     }
     const double past = (double)(t - 1);
     const double b = tacet__local_level_tgp(p, t - 1);
@@ -120,7 +119,7 @@ double tacet__local_beta_tgp(const tacet__local *p, size_t t, double gamma) {
         beta_t = B + b * sqrt(log((double)t));
         break;
     }
-    return p->s.width_scale * beta_t;
+    return beta_t;
 }
 
 static double log_ata(const tacet__local *p, size_t m) {
@@ -152,7 +151,7 @@ double tacet__local_beta_ata(const tacet__local *p, size_t m) {
         beta_t = p->s.bound + sqrt(spread);
         break;
     }
-    return p->s.width_scale * beta_t;
+    return beta_t;
 }
 
 /* Each of the k estimates is within (9 m c)^(1/(1 + alpha)) n^((1 - alpha)/(2 (1 + alpha))) with probability 3/4. */
@@ -171,5 +170,5 @@ double tacet__local_beta_moma(const tacet__local *p, size_t m, uint64_t epochs) 
         beta_t = p->s.bound + mc;
         break;
     }
-    return p->s.width_scale * beta_t;
+    return beta_t;
 }

@@ -17,7 +17,11 @@ __extension__ typedef unsigned __int128 u128;
 enum { FIXED = 62, RATIO_BITS = 47, CELLS = 1 << 16, STEPS = 1 << 15, DIRECTIONS = 256 };
 
 static const double PI = 3.14159265358979323846;
-static const char *const NAMES[] = {"laplace", "hybrid", "duchi", "piecewise", "sphere"};
+static const char *const NAMES[] = {[TACET_LDP_LAPLACE] = "laplace",
+                                    [TACET_LDP_HYBRID] = "hybrid",
+                                    [TACET_LDP_DUCHI] = "duchi",
+                                    [TACET_LDP_PIECEWISE] = "piecewise",
+                                    [TACET_LDP_SPHERE] = "sphere"};
 enum { SHIPPED = 2 }; /* so many of them a study or a device may be asked for; hybrid is made of the next two */
 
 tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err) {
@@ -104,18 +108,23 @@ tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, dou
     const double a = (double)out->ratio_num;
     const double b = (double)out->ratio_den;
     const double half = (hi - lo) / 2;
-    if (kind == TACET_LDP_SPHERE) {
+    out->duchi = half * ((a + b) / (a - b));
+    switch (kind) { /* no default: a kind that is not named here does not compile */
+    case TACET_LDP_SPHERE:
+        out->duchi = 0;
         out->cells = DIRECTIONS;
         out->window = sphere_window(a / b);
         out->step = 1;
         return TACET_OK;
-    }
-    out->duchi = half * ((a + b) / (a - b));
-    if (kind == TACET_LDP_LAPLACE) {
+    case TACET_LDP_LAPLACE:
         out->steps = STEPS;
         out->laplace_scale = nextafter(STEPS / eps, INFINITY); /* above the quotient, however it was rounded */
         out->step = (hi - lo) / STEPS;
         return TACET_OK;
+    case TACET_LDP_HYBRID:
+    case TACET_LDP_DUCHI:
+    case TACET_LDP_PIECEWISE:
+        break;
     }
     const double root = exp_of(eps / 2); /* e^(-eps/2) */
     const double window = fmax(rint(CELLS * root / (1 + root)), 1);
@@ -146,27 +155,41 @@ double tacet_ldp_bit(const tacet_ldp *ldp, bool up) {
     return up ? middle(ldp) + ldp->duchi : middle(ldp) - ldp->duchi;
 }
 
-/* Hybrid sends Duchi's bit always (share 0) or sometimes; piecewise never. */
-static bool sends_bits(const tacet_ldp *ldp) {
-    return ldp->kind == TACET_LDP_DUCHI || ldp->kind == TACET_LDP_HYBRID;
-}
-
-static bool sends_cells(const tacet_ldp *ldp) {
-    return ldp->kind == TACET_LDP_PIECEWISE || ldp->piecewise_share > 0;
+/* Of which outputs a report is one: hybrid sends Duchi's bit always (share 0) or sometimes, piecewise never. */
+static void outputs_of(const tacet_ldp *ldp, bool *bits, bool *cells) {
+    *bits = *cells = false;
+    switch (ldp->kind) { /* no default: as in tacet_ldp_init */
+    case TACET_LDP_HYBRID:
+        *bits = true;
+        *cells = ldp->piecewise_share > 0;
+        break;
+    case TACET_LDP_DUCHI:
+        *bits = true;
+        break;
+    case TACET_LDP_PIECEWISE:
+        *cells = true;
+        break;
+    case TACET_LDP_LAPLACE:
+    case TACET_LDP_SPHERE: /* neither */
+        break;
+    }
 }
 
 double tacet_ldp_bound(const tacet_ldp *ldp) {
+    bool bits = false, cells = false;
     if (ldp->kind == TACET_LDP_SPHERE) {
         return NAN;
     }
     if (ldp->steps > 0) {
         return INFINITY;
     }
-    const double cells = sends_cells(ldp) ? (ldp->cells - 1) / 2.0 * ldp->step : 0;
-    return sends_bits(ldp) ? fmax(ldp->duchi, cells) : cells;
+    outputs_of(ldp, &bits, &cells);
+    const double furthest = cells ? (ldp->cells - 1) / 2.0 * ldp->step : 0;
+    return bits ? fmax(ldp->duchi, furthest) : furthest;
 }
 
 bool tacet_ldp_possible(const tacet_ldp *ldp, double report) {
+    bool bits = false, cells = false;
     if (ldp->kind == TACET_LDP_SPHERE) {
         return report >= 0 && report < ldp->cells && report == floor(report);
     }
@@ -174,22 +197,13 @@ bool tacet_ldp_possible(const tacet_ldp *ldp, double report) {
         const double n = rint((report - ldp->lo) / ldp->step);
         return fabs(n) <= 0x1p53 && tacet_ldp_place(ldp, (int64_t)n) == report;
     }
-    if (sends_bits(ldp) && (report == tacet_ldp_bit(ldp, false) || report == tacet_ldp_bit(ldp, true))) {
+    outputs_of(ldp, &bits, &cells);
+    if (bits && (report == tacet_ldp_bit(ldp, false) || report == tacet_ldp_bit(ldp, true))) {
         return true;
     }
-    if (!sends_cells(ldp)) {
+    if (!cells) {
         return false;
     }
     const double k = rint((report - middle(ldp)) / ldp->step + (ldp->cells - 1) / 2.0);
     return k >= 0 && k < ldp->cells && tacet_ldp_cell(ldp, (uint32_t)k) == report;
-}
-
-double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta) {
-    const double arguments[] = {a, b, theta, (double)rounds, delta};
-    for (size_t i = 0; i < 5; i++) {
-        if (!(arguments[i] > 0 && isfinite(arguments[i]))) {
-            return (double)NAN;
-        }
-    }
-    return delta < 1 ? pow(fmax(log(a * (double)rounds / delta), 0) / b, theta) : (double)NAN;
 }

@@ -31,29 +31,26 @@ static double cells_variance(const pieces *p, double j) {
 }
 
 double tacet_ldp_variance(const tacet_ldp *ldp) {
-    if (ldp->kind == TACET_LDP_SPHERE) {
-        return NAN;
-    }
-    const double step = ldp->step * ldp->step;
-    if (ldp->kind == TACET_LDP_LAPLACE) {
-        const double q = exp(-1 / ldp->laplace_scale);
-        const double less = -expm1(-1 / ldp->laplace_scale);
-        return step * (2 * q / (less * less) + 0.25);
-    }
-    const double bit = ldp->duchi * ldp->duchi;
-    if (ldp->kind == TACET_LDP_DUCHI) {
-        return bit;
-    }
-    const pieces p = pieces_of(ldp);
+    const double step = ldp->step * ldp->step, bit = ldp->duchi * ldp->duchi, half = (ldp->hi - ldp->lo) / 2;
+    const double q = exp(-1 / ldp->laplace_scale), less = -expm1(-1 / ldp->laplace_scale);
+    const double share = ldexp(ldp->piecewise_share, -32);
+    const pieces p = pieces_of(ldp); /* of a kind without pieces no number, and not read below */
     const double rounding = p.gain * p.gain / 4;
     const double middle = step * (cells_variance(&p, 0) + rounding);
     const double end = step * (cells_variance(&p, p.outside / 2) + rounding);
-    if (ldp->kind == TACET_LDP_PIECEWISE) {
+    switch (ldp->kind) { /* no default: a kind that is not named here does not compile */
+    case TACET_LDP_LAPLACE:
+        return step * (2 * q / (less * less) + 0.25);
+    case TACET_LDP_DUCHI:
+        return bit;
+    case TACET_LDP_PIECEWISE:
         return fmax(middle, end);
+    case TACET_LDP_HYBRID:
+        return fmax(share * middle + (1 - share) * bit, share * end + (1 - share) * (bit - half * half));
+    case TACET_LDP_SPHERE: /* of a vector */
+        break;
     }
-    const double share = ldexp(ldp->piecewise_share, -32);
-    const double half = (ldp->hi - ldp->lo) / 2;
-    return fmax(share * middle + (1 - share) * bit, share * end + (1 - share) * (bit - half * half));
+    return NAN;
 }
 
 /* log of the sum of exp(u v) over `count` neighbouring cells centred at 0. */

@@ -422,7 +422,7 @@ static void take_holders(tacet__averaging *l, double *sd, const tacet_modeler_se
         l->ends[h] = several ? (h > 0 ? l->ends[h - 1] : 0) + s->holder_rows[h] : s->n;
         l->noise_var[h] = several ? s->holder_noise_var[h] : s->known_noise_var;
         for (size_t a = 0; sd != NULL && a < s->d; a++) {
-            sd[h * s->d + a] = s->spread != NULL ? s->spread[h * s->d + a] : tacet__modeler_sd(s);
+            sd[h * s->d + a] = s->spread != NULL ? s->spread[h * s->d + a] : 0;
         }
     }
 }
@@ -444,7 +444,6 @@ static void fingerprint(averaging *self, const tacet_modeler_settings *s) {
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
     (void)crypto_generichash_update(&state, (const unsigned char *)l->noise_var, l->holders * sizeof *l->noise_var);
     (void)crypto_generichash_update(&state, (const unsigned char *)l->ends, l->holders * sizeof *l->ends);
-    (void)crypto_generichash_update(&state, (const unsigned char *)&s->scale, sizeof s->scale);
     if (s->spread != NULL) {
         (void)crypto_generichash_update(&state, (const unsigned char *)s->spread,
                                         l->holders * s->d * sizeof *s->spread);

@@ -73,7 +73,7 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     if (m == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the modeler");
     }
-    const double sd = tacet__modeler_sd(s);
+    const double none = 0;
     tacet_guarantee guarantee;
     tacet__modeler_guarantee(&guarantee, s);
     tacet_gp_ucb_settings ucb;
@@ -89,7 +89,7 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     tacet_status status = tacet_kernel_create(&m->kernel, s->kernel, err);
     if (status == TACET_OK) {
         const tacet_cov_spec cov = {.kernel = m->kernel,
-                                    .input_sd = s->spread != NULL ? s->spread : &sd,
+                                    .input_sd = s->spread != NULL ? s->spread : &none,
                                     .input_sd_count = s->spread != NULL ? s->d : 1};
         status = tacet_gp_ucb_create(&m->policy, &ucb, &cov, s->rows, s->ld, s->n, err);
     }

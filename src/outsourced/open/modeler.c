@@ -10,7 +10,6 @@
 
 void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     memset(s, 0, sizeof *s);
-    s->law = tacet_law_find("gaussian");
     s->noise_var = 1e-5;
     s->horizon = 50;
     s->random_first = 10;
@@ -19,36 +18,25 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     s->beta_scale = 1;
 }
 
-tacet_density tacet__modeler_density(const tacet_modeler_settings *s) {
-    return s->law != NULL ? s->law->density : TACET_DENSITY_NONE;
-}
-
 tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *s, tacet_error *err) {
-    if (!(s->scale >= 0 && isfinite(s->scale))) {
-        return tacet__fail(err, TACET_INVALID, "the scale of the release's noise is negative or not finite");
-    }
     for (size_t i = 0; i < (s->holders > 1 ? s->holders : 1) * s->d && s->spread != NULL; i++) {
         if (!(s->spread[i] >= 0 && isfinite(s->spread[i]))) {
             return tacet__fail(err, TACET_INVALID, "the noise of coordinate %zu is negative or not finite", i % s->d);
         }
     }
-    switch (tacet__modeler_density(s)) {
+    return TACET_OK;
+}
+
+tacet_status tacet__modeler_check_law(const tacet_law *law, tacet_error *err) {
+    switch (law != NULL ? law->density : TACET_DENSITY_NORMAL) {
     case TACET_DENSITY_NORMAL:
-    case TACET_DENSITY_EUCLIDEAN:
+    case TACET_DENSITY_EUCLIDEAN: /* taken for the Gaussian law of its standard deviation */
         return TACET_OK;
     case TACET_DENSITY_NONE:
-        if (s->law == NULL && s->scale == 0) {
-            return TACET_OK;
-        }
-        break;
     case TACET_DENSITY_LAPLACE:
         break;
     }
     return tacet__fail(err, TACET_INVALID, "the modelers do not know this law of noise");
-}
-
-double tacet__modeler_sd(const tacet_modeler_settings *s) {
-    return s->law != NULL ? s->law->spread(s->scale, s->d) : 0;
 }
 
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *s) {

@@ -2,6 +2,7 @@
 /* modeler_internal.h - the methods behind tacet_modeler_create. Ring: open. */
 #pragma once
 
+#include <tacet/dp/open/law.h>
 #include <tacet/outsourced/open/modeler.h>
 
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
@@ -11,12 +12,10 @@ tacet_status tacet__modeler_averaging(tacet_policy **out, const tacet_modeler_se
                                       tacet_error *err);
 /* The release's guarantee, or that there is none. */
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *settings);
-/* INVALID: a law that no modeler knows, or a scale that is none. */
+/* INVALID: a spread that is negative or not finite. */
 tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *settings, tacet_error *err);
-/* Of the release's noise; NONE: there is none. */
-tacet_density tacet__modeler_density(const tacet_modeler_settings *settings);
-/* Standard deviation of the noise per coordinate. */
-double tacet__modeler_sd(const tacet_modeler_settings *settings);
+/* Of a release; NULL: no noise. INVALID: a density that no modeler knows. */
+tacet_status tacet__modeler_check_law(const tacet_law *law, tacet_error *err);
 
 /* UNSUPPORTED: another method. STATE: no value is known. */
 tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err);
@@ -24,6 +23,3 @@ tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowle
  * query. NO_MEMORY. */
 tacet_status tacet_chance_tell(tacet_chance *out, const double *random, size_t rows, const double *chosen, size_t count,
                                size_t queries, bool minimize, tacet_error *err);
-/* mean: expected best of `queries` random rows. */
-tacet_status tacet_chance_exact(tacet_chance_band *out, double *mean, const double *values, size_t n, size_t queries,
-                                bool minimize, tacet_error *err);

@@ -93,7 +93,7 @@ static bool stopped(const tacet_remote *r) {
     return r->settings.stop != NULL && r->settings.stop(r->settings.user);
 }
 
-static void tell(tacet_remote *r, const char *why) {
+static void tell_state(tacet_remote *r, const char *why) {
     if (r->settings.waiting != NULL) {
         r->settings.waiting(why, r->settings.user);
     }
@@ -140,8 +140,8 @@ static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *meth
             r->away = true;
             return status != TACET_OK ? tacet__fail(err, status, "%s", local.message) : refused(answer, err);
         }
-        tell(r, status != TACET_OK ? "cannot reach the curator; trying again"
-                                   : "the curator cannot answer yet; trying again");
+        tell_state(r, status != TACET_OK ? "cannot reach the curator; trying again"
+                                         : "the curator cannot answer yet; trying again");
         tacet__pause(pause);
         pause = pause < 2 ? pause * 1.6 : pause;
     }
@@ -264,8 +264,8 @@ tacet_status tacet_remote_query(tacet_remote *r, double *value, const char *tick
     unsigned tries = 1;
     while (status == TACET_OK && (answer.status == 202 || (answer.status == 502 && tries < EVALUATION_TRIES))) {
         tries += answer.status == 502 ? 1 : 0;
-        tell(r,
-             answer.status == 502 ? "the evaluation failed; asking once more" : "the value is pending at the curator");
+        tell_state(r, answer.status == 502 ? "the evaluation failed; asking once more"
+                                           : "the value is pending at the curator");
         tacet__pause(r->settings.poll);
         /* Asked again rather than looked at: a failed evaluation is then tried again. */
         status = stopped(r) ? tacet__fail(err, TACET_STATE, "interrupted")

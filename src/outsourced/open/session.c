@@ -50,7 +50,7 @@ bool tacet__session_absent(const tacet__session *r, size_t row) {
     return r->absent[holder_of(r, row)].why.status != TACET_OK;
 }
 
-static void take(tacet__session *r, size_t row) {
+static void mark_taken(tacet__session *r, size_t row) {
     r->taken[row] = true;
     r->absent[holder_of(r, row)].taken++;
 }
@@ -71,19 +71,19 @@ static tacet_status put_aside(tacet__session *r, size_t row, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the session");
     }
     r->failed[r->failed_count++] = row;
-    take(r, row);
+    mark_taken(r, row);
     tacet__session_forget(r); /* it is made anew over the other rows */
     return TACET_OK;
 }
 
-static void answered(tacet__session *r, const tacet__journal_query *q) {
+static void note_answered(tacet__session *r, const tacet__journal_query *q) {
     r->random_count += q->how == TACET__ASKED_RANDOM ? 1 : 0;
     r->base = q->how == TACET__ASKED_MODEL && r->base == SIZE_MAX ? r->known : r->base;
     r->order[r->known] = q->row;
     r->raw[r->known] = q->value;
     r->how[r->known] = q->how;
     r->known++;
-    take(r, q->row);
+    mark_taken(r, q->row);
     if (r->s->progress != NULL) {
         size_t best = 0;
         double best_value = 0;
@@ -164,7 +164,7 @@ static tacet_status settle(tacet__session *r, size_t index, bool *failed, bool *
     if (*failed) {
         return put_aside(r, q->row, err);
     }
-    answered(r, q);
+    note_answered(r, q);
     return TACET_OK;
 }
 

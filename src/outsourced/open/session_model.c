@@ -4,6 +4,7 @@
  * come from the rows that were measured before the model chose for the first time, so that a session that goes on makes
  * the model it had. Where a row cannot be measured, the model is made anew over the others. */
 #include "outsourced/shared/release_text.h"
+#include "outsourced/open/modeler_internal.h"
 #include "outsourced/open/session_internal.h"
 
 #include "core/fail.h"
@@ -154,7 +155,6 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     tacet_kernel_spec kernel;
     tacet_modeler_settings_defaults(&settings);
     const tacet_guarantee guarantee = guarantee_of(r);
-    const tacet_manifest *m = r->holders[0].manifest;
     size_t *initial = TACET__ZALLOC(size_t, initial_count);
     tacet_status status = initial != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the model");
     kernel_of(&kernel, r);
@@ -168,8 +168,6 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.n = r->kept_count;
     settings.low = r->low;
     settings.high = r->high;
-    settings.law = tacet_manifest_law(m);
-    settings.scale = m->scale > 0 ? m->scale : m->sigma;
     settings.spread = r->spread;
     settings.holders = r->holder_count;
     settings.holder_rows = r->kept_rows;
@@ -189,6 +187,7 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.initial_count = initial_count;
     settings.guarantee = &guarantee;
     settings.seed = r->s->seed;
+    TACET_THEN(status, tacet__modeler_check_law(tacet_manifest_law(r->holders[0].manifest), err));
     TACET_THEN(status, tacet_modeler_create(&r->policy, &settings, err));
     free(initial);
     return status;

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <tacet/dp/open/calibrate.h>
 #include "outsourced/shared/coordinates.h"
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 #include <unistd.h>
 
 void tacet_curate_defaults(tacet_curate_settings *settings) {

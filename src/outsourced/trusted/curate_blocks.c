@@ -134,7 +134,7 @@ static void fail_block(line *l, size_t k, tacet_status status, const tacet_error
     (void)pthread_mutex_unlock(&l->turns);
 }
 
-static bool going(line *l) {
+static bool may_go_on(line *l) {
     const volatile bool *stop = l->job->settings->stop;
     (void)pthread_mutex_lock(&l->turns);
     const bool yes = l->failed == SIZE_MAX;
@@ -300,7 +300,7 @@ static tacet_status take_text(worker *w, bool *found, tacet_error *err) {
     return status;
 }
 
-static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
+static tacet_status take_block(worker *w, size_t *k, bool *found, tacet_error *err) {
     line *l = w->shared;
     const tacet__curate *job = l->job;
     tacet_status status = TACET_OK;
@@ -375,7 +375,7 @@ static tacet_status draw(worker *w, size_t k, size_t count, tacet_error *err) {
 }
 
 /* Draws block k, prints it into its slot, and hands it in. OK also when another block has failed meanwhile. */
-static tacet_status release(worker *w, size_t k, size_t records, tacet_error *err) {
+static tacet_status release_block(worker *w, size_t k, size_t records, tacet_error *err) {
     line *l = w->shared;
     const tacet__curate *job = l->job;
     if (k >= job->found.blocks || records != tacet__curate_block_rows(&job->found, k) ||
@@ -400,17 +400,17 @@ static tacet_status release(worker *w, size_t k, size_t records, tacet_error *er
 static void *work(void *user) {
     worker *w = user;
     line *l = w->shared;
-    while (going(l)) {
+    while (may_go_on(l)) {
         tacet_error err = {0};
         size_t k = 0;
         size_t records = 0;
         bool found = false;
-        tacet_status status = take(w, &k, &found, &err);
+        tacet_status status = take_block(w, &k, &found, &err);
         if (status == TACET_OK && !found) {
             break;
         }
         TACET_THEN(status, parse(w, k, &records, &err));
-        TACET_THEN(status, l->table == NULL ? keep_count(w, k, records, &err) : release(w, k, records, &err));
+        TACET_THEN(status, l->table == NULL ? keep_count(w, k, records, &err) : release_block(w, k, records, &err));
         if (status != TACET_OK) {
             fail_block(l, k, status, &err);
         }

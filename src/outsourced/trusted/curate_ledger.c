@@ -8,7 +8,7 @@
 #include "outsourced/trusted/curate_place.h"
 
 #include "core/fail.h"
-#include "registry/ledger_beside.h"
+#include "registry/default_ledger.h"
 #include "io/db/db.h"
 #include "registry/registry.h"
 
@@ -38,7 +38,7 @@ static tacet_status beside_first(char out[TACET__PATH], const char *data, tacet_
     char **files = NULL;
     size_t count = 0;
     tacet_status status = tacet__file_names(&files, &count, data, err);
-    TACET_THEN(status, tacet__beside(out, files[0], ENDING, err));
+    TACET_THEN(status, tacet__path_beside(out, files[0], ENDING, err));
     tacet__file_names_free(files, count);
     return status;
 }
@@ -177,7 +177,7 @@ tacet_status tacet__curate_ledger_link(const tacet__curate_place *place, const t
     char path[TACET__PATH];
     if (tacet__curate_counts(s) && s->data != NULL && s->table == NULL &&
         beside_first(path, s->data, NULL) == TACET_OK) {
-        tacet__beside_note(path, place->ledger);
+        tacet__link_beside(path, place->ledger);
     }
     if (tacet__db_is_url(place->ledger)) {
         return TACET_OK; /* nothing to link to */

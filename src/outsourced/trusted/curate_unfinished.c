@@ -8,7 +8,7 @@
 #include "outsourced/trusted/curate_place.h"
 
 #include "core/fail.h"
-#include "registry/ledger_beside.h"
+#include "registry/default_ledger.h"
 #include "io/db/db.h"
 #include "registry/registry.h"
 

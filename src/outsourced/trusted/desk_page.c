@@ -13,7 +13,7 @@
 #include "outsourced/trusted/desk_internal.h"
 #include "outsourced/trusted/routes.h"
 #include "pages/assets.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -134,7 +134,7 @@ typedef struct waiting {
     tacet__exchange *exchange;
 } waiting;
 
-static void told(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err) {
+static void take_reply(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err) {
     waiting *w = user;
     tacet__response response = {.file = -1};
     (void)status, (void)reply, (void)err;
@@ -154,8 +154,8 @@ static void overview(tacet__desk_page *page, const tacet__request *request, tace
     }
     *w = (waiting){page, request->exchange};
     request->exchange->suspend(request->exchange); /* before it can be told: that may be at once */
-    if (tacet_desk_watch(page->s.desk, (uint64_t)after, fmin(wait, WAIT_MOST), told, w, NULL) != TACET_OK) {
-        told(w, TACET_OK, NULL, NULL);
+    if (tacet_desk_watch(page->s.desk, (uint64_t)after, fmin(wait, WAIT_MOST), take_reply, w, NULL) != TACET_OK) {
+        take_reply(w, TACET_OK, NULL, NULL);
     }
 }
 
@@ -362,7 +362,7 @@ static void log_in(tacet__desk_page *page, const tacet__request *request, tacet_
     json_decref(body);
 }
 
-static void who(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+static void show_session(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
     tacet__session session;
     if (tacet__sessions_find(page->sessions, &session, request, false) != TACET__SESSION_OK) {
         tacet__problem(response, 401, NULL, "nobody is logged in");
@@ -387,7 +387,7 @@ typedef struct route {
 } route;
 
 static const route ROUTES[] = {
-    {"POST", "/v1/session", false, log_in},         {"GET", "/v1/session", false, who},
+    {"POST", "/v1/session", false, log_in},         {"GET", "/v1/session", false, show_session},
     {"DELETE", "/v1/session", true, log_out},       {"GET", "/v1/desk", true, overview},
     {"GET", "/v1/desk/questions/", true, question}, {"POST", "/v1/desk/answers", true, answer},
     {"GET", "/v1/desk/ledger", true, ledger},       {"GET", "/v1/desk/label", true, label},

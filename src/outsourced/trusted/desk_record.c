@@ -24,7 +24,7 @@ tacet_status tacet__release_persons(tacet__persons **out, size_t *column, const 
     return status != TACET_OK ? status : tacet__persons_open(out, m->person_rows, err);
 }
 
-static void tell(tacet_csv *csv, size_t column, tacet_desk_cell told, void *user) {
+static void tell_cell(tacet_csv *csv, size_t column, tacet_desk_cell told, void *user) {
     size_t length = 0;
     const char *text = tacet_csv_field(csv, column, &length);
     told(user, tacet_csv_name(csv, column), text, length);
@@ -46,11 +46,11 @@ tacet_status tacet_desk_record(const tacet_manifest *manifest, const char *data,
         status = tacet__persons_next(persons, csv, person, &found, err);
     }
     if (status == TACET_OK && found && first != SIZE_MAX) {
-        tell(csv, first, told, user);
+        tell_cell(csv, first, told, user);
     }
     for (size_t c = 0; status == TACET_OK && found && c < tacet_csv_columns(csv); c++) {
         if (c != first) {
-            tell(csv, c, told, user);
+            tell_cell(csv, c, told, user);
         }
     }
     tacet__persons_close(persons);

@@ -12,7 +12,7 @@
 
 static const double REFRESH_SECONDS = 1;
 
-static bool before(const struct timespec *a, const struct timespec *b) {
+static bool is_before(const struct timespec *a, const struct timespec *b) {
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
@@ -56,10 +56,10 @@ static size_t first_due(const tacet_desk *desk, struct timespec *next) {
     for (size_t i = 0; i < desk->waiting; i++) {
         const waiter *w = &desk->waiters[i];
         const bool news = w->query != NULL ? !tacet__desk_busy(w->query) : w->seen != version;
-        if (desk->hushed || news || !before(&now, &w->until)) {
+        if (desk->hushed || news || !is_before(&now, &w->until)) {
             return i;
         }
-        *next = before(&w->until, next) ? w->until : *next;
+        *next = is_before(&w->until, next) ? w->until : *next;
     }
     return desk->waiting;
 }

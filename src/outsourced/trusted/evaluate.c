@@ -54,7 +54,7 @@ static pid_t launch(const char *command, int in, int out) {
 
 /* Has the command itself ended? It is not reaped: its number, and that of its group, stay taken until the group was
  * killed. */
-static bool ended(pid_t pid) {
+static bool has_ended(pid_t pid) {
     siginfo_t info = {0};
     const int code = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
     return (code == 0 && info.si_pid == pid) || (code != 0 && errno != EINTR);
@@ -66,7 +66,7 @@ static bool listen_to(pid_t pid, int from, char output[MOST_OUTPUT + 1], size_t 
     *got = 0;
     while (tacet__now() < deadline) {
         struct pollfd fd = {.fd = from, .events = POLLIN};
-        const bool last = ended(pid); /* before the look: what it wrote is then all there */
+        const bool last = has_ended(pid); /* before the look: what it wrote is then all there */
         const int ready = poll(&fd, 1, last ? 0 : LOOK_MS);
         if (ready < 0 && errno != EINTR) {
             return false;
@@ -105,7 +105,7 @@ static tacet_status number_from(double *out, char *text, size_t length, tacet_er
 /* Waits for the command within the deadline; then kills its whole group, so that nothing it started lives on. False
  * when its exit cannot be known. */
 static bool reap(int *code, pid_t pid, double deadline, bool *in_time) {
-    while (*in_time && !ended(pid)) {
+    while (*in_time && !has_ended(pid)) {
         *in_time = tacet__now() < deadline;
         (void)usleep(1000);
     }

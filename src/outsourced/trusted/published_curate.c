@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <tacet/io/csv.h>
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 static tacet_status load(tacet_csv_table *table, const tacet__curate *job, tacet_error *err) {
     const char *names[TACET_MANIFEST_COLUMNS];

@@ -4,7 +4,7 @@
  * Differs: the radical of omega covers the logarithm (the printed formula does not fit the printed thresholds); the
  * singular value decomposition is taken of the d x d Gram matrix, which gives the same V and Sigma. Why it is not
  * private: src/outsourced/README.md. Cost: O(n d (d + r)). */
-#include <tacet/outsourced/trusted/published.h>
+#include "outsourced/trusted/published.h"
 
 #include "core/fail.h"
 #include "gp/linalg.h"

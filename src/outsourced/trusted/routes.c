@@ -80,7 +80,7 @@ static void reply(const tacet__curator_service *s, tacet__response *response, ta
     }
 }
 
-static void manifest(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
+static void send_manifest(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     (void)request;
     response->status = 200;
     response->body = malloc(s->manifest_size);
@@ -90,7 +90,7 @@ static void manifest(tacet__curator_service *s, const tacet__request *request, t
     }
 }
 
-static void release(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
+static void send_release(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     (void)request;
     response->file = open(s->release_path, O_RDONLY | O_CLOEXEC);
     response->content_type = "text/csv";
@@ -124,7 +124,7 @@ typedef struct waiting {
     char ticket[TACET_DESK_TICKET];
 } waiting;
 
-static void told(void *user, tacet_status status, const tacet_desk_reply *r, const tacet_error *err) {
+static void take_reply(void *user, tacet_status status, const tacet_desk_reply *r, const tacet_error *err) {
     waiting *w = user;
     tacet__response response = {.file = -1};
     reply(w->service, &response, status, r, w->ticket, err);
@@ -143,8 +143,8 @@ static bool wait_for(tacet__curator_service *s, const tacet__request *request, c
     (void)snprintf(w->ticket, sizeof w->ticket, "%s", ticket);
     request->exchange->suspend(request->exchange);
     tacet_error none = {0};
-    if (tacet_desk_wait(s->desk, ticket, told, w, NULL) != TACET_OK) {
-        told(w, TACET_OK, r, &none);
+    if (tacet_desk_wait(s->desk, ticket, take_reply, w, NULL) != TACET_OK) {
+        take_reply(w, TACET_OK, r, &none);
     }
     return true;
 }
@@ -167,7 +167,7 @@ static void ask(tacet__curator_service *s, const tacet__request *request, tacet_
     json_decref(body);
 }
 
-static void look(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
+static void look_up_answer(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     tacet_desk_reply r;
     tacet_error err = {0};
     const char *ticket = strrchr(request->path, '/') + 1;
@@ -226,8 +226,8 @@ typedef struct route {
 } route;
 
 static const route ROUTES[] = {
-    {"GET", "/v1/manifest", manifest}, {"GET", "/v1/release", release}, {"POST", "/v1/queries", ask},
-    {"GET", "/v1/queries/", look},     {"GET", "/v1/ledger", ledger},
+    {"GET", "/v1/manifest", send_manifest},  {"GET", "/v1/release", send_release}, {"POST", "/v1/queries", ask},
+    {"GET", "/v1/queries/", look_up_answer}, {"GET", "/v1/ledger", ledger},
 };
 
 bool tacet__path_matches(const char *pattern, const char *path) {

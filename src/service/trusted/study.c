@@ -22,9 +22,6 @@
 
 enum { SAVE_EVENTS = 64, SET_BYTES = 1 << 22 };
 
-_Static_assert((int)TACET_STUDY_TICKET == (int)TACET__TICKET_TEXT, "room for a ticket");
-_Static_assert((int)TACET_STUDY_DIMS == (int)TACET__DEFINITION_DIMS, "room for an action");
-
 struct tacet_study {
     tacet__metrics metrics;
     tacet__engine *engine;
@@ -185,30 +182,6 @@ static tacet_status put_round(tacet__job *job, const tacet_study_round *round, t
     return TACET_OK;
 }
 
-tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out, const tacet_study_round *round,
-                                 tacet_error *err) {
-    tacet__job *job = NULL;
-    *out = (tacet_study_suggestion){.index = 0};
-    tacet_status status = make_job(&job, TACET__JOB_SUGGEST, err);
-    TACET_THEN(status, put_round(job, round, err));
-    TACET_THEN(status, ask(study, job, err));
-    if (status == TACET_OK) {
-        memcpy(out->ticket, job->ticket, sizeof out->ticket);
-        out->index = job->index;
-        out->action_size = job->action_size;
-        memcpy(out->action, job->action, job->action_size * sizeof *job->action);
-        out->repeated = job->repeated;
-        out->last = job->last;
-        /* Taken already: a caller that cannot have the text has the coordinates. */
-        out->point = job->point != NULL ? json_dumps(job->point, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-        if (out->point != NULL) {
-            tacet__json_shorten(out->point);
-        }
-    }
-    tacet__job_free(job);
-    return status;
-}
-
 /* The object (taken over) as text, with numbers as short as they can be. */
 static tacet_status as_text(char **out, json_t *object, tacet_error *err) {
     *out = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -240,8 +213,8 @@ tacet_status tacet_study_suggest_text(tacet_study *study, char **out, const tace
     return status;
 }
 
-static tacet_status tell(tacet_study *study, tacet_study_taken *taken, const char *ticket, double value, bool failed,
-                         tacet_error *err) {
+static tacet_status report_outcome(tacet_study *study, tacet_study_taken *taken, const char *ticket, double value,
+                                   bool failed, tacet_error *err) {
     tacet__job *job = NULL;
     tacet_status status = make_job(&job, TACET__JOB_OBSERVE, err);
     if (status == TACET_OK && strlen(ticket) >= sizeof job->ticket) {
@@ -265,7 +238,7 @@ tacet_status tacet_study_observe(tacet_study *study, tacet_study_taken *taken, c
     if (taken != NULL) {
         *taken = (tacet_study_taken){0};
     }
-    return isfinite(value) ? tell(study, taken, ticket, value, false, err)
+    return isfinite(value) ? report_outcome(study, taken, ticket, value, false, err)
                            : tacet__fail(err, TACET_INVALID, "a value must be finite");
 }
 
@@ -273,7 +246,7 @@ tacet_status tacet_study_fail(tacet_study *study, tacet_study_taken *taken, cons
     if (taken != NULL) {
         *taken = (tacet_study_taken){0};
     }
-    return tell(study, taken, ticket, 0, true, err);
+    return report_outcome(study, taken, ticket, 0, true, err);
 }
 
 tacet_status tacet_study_extend(tacet_study *study, uint64_t rounds, tacet_error *err) {

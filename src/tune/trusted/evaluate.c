@@ -259,7 +259,7 @@ static bool has_exited(pid_t pid) {
 }
 
 /* Waits for output, ends and deadlines once. */
-static tacet_status look(pool *p, tacet_error *err) {
+static tacet_status poll_commands(pool *p, tacet_error *err) {
     struct pollfd fds[TACET_TUNE_WORKERS_MOST];
     tacet_status s = TACET_OK;
     for (size_t i = 0; i < p->e->workers; i++) {
@@ -303,7 +303,7 @@ static tacet_status work_until_done(pool *p, tacet_error *err) {
         if (s == TACET_OK && busy == 0 && tacet_tune_done(p->tune)) {
             return TACET_OK;
         }
-        s = s == TACET_OK && busy > 0 ? look(p, err) : s;
+        s = s == TACET_OK && busy > 0 ? poll_commands(p, err) : s;
         if (s != TACET_OK) {
             return s;
         }

@@ -45,11 +45,10 @@ TACET_API tacet_status tacet_gdp_compose(double *mu, const double *sigmas, const
                                          tacet_error *err);
 
 /* Zero-concentrated DP. To (eps, delta) by the optimal order alpha (Canonne, Kamath, Steinke 2020, Prop. 12). */
-TACET_API tacet_status tacet_zcdp_eps(double *eps, double rho, double delta, tacet_error *err);   /* NUMERIC: > 1e100 */
-TACET_API tacet_status tacet_zcdp_delta(double *delta, double rho, double eps, tacet_error *err); /* eps may be 0 */
-TACET_API tacet_status tacet_zcdp_rho(double *rho, double eps, double delta, tacet_error *err);   /* the largest */
-TACET_API tacet_status tacet_zcdp_from_gdp(double *rho, double mu, tacet_error *err);             /* mu^2/2 */
-TACET_API tacet_status tacet_zcdp_from_pure(double *rho, double eps, tacet_error *err);           /* eps^2/2 */
+TACET_API tacet_status tacet_zcdp_eps(double *eps, double rho, double delta, tacet_error *err); /* NUMERIC: > 1e100 */
+TACET_API tacet_status tacet_zcdp_rho(double *rho, double eps, double delta, tacet_error *err); /* the largest */
+TACET_API tacet_status tacet_zcdp_from_gdp(double *rho, double mu, tacet_error *err);           /* mu^2/2 */
+TACET_API tacet_status tacet_zcdp_from_pure(double *rho, double eps, tacet_error *err);         /* eps^2/2 */
 /* eps-bounded range, as the exponential mechanism is: eps^2/8 (Cesar, Rogers 2021). */
 TACET_API tacet_status tacet_zcdp_from_range(double *rho, double eps, tacet_error *err);
 
@@ -97,8 +96,6 @@ TACET_API tacet_status tacet_select_law(tacet_select *out, double eta, double ru
 TACET_API tacet_status tacet_select_pure(tacet_select *law, double eps, tacet_error *err);
 /* Each run has rho-zCDP: eps at this delta, by Renyi orders. INVALID. */
 TACET_API tacet_status tacet_select_zcdp(tacet_select *law, double rho, double delta, tacet_error *err);
-/* E x^K, 0 <= x <= 1. */
-TACET_API double tacet_select_generating(const tacet_select *law, double x);
 
 /* One of k levels by exact k-ary randomised response, pure eps for a change of level: it is kept with probability
  * e^eps/(e^eps + k - 1), every other one comes out with probability 1/(e^eps + k - 1). src/dp/mechanisms/levels.md. */

@@ -50,7 +50,6 @@ typedef struct tacet_local_settings {
     double mean;          /* prior mean; default 0 */
     double delta;         /* the widths hold with probability 1 - delta; default 0.1 */
     double lambda;        /* regularisation; default 0: the parameters' own choice */
-    double width_scale;   /* factor on all widths; default 1. Below 1 no regret bound holds */
     size_t lanes;         /* MoMA: k; default 0: the parameters' own choice */
     double accuracy;      /* Nyström: epsilon in (0, 1); default 0.1 */
     uint64_t seed;        /* Nyström: public coins of the dictionary; default 0 */

@@ -67,11 +67,6 @@ TACET_API double tacet_ldp_variance(const tacet_ldp *ldp);
  * included. Infinite for Laplace. */
 TACET_API double tacet_ldp_proxy(const tacet_ldp *ldp);
 
-/* R for unbounded reward noise with P(|noise| > x) <= a exp(-b x^(1/theta)): beyond it none of `rounds` rewards falls,
- * with probability 1 - delta. The device clips to f's range widened by R, so eps stays pure and only the learner's
- * guarantee loses delta. NaN when an argument is not finite and > 0 or delta >= 1. */
-TACET_API double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta);
-
 #ifdef __cplusplus
 }
 #endif

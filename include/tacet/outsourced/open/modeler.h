@@ -17,7 +17,6 @@
 #include <tacet/gp/kernel.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
-#include <tacet/dp/open/law.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,10 +29,8 @@ typedef struct tacet_modeler_settings {
     size_t d;
     size_t n;
     const double *low, *high; /* public box of the true inputs, d each, low < high; copied; averaging */
-    const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
-    double scale;         /* >= 0 */
-    const double *spread; /* d x holders: standard deviation of the noise of each coordinate, where they differ, as
-                             those of levels do (outsourced/shared/coordinates.h); NULL: law and scale say it. Copied */
+    const double *spread;     /* d x holders: standard deviation of the noise of each coordinate, Gaussian or nearly
+                                 (outsourced/shared/coordinates.h); NULL: there is none. Copied */
     /* Rows of several holders, one holder's after the other's, each with noise of its own; 0 or 1: all are alike.
      * Averaging only. Copied. */
     size_t holders;
@@ -87,10 +84,6 @@ typedef struct tacet_chance {
     size_t chosen, better; /* rows that were chosen; of them, better than `best` */
     double by_luck;        /* of `chosen` random rows as many are better with at most this probability */
 } tacet_chance;
-/* Where the best of `queries` random rows lies, from the values of all n rows: for simulations. */
-typedef struct tacet_chance_band {
-    double low, median, high; /* the middle 90 %, from worse to better */
-} tacet_chance_band;
 
 #ifdef __cplusplus
 }

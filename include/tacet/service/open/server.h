@@ -39,7 +39,6 @@ typedef struct tacet_server_settings {
     double address_rate;     /* requests a second of an address without a known token: at least 1; default 200. For
                                 pages, a hundredth as many grants */
     size_t most_connections; /* 4 to 1000000, a quarter of them of one address; default 4000 */
-    size_t batch_most;       /* jobs of a study in one transaction; 0: 64 */
     double session_minutes;  /* a browser's login ends when nothing was asked for so long: above 0, at most a day;
                                 default 30 */
     const char *pages;       /* "STUDY=ORIGIN,…": pages of these origins may report to these studies; NULL: none */

@@ -17,8 +17,6 @@
 extern "C" {
 #endif
 
-enum { TACET_STUDY_TICKET = 33, TACET_STUDY_DIMS = 64 };
-
 typedef struct tacet_study tacet_study;
 
 /* What a round brings. All zero: nothing, the domain is a list. */
@@ -38,17 +36,6 @@ TACET_API tacet_status tacet_study_set_read(double **points, tacet_study_round *
                                             tacet_error *err);
 /* Wipes and frees it; NULL is allowed. */
 TACET_API void tacet_study_set_free(double *points, tacet_study_round *round);
-
-typedef struct tacet_study_suggestion {
-    char ticket[TACET_STUDY_TICKET];
-    uint64_t index; /* of the arm or point, from 0 */
-    double action[TACET_STUDY_DIMS];
-    size_t action_size;
-    char *point;   /* over a space: the same by the names of its columns and in their units, JSON text from malloc, the
-                      caller's to free; NULL elsewhere */
-    bool repeated; /* the key was used before: the same answer */
-    bool last;     /* the rounds are over: the best by what was learnt; there is no ticket */
-} tacet_study_suggestion;
 
 typedef struct tacet_study_taken {
     bool clipped;  /* the value lay outside the range of rewards */
@@ -94,12 +81,9 @@ TACET_API tacet_status tacet_study_open_at(tacet_study **out, const tacet_store_
 TACET_API tacet_status tacet_study_open(tacet_study **out, const char *store, const char *name, tacet_error *err);
 TACET_API void tacet_study_close(tacet_study *study); /* no other thread may be inside a call; NULL is allowed */
 
-/* INVALID: the round. CONFLICT: the key was used with another round. STATE: the study is over, or too many tickets are
- * open. IO, BUSY: ask again. */
-TACET_API tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out,
-                                           const tacet_study_round *round, tacet_error *err);
-/* As JSON, as the service answers. `many` above 0: so many at once for the same round, at most 64, fewer where no more
- * are possible now: {"suggestions": […]}. */
+/* As JSON text from malloc, as the service answers. `many` above 0: so many at once for the same round, at most 64,
+ * fewer where no more are possible now: {"suggestions": […]}. INVALID: the round. CONFLICT: the key was used with
+ * another round. STATE: the study is over, or too many tickets are open. IO, BUSY: ask again. */
 TACET_API tacet_status tacet_study_suggest_text(tacet_study *study, char **out, const tacet_study_round *round,
                                                 size_t many, tacet_error *err);
 /* Once for each ticket; the same value again is OK. `taken` may be NULL. INVALID: not finite; local studies: no

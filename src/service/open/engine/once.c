@@ -13,7 +13,7 @@ typedef struct waiter {
     bool answered;
 } waiter;
 
-static void answered(tacet__job *job) {
+static void wake_waiter(tacet__job *job) {
     waiter *w = job->user;
     (void)pthread_mutex_lock(&w->lock);
     w->answered = true;
@@ -25,7 +25,7 @@ tacet_status tacet__engine_ask(tacet__engine *engine, const char *study, tacet__
     waiter w = {.answered = false};
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.done, NULL);
-    job->done = answered;
+    job->done = wake_waiter;
     job->user = &w; /* cppcheck-suppress autoVariables ; it is answered before this returns */
     tacet__engine_submit(engine, study, job);
     (void)pthread_mutex_lock(&w.lock);

@@ -68,7 +68,7 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
     return status;
 }
 
-static tacet_status look(tacet__replica *r, tacet__job *job) {
+static tacet_status look_up_ticket(tacet__replica *r, tacet__job *job) {
     tacet__suggestion s;
     const tacet_status status = find(r, job, &s);
     if (status == TACET_OK) {
@@ -103,7 +103,7 @@ static bool tell_cost(const tacet__replica *r, const tacet_guarantee *g, json_t 
     return good;
 }
 
-static tacet_status tell(tacet__replica *r, tacet__job *job) {
+static tacet_status show_status(tacet__replica *r, tacet__job *job) {
     tacet_guarantee g;
     tacet_policy_guarantee(r->learner.policy, &g);
     json_t *definition = json_loadb((const char *)r->study.definition.data, r->study.definition.size, 0, NULL);
@@ -130,7 +130,7 @@ static tacet_status something_known(const tacet__replica *r, tacet_error *err) {
                : TACET_OK;
 }
 
-static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+static tacet_status make_release(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
@@ -222,14 +222,14 @@ static tacet_status may_delete(tacet__replica *r, tacet__job *job) {
                : TACET_OK;
 }
 
-static tacet_status made(tacet__job *job) {
+static tacet_status check_body(tacet__job *job) {
     return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
 }
 
 static tacet_status releases(tacet__replica *r, tacet__job *job) {
     job->body =
         json_pack("{sI so}", "released", (json_int_t)r->study.released, "numbers", numbers_to(r->study.released));
-    return made(job);
+    return check_body(job);
 }
 
 static tacet_status ledger(tacet__replica *r, tacet__job *job) {
@@ -253,7 +253,7 @@ static tacet_status model(tacet__replica *r, tacet__job *job) {
 enum { FIRST, REPORTS, LOOKS };
 const tacet__job_traits tacet__job_kinds[] = {
     [TACET__JOB_SUGGEST] = {.pass = FIRST, .writes = tacet__replica_suggest},
-    [TACET__JOB_RELEASE] = {.pass = FIRST, .writes = release},
+    [TACET__JOB_RELEASE] = {.pass = FIRST, .writes = make_release},
     [TACET__JOB_GET_RELEASE] = {.pass = FIRST, .reads = get_release},
     [TACET__JOB_RELEASES] = {.pass = FIRST, .reads = releases},
     [TACET__JOB_LEDGER] = {.pass = FIRST, .reads = ledger},
@@ -263,8 +263,8 @@ const tacet__job_traits tacet__job_kinds[] = {
     [TACET__JOB_EXPIRE] = {.pass = REPORTS, .writes = tacet__replica_expire_asked},
     [TACET__JOB_REPORT] = {.pass = REPORTS, .writes = tacet__replica_report},
     [TACET__JOB_DELETE] = {.pass = LOOKS, .reads = may_delete}, /* and of this one */
-    [TACET__JOB_LOOK] = {.pass = LOOKS, .reads = look},
-    [TACET__JOB_STATUS] = {.pass = LOOKS, .reads = tell},
+    [TACET__JOB_LOOK] = {.pass = LOOKS, .reads = look_up_ticket},
+    [TACET__JOB_STATUS] = {.pass = LOOKS, .reads = show_status},
     [TACET__JOB_BEST] = {.pass = LOOKS, .reads = best},
     [TACET__JOB_GRANTS] = {.pass = LOOKS, .reads = tacet__replica_grants},
     [TACET__JOB_MODEL] = {.pass = LOOKS, .reads = model, .is_long = true},

@@ -304,7 +304,7 @@ static json_t *named_point(const view *v, const tacet__definition *def, const js
     return made;
 }
 
-static tacet_status tried(tacet__replica *r, tacet__job *job) {
+static tacet_status view_tried_points(tacet__replica *r, tacet__job *job) {
     json_t *events = NULL;
     view v;
     if (!r->kind->index_public || (r->def.space.count == 0 && r->def.points == NULL)) {
@@ -327,7 +327,7 @@ static tacet_status tried(tacet__replica *r, tacet__job *job) {
 
 tacet_status tacet__replica_posterior(tacet__replica *r, tacet__job *job) {
     if (job->kind == TACET__JOB_TRIED) {
-        return tried(r, job);
+        return view_tried_points(r, job);
     }
     return r->def.trust == TACET_TRUST_LOCAL ? at_points(r, job) : from_release(r, job);
 }

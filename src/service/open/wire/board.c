@@ -6,7 +6,7 @@
 #include "service/open/wire/board.h"
 
 #include "report/figure.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 #include "service/open/wire/studies.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static const char *whole_argument(const json_t *value, uint64_t most, uint64_t *
 }
 
 /* Of a body; false: another thing, or above `most`. */
-static bool whole(const json_t *value, uint64_t most, uint64_t *out) {
+static bool read_whole(const json_t *value, uint64_t most, uint64_t *out) {
     *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : UINT64_MAX;
     return *out <= most;
 }
@@ -39,7 +39,7 @@ static bool whole(const json_t *value, uint64_t most, uint64_t *out) {
 /* Where it is left out it stays as it was. */
 static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
     const json_t *value = json_object_get(body, name);
-    return value == NULL || whole(value, most, out);
+    return value == NULL || read_whole(value, most, out);
 }
 
 static const char *read_after(tacet__job *job, json_t *value) {
@@ -53,11 +53,11 @@ const tacet__field tacet__events_takes[] = {{"after", read_after, false}, {"wait
 static const char EITHER[] = "either 'number' is that of a round, or 'older' how many seconds old tickets are at least";
 
 static const char *read_round(tacet__job *job, json_t *value) {
-    return whole(value, INT64_MAX, &job->number) && job->number > 0 ? NULL : EITHER;
+    return read_whole(value, INT64_MAX, &job->number) && job->number > 0 ? NULL : EITHER;
 }
 
 static const char *read_older(tacet__job *job, json_t *value) {
-    return job->number > 0 ? (value == NULL ? NULL : EITHER) : whole(value, INT64_MAX, &job->x) ? NULL : EITHER;
+    return job->number > 0 ? (value == NULL ? NULL : EITHER) : read_whole(value, INT64_MAX, &job->x) ? NULL : EITHER;
 }
 
 const tacet__field tacet__expire_takes[] = {{"number", read_round, false}, {"older", read_older, true}, {0}};

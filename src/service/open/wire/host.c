@@ -148,7 +148,6 @@ tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *
                                                      .anchored = !settings->store.open_only,
                                                      .anchors = settings->store.anchors},
                                            .kinds = kinds,
-                                           .batch_most = settings->batch_most,
                                            .metrics = &host->metrics,
                                            .patient = true,
                                            .ahead = true,

@@ -17,7 +17,8 @@
 enum { DAYS_MOST = 36500 };
 
 /* One file of the folder, for its owner's eyes only or for everybody's. */
-static tacet_status put(const char *folder, const char *name, const char *text, bool secret, tacet_error *err) {
+static tacet_status write_key_file(const char *folder, const char *name, const char *text, bool secret,
+                                   tacet_error *err) {
     const mode_t owner = S_IRUSR | S_IWUSR;
     char path[TACET__PATH];
     const tacet_status status = tacet__path(path, folder, name, err);
@@ -49,8 +50,8 @@ static tacet_status issue(const tacet_keys_request *r, const tacet__pem *authori
     (void)snprintf(key, sizeof key, "%s.key", file);
     tacet_status status = tacet__pki_issue(&pem, authority, name, use, client ? NULL : r->hosts,
                                            client ? 0 : r->host_count, (int)r->days, err);
-    TACET_THEN(status, put(folder, certificate, pem.certificate, false, err));
-    TACET_THEN(status, put(folder, key, pem.key, true, err));
+    TACET_THEN(status, write_key_file(folder, certificate, pem.certificate, false, err));
+    TACET_THEN(status, write_key_file(folder, key, pem.key, true, err));
     tacet__pem_free(&pem);
     return status;
 }
@@ -62,12 +63,12 @@ static tacet_status make_modeler(const tacet_keys_request *r, const tacet__pem *
     char hash[TACET__TOKEN_HASH];
     tacet__token_make(token);
     tacet__token_hash(hash, token);
-    tacet_status status = put(r->folder, "token.hash", hash, true, err);
+    tacet_status status = write_key_file(r->folder, "token.hash", hash, true, err);
     TACET_THEN(status, tacet__path(modeler, r->folder, "modeler", err));
     TACET_THEN(status, tacet__folder_make(NULL, modeler, err));
-    TACET_THEN(status, put(modeler, "ca.pem", authority->certificate, false, err));
+    TACET_THEN(status, write_key_file(modeler, "ca.pem", authority->certificate, false, err));
     TACET_THEN(status, issue(r, authority, modeler, "client", "modeler", TACET__PKI_CLIENT, err));
-    TACET_THEN(status, put(modeler, "token", token, true, err));
+    TACET_THEN(status, write_key_file(modeler, "token", token, true, err));
     sodium_memzero(token, sizeof token);
     return status;
 }
@@ -76,8 +77,8 @@ static tacet_status make_modeler(const tacet_keys_request *r, const tacet__pem *
 static tacet_status make_receipt_keys(const char *folder, tacet_error *err) {
     char *secret = NULL, *ring = NULL;
     tacet_status status = tacet_receipt_keys(&secret, &ring, err);
-    TACET_THEN(status, put(folder, "receipt.key", secret, true, err));
-    TACET_THEN(status, put(folder, "receipt.ring", ring, false, err));
+    TACET_THEN(status, write_key_file(folder, "receipt.key", secret, true, err));
+    TACET_THEN(status, write_key_file(folder, "receipt.ring", ring, false, err));
     free(secret);
     free(ring);
     return status;
@@ -88,14 +89,14 @@ static tacet_status make(const tacet_keys_request *r, bool curator, tacet_error 
     tacet_status status = check_request(r, err);
     TACET_THEN(status, tacet__pki_authority(&authority, r->authority, (unsigned)r->days, err));
     TACET_THEN(status, tacet__folder_make(NULL, r->folder, err));
-    TACET_THEN(status, put(r->folder, "ca.pem", authority.certificate, false, err));
+    TACET_THEN(status, write_key_file(r->folder, "ca.pem", authority.certificate, false, err));
     TACET_THEN(status,
                issue(r, &authority, r->folder, "server", curator ? "curator" : "server", TACET__PKI_SERVER, err));
     if (curator) {
         TACET_THEN(status, make_modeler(r, &authority, err));
         TACET_THEN(status, make_receipt_keys(r->folder, err));
     }
-    TACET_THEN(status, put(r->folder, "ca.key", authority.key, true, err));
+    TACET_THEN(status, write_key_file(r->folder, "ca.key", authority.key, true, err));
     tacet__pem_free(&authority);
     return status;
 }

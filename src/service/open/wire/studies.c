@@ -61,7 +61,7 @@ static void answer_job(tacet__response *response, const tacet__job *job) {
 }
 
 /* The worker's thread, once what was asked is durable. */
-static void done(tacet__job *job) {
+static void answer_when_durable(tacet__job *job) {
     tacet__call *c = job->user;
     tacet__response response = {.file = -1};
     c->uncounted = job->uncounted;
@@ -88,7 +88,7 @@ static void own_key(tacet__job *job, const tacet__token *token) {
 
 /* Hands the job to the study; the client waits without a thread. */
 void tacet__call_job(tacet__call *c, tacet__response *response, tacet__job *job) {
-    tacet__call_submit(c, response, job, done);
+    tacet__call_submit(c, response, job, answer_when_durable);
 }
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.h - what the program itself knows of a disclosure: fields of the registry and parts of the label, as texts.
- * Ring: open. */
-#ifndef TACET__REPORT_KNOWN_H
-#define TACET__REPORT_KNOWN_H
+/* disclosure_facts.h - what the program itself knows of a disclosure: fields of the registry and parts of the label, as
+ * texts. Ring: open. */
+#pragma once
 
 #include "report/text.h"
 
@@ -24,5 +23,3 @@ tacet_status tacet__disclosure(char **out, tacet__text *page, tacet_error *err);
 /* Six digits that are never below x, into out; returns out. */
 enum { TACET__ABOVE = 32 };
 char *tacet__above(char *out, double x);
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger_beside.c - which ledger a file of records is charged to when none is named. Ring: trusted.
+/* default_ledger.c - which ledger a file of records is charged to when none is named. Ring: trusted.
  * Releases of the same records add up, so they must share an account without anybody thinking of it. The content cannot
  * name the account, because a corrected cell would begin a new one; the file's place can. */
-#include "registry/ledger_beside.h"
+#include "registry/default_ledger.h"
 
 #include "core/fail.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-tacet_status tacet__beside(char out[TACET__PATH], const char *data, const char *ending, tacet_error *err) {
+tacet_status tacet__path_beside(char out[TACET__PATH], const char *data, const char *ending, tacet_error *err) {
     char *real = realpath(data, NULL); /* NULL: no such file, which reading it will say */
     const int n = snprintf(out, TACET__PATH, "%s%s", real != NULL ? real : data, ending);
     free(real);
@@ -25,7 +25,7 @@ void tacet__ticket_name(char out[TACET__TICKET_NAME + 1], const char *ticket) {
     (void)sodium_bin2hex(out, TACET__TICKET_NAME + 1, hash, sizeof hash);
 }
 
-void tacet__beside_note(const char *beside, const char *ledger) {
+void tacet__link_beside(const char *beside, const char *ledger) {
     struct stat st;
     char *real = realpath(ledger, NULL);
     if (real != NULL && lstat(beside, &st) != 0 && symlink(real, beside) != 0) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.c - what is known of a release (its manifest), a model (its file), a study (its status) or of tuning (its
- * result), in words for a disclosure.
- * Ring: open. Source: as disclose.c. Cost: none to speak of. */
+/* disclosure_facts.c - what is known of a release (its manifest), a model (its file), a study (its status) or of tuning
+ * (its result), in words for a disclosure. Ring: open. Source: as disclose.c. Cost: none to speak of. */
 #include "outsourced/shared/release_text.h"
-#include "report/known.h"
+#include "report/disclosure_facts.h"
 
 #include "core/fail.h"
 

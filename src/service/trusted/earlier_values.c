@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* earlier.c - a study that begins with what is public already: earlier values, or what another study released.
+/* earlier_values.c - a study that begins with what is public already: earlier values, or what another study released.
  * Ring: trusted; reads public files only. Both become prior.earlier of the definition: a point's index, a
  * value, and how far off it may be. A model is one value a point, with standard deviations such that all of them
  * together tell the features of the study as well as the model says it knows them. Cost: points x (values or nodes). */
