@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench.h - what the benchmarks share: clocks, and an end with a message. */
-#ifndef TACET_BENCH_BENCH_H
-#define TACET_BENCH_BENCH_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,5 +21,3 @@ static inline void bench_must(tacet_status status, const tacet_error *err) {
         exit(1);
     }
 }
-
-#endif

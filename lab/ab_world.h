@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ab_world.h - made-up worlds of A/B logs: what each action earns in each context, and rows drawn from it. */
-#ifndef TACET_LAB_AB_WORLD_H
-#define TACET_LAB_AB_WORLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ tacet_status lab_ab_world_make(lab_ab_world *out, const char *name, size_t actio
 void lab_ab_world_cut(lab_ab_world *world, double top);
 void lab_ab_world_clear(lab_ab_world *world);
 lab_ab_row lab_ab_world_row(const lab_ab_world *world, tacet_simrng *rng);
-
-#endif

@@ -115,9 +115,7 @@ static tacet_status additive(central_domain *d, tacet_error *err) {
     spec.groups = groups;
     spec.group_count = s->groups;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    if (status == TACET_OK) {
-        status = tacet_features_create_qff(&d->features, kernel, s->order, err);
-    }
+    TACET_THEN(status, tacet_features_create_qff(&d->features, kernel, s->order, err));
     tacet_kernel_free(kernel);
     return status;
 }

@@ -11,8 +11,7 @@
  *                  drawn), means from 0.1 to 0.9, over 500, 1000, 1000 points of the unit box of 2, 3, 4 coordinates;
  *                  regret is against the best point of the box; rewards are 0 or 1, or normal where noise is given.
  * Ring: programs; made-up data. */
-#ifndef TACET_LAB_CENTRAL_DOMAIN_H
-#define TACET_LAB_CENTRAL_DOMAIN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void central_domain_free(central_domain *domain);
 tacet_status central_domain_run(const central_domain *domain, double *regret, double *curve, double *gap,
                                 central_domain_player player, const tacet_central_published_settings *settings,
                                 uint64_t seed, uint64_t trial, tacet_error *err);
-
-#endif

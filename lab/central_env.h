@@ -21,8 +21,7 @@
  * while the learner believes a lengthscale of 1: arms at random then lose 0.27 a round, as in the problem the learners
  * were made for, of which no more is known. With a lengthscale of 0.5 or 2, given to the learner, corners are far
  * harder. Ring: programs; made-up data. */
-#ifndef TACET_LAB_CENTRAL_ENV_H
-#define TACET_LAB_CENTRAL_ENV_H
+#pragma once
 
 #include "reward_law.h"
 
@@ -92,5 +91,3 @@ double central_env_mean(const central_env *env, const double *x);
 double central_env_round(central_env *env, double *arms, size_t count);
 double central_env_reward(central_env *env, const double *x); /* in [0, 1] */
 double central_env_top(const central_env *env);               /* drawn: the best mean over the pool */
-
-#endif

@@ -3,8 +3,7 @@
  * Ring: programs; made-up data, seeded noise. A world: a real, a log and a whole column and categories of 4 and 5
  * levels; the best point is drawn, where a number is best depends on a level, and most points lose a third of the
  * range. Players: the study as it ships, random search without privacy,
- * evenly played points of which the best noisy mean is taken (pure eps), the study's own search without noise, and
- * another searcher without privacy, after the tree-structured Parzen estimator (Bergstra and others 2011). */
+ * evenly played points of which the best noisy mean is taken (pure eps), and the study's own search without noise. */
 #include "central_space.h"
 
 #include "commands.h"
@@ -26,13 +25,11 @@ static const char SPACE[] = "{\"columns\":[{\"name\":\"a\",\"kind\":\"real\",\"b
                             "{\"name\":\"e\",\"kind\":\"category\",\"levels\":[\"t\",\"u\",\"v\",\"w\",\"x\"]}]}";
 enum { COLUMNS = 5, LEVELS_MOST = 64 };
 static const double TOP = 0.95, NO_NOISE = 1e6;
-enum { PARZEN_FIRST = 10, PARZEN_DRAWS = 24, PARZEN_GOOD = 25 }; /* random points; candidates; good points at most */
-static const double PARZEN_SHARE = 0.1, PARZEN_MAGIC = 100;      /* of good points; what bounds the bandwidth below */
 static const double FIRST_MEAN = 0.5, FIRST_VAR = 0.06, DRAWN = 0.7, GROWTH = 0.25; /* of batched counts */
 
-typedef enum player { SHIPPED, RANDOM, COUNTS, PLAIN, PARZEN, PLAYERS } player;
+typedef enum player { SHIPPED, RANDOM, COUNTS, PLAIN, PLAYERS } player;
 static const char *const NAMES[PLAYERS] = {"shipped", "random search, not private", "even play, best noisy mean",
-                                           "the same search, not private", "Parzen estimator, not private"};
+                                           "the same search, not private"};
 static const char *const COUNTED = "batched counts, Thompson";
 
 typedef struct world {
@@ -234,104 +231,6 @@ static void run_counts(const simulation *s, const world *w, size_t k, tacet_simr
     s->played[COUNTS][k] = lost;
 }
 
-static size_t levels_of(const world *w, size_t c) {
-    return w->levels > 0 ? w->levels : c == 3 ? 4 : c == 4 ? 5 : 0;
-}
-
-/* A number of the space in [0, 1], and back; a level stays its number. */
-static double to_unit(const world *w, size_t c, double x) {
-    return levels_of(w, c) > 0 ? x : c == 0 ? x : c == 1 ? log10(x) / 4 + 1 : (x - 1) / 9;
-}
-
-static double from_unit(const world *w, size_t c, double u) {
-    u = levels_of(w, c) > 0 ? u : fmin(fmax(u, 0), 1);
-    return levels_of(w, c) > 0 ? u : c == 0 ? u : c == 1 ? pow(10, 4 * (u - 1)) : 1 + rint(9 * u);
-}
-
-typedef struct seen {
-    double reward, unit[COLUMNS], mean;
-} seen;
-
-static int by_reward(const void *a, const void *b) {
-    const double x = ((const seen *)a)->reward, y = ((const seen *)b)->reward;
-    return x > y ? -1 : x < y ? 1 : 0;
-}
-
-static double bandwidth(const seen *p, size_t n, size_t c) {
-    double sum = 0, square = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += p[i].unit[c];
-        square += p[i].unit[c] * p[i].unit[c];
-    }
-    const double mean = sum / (double)n, var = fmax(square / (double)n - mean * mean, 0);
-    return fmax(1.06 * sqrt(var) * pow((double)n, -0.2), 1 / fmin(PARZEN_MAGIC, 1 + (double)n));
-}
-
-/* Log-density of a column at u by n points, and one more that is spread evenly. */
-static double parzen(const world *w, const seen *p, size_t n, size_t c, double h, double u) {
-    const size_t levels = levels_of(w, c);
-    double sum = levels > 0 ? 1 / (double)levels : 1;
-    for (size_t i = 0; i < n; i++) {
-        const double z = (p[i].unit[c] - u) / h;
-        sum += levels > 0 ? (p[i].unit[c] == u ? 1 : 0) : exp(-z * z / 2) / (h * sqrt(2 * acos(-1)));
-    }
-    return log(sum / (double)(n + 1));
-}
-
-/* The most telling of some points drawn by the good ones: good and bad ones as densities, column by column. */
-static void parzen_next(const world *w, seen *out, seen *p, size_t n, size_t columns, tacet_simrng *rng) {
-    const size_t share = (size_t)ceil(PARZEN_SHARE * (double)n), good = share < PARZEN_GOOD ? share : PARZEN_GOOD;
-    double top = -INFINITY, h[COLUMNS][2];
-    qsort(p, n, sizeof *p, by_reward);
-    for (size_t c = 0; c < columns; c++) {
-        h[c][0] = bandwidth(p, good, c);
-        h[c][1] = bandwidth(p + good, n - good, c);
-    }
-    for (size_t k = 0; k < PARZEN_DRAWS; k++) {
-        seen now = {0};
-        double score = 0, record[COLUMNS];
-        any_record(w, record, rng);
-        for (size_t c = 0; c < columns; c++) {
-            const size_t from = tacet_simrng_below(rng, good + 1);
-            const double step = levels_of(w, c) > 0 ? 0 : h[c][0] * tacet_simrng_normal(rng);
-            const double u = from < good ? p[from].unit[c] + step : to_unit(w, c, record[c]);
-            now.unit[c] = to_unit(w, c, from_unit(w, c, u));
-            score +=
-                parzen(w, p, good, c, h[c][0], now.unit[c]) - parzen(w, p + good, n - good, c, h[c][1], now.unit[c]);
-        }
-        *out = score > top ? now : *out;
-        top = fmax(score, top);
-    }
-}
-
-static tacet_status run_parzen(const simulation *s, const world *w, size_t k, tacet_simrng *rng, tacet_error *err) {
-    const size_t columns = w->levels > 0 ? 1 : COLUMNS;
-    seen *p = calloc(s->request->rounds, sizeof *p);
-    double lost = 0;
-    if (p == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a simulation");
-    }
-    for (size_t t = 0; t < s->request->rounds; t++) {
-        double record[COLUMNS];
-        any_record(w, record, rng);
-        if (t >= PARZEN_FIRST) {
-            parzen_next(w, &p[t], p, t, columns, rng);
-        }
-        for (size_t c = 0; c < columns; c++) {
-            record[c] = t >= PARZEN_FIRST ? from_unit(w, c, p[t].unit[c]) : record[c];
-            p[t].unit[c] = to_unit(w, c, record[c]);
-        }
-        p[t].mean = mean_of(w, record);
-        p[t].reward = reward_of(s, p[t].mean, rng);
-        lost += TOP - p[t].mean;
-    }
-    qsort(p, s->request->rounds, sizeof *p, by_reward);
-    s->gap[PARZEN][k] = TOP - p[0].mean;
-    s->played[PARZEN][k] = lost / (double)s->request->rounds;
-    free(p);
-    return TACET_OK;
-}
-
 static tacet_status trial(void *user, size_t k, tacet_error *err) {
     simulation *s = user;
     world w = {.levels = s->request->levels};
@@ -345,8 +244,6 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
             run_random(s, &w, k, &rng);
         } else if (p == COUNTS) {
             (w.levels > 0 ? run_levels : run_counts)(s, &w, k, &rng);
-        } else if (p == PARZEN) {
-            status = run_parzen(s, &w, k, &rng, err);
         } else {
             status = run_study(s, &w, (player)p, k, &rng, err);
         }

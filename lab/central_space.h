@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* central_space.h - `tacet-lab simulate central --world space`: studies over a space of five columns, beside what a
  * careful person would do by hand. Ring: programs; made-up data. */
-#ifndef TACET_LAB_CENTRAL_SPACE_H
-#define TACET_LAB_CENTRAL_SPACE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ typedef struct central_space_request {
 
 /* Prints a line for each player: how far what it recommends, and what it played, lies below the best on average. */
 tacet_status central_space_print(const central_space_request *request, tacet_error *err);
-
-#endif

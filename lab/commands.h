@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-lab, one file each; plan.h has that of tacet-plan. */
-#ifndef TACET_LAB_COMMANDS_H
-#define TACET_LAB_COMMANDS_H
+#pragma once
 
 #include "common/cli.h"
 
@@ -24,5 +23,3 @@ int lab_noise(int argc, char **argv, const cli_command *self);
 int lab_repro(int argc, char **argv, const cli_command *self);
 int lab_sim_contextual(int argc, char **argv, const cli_command *self);
 int lab_sim_tune(int argc, char **argv, const cli_command *self);
-
-#endif

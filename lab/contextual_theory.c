@@ -61,10 +61,7 @@ tacet_status contextual_theory_of(contextual_theory *out, const contextual_simul
     const bool matern = kernel->kind == TACET_KERNEL_MATERN;
     /* |f(w) - f(w')| <= |f| sqrt(2 - 2 k) <= |f| steep |w - w'| */
     const double steep = (!matern ? 1 : kernel->matern_p == 1 ? sqrt(3) : sqrt(5.0 / 3)) / s->lengthscale;
-    const tacet_status status = eigenfunctions(&out->F, s, tau, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(eigenfunctions(&out->F, s, tau, err));
     const double F2 = out->F * out->F;
     const double gamma = out->gamma = tacet__contextual_gain(s->basis, T, tau);
     const double grid = pow(ceil(T * steep * sqrt((double)s->d) / 2), (double)s->d); /* within |f|/T of each point */

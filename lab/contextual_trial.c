@@ -183,9 +183,7 @@ static tacet_status ridge(const contextual_simulation *s, const tacet_contextual
     for (size_t j = 0; j < m && status == TACET_OK; j++) {
         G[j * m + j] += fmax(s->noise * s->noise, 1e-6) / PRIOR_VAR; /* the Bayesian tau */
     }
-    if (status == TACET_OK) {
-        status = tacet__cholesky(G, m, m, NULL, NULL, err);
-    }
+    TACET_THEN(status, tacet__cholesky(G, m, m, NULL, NULL, err));
     if (status == TACET_OK) {
         tacet__chol_solve(m, G, m, b);
         status = model_from(s, out, b, err);
@@ -300,9 +298,7 @@ static tacet_status faithful_error(const contextual_simulation *s, const problem
     tacet_status status = L == NULL || U == NULL || v == NULL || points == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial")
                               : random_operator(s, L, tau, trial, err);
-    if (status == TACET_OK) {
-        status = tacet__lever_certify(&sup, &lever, 0.005, 200000, err);
-    }
+    TACET_THEN(status, tacet__lever_certify(&sup, &lever, 0.005, 200000, err));
     for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
         levers(&lever, U, l->records + i * l->stride, l->stride, 1);
         tacet__axpy(v, l->records[i * l->stride + s->d], U, m);
@@ -367,12 +363,8 @@ static tacet_status table_model(const contextual_simulation *s, const tacet_cont
                                         .eps = s->settings.eps};
     const tacet_contextual_entry entry = {
         .ticket = "t", .to_whom = "nobody", .seeded = true, .seed = s->seed * 1000003 + trial};
-    if (status == TACET_OK) {
-        status = tacet_ab_log_open_rows(&log, rows, l->count, &question, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_ab_log_release(log, out, &entry, err);
-    }
+    TACET_THEN(status, tacet_ab_log_open_rows(&log, rows, l->count, &question, err));
+    TACET_THEN(status, tacet_ab_log_release(log, out, &entry, err));
     tacet_ab_log_free(log);
     tacet_space_clear(&space);
     free(rows);
@@ -420,15 +412,9 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
         status = uniform_error(s, &p, &loss, f);
         goto done;
     }
-    if (status == TACET_OK) {
-        status = tacet_contextual_learner_create(&l, s->basis, &s->settings, err);
-    }
-    if (status == TACET_OK) {
-        status = log_rounds(s, l, &p, trial, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_noise_open_seeded(&noise, s->seed, stream(trial, 2), err);
-    }
+    TACET_THEN(status, tacet_contextual_learner_create(&l, s->basis, &s->settings, err));
+    TACET_THEN(status, log_rounds(s, l, &p, trial, err));
+    TACET_THEN(status, tacet_noise_open_seeded(&noise, s->seed, stream(trial, 2), err));
     if (status != TACET_OK) {
         goto done;
     }
@@ -444,16 +430,12 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
     if (s->algorithm == CONTEXTUAL_TABLE) {
         tacet_ab_model *table = NULL;
         status = table_model(s, l, trial, &table, err);
-        if (status == TACET_OK) {
-            status = table_error(s, &p, table, &loss, &s->rms[trial], &s->stated[trial], f, err);
-        }
+        TACET_THEN(status, table_error(s, &p, table, &loss, &s->rms[trial], &s->stated[trial], f, err));
         tacet_ab_model_free(table);
         goto done;
     }
     status = ridge(s, l, &model, err);
-    if (status == TACET_OK) {
-        status = model_error(s, &p, model, &loss, &s->rms[trial], f, f + s->actions, err);
-    }
+    TACET_THEN(status, model_error(s, &p, model, &loss, &s->rms[trial], f, f + s->actions, err));
 done:
     s->error[trial] = loss;
     tacet_contextual_learner_free(l);

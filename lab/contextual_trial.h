@@ -5,8 +5,7 @@
  * The function is 20 kernel functions with random centres, of norm 1 in the kernel's space; actions and contexts are
  * uniform, rewards noisy and clipped to [-1, 1]. The error is eq. (1) of the USCA paper: the mean over contexts of the
  * best reward less the reward of the action chosen. Ring: programs; made-up data, seeded noise. */
-#ifndef TACET_LAB_CONTEXTUAL_TRIAL_H
-#define TACET_LAB_CONTEXTUAL_TRIAL_H
+#pragma once
 
 #include "contextual/trusted/internal.h"
 #include "reward_law.h"
@@ -89,5 +88,3 @@ double contextual_law_quantile(contextual_law law, double u);
 tacet_status contextual_regret_trial(contextual_simulation *s, size_t trial, tacet_error *err);
 /* Sets error[trial]; for lab_trials, user is the contextual_simulation. */
 tacet_status contextual_trial(void *user, size_t trial, tacet_error *err);
-
-#endif

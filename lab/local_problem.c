@@ -28,9 +28,7 @@ static tacet_status begin(local_problem *p, const char *kernel, double lengthsca
     if (status == TACET_OK && (arms < 2 || dim == 0 || !tacet__size_mul(&cells, arms, dim))) {
         status = tacet__fail(err, TACET_INVALID, "at least two arms and one coordinate are needed");
     }
-    if (status == TACET_OK) {
-        status = tacet_kernel_create(&p->kernel, &spec, err);
-    }
+    TACET_THEN(status, tacet_kernel_create(&p->kernel, &spec, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -71,10 +69,7 @@ static tacet_status load_table(tacet_csv_table *out, const char *folder, const c
     *out = (tacet_csv_table){0};
     (void)snprintf(path, sizeof path, "%s/%s", folder, file);
     tacet_csv_defaults(&settings);
-    tacet_status status = tacet_csv_open_file(&csv, path, &settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_csv_open_file(&csv, path, &settings, err));
     names = TACET__ZALLOC(const char *, tacet_csv_columns(csv));
     size_t count = 0;
     for (size_t i = 0; names != NULL && i < tacet_csv_columns(csv); i++) {
@@ -83,8 +78,8 @@ static tacet_status load_table(tacet_csv_table *out, const char *folder, const c
         }
     }
     const tacet_csv_wanted wanted = {.columns = names, .d = count, .least_records = 2, .no_constants = true};
-    status = names == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a table")
-                           : tacet_csv_load(out, csv, &wanted, err);
+    tacet_status status = names == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a table")
+                                        : tacet_csv_load(out, csv, &wanted, err);
     free(names);
     tacet_csv_close(csv);
     return status;
@@ -142,15 +137,11 @@ tacet_status local_problem_table(local_problem *p, const char *scenario, const c
     tacet_csv_table prior = {0};
     tacet_csv_table rewards = {0};
     tacet_status status = load_table(&prior, folder, light ? "light_train.csv" : "stocks.csv", err);
-    if (status == TACET_OK) {
-        status = load_table(&rewards, folder, light ? "light_test.csv" : "stocks.csv", err);
-    }
+    TACET_THEN(status, load_table(&rewards, folder, light ? "light_test.csv" : "stocks.csv", err));
     if (status == TACET_OK && rewards.d != prior.d) {
         status = tacet__fail(err, TACET_PARSE, "the two tables have %zu and %zu columns", prior.d, rewards.d);
     }
-    if (status == TACET_OK) {
-        status = correlation(&p->kernel, &prior, err);
-    }
+    TACET_THEN(status, correlation(&p->kernel, &prior, err));
     if (status == TACET_OK) {
         p->d = 1;
         p->n = rewards.d;

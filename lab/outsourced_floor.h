@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_floor.h - what a modeler that knew f could reach: the floor of the simple regret. */
-#ifndef TACET_LAB_OUTSOURCED_FLOOR_H
-#define TACET_LAB_OUTSOURCED_FLOOR_H
+#pragma once
 
 #include "outsourced_problem.h"
 
@@ -16,5 +15,3 @@ typedef struct lab_floor {
  * proportional to exp(-|.|/scale). rows has room for `queries`, which is at most n. */
 tacet_status lab_floor_find(lab_floor *out, const lab_problem *p, const double *f, const double *Z, bool laplace,
                             double scale, size_t queries, tacet_error *err);
-
-#endif

@@ -45,10 +45,7 @@ static tacet_status square(lab_problem *p, size_t side, double radius, tacet_err
 
 static tacet_status grid(lab_problem *p, double radius, double true_lengthscale, tacet_error *err) {
     enum { SIDE = 100 };
-    tacet_status status = square(p, SIDE, radius, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(square(p, SIDE, radius, err));
     p->factor = TACET__ZALLOC(double, (size_t)SIDE *SIDE);
     double *work = TACET__ZALLOC(double, (size_t)SIDE *SIDE);
     if (p->factor == NULL || work == NULL) {
@@ -62,7 +59,7 @@ static tacet_status grid(lab_problem *p, double radius, double true_lengthscale,
             p->factor[j * SIDE + i] = exp(-0.5 * u * u) + (i == j ? 1e-10 : 0);
         }
     }
-    status = tacet__cholesky(p->factor, SIDE, SIDE, work, NULL, err);
+    tacet_status status = tacet__cholesky(p->factor, SIDE, SIDE, work, NULL, err);
     free(work);
     return status;
 }
@@ -70,10 +67,7 @@ static tacet_status grid(lab_problem *p, double radius, double true_lengthscale,
 /* The paper's: 31 x 31, the logarithm of the negated function's distance, to be maximized. */
 static tacet_status branin(lab_problem *p, double radius, tacet_error *err) {
     enum { SIDE = 31 };
-    const tacet_status status = square(p, SIDE, radius, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(square(p, SIDE, radius, err));
     p->fixed = TACET__ZALLOC(double, p->n);
     if (p->fixed == NULL) {
         return no_memory(err);
@@ -248,21 +242,15 @@ tacet_status lab_table_load(tacet_csv_table *t, const lab_table_options *o, size
 
 static tacet_status table(lab_problem *p, const lab_table_options *o, double radius, tacet_error *err) {
     tacet_csv_table t = {0};
-    tacet_status status = lab_table_load(&t, o, &p->d, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(lab_table_load(&t, o, &p->d, err));
     double scale[LAB_MOST_INPUTS];
     p->n = t.n;
     p->X = TACET__ZALLOC(double, p->d * p->n);
     p->fixed = TACET__ZALLOC(double, p->n);
-    status = p->X == NULL || p->fixed == NULL ? no_memory(err) : column_scales(scale, p->d, o->scales, &t, err);
-    if (status == TACET_OK) {
-        status = take_inputs(p, &t, scale, radius);
-    }
-    if (status == TACET_OK) {
-        status = take_target(p, &t, o, err);
-    }
+    tacet_status status =
+        p->X == NULL || p->fixed == NULL ? no_memory(err) : column_scales(scale, p->d, o->scales, &t, err);
+    TACET_THEN(status, take_inputs(p, &t, scale, radius));
+    TACET_THEN(status, take_target(p, &t, o, err));
     tacet_csv_table_clear(&t);
     return status;
 }

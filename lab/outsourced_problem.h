@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_problem.h - made-up and tabulated problems for simulations of the outsourced model. */
-#ifndef TACET_LAB_OUTSOURCED_PROBLEM_H
-#define TACET_LAB_OUTSOURCED_PROBLEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ tacet_status lab_problem_init_made_up(lab_problem *problem, size_t candidates, s
 void lab_problem_clear(lab_problem *problem);
 /* f (n) of trial k: drawn from the prior, or the fixed one. Returns NO_MEMORY at worst. */
 tacet_status lab_problem_function(const lab_problem *problem, double *f, uint64_t seed, uint64_t k, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_release.h - the product's own curator, for simulations: a table on disk, released by tacet_curate_run with
  * seeded noise as often as wanted. Ring: lab. */
-#ifndef TACET_LAB_OUTSOURCED_RELEASE_H
-#define TACET_LAB_OUTSOURCED_RELEASE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void lab_curator_close(lab_curator *curator);
 tacet_status lab_curator_release(const lab_curator *curator, lab_release *out, tacet_curate_mechanism mechanism,
                                  double eps, double delta, size_t dims, uint64_t seed, size_t trial, tacet_error *err);
 void lab_release_clear(lab_release *release);
-
-#endif

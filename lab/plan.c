@@ -93,9 +93,7 @@ static tacet_status run_point(plan_state *p, plan_point *at, plan_player player,
     lab_progress_within((double)number / all, (double)(number + 1) / all, what);
     lab_request request;
     tacet_status status = plan_request(&request, &p->problem, player, at->eps, err);
-    if (status == TACET_OK) {
-        status = lab_run(&at->outcome, &request, err);
-    }
+    TACET_THEN(status, lab_run(&at->outcome, &request, err));
     const bool cumulative = p->problem.model != LAB_OUTSOURCED && p->problem.model != LAB_CONTEXTUAL;
     for (size_t i = 0; status == TACET_OK && cumulative && i < at->outcome.trials; i++) {
         at->outcome.value[i] /= (double)p->problem.rounds;
@@ -355,9 +353,7 @@ static tacet_status find_remedies(plan_state *p, tacet_error *err) {
 static tacet_status play(plan_state *p, tacet_error *err) {
     clear(p);
     tacet_status status = run_point(p, &p->random, PLAN_RANDOM, 0, err);
-    if (status == TACET_OK) {
-        status = run_point(p, &p->plain, PLAN_NONPRIVATE, 1, err);
-    }
+    TACET_THEN(status, run_point(p, &p->plain, PLAN_NONPRIVATE, 1, err));
     for (size_t i = 0; i < p->count && status == TACET_OK; i++) {
         status = run_point(p, &p->at[i], PLAN_PRIVATE, i + 2, err);
     }

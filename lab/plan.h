@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h - a stated problem, and the simulations that stand for it. Ring: programs; made-up functions. */
-#ifndef TACET_LAB_PLAN_H
-#define TACET_LAB_PLAN_H
+#pragma once
 
 #include "common/cli.h"
 #include "runs.h"
@@ -85,5 +84,3 @@ int plan_tell(const plan_state *plan); /* as text or JSON on stdout */
 json_t *plan_json(const plan_state *plan);
 /* One HTML page. */
 tacet_status plan_page(const plan_state *plan, const char *path, tacet_error *err);
-
-#endif

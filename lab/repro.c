@@ -33,10 +33,7 @@ size_t repro_rounds(const repro_options *o, size_t full, size_t quick) {
 
 tacet_status repro_cell_add(size_t *out, repro_plan *plan, const lab_request *request, double cost, tacet_error *err) {
     char key[REPRO_KEY];
-    const tacet_status status = lab_request_key(key, sizeof key, request, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(lab_request_key(key, sizeof key, request, err));
     for (size_t i = 0; i < plan->cells; i++) {
         if (strcmp(plan->cell[i].key, key) == 0) {
             *out = i;
@@ -239,14 +236,11 @@ static tacet_status run_cell(work *w, repro_plan *plan, size_t i, tacet_error *e
     (void)snprintf(what, sizeof what, "%.60s, cell %zu of %zu", plan->entry->name, i + 1, plan->cells);
     lab_progress_within(from, to, what);
     const double begin = cli_seconds();
-    tacet_status status = lab_run(&cell->outcome, &cell->request, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(lab_run(&cell->outcome, &cell->request, err));
     cell->seconds = cli_seconds() - begin;
     lab_mean_se(&cell->mean, &cell->se, cell->outcome.value, cell->outcome.trials);
     cell->done = true;
-    status = repro_store_keep(w->store, cell, err);
+    tacet_status status = repro_store_keep(w->store, cell, err);
     w->done += cost_of(cell);
     if (!isatty(STDERR_FILENO)) {
         const double passed = cli_seconds() - w->began;

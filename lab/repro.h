@@ -4,8 +4,7 @@
  * A paper is a file repro_<paper>.c: a table of entries, and a function that turns an entry into a plan, which is rows
  * and the simulations (cells) that fill them. Cells with equal settings are one cell, within a plan and between plans.
  * Ring: programs; made-up data or public tables, seeded noise: nothing here is private. */
-#ifndef TACET_LAB_REPRO_H
-#define TACET_LAB_REPRO_H
+#pragma once
 
 #include "runs.h"
 
@@ -156,5 +155,3 @@ tacet_status repro_theorems(repro_rows *rows, double gamma, tacet_error *err);
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err);
 /* A mean with as many digits as its standard error deserves. */
 void repro_number(char *out, size_t size, double mean, double se);
-
-#endif

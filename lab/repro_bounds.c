@@ -312,10 +312,7 @@ static tacet_status choices_of_m(bounds *b, tacet_error *err) {
     }
     for (size_t i = 0; i < 4; i++) {
         double off = 0;
-        const tacet_status status = feature_error(&off, ORDERS[i], err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(feature_error(&off, ORDERS[i], err));
         (void)snprintf(setting, sizeof setting, "se on [0, 1], lengthscale 0.2, %zu features", ORDERS[i]);
         row(b, "central", "T^-3 at T = 1024 / largest error of the features", setting, pow(ROUNDS, -3), off,
             "Theorem 2; more features than meet it buy nothing");

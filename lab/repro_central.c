@@ -139,9 +139,7 @@ static tacet_status build_domain(repro_plan *plan, const repro_options *o, const
             continue;
         }
         status = domain_cell(&row->cell[0], plan, o, d, "published", ALPHA[i], 0.1, err);
-        if (status == TACET_OK) {
-            status = domain_cell(&row->cell[1], plan, o, d, "shipped", ALPHA[i], 0.1, err);
-        }
+        TACET_THEN(status, domain_cell(&row->cell[1], plan, o, d, "shipped", ALPHA[i], 0.1, err));
     }
     return status;
 }

@@ -85,12 +85,8 @@ static tacet_status build_panel(repro_plan *plan, const repro_options *o, const 
         repro_row *row = repro_row_add(plan, p->name, NAMES[i][1]);
         (void)snprintf(row->paper, sizeof row->paper, "%s", i + 1 == ALGORITHMS ? "lowest" : "");
         status = cell_for(&row->cell[0], plan, o, p, rounds, NAMES[i][0], "orderwise", err);
-        if (status == TACET_OK) {
-            status = cell_for(&row->cell[1], plan, o, p, rounds, NAMES[i][0], "literal", err);
-        }
-        if (status == TACET_OK) {
-            status = cell_for(&row->cell[2], plan, o, p, rounds, "ucb", p->is_private ? "tight" : "tuned", err);
-        }
+        TACET_THEN(status, cell_for(&row->cell[1], plan, o, p, rounds, NAMES[i][0], "literal", err));
+        TACET_THEN(status, cell_for(&row->cell[2], plan, o, p, rounds, "ucb", p->is_private ? "tight" : "tuned", err));
     }
     return status;
 }

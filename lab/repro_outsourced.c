@@ -173,10 +173,7 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const dataset *on, c
     lab_request request;
     const bool published = strcmp(mechanism, "published") == 0;
     const bool shipped = strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "laplace") == 0;
-    const tacet_status status = request_for(&request, plan, on, o, mechanism, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(request_for(&request, plan, on, o, mechanism, err));
     request.trials = shipped ? repro_trials(o, FULL, QUICK_SHIPPED) : request.trials;
     request.of.outsourced.dims = published ? r : 1;
     request.of.outsourced.eps = published || shipped ? exp(log_eps) : 1;
@@ -257,9 +254,7 @@ static tacet_status build_panel(repro_plan *plan, const panel *p, const repro_op
         row->branch = i + 1 == POINTS ? "if" : "else"; /* the paper: the largest eps alone meets the condition */
         row->unit = sqrt(p->on->signal_var);
         status = cells_for(row, plan, p->on, o, p->log_eps[i], p->r, err);
-        if (status == TACET_OK) {
-            status = cell_for(&row->less, plan, p->on, o, "nonprivate", 0, 1, err);
-        }
+        TACET_THEN(status, cell_for(&row->less, plan, p->on, o, "nonprivate", 0, 1, err));
     }
     return status == TACET_OK ? references(plan, p->on, o, p->name, NAN, err) : status;
 }

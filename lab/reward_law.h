@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reward_law.h - how rewards scatter about their mean in a simulation. Ring: programs; made-up data. */
-#ifndef TACET_LAB_REWARD_LAW_H
-#define TACET_LAB_REWARD_LAW_H
+#pragma once
 
 #include <stdbool.h>
 #include <tacet/core/simrng.h>
@@ -17,5 +16,3 @@ bool lab_reward_law_parse(lab_reward_law *out, const char *name);
 const char *lab_reward_law_names(void); /* "normal, skewed, binary or heavy" */
 /* A reward of this mean; sd: of the noise; lo, hi: the range, where the binary ones lie. Others are not clipped. */
 double lab_reward_draw(lab_reward_law law, double mean, double sd, double lo, double hi, tacet_simrng *rng);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs.h - the simulations as functions: a request with every setting in it, an outcome with one number per trial.
  * `tacet-lab repro` and `tacet plan` are made of them. Ring: programs; made-up data or public tables, seeded noise. */
-#ifndef TACET_LAB_RUNS_H
-#define TACET_LAB_RUNS_H
+#pragma once
 
 #include "central_env.h"
 #include "outsourced_problem.h"
@@ -97,5 +96,3 @@ tacet_status lab_contextual_theory(double bound[2], double measured[2], const la
 tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *request, tacet_error *err);
 /* What the published noise of joint DP really guarantees: its eps at the same delta. */
 tacet_status lab_central_published_eps(double *eps, double claimed_eps, double delta, size_t rounds, tacet_error *err);
-
-#endif

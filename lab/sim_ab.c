@@ -129,9 +129,7 @@ static tacet_status release(tacet_ab_model **out, const job *j, const double *ro
     const tacet_contextual_entry entry = {.ticket = "t", .to_whom = "nobody", .seeded = true, .seed = seed};
     tacet_ab_log *log = NULL;
     tacet_status status = tacet_ab_log_open_rows(&log, rows, j->rows, &question, err);
-    if (status == TACET_OK) {
-        status = tacet_ab_log_release(log, out, &entry, err);
-    }
+    TACET_THEN(status, tacet_ab_log_release(log, out, &entry, err));
     tacet_ab_log_free(log);
     return status;
 }
@@ -352,10 +350,8 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
     }
     double *scratch = calloc(j.trials, sizeof *scratch);
     j.results = calloc(j.trials, sizeof *j.results);
-    if (status == TACET_OK) {
-        status = j.results == NULL || scratch == NULL ? tacet_error_set(&err, TACET_NO_MEMORY, "out of memory")
-                                                      : lab_trials_run(j.trials, trial, &j, &err);
-    }
+    TACET_THEN(status, j.results == NULL || scratch == NULL ? tacet_error_set(&err, TACET_NO_MEMORY, "out of memory")
+                                                            : lab_trials_run(j.trials, trial, &j, &err));
     if (status == TACET_OK) {
         report(&j, scratch, cli_seconds() - begin);
     } else {

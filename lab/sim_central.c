@@ -154,9 +154,7 @@ static tacet_status run_private(simulation *s, size_t k, central_env *env, doubl
                      ? tacet_central_create(&policy, s->map, &s->central, &ask, err)
                      : tacet_central_published_create(&policy, s->features, &s->published, noise, err);
     }
-    if (status == TACET_OK) {
-        status = run_policy(s, k, env, policy, arms, 0, s->rounds, err);
-    }
+    TACET_THEN(status, run_policy(s, k, env, policy, arms, 0, s->rounds, err));
     tacet_policy_free(policy);
     tacet_noise_close(noise);
     return status;
@@ -229,10 +227,8 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     if (arms == NULL) {
         status = TACET_NO_MEMORY;
     }
-    if (status == TACET_OK) {
-        status = s->algorithm == SHIPPED || s->algorithm == PUBLISHED ? run_private(s, k, env, arms, err)
-                                                                      : run_plain(s, k, env, arms, err);
-    }
+    TACET_THEN(status, s->algorithm == SHIPPED || s->algorithm == PUBLISHED ? run_private(s, k, env, arms, err)
+                                                                            : run_plain(s, k, env, arms, err));
     free(arms);
     central_env_free(env);
     return status;
@@ -340,9 +336,7 @@ tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet
     }
     tacet_status status =
         simulate(&s, r->scenario, s.world.dim == 0 ? FEATURES : central_world_features(&s.world), request->trials, err);
-    if (status == TACET_OK) {
-        status = lab_outcome_set(out, s.regret, request->trials, err);
-    }
+    TACET_THEN(status, lab_outcome_set(out, s.regret, request->trials, err));
     clear(&s);
     return status;
 }

@@ -32,9 +32,7 @@ static tacet_status prepare_choices(contextual_simulation *s, tacet_error *err) 
     for (size_t t = 0; t < s->rounds && status == TACET_OK; t++) {
         status = tacet_contextual_learner_add(l, middle, 0, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__contextual_chooser_begin(&chooser, l, s->tau, 0, err);
-    }
+    TACET_THEN(status, tacet__contextual_chooser_begin(&chooser, l, s->tau, 0, err));
     if (status == TACET_OK) {
         s->m = chooser->m;
         s->sup = chooser->sup;
@@ -96,10 +94,7 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     tacet_kernel_spec_defaults(&spec);
     tacet_contextual_space space;
     tacet_contextual_space_defaults(&space);
-    tacet_status status = tacet_kernel_parse(&spec, s->kernel_name, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_kernel_parse(&spec, s->kernel_name, err));
     const double zero[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     double one[TACET_CONTEXTUAL_COORDINATES_MOST];
     for (size_t c = 0; c < TACET_CONTEXTUAL_COORDINATES_MOST; c++) {
@@ -115,7 +110,7 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     spec.lengthscales = &s->lengthscale;
     spec.lengthscale_count = 1;
     space.lengthscales = &s->lengthscale;
-    status = tacet_kernel_create(&s->truth, &spec, err);
+    tacet_status status = tacet_kernel_create(&s->truth, &spec, err);
     return status == TACET_OK ? tacet_contextual_basis_create(&s->basis, &space, 0, err) : status;
 }
 
@@ -260,9 +255,7 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
     }
     s.algorithm = (contextual_algorithm)chosen;
     tacet_status status = simulate(&s, err);
-    if (status == TACET_OK) {
-        status = lab_outcome_set(out, s.error, s.trials, err);
-    }
+    TACET_THEN(status, lab_outcome_set(out, s.error, s.trials, err));
     clear(&s);
     return status;
 }

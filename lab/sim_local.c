@@ -146,12 +146,8 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         const tacet_cov_spec cov = {.kernel = s->believed != NULL ? s->believed : s->problem.kernel};
         status = tacet_local_create(&policy, &local, &cov, s->problem.X, s->problem.d, s->problem.n, err);
     }
-    if (status == TACET_OK) {
-        status = play(s, &total, policy, &f, &ldp, trial, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_policy_recommend(policy, &best, err);
-    }
+    TACET_THEN(status, play(s, &total, policy, &f, &ldp, trial, err));
+    TACET_THEN(status, tacet_policy_recommend(policy, &best, err));
     if (status == TACET_OK) {
         s->regret[trial] = total.regret;
         s->relative[trial] = total.regret / ((double)s->local.horizon * gap);
@@ -260,9 +256,7 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     static const char *const NOISES[] = {"uniform", "normal", "student3", "weibull", "pareto"};
     enum { NOISE_COUNT = 5 };
     tacet_status status = tacet_local_algorithm_parse(&s->local.algorithm, w->algorithm, err);
-    if (status == TACET_OK) {
-        status = tacet_local_parameters_parse(&s->local.parameters, w->parameters, err);
-    }
+    TACET_THEN(status, tacet_local_parameters_parse(&s->local.parameters, w->parameters, err));
     s->private = strcmp(w->mechanism, "none") != 0;
     if (status == TACET_OK && s->private) {
         status = parse_mechanism(&s->mechanism, w->mechanism, err);
@@ -363,12 +357,8 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
         status = local_problem_made_up(&s.problem, r->kernel, r->lengthscale, r->arms, r->dim, r->noise_scale,
                                        request->seed, err);
     }
-    if (status == TACET_OK) {
-        status = at_random ? random_play(&s, err) : simulate(&s, err);
-    }
-    if (status == TACET_OK) {
-        status = lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, err);
-    }
+    TACET_THEN(status, at_random ? random_play(&s, err) : simulate(&s, err));
+    TACET_THEN(status, lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, err));
     clear(&s);
     return status;
 }
@@ -472,9 +462,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         cli_say(self, "devices clip such rewards: the width holds for the mean of the clipped reward, not for f, "
                       "and nothing is proven of this regret");
     }
-    if (status == TACET_OK) {
-        status = simulate(&s, &err);
-    }
+    TACET_THEN(status, simulate(&s, &err));
     if (status == TACET_OK) {
         code = report(&s, w.scenario, cli_seconds() - begin);
     } else {

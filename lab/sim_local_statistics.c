@@ -195,15 +195,9 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     sides b = {0};
     double *arms = malloc(sizeof(double) * central_world_dim(&s->world) * s->arms);
     tacet_status status = arms == NULL ? TACET_NO_MEMORY : central_env_create(&env, &s->world, s->seed, k, err);
-    if (status == TACET_OK) {
-        status = tacet_noise_open_seeded(&noise, s->seed, k, err);
-    }
-    if (status == TACET_OK) {
-        status = make_sides(&b, s, err);
-    }
-    if (status == TACET_OK) {
-        status = play(s, k, &b, env, noise, arms, err);
-    }
+    TACET_THEN(status, tacet_noise_open_seeded(&noise, s->seed, k, err));
+    TACET_THEN(status, make_sides(&b, s, err));
+    TACET_THEN(status, play(s, k, &b, env, noise, arms, err));
     free_sides(&b);
     tacet_noise_close(noise);
     central_env_free(env);

@@ -120,10 +120,7 @@ static tacet_status plain_policy(const simulation *s, tacet_policy **out, tacet_
     spec.lengthscales = &l;
     spec.lengthscale_count = 1;
     spec.signal_var = s->problem.signal_var;
-    tacet_status status = tacet_kernel_create(kernel, &spec, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet_kernel_create(kernel, &spec, err));
     tacet_gp_ucb_settings ucb;
     tacet_gp_ucb_settings_defaults(&ucb);
     ucb.mean = s->problem.mean;
@@ -179,9 +176,7 @@ static tacet_status play(const simulation *s, run *r, tacet_policy *policy, size
         }
     }
     tacet_recommendation recommendation;
-    if (status == TACET_OK) {
-        status = tacet_policy_recommend(policy, &recommendation, err);
-    }
+    TACET_THEN(status, tacet_policy_recommend(policy, &recommendation, err));
     if (status == TACET_OK) {
         s->recommended[trial] = r->top - r->f[recommendation.index];
     }
@@ -388,10 +383,7 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID,
                            "need at least one trial and query, no more queries than rows or initial rows than queries");
     }
-    const tacet_status status = open_curator(s, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(open_curator(s, err));
     s->regret = TACET__ZALLOC(double, s->trials *(s->queries + 3));
     if (s->regret == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);

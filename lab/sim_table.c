@@ -49,10 +49,7 @@ typedef struct work {
 
 static tacet_status take_table(work *w, tacet_error *err) {
     tacet_csv_table t = {0};
-    tacet_status status = lab_table_load(&t, &w->run->table, &w->d, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(lab_table_load(&t, &w->run->table, &w->d, err));
     w->n = t.n;
     w->X = TACET__ZALLOC(double, w->n * w->d);
     w->y = TACET__ZALLOC(double, w->n);

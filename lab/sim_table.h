@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim_table.h - `tacet-lab simulate outsourced --table`: the whole product on a real table. Ring: lab. */
-#ifndef TACET_LAB_SIM_TABLE_H
-#define TACET_LAB_SIM_TABLE_H
+#pragma once
 
 #include "common/cli.h"
 #include "outsourced_problem.h"
@@ -18,5 +17,3 @@ typedef struct lab_table_run {
 } lab_table_run;
 
 int lab_sim_table(const lab_table_run *run, const cli_command *self);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trials.h - many independent trials over a few threads, what is said of their results, and the unit box they play in.
  */
-#ifndef TACET_LAB_TRIALS_H
-#define TACET_LAB_TRIALS_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, 
 
 /* A column of numbers from 0 to 1 for each coordinate: x0, x1, … */
 tacet_status lab_unit_space(tacet_space *space, size_t columns, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tune_guide.h - a Gaussian process over settings that proposes the next one by expected improvement: what tuning is
  * compared with, on exact scores (not private) and on scores with noise. Ring: programs. */
-#ifndef TACET_LAB_TUNE_GUIDE_H
-#define TACET_LAB_TUNE_GUIDE_H
+#pragma once
 
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
@@ -17,4 +16,3 @@ void tune_guide_free(tune_guide *guide);
 void tune_guide_add(tune_guide *guide, const double *cube, double score, double variance);
 /* The point of largest expected improvement over the best posterior mean, among random ones and some near the best. */
 void tune_guide_propose(tune_guide *guide, double *cube, tacet_simrng *rng);
-#endif

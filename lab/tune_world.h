@@ -5,8 +5,7 @@
  *          towards 0.5 away from it, and each record is right or wrong by a coin of its own for each setting
  *   table  a CSV of settings: columns x… in [0, 1] and a column r… for each held-out record; a point counts as the
  *          nearest setting, and n records are drawn with replacement (lab/tune_tables.py makes such tables) */
-#ifndef TACET_LAB_TUNE_WORLD_H
-#define TACET_LAB_TUNE_WORLD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void tune_world_clear(tune_world *world);
 double tune_world_mean(const tune_world *world, const double *record);
 /* One value a record; the same setting always has the same. */
 void tune_world_values(const tune_world *world, double *values, const double *record);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bound.h - the what engine.c has for others: states of targets, and its bound from runs that somebody else made. Ring:
  * audit. */
-#ifndef TACET_SRC_AUDIT_BOUND_H
-#define TACET_SRC_AUDIT_BOUND_H
+#pragma once
 
 #include <tacet/audit/audit.h>
 
@@ -23,5 +22,3 @@ void tacet__audit_close(void *state, const tacet_audit_target *target); /* NULL 
 /* Clopper–Pearson: one-sided bounds at the given confidence for a probability, from `hits` of `n`. */
 double tacet_audit_lower(size_t hits, size_t n, double confidence);
 double tacet_audit_upper(size_t hits, size_t n, double confidence);
-
-#endif

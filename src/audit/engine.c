@@ -307,10 +307,7 @@ static size_t thread_count(size_t wanted) {
 tacet_status tacet_audit_run(tacet_audit_result *out, const tacet_audit_target *target, const tacet_audit_claim *claim,
                              const tacet_audit_settings *settings, tacet_error *err) {
     memset(out, 0, sizeof *out);
-    tacet_status status = check(claim, settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(claim, settings, err));
     const size_t threads = thread_count(settings->threads);
     size_t total = 0;
     job j = {.target = target, .claim = claim, .settings = settings, .choosing = true};
@@ -324,7 +321,7 @@ tacet_status tacet_audit_run(tacet_audit_result *out, const tacet_audit_target *
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu runs", total);
     }
     (void)pthread_mutex_init(&j.lock, NULL);
-    status = run_all(&j, 0, SELECTION, threads, err);
+    tacet_status status = run_all(&j, 0, SELECTION, threads, err);
     if (status != TACET_OK) {
         goto done;
     }
@@ -346,10 +343,7 @@ tacet_status tacet__audit_judge(tacet_audit_result *out, tacet__audit_sample *sa
                                 const tacet_audit_claim *claim, double confidence, tacet_error *err) {
     const tacet_audit_settings settings = {.runs = LEAST_RUNS, .confidence = confidence};
     memset(out, 0, sizeof *out);
-    const tacet_status status = check(claim, &settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(claim, &settings, err));
     job j = {.claim = claim, .selected = samples};
     const size_t selected = count / BLOCKS * SELECTION + count % BLOCKS * SELECTION / BLOCKS;
     const size_t measured = count - selected;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* noise_law.h - tests of released noise that a bound on eps does not see. Ring: audit. */
-#ifndef TACET_SRC_AUDIT_NOISE_LAW_H
-#define TACET_SRC_AUDIT_NOISE_LAW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ typedef struct tacet__law_report {
 /* noise: rows x columns, row after row. Looks at the variance alone when there are fewer than 6 columns. NO_MEMORY. */
 tacet_status tacet__law_test(tacet__law_report *out, const double *noise, size_t rows, size_t columns,
                              const tacet__law_claim *claim, tacet_error *err);
-
-#endif

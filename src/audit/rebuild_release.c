@@ -57,10 +57,7 @@ static tacet_status take_record(const tacet_space *space, double *x, const tacet
     for (size_t c = 0; c < space->count; c++) {
         size_t length = 0;
         const char *text = tacet_csv_field(csv, columns[c], &length);
-        const tacet_status status = tacet_space_cell(&space->columns[c], &record[c], NULL, text, length, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(tacet_space_cell(&space->columns[c], &record[c], NULL, text, length, err));
     }
     tacet_space_embed(space, x, record);
     return TACET_OK;

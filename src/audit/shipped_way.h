@@ -2,8 +2,7 @@
 /* shipped_way.h - the ways by which answers about data leave, each run as it ships: its own files, ledger and registry
  * in a folder of its own. Ring: audit. shipped_run.c runs them, whole or interrupted and repeated; shipped_reports.c
  * has the desk and the device, shipped_models.c the learning, shipped_studies.c the studies. */
-#ifndef TACET_SRC_AUDIT_SHIPPED_WAY_H
-#define TACET_SRC_AUDIT_SHIPPED_WAY_H
+#pragma once
 
 #include "audit/temporary_folder.h"
 
@@ -65,5 +64,3 @@ void tacet__shipped_spoil(const tacet_audit_shipped_settings *settings, double *
 void tacet__shipped_complain(tacet_audit_shipped_result *out, const char *reason);
 tacet_status tacet__shipped_judge(const tacet_audit_shipped_settings *settings, tacet_audit_shipped_result *out,
                                   double *statistics, const unsigned char *worlds, size_t count, tacet_error *err);
-
-#endif

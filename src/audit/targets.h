@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* targets.h - the mechanisms under attack, one constant each in targets_*.c. Ring: audit. */
-#ifndef TACET_SRC_AUDIT_TARGETS_H
-#define TACET_SRC_AUDIT_TARGETS_H
+#pragma once
 
 #include <tacet/audit/audit.h>
 
@@ -20,5 +19,3 @@
 #define TARGET(id, ...) const tacet_audit_target tacet__audit_##id = {__VA_ARGS__}
 #define TACET__AUDIT_TARGET(name) extern const tacet_audit_target tacet__audit_##name;
 TACET__AUDIT_TARGETS(TACET__AUDIT_TARGET)
-
-#endif

@@ -5,6 +5,8 @@
  * sensitivity, as the mechanisms do it. */
 #include "audit/targets.h"
 
+#include "core/fail.h"
+
 #include "gp/linalg.h"
 #include "dp/noise/sampler.h"
 
@@ -66,10 +68,7 @@ static tacet_status run_vector(void *state, const tacet_audit_target *self, tace
     const additive *a = state;
     double z[MOST_DIMS];
     (void)self;
-    const tacet_status status = tacet__draw_knorm(noise, z, a->dims, a->scale, a->grid, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__draw_knorm(noise, z, a->dims, a->scale, a->grid, err));
     z[0] += world ? a->distance : 0;
     const double to_zero = tacet__norm2(z, a->dims);
     z[0] -= a->distance;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* temporary_folder.h - folders that an audit works in: made-up records only, gone afterwards. Ring: audit. */
-#ifndef TACET_SRC_AUDIT_TEMPORARY_FOLDER_H
-#define TACET_SRC_AUDIT_TEMPORARY_FOLDER_H
+#pragma once
 
 #include "io/file/folder.h"
 
@@ -18,5 +17,3 @@ tacet_status tacet__scratch_copy(const char *to, const char *from, tacet_error *
  * the `commits`-th time, counted from 0. Whether it died; a run that failed by itself counts as well. */
 bool tacet__scratch_killed(const char *database, size_t commits, tacet_status (*run)(void *user, tacet_error *err),
                            void *user);
-
-#endif

@@ -4,8 +4,7 @@
  * Layout: "TACET\0" | u16 version | name (u32 length, bytes) | fields … | 32-byte BLAKE2b of all before.
  * A reader that fails once stays failed, so a decoder checks once at its end: all reads after a failure give zeros.
  * Doubles are stored as their bits: a state continues bit for bit. Ring: pure. */
-#ifndef TACET_SRC_CORE_CODEC_H
-#define TACET_SRC_CORE_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void tacet__read_u64s(tacet__reader *r, uint64_t *values, size_t count);
 size_t tacet__read_bytes(tacet__reader *r, const unsigned char **bytes);
 /* OK when nothing failed and everything was read. */
 tacet_status tacet__read_end(tacet__reader *r, tacet_error *err);
-
-#endif

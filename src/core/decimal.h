@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decimal.h - numbers on a binary or decimal grid as decimal text that reads back exactly. Ring: pure. */
-#ifndef TACET_SRC_CORE_DECIMAL_H
-#define TACET_SRC_CORE_DECIMAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ size_t tacet__decimal_fixed(char *out, int64_t steps, unsigned decimals);
  * or more have 17 digits. Returns how many bytes: at most TACET__DECIMAL_BYTES + 1 each. TACET__FIXED_SLACK as above.
  */
 size_t tacet__decimal_list(char *out, const double *values, size_t count, unsigned decimals);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fail.h - how code inside the library reports failure: `return tacet__fail(err, TACET_INVALID, "…", …);`
  * Ring: pure. */
-#ifndef TACET_SRC_CORE_FAIL_H
-#define TACET_SRC_CORE_FAIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <tacet/core/status.h>
@@ -24,5 +23,3 @@ tacet_status tacet__fail(tacet_error *err, tacet_status status, const char *form
             return tacet__outcome;                                                                                     \
         }                                                                                                              \
     } while (false)
-
-#endif

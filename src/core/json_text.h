@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json_text.h - JSON as the text of a file. Ring: pure. */
-#ifndef TACET_SRC_CORE_JSON_TEXT_H
-#define TACET_SRC_CORE_JSON_TEXT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ json_t *tacet__json_read(const char *text, size_t flags, bool *no_memory);
 static inline bool tacet__json_no_memory(const json_error_t *error) {
     return json_error_code(error) == json_error_out_of_memory || error->line < 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h - overflow-checked allocation. Sizes are always count x element size; a product that overflows fails as an
  * allocation would. Freed with free(). Ring: pure. */
-#ifndef TACET_SRC_CORE_MEMORY_H
-#define TACET_SRC_CORE_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ typedef struct tacet__array {
     size_t rows, columns;
 } tacet__array;
 bool tacet__zalloc_arrays(const tacet__array *arrays, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* number.h - decimal text to the nearest double, whatever the locale. Ring: pure. */
-#ifndef TACET_SRC_CORE_NUMBER_H
-#define TACET_SRC_CORE_NUMBER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ typedef enum tacet__number_kind {
  * before or after the point. text[length] must be readable and no part of a number (a NUL will do). *out is set on OK
  * only. */
 tacet__number_kind tacet__number_parse(double *out, const char *text, size_t length);
-
-#endif

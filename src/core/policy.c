@@ -74,10 +74,7 @@ tacet_status tacet_policy_suggest(tacet_policy *policy, tacet_suggestion *out, c
     if (round == NULL) {
         round = &fixed;
     }
-    const tacet_status status = check_round(round, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_round(round, err));
     return policy->ops->suggest(policy->self, out, round, err);
 }
 
@@ -88,14 +85,11 @@ tacet_status tacet_policy_repeat(tacet_policy *policy, const tacet_suggestion *m
     if (round == NULL) {
         round = &fixed;
     }
-    tacet_status status = check_round(round, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_round(round, err));
     if (policy->ops->repeat != NULL) {
         return policy->ops->repeat(policy->self, made, round, err);
     }
-    status = policy->ops->suggest(policy->self, &again, round, err);
+    tacet_status status = policy->ops->suggest(policy->self, &again, round, err);
     return status == TACET_OK && (again.ticket != made->ticket || again.index != made->index)
                ? tacet__fail(err, TACET_CORRUPT, "the policy does not suggest what was suggested")
                : status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy_internal.h - what an algorithm gives to be a policy. Ring: pure. */
-#ifndef TACET_SRC_CORE_POLICY_INTERNAL_H
-#define TACET_SRC_CORE_POLICY_INTERNAL_H
+#pragma once
 
 #include "core/state.h"
 
@@ -29,5 +28,3 @@ tacet_status tacet__policy_wrap(tacet_policy **out, const tacet__policy_ops *ops
 void *tacet__policy_self(const tacet_policy *policy, const tacet__policy_ops *ops);
 /* What it remembers, as part of what a policy around it does. */
 void tacet__policy_state(tacet_policy *policy, tacet__state *s);
-
-#endif

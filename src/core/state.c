@@ -309,10 +309,7 @@ tacet_status tacet__state_first(const unsigned char **out, size_t *length, const
     tacet__state s = {.from = &r};
     *out = NULL;
     *length = 0;
-    const tacet_status status = tacet__read_begin(&r, bytes, size, name, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_begin(&r, bytes, size, name, STATE_VERSION, err));
     size_t said = 0;
     tacet__state_size(&s, first, &said, SIZE_MAX);
     *length = tacet__read_bytes(&r, out);

@@ -5,8 +5,7 @@
  * before it. Written, each is its name, its length and its values, within the head and the hash of core/codec.h. Read,
  * names and lengths must be the same, and every number one that can be: the first that is not stops the reading, and
  * the object gets back what it had. Ring: pure. Cost: a pass over the bytes. */
-#ifndef TACET_SRC_CORE_STATE_H
-#define TACET_SRC_CORE_STATE_H
+#pragma once
 
 #include "core/codec.h"
 
@@ -58,5 +57,3 @@ tacet_status tacet__state_load(const void *bytes, size_t size, const char *name,
 /* A blob that a state begins with, for those who make the object from it. Points into the bytes. */
 tacet_status tacet__state_first(const unsigned char **out, size_t *length, const void *bytes, size_t size,
                                 const char *name, const char *first, tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stop.h - a long call that another thread may end: settings have a flag, and the call looks at it now and then.
  * Ring: core. */
-#ifndef TACET_SRC_CORE_STOP_H
-#define TACET_SRC_CORE_STOP_H
+#pragma once
 
 #include "core/fail.h"
 
@@ -14,5 +13,3 @@ static inline tacet_status tacet__stopped(const volatile bool *stop, tacet_error
                ? tacet__fail(err, TACET_STATE, "stopped, as it was told to")
                : TACET_OK;
 }
-
-#endif

@@ -177,10 +177,7 @@ static tacet_status rebuild(tacet_arms *arms, tacet_error *err) {
         arms->vector[b] = arms->sums[i] / arms->weights[i];
     }
     tacet__chol_report report = {0};
-    const tacet_status status = tacet__cholesky(arms->A, m, m, arms->retry, &report, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__cholesky(arms->A, m, m, arms->retry, &report, err));
     for (size_t j = 0; j < n; j++) {
         for (size_t a = 0; a < m; a++) {
             arms->B[j * m + a] = arms->K[j * n + arms->seen[a]];

@@ -6,8 +6,7 @@
  * covariance of all arms follows by rank-one updates and is rebuilt from the statistics every so often, so rounding
  * does not pile up and neither time nor memory depend on the number of rounds.
  * An update costs O(n^2), memory is 5 n^2 doubles. Not thread-safe: one thread at a time per object. */
-#ifndef TACET_SRC_GP_ARMS_H
-#define TACET_SRC_GP_ARMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ const double *tacet_arms_sums(const tacet_arms *arms);     /* n times sum y/nois
 const uint64_t *tacet_arms_counts(const tacet_arms *arms); /* n numbers of observations */
 /* ln det(I + W^1/2 K W^1/2)/2 in nats, W the diagonal of weights: the information gained. */
 double tacet_arms_information(const tacet_arms *arms);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arms_internal.h - inside of tacet_arms: its state, saving and loading it within a policy's own state, and the reduced
  * form. Ring: pure. */
-#ifndef TACET_SRC_GP_ARMS_INTERNAL_H
-#define TACET_SRC_GP_ARMS_INTERNAL_H
+#pragma once
 
 #include "core/state.h"
 
@@ -43,5 +42,3 @@ void tacet__arms_state(tacet_arms *arms, tacet__state *s);
 
 /* *to becomes as *from: both over the same covariance. */
 void tacet__arms_copy(tacet_arms *to, const tacet_arms *from);
-
-#endif

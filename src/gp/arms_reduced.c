@@ -7,6 +7,7 @@
  * Cost: O(n rank + rank^2) an update; creating O(n rank^2); no allocation after create. */
 #include "gp/arms_internal.h"
 
+#include "core/fail.h"
 #include "gp/linalg.h"
 
 #include <math.h>
@@ -83,10 +84,7 @@ tacet_status tacet__arms_rebuild_reduced(tacet_arms *arms, tacet_error *err) {
     }
     tacet__symmetrize(A, m, m);
     tacet__chol_report report = {0};
-    const tacet_status status = tacet__cholesky(A, m, m, arms->retry, &report, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__cholesky(A, m, m, arms->retry, &report, err));
     tacet__gemv(false, m, n, 1, arms->F, m, arms->sums, 0, arms->short_);
     tacet__trsv(false, m, A, m, arms->short_);
     memcpy(B, arms->F, n * m * sizeof *B);

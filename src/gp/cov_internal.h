@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cov_internal.h - covariances, as policies and Gaussian processes use them. Ring: pure. */
-#ifndef TACET_SRC_GP_COV_INTERNAL_H
-#define TACET_SRC_GP_COV_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <tacet/gp/cov.h>
@@ -24,5 +23,3 @@ size_t tacet__cov_dim(const tacet_cov *cov);
 void tacet__cov_point(const tacet_cov *cov, double *out, size_t i);
 /* As tacet_cov_row, x being the point of candidate i, which the caller has at hand. */
 void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t count, const double *x, size_t i);
-
-#endif

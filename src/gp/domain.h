@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* domain.h - public domains: checked, points brought into them, points spread over them. Ring: pure. */
-#ifndef TACET_SRC_GP_DOMAIN_H
-#define TACET_SRC_GP_DOMAIN_H
+#pragma once
 
 #include <stddef.h>
 #include "gp/features.h"
@@ -22,5 +21,3 @@ void tacet__domain_spread(const tacet_domain *domain, double *X, size_t count);
 size_t tacet__domain_levels(const tacet_domain *domain);
 /* In how many columns two points of a box have the same value; *columns: how many there are, a choice being one. */
 size_t tacet__domain_agree(const tacet_domain *domain, const double *x, const double *y, size_t *columns);
-
-#endif

@@ -4,8 +4,7 @@
  * z = x + u, u ~ N(0, diag(sd^2)) independent from row to row: for two different rows the covariance is
  * E k(z + u, z' + u'). Every SE and Matérn kernel is here a finite mixture of squared exponentials, for which the
  * expectation is closed. Not for a row with itself: that is k(x, x). Ring: pure. */
-#ifndef TACET_SRC_GP_EIV_H
-#define TACET_SRC_GP_EIV_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/gp/kernel.h>
@@ -22,4 +21,3 @@ void tacet__eiv_free(tacet__eiv *eiv); /* NULL is allowed */
 /* out[j] = covariance of row x with row j, n rows stored by coordinate: coordinate c of row j is Xt[c*ldt + j]. The
  * same operations for every j. */
 void tacet__eiv_row_soa(const tacet__eiv *eiv, double *out, const double *Xt, size_t ldt, size_t n, const double *x);
-#endif

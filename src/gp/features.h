@@ -5,8 +5,7 @@
  * and are never saved. For every one |phi(x)|^2 <= k(x, x) (to a few units in the last place): with signal variance 1 a
  * feature vector has norm at most 1, which is what sensitivity bounds rest on. For QFF it is an equality.
  * Points are columns, as in kernel.h. Immutable once created: any number of threads may read one. */
-#ifndef TACET_SRC_GP_FEATURES_H
-#define TACET_SRC_GP_FEATURES_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/gp/kernel.h>
@@ -71,5 +70,3 @@ const double *tacet_features_eigenvalues(const tacet_features *features);
 double tacet_features_norm2_bound(const tacet_features *features);
 /* out (m x n, leading dimension m) = phi(X_j). Nothing is allocated. */
 void tacet_features_eval(const tacet_features *features, double *out, const double *X, size_t ldx, size_t n);
-
-#endif

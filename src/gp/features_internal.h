@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* features_internal.h - how features are stored: a list of blocks, one per group of coordinates, each Fourier or a span
  * of kernel functions. Ring: pure. */
-#ifndef TACET_SRC_GP_FEATURES_INTERNAL_H
-#define TACET_SRC_GP_FEATURES_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/core/blob.h>
@@ -71,5 +70,3 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
 /* The features of one point, summed in a fixed order without BLAS: the same bits on every processor, given the same
  * features. Not capped at the kernel's diagonal. */
 void tacet__features_eval_exact(const tacet_features *features, double *out, const double *x);
-
-#endif

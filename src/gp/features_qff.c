@@ -113,9 +113,7 @@ static tacet_status create(tacet_features **out, const tacet_kernel *kernel, siz
     } else {
         status = tacet__gauss_hermite(nodes, weights, order, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__features_begin(&features, kernel, kernel->group_count, err);
-    }
+    TACET_THEN(status, tacet__features_begin(&features, kernel, kernel->group_count, err));
     for (size_t g = 0; status == TACET_OK && g < kernel->group_count; g++) {
         if (kernel->group_count > 1 && kernel->starts[g + 1] - kernel->starts[g] > TACET__FEATURES_GROUP_MOST) {
             status = tacet__fail(err, TACET_INVALID, "group %zu has more than %d coordinates", g,

@@ -185,11 +185,8 @@ static tacet_status from_points(tacet_features **out, const tacet_kernel *kernel
                                 const double *weights, size_t n, size_t most, tacet_error *err) {
     tacet_features *features = NULL;
     double *scaled = NULL;
-    tacet_status status = tacet__features_begin(&features, kernel, 1, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = reserve(features->blocks, features->d, n, err);
+    TACET_OR_RETURN(tacet__features_begin(&features, kernel, 1, err));
+    tacet_status status = reserve(features->blocks, features->d, n, err);
     if (status == TACET_OK && weights != NULL) {
         scaled = TACET__ALIGNED(double, n);
         if (scaled == NULL) {
@@ -217,13 +214,10 @@ tacet_status tacet__features_create_values(tacet_features **out, const tacet_ker
     tacet_features *features = NULL;
     size_t square = 0, tall = 0;
     *out = NULL;
-    tacet_status status = tacet__features_begin(&features, kernel, 1, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__features_begin(&features, kernel, 1, err));
     tacet__feature_block *block = features->blocks;
     double *K = tacet__size_mul(&square, n, n) ? TACET__ALIGNED(double, square) : NULL;
-    status = reserve(block, features->d, n, err);
+    tacet_status status = reserve(block, features->d, n, err);
     block->A = tacet__size_mul(&tall, n, m) ? TACET__ALIGNED(double, tall) : NULL;
     features->eigenvalues = TACET__ALIGNED(double, m);
     if (status == TACET_OK && (K == NULL || block->A == NULL || features->eigenvalues == NULL)) {
@@ -296,9 +290,7 @@ tacet_status tacet_features_create_mercer_points(tacet_features **out, const tac
     for (size_t j = 0; j < n; j++) {
         law[j] /= sum;
     }
-    if (status == TACET_OK) {
-        status = from_points(out, kernel, X, ldx, law, n, most, err);
-    }
+    TACET_THEN(status, from_points(out, kernel, X, ldx, law, n, most, err));
     free(law);
     return status;
 }
@@ -369,10 +361,8 @@ static tacet_status group_block(tacet_features *features, size_t g, double **wei
     if (kernel->group_count > 1) {
         status = tacet__features_group_kernel(&block->kernel, kernel, g, err);
     }
-    if (status == TACET_OK) {
-        status = box ? tacet__quadrature_box(block->Z, *weights, d, order, first, second, err)
-                     : tacet__quadrature_ball(block->Z, *weights, d, order, first, domain->radius, err);
-    }
+    TACET_THEN(status, box ? tacet__quadrature_box(block->Z, *weights, d, order, first, second, err)
+                           : tacet__quadrature_ball(block->Z, *weights, d, order, first, domain->radius, err));
     return status;
 }
 
@@ -382,17 +372,14 @@ tacet_status tacet_features_create_mercer(tacet_features **out, const tacet_kern
         return tacet__fail(err, TACET_INVALID, "no place for the features");
     }
     *out = NULL;
-    tacet_status status = check_domain(kernel, domain, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check_domain(kernel, domain, err));
     tacet_features *features = NULL;
     const size_t groups = kernel->group_count;
     double **weights = TACET__ZALLOC(double *, groups);
     if (weights == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for features");
     }
-    status = tacet__features_begin(&features, kernel, groups, err);
+    tacet_status status = tacet__features_begin(&features, kernel, groups, err);
     for (size_t g = 0; status == TACET_OK && g < groups; g++) {
         status = group_block(features, g, weights + g, domain, order, err);
     }

@@ -53,19 +53,13 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
     tacet__reader r;
     tacet_features *features = NULL;
     *out = NULL;
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_begin(&r, bytes, size, NAME, VERSION, err));
     const size_t d = tacet__read_size(&r, TACET__FEATURES_INPUTS_MOST), m = tacet__read_size(&r, COUNT_MOST),
                  count = tacet__read_size(&r, COUNT_MOST);
     if (r.failed || d != tacet_kernel_dim(kernel) || m == 0 || count == 0 || m > count) {
         return tacet__fail(err, TACET_CORRUPT, "the stored features are of another kernel, or damaged");
     }
-    status = tacet__features_begin(&features, kernel, 1, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__features_begin(&features, kernel, 1, err));
     if (!allocate(features, m, count)) {
         tacet_features_free(features);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for features");
@@ -74,7 +68,7 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
     tacet__read_f64s(&r, block->Z, d * count);
     tacet__read_f64s(&r, block->A, count * m);
     tacet__read_f64s(&r, features->eigenvalues, m);
-    status = tacet__read_end(&r, err);
+    tacet_status status = tacet__read_end(&r, err);
     if (status == TACET_OK && !(tacet__all_finite(block->Z, d * count) && tacet__all_finite(block->A, count * m) &&
                                 tacet__all_finite(features->eigenvalues, m))) {
         status = tacet__fail(err, TACET_CORRUPT, "the stored features hold impossible numbers");

@@ -261,10 +261,7 @@ static tacet_status may_observe(const tacet_gp *gp, size_t candidate, double y, 
 }
 
 tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err) {
-    const tacet_status status = may_observe(gp, candidate, y, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(may_observe(gp, candidate, y, err));
     double prior = 0;
     tacet_cov_diag(gp->cov, &prior, candidate, 1);
     const double before = gp->var[candidate];

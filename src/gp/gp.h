@@ -5,8 +5,7 @@
  * posterior does not depend on the order (but for rounding). Mean and variance of all candidates are always up to date.
  * An observation costs O(n t) and allocates nothing; memory is 8 n T bytes for T observations, and a little.
  * Not thread-safe: one thread at a time per object. */
-#ifndef TACET_SRC_GP_GP_H
-#define TACET_SRC_GP_GP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ size_t tacet_gp_count(const tacet_gp *gp); /* observations */
 const double *tacet_gp_mean(const tacet_gp *gp);
 const double *tacet_gp_var(const tacet_gp *gp);
 void tacet_gp_report_get(const tacet_gp *gp, tacet_gp_report *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gp_internal.h - a look at the posterior while an observation moves it. Ring: pure. */
-#ifndef TACET_SRC_GP_GP_INTERNAL_H
-#define TACET_SRC_GP_GP_INTERNAL_H
+#pragma once
 
 #include "gp/gp.h"
 
@@ -9,5 +8,3 @@
 typedef void (*tacet__gp_watch_fn)(void *user, const double *mean, const double *var, size_t at, size_t m);
 /* For the observations that follow; NULL: nobody looks. */
 void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *user);
-
-#endif

@@ -5,8 +5,7 @@
  * delta' = delta_ucb/2, t from 1; ties go to the lowest number. It sees the candidates and the values in the clear: it
  * protects nothing itself, but over points that are a private release it is post-processing and keeps their guarantee.
  * Several tickets may be open; they count as asked at once. src/gp/gp-ucb.md. */
-#ifndef TACET_SRC_GP_GP_UCB_H
-#define TACET_SRC_GP_GP_UCB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings
 double tacet_gp_ucb_beta(size_t n, size_t t, double delta_ucb);
 /* The model inside a GP-UCB policy, for reading. NULL: another kind of policy. */
 const tacet_gp *tacet_gp_ucb_model(const tacet_policy *policy);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_internal.h - what the other files of the library use of a kernel beyond tacet/gp/kernel.h: rows over
  * coordinate-major points, and derivatives. Ring: pure. */
-#ifndef TACET_SRC_GP_KERNEL_INTERNAL_H
-#define TACET_SRC_GP_KERNEL_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/gp/kernel.h>
@@ -50,5 +49,3 @@ void tacet_kernel_matrix(const tacet_kernel *kernel, double *out, size_t ldo, co
                          const double *Y, size_t ldy, size_t m);
 /* out[j] = k(X_j, X_j). */
 void tacet_kernel_diag(const tacet_kernel *kernel, double *out, const double *X, size_t ldx, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Column-major, explicit leading dimensions, lower triangles. Sizes are size_t; one that does not fit the BLAS integer
  * fails as OVERFLOW (functions returning a status) or is split (vector operations). Ring: pure. */
-#ifndef TACET_SRC_GP_LINALG_H
-#define TACET_SRC_GP_LINALG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ tacet_status tacet__least_squares(double *A, size_t lda, size_t m, size_t n, dou
 /* Symmetric tridiagonal eigenproblem (Golub–Welsch): diag d (n), off-diagonal e (n-1, destroyed); d becomes the
  * ascending eigenvalues, Z (n x n) the eigenvectors. */
 tacet_status tacet__tridiagonal(double *d, double *e, size_t n, double *Z, size_t ldz, tacet_error *err);
-
-#endif

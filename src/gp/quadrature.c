@@ -87,10 +87,7 @@ static tacet_status check(size_t n, tacet_error *err) {
 
 tacet_status tacet__gauss_hermite(double *nodes, double *weights, size_t n, tacet_error *err) {
     double b[TACET__QUADRATURE_MOST];
-    const tacet_status status = check(n, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(n, err));
     for (size_t k = 0; k < n; k++) {
         b[k] = sqrt((double)(k + 1));
     }
@@ -99,10 +96,7 @@ tacet_status tacet__gauss_hermite(double *nodes, double *weights, size_t n, tace
 
 tacet_status tacet__gauss_gegenbauer(double *nodes, double *weights, size_t n, double lambda, tacet_error *err) {
     double b[TACET__QUADRATURE_MOST];
-    const tacet_status status = check(n, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(n, err));
     if (!(lambda > 0 && isfinite(lambda))) {
         return tacet__fail(err, TACET_INVALID, "a Gegenbauer law needs lambda > 0");
     }
@@ -129,10 +123,7 @@ tacet_status tacet__quadrature_box(double *X, double *weights, size_t d, size_t 
                                    const double *upper, tacet_error *err) {
     double t[TACET__QUADRATURE_MOST];
     double w[TACET__QUADRATURE_MOST];
-    const tacet_status status = tacet__gauss_legendre(t, w, n, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__gauss_legendre(t, w, n, err));
     const size_t count = power(n, d);
     for (size_t j = 0; j < count; j++) {
         size_t rest = j;
@@ -151,10 +142,7 @@ tacet_status tacet__quadrature_ball(double *X, double *weights, size_t d, size_t
                                     tacet_error *err) {
     double t[TACET__QUADRATURE_MOST] = {0};
     double w[TACET__QUADRATURE_MOST] = {0};
-    const tacet_status status = check(n, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(n, err));
     const size_t count = power(n, d);
     for (size_t j = 0; j < count; j++) {
         weights[j] = 1;

@@ -4,8 +4,7 @@
  * All rules are for probability laws: the weights sum to 1, so a rule gives an expectation. A rule of n nodes is exact
  * for polynomials of degree 2n - 1. Nodes ascend and are exactly symmetric; an odd rule has a node at exactly 0.
  * INVALID: n = 0 or n > TACET__QUADRATURE_MOST. Ring: pure. */
-#ifndef TACET_SRC_GP_QUADRATURE_H
-#define TACET_SRC_GP_QUADRATURE_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/core/status.h>
@@ -28,5 +27,3 @@ tacet_status tacet__quadrature_box(double *X, double *weights, size_t d, size_t 
  * are uniform on a smaller ball. Exact for polynomials of total degree 2n - 1. centre NULL: the origin. */
 tacet_status tacet__quadrature_ball(double *X, double *weights, size_t d, size_t n, const double *centre, double radius,
                                     tacet_error *err);
-
-#endif

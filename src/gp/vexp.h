@@ -6,8 +6,7 @@
  * Error: at most 1 ulp for -708 <= x <= 709 (tests/gp/test_vexp.c measures it against libm); 0 below -708, where the
  * true value is under 3.4e-308; not defined above 709. NaN gives NaN. Since every step is an IEEE operation, the
  * result has the same bits whatever the vector width. Ring: pure. Source: Cody & Waite 1980, argument reduction. */
-#ifndef TACET_SRC_GP_VEXP_H
-#define TACET_SRC_GP_VEXP_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -49,5 +48,3 @@ TACET__INLINE double tacet__vexp(double x) {
     memcpy(&power, &bits, sizeof power);
     return x < lowest ? 0.0 : e * power;
 }
-
-#endif

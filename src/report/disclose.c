@@ -139,10 +139,7 @@ static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
 tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {
     json_t *known = NULL;
     *out = NULL;
-    const tacet_status status = tacet__disclose_known(&known, d, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__disclose_known(&known, d, err));
     page p = {.html = html};
     put_label(&p, d, known);
     json_decref(known);

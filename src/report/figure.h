@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* figure.h - figures from data, as JSON of marks and scales, and as SVG. Ring: open. */
-#ifndef TACET_SRC_REPORT_FIGURE_H
-#define TACET_SRC_REPORT_FIGURE_H
+#pragma once
 
 #include "report/text.h"
 
@@ -13,5 +12,3 @@ json_t *tacet__figure(const char *kind, const json_t *data);
 /* From malloc. */
 tacet_status tacet__figure_svg(char **out, size_t *length, const json_t *figure, int width, tacet__chart_form form,
                                tacet_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* figure_internal.h - what the files that describe figures share: lists of numbers, axes, columns of a space.
  * Ring: open. */
-#ifndef TACET_SRC_REPORT_FIGURE_INTERNAL_H
-#define TACET_SRC_REPORT_FIGURE_INTERNAL_H
+#pragma once
 
 #include <jansson.h>
 #include <tacet/space/space.h>
@@ -41,5 +40,3 @@ json_t *tacet__figure_winners(const json_t *data);
 json_t *tacet__figure_variants(const json_t *data);
 /* figure_map.c: of a search, where its released rows lie; a list of charts, empty where there are none. */
 json_t *tacet__figure_maps(const json_t *data);
-
-#endif

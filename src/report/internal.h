@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - what the files of the report share: sections as checked JSON, and results turned into sections.
  * Ring: open. */
-#ifndef TACET_SRC_REPORT_INTERNAL_H
-#define TACET_SRC_REPORT_INTERNAL_H
+#pragma once
 
 #include "report/text.h"
 
@@ -39,5 +38,3 @@ void tacet__report_chart_clear(tacet__chart *chart);
 
 /* The string in a field; "" when there is none. */
 const char *tacet__report_words(const json_t *object, const char *field);
-
-#endif

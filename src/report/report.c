@@ -69,11 +69,9 @@ tacet_status tacet_report_add(tacet_report *report, const char *name, const char
     tacet_error inner = {TACET_OK, ""};
     json_t *sections = json_deep_copy(report->sections);
     tacet_status status = sections != NULL ? TACET_OK : tacet__fail(&inner, TACET_NO_MEMORY, "out of memory");
-    if (status == TACET_OK) {
-        status = strcmp(tacet__report_words(root, "format"), FORMAT) == 0
-                     ? add_document(sections, root, &inner)
-                     : tacet__report_result(sections, name, root, &inner);
-    }
+    TACET_THEN(status, strcmp(tacet__report_words(root, "format"), FORMAT) == 0
+                           ? add_document(sections, root, &inner)
+                           : tacet__report_result(sections, name, root, &inner));
     if (status == TACET_OK && json_array_size(sections) > TACET__REPORT_SECTIONS) {
         status = tacet__fail(&inner, TACET_PARSE, "more than %d sections", TACET__REPORT_SECTIONS);
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - text that grows, and charts as SVG in it.
  * Ring: open. */
-#ifndef TACET_SRC_REPORT_TEXT_H
-#define TACET_SRC_REPORT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,4 +95,3 @@ typedef enum tacet__chart_form {
 } tacet__chart_form;
 /* Adds an <svg>. */
 void tacet__chart_svg(tacet__text *text, const tacet__chart *chart, int width, tacet__chart_form form);
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* basis_fixture.h - a space of the unit box for the tests of USCA's public half. */
-#ifndef TACET_TESTS_CONTEXTUAL_BASIS_FIXTURE_H
-#define TACET_TESTS_CONTEXTUAL_BASIS_FIXTURE_H
+#pragma once
 
 #include "support/test.h"
 
@@ -25,5 +24,3 @@ static inline tacet_contextual_basis *basis_of(tacet_kernel_kind kind, unsigned 
     assert_ok(tacet_contextual_basis_create(&basis, &space, most, NULL));
     return basis;
 }
-
-#endif

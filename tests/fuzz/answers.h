@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answers.h - the wire of a client as a fuzzer plays it: what the other side answers is the fuzzer's bytes. To be
  * included before the source that asks, which then asks here. The first byte of an input chooses the status. */
-#ifndef TACET_TESTS_FUZZ_ANSWERS_H
-#define TACET_TESTS_FUZZ_ANSWERS_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -41,5 +40,3 @@ static inline tacet_status fuzzed_download(tacet__client *client, tacet__answer 
 
 #define tacet__client_request fuzzed_request
 #define tacet__client_download fuzzed_download
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz.h - what the targets share. A target is one function of the bytes; whatever they are, what it says must hold
  * holds. Copies are of the input's own size, so that a sanitizer sees one byte read too many. */
-#ifndef TACET_TESTS_FUZZ_FUZZ_H
-#define TACET_TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <sodium.h>
 #include <stdbool.h>
@@ -118,5 +117,3 @@ static inline bool fuzz_known(unsigned status, const unsigned *known) {
     }
     return *known != 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feature_checks.h - what the tests of feature maps share. */
-#ifndef TACET_TESTS_GP_FEATURE_CHECKS_H
-#define TACET_TESTS_GP_FEATURE_CHECKS_H
+#pragma once
 
 #include "gp/kernel_internal.h"
 #include "support/test.h"
@@ -52,5 +51,3 @@ static inline double worst_error(const tacet_features *f, const double *X, size_
     free(phi);
     return worst;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_fixture.h - an HTTPS server on loopback with an authority of its own, and clients of it. Each test sets what it
  * wants of `settings`, then starts the server. */
-#ifndef TACET_TESTS_IO_HTTP_FIXTURE_H
-#define TACET_TESTS_IO_HTTP_FIXTURE_H
+#pragma once
 
 #include "io/http/client.h"
 #include "io/http/pki.h"
@@ -104,5 +103,3 @@ static int plain_socket(const fixture *f) {
     assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
     return fd;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_fixture.h - twelve arms, a function over them, and the settings of a learner; reports of its randomiser, and
  * the parts that engines driven by hand are made of. */
-#ifndef TACET_TESTS_LOCAL_LOCAL_FIXTURE_H
-#define TACET_TESTS_LOCAL_LOCAL_FIXTURE_H
+#pragma once
 
 #include "local/shared/ldp.h"
 #include <tacet/local/open/local.h>
@@ -104,5 +103,3 @@ static inline tacet__local parts(const fixture *f) {
     p.s.lanes = tacet__local_lanes(&p);
     return p;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of a released model, between its files. Ring: open. */
-#ifndef TACET_SRC_CONTEXTUAL_OPEN_INTERNAL_H
-#define TACET_SRC_CONTEXTUAL_OPEN_INTERNAL_H
+#pragma once
 
 #include <tacet/contextual/open/model.h>
 
@@ -24,5 +23,3 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
                                            tacet_error *err);
 /* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
 tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text, tacet_error *err);
-
-#endif

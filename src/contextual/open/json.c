@@ -228,10 +228,7 @@ static tacet_status read_listed(decoder *k, const json_t *actions, tacet_error *
 static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     arrays a = {0};
     tacet_contextual_parts *p = &k->parts;
-    tacet_status status = read_head(k, &a, object, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(read_head(k, &a, object, err));
     const size_t d = p->action_dim;
     p->count = json_array_size(a.weights);
     if (p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST) {
@@ -282,9 +279,7 @@ tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const c
                      ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model")
                      : tacet__fail(err, TACET_PARSE, "not JSON: line %d: %s", detail.line, detail.text);
     }
-    if (status == TACET_OK) {
-        status = read_all(k, object, err);
-    }
+    TACET_THEN(status, read_all(k, object, err));
     if (status == TACET_OK) {
         status = tacet_contextual_model_create(out, &k->parts, err);
         status = status == TACET_INVALID ? TACET_PARSE : status;

@@ -89,10 +89,7 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
 tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
                                            tacet_error *err) {
     *out = NULL;
-    tacet_status status = check(parts, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(parts, err));
     tacet_contextual_model *m = TACET__ZALLOC(tacet_contextual_model, 1);
     if (m == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
@@ -107,7 +104,7 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
         tacet_contextual_model_free(m);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model of %zu nodes", parts->count);
     }
-    status = parts->space != NULL ? tacet_space_copy(&m->space, parts->space, err) : TACET_OK;
+    tacet_status status = parts->space != NULL ? tacet_space_copy(&m->space, parts->space, err) : TACET_OK;
     if (status != TACET_OK) {
         tacet_contextual_model_free(m);
         return status;

@@ -126,10 +126,7 @@ static tacet_status make_features(tacet_contextual_basis *b, const tacet_context
 tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
                                            size_t most, tacet_error *err) {
     *out = NULL;
-    tacet_status status = check(space, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(space, err));
     tacet_contextual_basis *b = TACET__ZALLOC(tacet_contextual_basis, 1);
     if (b == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a space");
@@ -142,7 +139,7 @@ tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const t
         b->unit_lengthscale[i] =
             space->lengthscales[space->lengthscale_count == 1 ? 0 : i] / (space->upper[i] - space->lower[i]);
     }
-    status = make_features(b, space, most, err);
+    tacet_status status = make_features(b, space, most, err);
     if (status != TACET_OK) {
         tacet_contextual_basis_free(b);
         return status;

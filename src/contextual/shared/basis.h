@@ -4,8 +4,7 @@
  * Everything here is a function of public things: bounds, kernel, lengthscales, sizes. None of
  * them may have been fitted on the data that is to be protected; src/contextual/README.md says why. A point w is an
  * action followed by a context, in the units of the bounds. Immutable once created: any number of threads may read. */
-#ifndef TACET_SRC_CONTEXTUAL_SHARED_BASIS_H
-#define TACET_SRC_CONTEXTUAL_SHARED_BASIS_H
+#pragma once
 
 #include <stddef.h>
 #include <tacet/contextual/shared/limits.h>
@@ -45,5 +44,3 @@ typedef struct tacet_contextual_certificate {
     double found; /* the largest value seen: upper/found - 1 is what is given away */
     size_t cells; /* looked at */
 } tacet_contextual_certificate;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of the public half of USCA, for the learner, the planner, the auditor and their tests.
  * Ring: shared. */
-#ifndef TACET_SRC_CONTEXTUAL_SHARED_INTERNAL_H
-#define TACET_SRC_CONTEXTUAL_SHARED_INTERNAL_H
+#pragma once
 
 #include "gp/features_internal.h"
 
@@ -48,5 +47,3 @@ tacet_status tacet__lever_certify(tacet_contextual_certificate *out, const tacet
 
 /* gamma = 1/2 sum ln(1 + T lam_j / tau), from kernel and law alone; the paper's K is ceil(T/gamma). */
 double tacet__contextual_gain(const tacet_contextual_basis *basis, double rounds, double tau);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of the learner, for its own files, the simulation and the audit. Ring: trusted. */
-#ifndef TACET_SRC_CONTEXTUAL_TRUSTED_INTERNAL_H
-#define TACET_SRC_CONTEXTUAL_TRUSTED_INTERNAL_H
+#pragma once
 
 #include "contextual/shared/internal.h"
 
@@ -52,5 +51,3 @@ tacet_status tacet__contextual_choose_with(const tacet_contextual_chooser *choos
                                            tacet_error *err);
 tacet_status tacet__contextual_levers(const tacet_contextual_chooser *chooser, double *U, const double *context,
                                       const double *actions, size_t n, tacet_error *err);
-
-#endif

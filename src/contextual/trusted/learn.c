@@ -35,10 +35,7 @@ static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) 
 tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, const tacet_contextual_basis *basis,
                                              const tacet_contextual_settings *settings, tacet_error *err) {
     *out = NULL;
-    const tacet_status status = check(settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(check(settings, err));
     tacet_contextual_learner *l = TACET__ZALLOC(tacet_contextual_learner, 1);
     if (l == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner");

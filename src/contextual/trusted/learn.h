@@ -6,8 +6,7 @@
  * become any others; its action, drawn uniformly by the caller without looking at either, stays. The number of records
  * and which stage a row is in are public. Space, lengthscales, beliefs and tau must not be fitted on the records.
  * Proofs: src/contextual/README.md. One thread at a time per object. */
-#ifndef TACET_SRC_CONTEXTUAL_TRUSTED_LEARN_H
-#define TACET_SRC_CONTEXTUAL_TRUSTED_LEARN_H
+#pragma once
 
 #include <stddef.h>
 #include "contextual/shared/basis.h"
@@ -46,5 +45,3 @@ void tacet_contextual_chooser_free(tacet_contextual_chooser *chooser); /* NULL i
 TACET_MUST_CHECK tacet_status tacet_contextual_choose(const tacet_contextual_chooser *chooser, tacet_release **out,
                                                       const tacet_ask *ask, const double *context,
                                                       const double *actions, size_t n, tacet_error *err);
-
-#endif

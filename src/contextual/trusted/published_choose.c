@@ -39,9 +39,7 @@ static tacet_status sum_all(tacet_contextual_chooser *c, const tacet_contextual_
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu numbers", c->m);
     }
     c->share = tacet__contextual_share(&pass, &c->step);
-    if (status == TACET_OK) {
-        status = tacet__contextual_sum(l, raw, &pass, err);
-    }
+    TACET_THEN(status, tacet__contextual_sum(l, raw, &pass, err));
     if (status == TACET_OK) {
         memcpy(c->v, raw->values, c->m * sizeof *c->v);
     }
@@ -82,9 +80,7 @@ tacet_status tacet__contextual_chooser_begin(tacet_contextual_chooser **out, con
         status = tacet__lever_certify(&certificate, &lever, NORM_TOLERANCE, CELLS_MOST, err);
         c->sup = status == TACET_OK ? certificate.upper : 0;
     }
-    if (status == TACET_OK) {
-        status = sum_all(c, l, err);
-    }
+    TACET_THEN(status, sum_all(c, l, err));
     if (status != TACET_OK) {
         tacet_contextual_chooser_free(c);
         return status;
@@ -165,28 +161,17 @@ tacet_status tacet__contextual_choose_with(const tacet_contextual_chooser *c, ta
     double *scores = TACET__ZALLOC(double, n);
     tacet_status status = scores == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu scores", n)
                                          : tacet_bound_range(&range, n, -widest, widest, err);
-    if (status == TACET_OK) {
-        status = tacet_bound_narrow_scores(&narrow, range, bound, "src/contextual/README.md section 4", err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_mechanism_create(&mechanism, TACET_MECHANISM_EXPONENTIAL, narrow, &replace, c->eps, 0, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_raw_create(&raw, n, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_bounded_create(&bounded, narrow, err);
-    }
+    TACET_THEN(status, tacet_bound_narrow_scores(&narrow, range, bound, "src/contextual/README.md section 4", err));
+    TACET_THEN(status,
+               tacet_mechanism_create(&mechanism, TACET_MECHANISM_EXPONENTIAL, narrow, &replace, c->eps, 0, err));
+    TACET_THEN(status, tacet_raw_create(&raw, n, err));
+    TACET_THEN(status, tacet_bounded_create(&bounded, narrow, err));
     if (status == TACET_OK) {
         tacet__gemv(true, c->m, n, 1, U, c->m, c->v, 0, scores);
         status = tacet_raw_set(raw, scores, n, err);
     }
-    if (status == TACET_OK) {
-        status = tacet_bounded_set(bounded, raw, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_mechanism_run(mechanism, out, ask, bounded, err);
-    }
+    TACET_THEN(status, tacet_bounded_set(bounded, raw, err));
+    TACET_THEN(status, tacet_mechanism_run(mechanism, out, ask, bounded, err));
     if (scores != NULL) {
         sodium_memzero(scores, n * sizeof *scores);
     }
@@ -209,9 +194,7 @@ tacet_status tacet_contextual_choose(const tacet_contextual_chooser *c, tacet_re
     double *U = TACET__ALIGNED(double, size);
     tacet_status status = U == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", n)
                                     : tacet__contextual_levers(c, U, context, actions, n, err);
-    if (status == TACET_OK) {
-        status = tacet__contextual_choose_with(c, out, ask, U, n, tacet__contextual_score_bound(c, U, n), err);
-    }
+    TACET_THEN(status, tacet__contextual_choose_with(c, out, ask, U, n, tacet__contextual_score_bound(c, U, n), err));
     free(U);
     return status;
 }

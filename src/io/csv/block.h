@@ -4,8 +4,7 @@
  * One reader owns the source; each block is a reader of its own, with the same columns and true line numbers, that
  * takes the next records from it. Taking is for one thread at a time; what was taken is the block's alone. Ring: io.
  */
-#ifndef TACET_SRC_IO_CSV_BLOCK_H
-#define TACET_SRC_IO_CSV_BLOCK_H
+#pragma once
 
 #include <tacet/io/csv.h>
 
@@ -20,5 +19,3 @@ tacet_status tacet__csv_block_take(tacet_csv *block, tacet_csv *from, bool *foun
 const char *tacet__csv_block_text(const tacet_csv *block, size_t *size);
 /* The most numbers a block's records can have, `count` of them in each. */
 size_t tacet__csv_block_most(const tacet_csv *block, size_t count);
-
-#endif

@@ -338,10 +338,7 @@ static tacet_status keep_names(tacet_csv *csv, tacet_error *err) {
 static tacet_status read_header(tacet_csv *csv, tacet_error *err) {
     cursor c = {0};
     while (csv->end < 3 && !csv->ended) {
-        const tacet_status status = refill(csv, &c, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(refill(csv, &c, err));
     }
     if (csv->end >= 2 && (memcmp(csv->buffer, "\xff\xfe", 2) == 0 || memcmp(csv->buffer, "\xfe\xff", 2) == 0)) {
         return malformed(csv, err, 1, "UTF-16 text; the table must be UTF-8");
@@ -350,10 +347,7 @@ static tacet_status read_header(tacet_csv *csv, tacet_error *err) {
         csv->at = 3;
     }
     bool found = false;
-    const tacet_status status = scan_record(csv, &found, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(scan_record(csv, &found, err));
     if (!found) {
         return tacet__fail(err, TACET_PARSE, "%s: empty; a first line with the columns' names is needed", csv->name);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of a reader, for the files of csv. Ring: io. */
-#ifndef TACET_SRC_IO_CSV_INTERNAL_H
-#define TACET_SRC_IO_CSV_INTERNAL_H
+#pragma once
 
 #include <tacet/io/csv.h>
 
@@ -54,5 +53,3 @@ uint64_t tacet_csv_record(const tacet_csv *csv);
  * allowed. PARSE: empty, not finite, or not a number. INVALID: no such column. STATE: no current record. */
 tacet_status tacet_csv_numbers(const tacet_csv *csv, double *out, const size_t *columns, size_t count,
                                tacet_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * hash under a key that is drawn here, kept nowhere, and wiped. Two identifiers are one person where their texts are
  * the same but for blanks around them. Two with one hash (once in 10^5 tables of ten million people) count as one
  * person, who has no more rows than anybody else. */
-#ifndef TACET_SRC_IO_CSV_PERSONS_H
-#define TACET_SRC_IO_CSV_PERSONS_H
+#pragma once
 
 #include <tacet/io/csv.h>
 
@@ -27,5 +26,3 @@ tacet_status tacet__persons_cell(const tacet__persons *persons, uint64_t *hash, 
 tacet_status tacet__persons_keep(tacet__persons *persons, bool *keep, uint64_t hash, tacet_error *err);
 /* As tacet_csv_next: the next record that is kept. `persons` may be NULL: all are. */
 tacet_status tacet__persons_next(tacet__persons *persons, tacet_csv *csv, size_t column, bool *found, tacet_error *err);
-
-#endif

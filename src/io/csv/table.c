@@ -40,10 +40,7 @@ static bool resize(tacet_csv_table *table, size_t *held, size_t capacity) {
 
 static tacet_status find_all(size_t *columns, const tacet_csv *csv, const tacet_csv_wanted *wanted, tacet_error *err) {
     for (size_t i = 0; i < wanted->d; i++) {
-        const tacet_status status = tacet_csv_find(csv, &columns[i], wanted->columns[i], err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(tacet_csv_find(csv, &columns[i], wanted->columns[i], err));
         for (size_t k = 0; k < i; k++) {
             if (columns[k] == columns[i]) {
                 return tacet__fail(err, TACET_INVALID, "%s: column '%.60s' is asked for twice", tacet_csv_input(csv),

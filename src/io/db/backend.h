@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backend.h - what a store behind db.h owes. The contract of each verb is that of its namesake there. Ring: io,
  * internal. */
-#ifndef TACET_SRC_IO_DB_BACKEND_H
-#define TACET_SRC_IO_DB_BACKEND_H
+#pragma once
 
 #include "io/db/db.h"
 
@@ -48,5 +47,3 @@ tacet_status tacet__sqlite_open(tacet__db **out, const char *path, const tacet__
 /* In src/io/postgres, which the open library is built without: a null pointer there. */
 tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet__db_settings *settings,
                                   tacet_error *err) __attribute__((weak));
-
-#endif

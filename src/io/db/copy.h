@@ -4,8 +4,7 @@
  *
  * Rows come in the order the table is stored in, or by a column. Knows no schema of ours. Only programs that link
  * tacet_postgres have it. One thread at a time. Ring: io. */
-#ifndef TACET_SRC_IO_DB_COPY_H
-#define TACET_SRC_IO_DB_COPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wante
  * read is not the whole table. */
 tacet_status tacet__copy_read(tacet__copy *copy, const char **bytes, size_t *count, tacet_error *err);
 void tacet__copy_close(tacet__copy *copy); /* NULL is allowed */
-
-#endif

@@ -88,11 +88,8 @@ tacet_status tacet__db_settle(tacet__db *db, tacet_error *err) {
 }
 
 tacet_status tacet__db_probe(tacet__db *db, tacet_error *err) {
-    tacet_status status = tacet__db_begin_rows(db, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = db->backend->touch(db, err);
+    TACET_OR_RETURN(tacet__db_begin_rows(db, err));
+    tacet_status status = db->backend->touch(db, err);
     if (status == TACET_OK) {
         return tacet__db_commit(db, err);
     }

@@ -15,8 +15,7 @@
  * prepares the statements again.
  *
  * A connection and its statements belong to one thread at a time, and not to a forked child. Ring: io. */
-#ifndef TACET_SRC_IO_DB_DB_H
-#define TACET_SRC_IO_DB_DB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -116,5 +115,3 @@ void tacet__query_reset(tacet__query *query);
 
 /* NOT_FOUND, DENIED or IO for an errno. */
 tacet_status tacet__db_errno(int number);
-
-#endif

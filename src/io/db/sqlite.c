@@ -247,10 +247,7 @@ static tacet_status make_durable(store *db, const char *path, const tacet__db_se
 
 static tacet_status open_writer(store *db, const char *path, const tacet__db_settings *settings, tacet_error *err) {
     if (settings->create) {
-        const tacet_status status = make_file(path, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+        TACET_OR_RETURN(make_file(path, err));
     }
     const int code = connect_to(db, path, SQLITE_OPEN_READWRITE, settings->vfs);
     if (db->handle == NULL) {
@@ -307,11 +304,8 @@ static tacet_status touch(tacet__db *base, tacet_error *err) {
     char sql[48];
     bool row = false;
     tacet__query *query = NULL;
-    tacet_status status = tacet__db_prepare(base, &query, "PRAGMA user_version", err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet__query_step(query, &row, err);
+    TACET_OR_RETURN(tacet__db_prepare(base, &query, "PRAGMA user_version", err));
+    tacet_status status = tacet__query_step(query, &row, err);
     (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %lld",
                    (long long)(status == TACET_OK && row ? tacet__query_int(query, 0) : 0));
     tacet__query_free(query);

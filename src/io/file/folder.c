@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tacet/io/file.h>
 #include <unistd.h>
 
 static tacet_status failed(const char *what, const char *path, tacet_error *err) {
@@ -174,4 +175,32 @@ tacet_status tacet__file_read(char **out, size_t *length, const char *path, size
     *out = text;
     *length = got;
     return TACET_OK;
+}
+
+/* --- the public face: one read, or one write and two syncs -------------------------------------------------------- */
+
+tacet_status tacet_file_read(char **out, size_t *length, const char *path, size_t most, tacet_error *err) {
+    size_t size = 0;
+    *out = NULL;
+    const tacet_status status = tacet__file_read(out, &size, path, most, err);
+    if (length != NULL) {
+        *length = size;
+    }
+    return status;
+}
+
+tacet_status tacet_file_read_in(char **out, size_t *length, const char *folder, const char *name, size_t most,
+                                tacet_error *err) {
+    char path[TACET__PATH];
+    *out = NULL;
+    const tacet_status status = tacet__path(path, folder, name, err);
+    return status != TACET_OK ? status : tacet_file_read(out, length, path, most, err);
+}
+
+tacet_status tacet_file_write(const char *path, const char *text, bool secret, tacet_error *err) {
+    const mode_t owner = S_IRUSR | S_IWUSR;
+    char folder[TACET__PATH];
+    const tacet_status status = tacet__folder_of(folder, path, err);
+    return status != TACET_OK ? status
+                              : tacet__file_write(path, folder, text, secret ? owner : owner | S_IRGRP | S_IROTH, err);
 }

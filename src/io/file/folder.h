@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* folder.h - files that appear whole or not at all. Ring: io. */
-#ifndef TACET_SRC_IO_FILE_FOLDER_H
-#define TACET_SRC_IO_FILE_FOLDER_H
+#pragma once
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ const char *tacet__folder_next(DIR *folder, int *wrong);
 tacet_status tacet__file_write(const char *path, const char *folder, const char *text, mode_t mode, tacet_error *err);
 /* The whole file as NUL-terminated text, from malloc. NOT_FOUND, IO; PARSE above `most` bytes. */
 tacet_status tacet__file_read(char **out, size_t *length, const char *path, size_t most, tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names.h - files as a person names them. Ring: io. */
-#ifndef TACET_SRC_IO_FILE_NAMES_H
-#define TACET_SRC_IO_FILE_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
  * of them is there twice, by name, by a link or as a copy. NO_MEMORY. */
 tacet_status tacet__file_names(char ***out, size_t *count, const char *data, tacet_error *err);
 void tacet__file_names_free(char **files, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* state.h - the folder in which a user's programs remember things between runs. Ring: io. */
-#ifndef TACET_SRC_IO_FILE_STATE_H
-#define TACET_SRC_IO_FILE_STATE_H
+#pragma once
 
 #include "io/file/folder.h"
 
@@ -10,5 +9,3 @@
 tacet_status tacet__state_path(char out[TACET__PATH], const char *leaf, tacet_error *err);
 /* Makes a folder and those above it, for this user alone. False: errno says why. */
 bool tacet__folders_make(const char *folder);
-
-#endif

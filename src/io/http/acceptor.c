@@ -83,10 +83,7 @@ tacet_status tacet__acceptor_listen(tacet__server *server, tacet_error *err) {
     socklen_t size = 0;
     const int yes = 1;
     const char *listen_on = server->settings.listen;
-    const tacet_status status = resolve(&address, &size, listen_on, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(resolve(&address, &size, listen_on, err));
     const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return tacet__fail(err, TACET_IO, "cannot listen on %s: %s", listen_on, strerror(errno));

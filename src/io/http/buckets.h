@@ -4,8 +4,7 @@
  * Each key (an address, a bearer token) has its own bucket, so that nobody drains another's. The table does not grow:
  * a key that finds its place taken replaces the one that has been silent for the longest time, which by then is full
  * again, or nearly. Not locked: the caller does that. */
-#ifndef TACET_SRC_IO_HTTP_BUCKETS_H
-#define TACET_SRC_IO_HTTP_BUCKETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ bool tacet__buckets_known(const tacet__buckets *buckets, uint64_t key);
 /* Takes one token of the key's bucket, which is made full when it is new; false: it is empty. */
 bool tacet__buckets_take(tacet__buckets *buckets, uint64_t key, double rate, double burst, double now);
 void tacet__buckets_forget(tacet__buckets *buckets, uint64_t key);
-
-#endif

@@ -2,8 +2,7 @@
 /* client.h - one HTTPS request at a time, over libcurl. Ring: io; knows no data.
  * The server must show a certificate that the given authority signed for the host in the URL; nothing else is trusted.
  */
-#ifndef TACET_SRC_IO_HTTP_CLIENT_H
-#define TACET_SRC_IO_HTTP_CLIENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -48,5 +47,3 @@ tacet_status tacet__client_download(tacet__client *client, tacet__answer *out, c
 tacet_status tacet__client_token(char token[TACET__TOKEN_BYTES], const char *path, tacet_error *err);
 /* Gives `status` back, with the words that the other side, called `who`, sent with its refusal, if any. */
 tacet_status tacet__client_refused(const tacet__answer *answer, tacet_status status, const char *who, tacet_error *err);
-
-#endif

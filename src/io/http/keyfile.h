@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keyfile.h - a server's certificate and key from their files. Ring: io; knows no data. */
-#ifndef TACET_SRC_IO_HTTP_KEYFILE_H
-#define TACET_SRC_IO_HTTP_KEYFILE_H
+#pragma once
 
 #include <tacet/io/http/log.h>
 #include "io/http/pki.h"
@@ -12,5 +11,3 @@ enum { TACET__CERTIFICATE_DAYS = 30 }; /* one that ends sooner is warned of */
  * *expires (may be NULL): seconds since 1970. Says in the log when the certificate has ended or will soon. */
 tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, const char *name,
                                  tacet_log *log, tacet_error *err);
-
-#endif

@@ -9,8 +9,7 @@
  * time. A request in hand is never cut off.
  *
  * Locked by itself. A connection is closed by shutting its socket down; who polls it then closes it, and says so. */
-#ifndef TACET_SRC_IO_HTTP_PEERS_H
-#define TACET_SRC_IO_HTTP_PEERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ typedef struct tacet__peers_counts {
     uint64_t late;      /* closed at a deadline */
 } tacet__peers_counts;
 void tacet__peers_count(tacet__peers *peers, tacet__peers_counts *out);
-
-#endif

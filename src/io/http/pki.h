@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pki.h - makes a small certificate authority, and certificates signed by it; makes and checks bearer tokens.
  * Ring: io; knows no data. Texts are PEM, from malloc, private keys to be wiped and freed with tacet__pem_free. */
-#ifndef TACET_SRC_IO_HTTP_PKI_H
-#define TACET_SRC_IO_HTTP_PKI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ void tacet__token_make(char text[TACET__TOKEN_TEXT]);
 void tacet__token_hash(char hash[TACET__TOKEN_HASH], const char *text);
 /* Constant time in the content. token may be NULL (false). */
 bool tacet__token_matches(const char *hash, const char *token);
-
-#endif

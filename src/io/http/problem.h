@@ -4,8 +4,7 @@
  *   {"type":"urn:tacet:problem:expired","title":"Gone","status":410,"detail":"the ticket has expired"}
  *
  * The type is for programs, the detail for people. */
-#ifndef TACET_SRC_IO_HTTP_PROBLEM_H
-#define TACET_SRC_IO_HTTP_PROBLEM_H
+#pragma once
 
 #include "io/http/server.h"
 
@@ -20,5 +19,3 @@ void tacet__problem(tacet__response *response, unsigned status, const char *word
 /* At most `most` bytes of a text as a JSON string; returns where it ends. A byte may become six, and there are two
  * quotes. Not ended by a NUL. */
 char *tacet__json_quote(char *at, const char *text, size_t most);
-
-#endif

@@ -7,8 +7,7 @@
  * two readers might read differently (two lengths, a length beside a transfer encoding, no host, a NUL) are refused.
  * GET /v1/live is answered here, from nothing but the process. The handler runs on several threads at once and must not
  * block: what takes time is done elsewhere, while the exchange is suspended. */
-#ifndef TACET_SRC_IO_HTTP_SERVER_H
-#define TACET_SRC_IO_HTTP_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ typedef struct tacet__server_counts {
     uint64_t overloaded;  /* 503, bodies */
 } tacet__server_counts;
 void tacet__server_count(tacet__server *server, tacet__server_counts *out);
-
-#endif

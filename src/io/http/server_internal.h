@@ -2,8 +2,7 @@
 /* server_internal.h - between server.c (requests), request_check.c (what they may look like) and acceptor.c
  * (connections). Ring: io, internal.
  */
-#ifndef TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
-#define TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
+#pragma once
 
 #include "io/http/buckets.h"
 #include "io/http/peers.h"
@@ -95,5 +94,3 @@ tacet_status tacet__loops_start(tacet__server *server, const char *certificate, 
 
 /* patience.c: from now on GMP waits for memory instead of ending the process. Any number of times. */
 void tacet__gmp_waits(void);
-
-#endif

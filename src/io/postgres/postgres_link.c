@@ -158,10 +158,7 @@ void tacet__pg_forget_asked(tacet__pg_store *db) {
 
 tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *query, const char *sql, PGresult **place,
                                tacet_error *err) {
-    const tacet_status status = db->queued < TACET__PG_QUEUE_MOST ? TACET_OK : tacet__pg_empty_queue(db, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(db->queued < TACET__PG_QUEUE_MOST ? TACET_OK : tacet__pg_empty_queue(db, err));
     if (db->queued == 0 && PQenterPipelineMode(db->connection) != 1) {
         return tacet__pg_fail(db, NULL, "pipeline", err);
     }
@@ -298,10 +295,7 @@ static tacet_status connect_to_primary(tacet__pg_store *db, tacet_error *err) {
 
 tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
     char settings[640];
-    tacet_status status = connect_to_primary(db, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(connect_to_primary(db, err));
     /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
      * middle of a batch would keep a study from everybody. */
     const unsigned long long statement_ms = db->busy_ms + PATIENCE_MS;
@@ -312,7 +306,7 @@ tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
                    "SET search_path=\"%s\"",
                    (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on", statement_ms,
                    db->read_only ? "on" : "off", db->schema);
-    status = tacet__pg_run(db, settings, "connect", err);
+    tacet_status status = tacet__pg_run(db, settings, "connect", err);
     for (tacet__pg_statement *query = db->statements; query != NULL; query = query->next) {
         query->prepared = false;
     }

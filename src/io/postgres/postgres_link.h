@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* postgres_link.h - a connection to PostgreSQL, its statements and its queue. Ring: io, internal. */
-#ifndef TACET_SRC_IO_POSTGRES_POSTGRES_LINK_H
-#define TACET_SRC_IO_POSTGRES_POSTGRES_LINK_H
+#pragma once
 
 #include "io/db/backend.h"
 
@@ -83,5 +82,3 @@ TACET_MUST_CHECK tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet
 tacet_status tacet__pg_empty_queue(tacet__pg_store *db, tacet_error *err);
 /* The queue and what was asked ahead are of no use any more. */
 void tacet__pg_forget_asked(tacet__pg_store *db);
-
-#endif

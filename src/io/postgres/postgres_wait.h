@@ -4,8 +4,7 @@
  * libpq's own calls wait as long as it takes for a server that does not answer (a machine that hangs, a network that
  * swallows packets). Here every wait has an end; the connection is then given up. Connections are in non-blocking
  * mode. */
-#ifndef TACET_SRC_IO_POSTGRES_POSTGRES_WAIT_H
-#define TACET_SRC_IO_POSTGRES_POSTGRES_WAIT_H
+#pragma once
 
 #include <libpq-fe.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ PGconn *tacet__pg_connect(const char *const *keys, const char *const *values, ui
 PGresult *tacet__pg_next(PGconn *connection, uint64_t until, bool *late);
 /* What PQexec would have returned for the commands that were sent (`sent` is what the PQsend… call returned). */
 PGresult *tacet__pg_take(PGconn *connection, int sent, uint64_t until, bool *late);
-
-#endif

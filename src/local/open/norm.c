@@ -30,10 +30,7 @@ static tacet_status ridge(const played *s, double mu, double *left, double *norm
     for (size_t i = 0; i < s->n; i++) {
         s->L[i * s->n + i] += mu / s->counts[i];
     }
-    const tacet_status status = tacet__cholesky(s->L, s->n, s->n, s->work, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__cholesky(s->L, s->n, s->n, s->work, NULL, err));
     tacet__chol_solve(s->n, s->L, s->n, s->z);
     *left = *norm = 0;
     for (size_t i = 0; i < s->n; i++) {

@@ -99,10 +99,7 @@ static tacet_status embed(tacet__nystrom *ny, tacet_error *err) {
             ny->A[b * size + a] = K[ny->members[b] * n + ny->members[a]];
         }
     }
-    const tacet_status status = tacet__eigh_in(ny->A, size, size, ny->w, ny->scratch, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__eigh_in(ny->A, size, size, ny->w, ny->scratch, err));
     size_t dropped = 0;
     while (dropped < size && !(ny->w[dropped] > CUTOFF * ny->w[size - 1])) {
         dropped++;

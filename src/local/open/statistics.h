@@ -3,8 +3,7 @@
  *
  * Reports come from tacet/local/trusted/statistics_report.h. The server sees nothing else, and everything it makes of
  * them is public. Not thread-safe. */
-#ifndef TACET_SRC_LOCAL_OPEN_STATISTICS_H
-#define TACET_SRC_LOCAL_OPEN_STATISTICS_H
+#pragma once
 
 #include <tacet/local/open/statistics_model.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ bool tacet_statistics_model_informed(const tacet_statistics_model *model);  /* a
  * failure too; it stays where it is when a state is loaded. */
 tacet_status tacet_statistics_policy_create(tacet_policy **out, tacet_statistics_model *model, uint64_t rounds,
                                             tacet_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_internal.h - the inside of a statistics model, shared with its policy. Ring: open. */
-#ifndef TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H
-#define TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H
+#pragma once
 
 #include "core/policy_internal.h"
 #include "local/open/statistics.h"
@@ -25,5 +24,3 @@ struct tacet_statistics_model {
 /* statistics.c: sums, count and model, of a size that does not depend on the number of reports. */
 #define TACET__LOCAL_STATISTICS_NAME "local-statistics"
 void tacet__local_statistics_state(void *server, tacet__state *s);
-
-#endif

@@ -90,10 +90,8 @@ static tacet_status make_map(tacet_statistics_model *m, const void *features, si
     spec.lengthscales = s->lengthscales;
     spec.lengthscale_count = s->lengthscale_count;
     TACET_THEN(status, tacet_kernel_create(&kernel, &spec, err));
-    if (status == TACET_OK) {
-        status = features == NULL ? tacet__central_features(&m->features, kernel, &domain, s->features, err)
-                                  : tacet__features_load(&m->features, kernel, features, size, err);
-    }
+    TACET_THEN(status, features == NULL ? tacet__central_features(&m->features, kernel, &domain, s->features, err)
+                                        : tacet__features_load(&m->features, kernel, features, size, err));
     tacet_kernel_free(kernel);
     if (status == TACET_OK) {
         const size_t all = tacet_features_dim(m->features);
@@ -189,10 +187,7 @@ typedef struct parts {
 static tacet_status read_parts(tacet_statistics_spec *s, parts *p, const void *bytes, size_t size, tacet_error *err) {
     tacet__reader r;
     const unsigned char *name = NULL;
-    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err));
     const size_t length = tacet__read_bytes(&r, &name);
     s->d = tacet__read_size(&r, TACET_STATISTICS_DIMS_MOST);
     s->lengthscale_count = tacet__read_size(&r, TACET_STATISTICS_DIMS_MOST);
@@ -210,7 +205,7 @@ static tacet_status read_parts(tacet_statistics_spec *s, parts *p, const void *b
     s->set_size = tacet__read_size(&r, SET_MOST);
     p->features_size = tacet__read_bytes(&r, &p->features);
     p->sums_size = tacet__read_bytes(&r, &p->sums);
-    status = tacet__read_end(&r, err);
+    tacet_status status = tacet__read_end(&r, err);
     if (status != TACET_OK || length >= sizeof p->kernel || (level_count != 0 && level_count != s->d)) {
         return tacet__fail(err, TACET_CORRUPT, "the model cannot be read");
     }

@@ -50,10 +50,7 @@ static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet
     tacet_suggestion again = {0};
     (void)round;
     const tacet_round none = {0};
-    const tacet_status status = suggest(self, &again, &none, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(suggest(self, &again, &none, err));
     if (again.ticket != made->ticket || (made->index != again.index && made->index < TACET_STATISTICS_OWN_ROUNDS)) {
         return tacet__fail(err, TACET_CORRUPT, "the stored suggestion is none that this policy makes");
     }

@@ -76,10 +76,7 @@ tacet_status tacet_statistics_card_open(tacet_statistics_card **out, const void 
     size_t length[ARRAYS];
     tacet_ldp ldp;
     *out = NULL;
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(tacet__read_begin(&r, bytes, size, NAME, VERSION, err));
     head.d = tacet__read_size(&r, DIMS_MOST);
     head.features = tacet__read_size(&r, FEATURES_MOST);
     head.released = tacet__read_size(&r, FEATURES_MOST);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* card.h - the inside of a card: how the collector writes one, and what a device makes of a record. Ring: shared. */
-#ifndef TACET_SRC_LOCAL_SHARED_CARD_H
-#define TACET_SRC_LOCAL_SHARED_CARD_H
+#pragma once
 
 #include <tacet/core/blob.h>
 #include <tacet/local/shared/card.h>
@@ -31,5 +30,3 @@ tacet_status tacet__statistics_card_write(const tacet_statistics_card *card, dou
 void tacet__statistics_card_order(const tacet_statistics_card *card, uint32_t *order, double *work, uint64_t round,
                                   const double *x, double reward);
 size_t tacet__statistics_card_work(const tacet_statistics_card *card);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ldp.h - the numbers that reports are made of. Ring: shared. */
-#ifndef TACET_SRC_LOCAL_SHARED_LDP_H
-#define TACET_SRC_LOCAL_SHARED_LDP_H
+#pragma once
 
 #include <tacet/local/shared/sphere.h>
 #include <tacet/local/shared/ldp.h>
@@ -21,5 +20,3 @@ tacet_status tacet_sphere_estimate(const tacet_sphere *sphere, double *out, doub
  * `work`: 2 (dim + 1) + ldp.cells. */
 void tacet_sphere_order(const tacet_sphere *sphere, uint32_t *order, double *work, uint64_t round,
                         const double *record);
-
-#endif

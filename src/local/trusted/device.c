@@ -124,10 +124,7 @@ tacet_status tacet__device_answer_among(const unsigned char *fresh, const tacet_
                                         double reward, const uint32_t *order, tacet_error *err) {
     tacet_mint mint = {{0}, {0}};
     *out = (tacet_device_answer){.report = NAN};
-    const tacet_status status = fresh == NULL ? tacet__mint_fresh(&mint, err) : TACET_OK;
-    if (status != TACET_OK) {
-        return status;
-    }
+    TACET_OR_RETURN(fresh == NULL ? tacet__mint_fresh(&mint, err) : TACET_OK);
     const tacet_status answered = answer(fresh == NULL ? mint.key : fresh, ldp, store, out, ticket, reward, order, err);
     tacet__mint_clear(&mint);
     return answered;
@@ -137,9 +134,7 @@ tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out,
                                  tacet_error *err) {
     tacet_mint mint;
     tacet_status status = tacet__mint_fresh(&mint, err);
-    if (status == TACET_OK) {
-        status = tacet__device_answer(mint.key, &device->ldp, &device->store, out, ticket, reward, err);
-    }
+    TACET_THEN(status, tacet__device_answer(mint.key, &device->ldp, &device->store, out, ticket, reward, err));
     tacet__mint_clear(&mint);
     return status;
 }

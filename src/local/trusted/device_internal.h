@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_internal.h - a device with a given key for new tickets, for audits and tests. Ring: trusted. */
-#ifndef TACET_SRC_LOCAL_TRUSTED_DEVICE_INTERNAL_H
-#define TACET_SRC_LOCAL_TRUSTED_DEVICE_INTERNAL_H
+#pragma once
 
 #include <tacet/local/trusted/service.h>
 #include <tacet/local/trusted/statistics_report.h>
@@ -28,5 +27,3 @@ tacet_status tacet_device_service_agree(tacet_device_service *s, const tacet_ldp
 tacet_status tacet_device_service_round(tacet_device_service *s, uint64_t *out, const char *ticket, tacet_error *err);
 /* Sends a report until it is acknowledged. The same bits for a ticket may be sent any number of times. */
 tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report, tacet_error *err);
-
-#endif

@@ -63,10 +63,8 @@ tacet_status tacet_device_run(const tacet_device_errand *e, tacet_device_answer 
         tacet_device_ledger_init(&memory, &store, ledger, e->to_whom);
         status = tacet_device_open(&device, e->ldp, &store, err);
     }
-    if (status == TACET_OK) {
-        status = e->point != NULL ? report_point(server, e, &store, out, reward, err)
-                                  : tacet_device_report(device, out, e->ticket, reward, err);
-    }
+    TACET_THEN(status, e->point != NULL ? report_point(server, e, &store, out, reward, err)
+                                        : tacet_device_report(device, out, e->ticket, reward, err));
     *drawn = status == TACET_OK;
     if (*drawn && server != NULL) {
         status = tacet_device_service_observe(server, e->ticket, out->report, err);
