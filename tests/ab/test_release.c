@@ -212,6 +212,11 @@ TEST(money_is_charged_once) {
     assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
     tacet_ab_model_free(model);
     tacet_ab_log_free(log);
+    /* In another order other rows would be in its parts: that is another question. */
+    rows[2] = 1;
+    assert_ok(tacet_ab_log_open_rows(&log, rows, N, &q, NULL));
+    assert_status(tacet_ab_log_release(log, &model, &entry, NULL), TACET_CONFLICT);
+    tacet_ab_log_free(log);
     tacet_ledger_settings_defaults(&settings);
     settings.use_stored = true;
     settings.create = false;
@@ -277,6 +282,9 @@ TEST(a_ticket_is_answered_once_and_charged_once) {
     assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_INVALID);
     entry.ticket = "another"; /* the budget was this release's */
     assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_BUDGET);
+    OWN_TEXT char *second = test_text("%s/second.db", folder);
+    entry.ledger = second; /* and no other ledger's is */
+    assert_int_equal(tacet_ab_log_release(log, &model, &entry, NULL), TACET_BUDGET);
     assert_null(model);
     tacet_ab_log_free(log);
 }
@@ -321,6 +329,9 @@ TEST(logs_that_do_not_fit_are_refused_by_name) {
     rows[2] = NAN;
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_PARSE);
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 0, &q, NULL), TACET_STATE);
+    /* A context that is none of its levels counts as the first. */
+    const double whole[2 * WIDTH] = {0, 9, 1, 1, NAN, 0};
+    tacet_ab_model_free(released(whole, 2, 1, 1, 3));
     /* Whose rows they are, said in the way of a file, is not passed over. */
     rows[2] = 1;
     q.person = "who";
