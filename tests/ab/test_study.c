@@ -360,6 +360,30 @@ TEST(test_forged_states_are_refused) {
     tacet_noise_close(w.noise);
 }
 
+/* A saved state is as long whoever has reported: its length is seen where the state is not. */
+TEST(the_length_of_a_state_tells_no_reports) {
+    world w;
+    tacet_blob before, after;
+    world_init(&w, 2, 400, 100, 1);
+    w.noise = test_noise(8, 1);
+    tacet_blob_init(&before);
+    tacet_blob_init(&after);
+    tacet_policy *policy = make(&w);
+    for (size_t i = 0; i < 10; i++) {
+        (void)next(policy);
+    }
+    assert_ok(tacet_policy_save(policy, &before, NULL));
+    for (uint64_t ticket = 1; ticket < 8; ticket++) {
+        assert_ok(tacet_policy_observe(policy, ticket, 1, NULL));
+    }
+    assert_ok(tacet_policy_save(policy, &after, NULL));
+    assert_int_equal(before.size, after.size);
+    tacet_blob_clear(&before);
+    tacet_blob_clear(&after);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
 TEST(test_refusals) {
     world w;
     tacet_policy *policy = NULL;
