@@ -11,13 +11,14 @@
 #include "ab/trusted/earning.h"
 #include <tacet/core/simrng.h>
 
-enum { ACTIONS = 9, FIRST = 120 };
+enum { ACTIONS = 9, MANY = 401, FIRST = 120 };
 
 typedef struct world {
     tacet_noise *noise;
     tacet_ledger *ledger;
     const char *ticket;
     bool levels;
+    size_t actions; /* doses from 0 to 4 */
     tacet_ab_earning_settings s;
 } world;
 
@@ -39,7 +40,7 @@ static int teardown(void **state) {
 }
 
 static void world_init(world *w, size_t rounds, size_t first, double eps) {
-    *w = (world){.ticket = "study"};
+    *w = (world){.ticket = "study", .actions = ACTIONS};
     w->s = (tacet_ab_earning_settings){
         .action_columns = 1, .lower = -2, .upper = 1, .eps = eps, .rounds = rounds, .first = first, .coin_seed = 1};
 }
@@ -47,13 +48,13 @@ static void world_init(world *w, size_t rounds, size_t first, double eps) {
 static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
     const world *w = user;
     tacet_ab_earning_settings s = w->s;
-    double list[ACTIONS];
-    for (size_t i = 0; i < ACTIONS; i++) {
-        list[i] = w->levels ? (double)i : 4.0 * (double)i / (ACTIONS - 1);
+    double list[MANY];
+    for (size_t i = 0; i < w->actions; i++) {
+        list[i] = w->levels ? (double)i : 4.0 * (double)i / (double)(w->actions - 1);
     }
     s.space = &spaces[w->levels ? 1 : 0];
     s.actions = list;
-    s.count = w->levels ? 3 : ACTIONS;
+    s.count = w->levels ? 3 : w->actions;
     const tacet_ask ask = {
         .ledger = w->ledger, .noise = w->noise, .ticket = w->ticket, .what = "table", .to_whom = "anyone"};
     return tacet_ab_earning_create(out, &s, &ask, err);
@@ -80,13 +81,14 @@ static double context_of(const world *w, size_t k) {
 
 /* Of numbers the best dose follows the age; of levels the best variant the type. */
 static double reward(const world *w, size_t index, double c) {
-    const double off = w->levels ? fmod((double)index + c, 3) : 4.0 * (double)index / (ACTIONS - 1) - 2 * (c - 10);
+    const double dose = 4.0 * (double)index / (double)(w->actions - 1);
+    const double off = w->levels ? fmod((double)index + c, 3) : dose - 2 * (c - 10);
     return w->levels ? 0.8 - off : 0.8 - 0.3 * off * off;
 }
 
 static double best_reward(const world *w, double c) {
     double top = -INFINITY;
-    for (size_t i = 0; i < (w->levels ? 3 : (size_t)ACTIONS); i++) {
+    for (size_t i = 0; i < (w->levels ? 3 : w->actions); i++) {
         top = fmax(top, reward(w, i, c));
     }
     return top;
@@ -164,6 +166,21 @@ TEST(test_later_rounds_earn_more) {
         tacet_policy_free(policy);
         tacet_noise_close(w.noise);
     }
+}
+
+/* A list of more actions than the posterior tells apart earns as much. */
+TEST(test_a_long_list) {
+    world w;
+    world_init(&w, 2000, 250, 3);
+    w.actions = MANY;
+    w.noise = test_noise(5, 9);
+    tacet_policy *policy = make(&w);
+    (void)play(&w, policy, 0, 1500, 0);
+    const double regret = play(&w, policy, 1500, 2000, 0) / 500;
+    print_message("%d actions: %.3f a round\n", (int)MANY, regret);
+    assert_true(regret < 0.15);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
 }
 
 /* With hardly any noise the table has what was reported: each cell its rewards, what was not reported is not there, and

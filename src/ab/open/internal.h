@@ -3,6 +3,7 @@
 #ifndef TACET_SRC_AB_OPEN_INTERNAL_H
 #define TACET_SRC_AB_OPEN_INTERNAL_H
 
+#include <stdint.h>
 #include <tacet/ab/open/model.h>
 #include <tacet/ab/open/posterior.h>
 #include <tacet/core/simrng.h>
@@ -32,6 +33,39 @@ size_t tacet__ab_level(const tacet_ab_table *table, size_t c, size_t j);
 /* Features of smooth effects of the columns that vary: count x K, of unit variance in each cell. */
 tacet_status tacet__ab_features(double **out, size_t *count, const tacet__ab_data *d, const bool *varies,
                                 double lengthscale, tacet_error *err);
+/* How many tickets of an epoch reported, by what it released. */
+double tacet__ab_rows_of(const tacet_ab_facts *facts, size_t epoch);
+
+/* --- a study over numbers: README.md, "Earning" ------------------------------------------------------------------ */
+
+/* What the public knows of which actions were shown. Actions of the list are `points` different ones to the process. */
+typedef struct tacet__ab_shown {
+    size_t count, points, draws;
+    const size_t *bin, *at; /* of each action: its cells' in the table; its point */
+    const double *place;    /* points x action columns: places of numbers, levels */
+    const uint32_t *chosen; /* after so many epochs x contexts x draws: actions */
+    size_t late;            /* tickets of an epoch that went by what was known before the one before it was released */
+} tacet__ab_shown;
+/* mean, of contexts x points, and draws of it; each context's share. From the facts' epochs, the first of which was
+ * even. NUMERIC, NO_MEMORY. */
+tacet_status tacet__ab_field(double *mean, double *draws, double *share, const tacet__ab_shown *shown,
+                             const tacet_ab_facts *facts, tacet_simrng *rng, tacet_error *err);
+
+/* What is seen of a function of points and contexts: averages over points, in a context each. */
+typedef struct tacet__ab_seen {
+    const tacet_ab_plan *plan;
+    const double *place;
+    size_t points, count; /* count: of what was seen */
+    size_t *context;
+    double *weights;  /* count x points; a row sums to 1 */
+    double *n, *z;    /* rows, and their contrast n (mean - p) */
+    double *noise;    /* its variance on z */
+    double p, spread; /* overall mean; variance of a reward at the most */
+} tacet__ab_seen;
+/* Both less p. */
+tacet_status tacet__ab_process(double *mean, double *draws, size_t count, const tacet__ab_seen *seen, tacet_simrng *rng,
+                               tacet_error *err);
+
 /* A number at `place` (0 … 1) among bins: the weights of their means. `factor` (count x count) is made once. */
 tacet_status tacet__ab_blend_init(double *factor, size_t count, tacet_error *err);
 void tacet__ab_blend(double *weights, const double *factor, size_t count, double place);

@@ -12,8 +12,7 @@
 static const double SHARE_LEAST = 0.005; /* of p (1 - p), what a reward scatters by within a cell */
 static const double MISSING_SPREADS = 3; /* fewer rows than tickets by so much noise: some did not report */
 
-/* How many tickets of an epoch reported, by what it released. */
-static double rows_of(const tacet_ab_facts *f, size_t e) {
+double tacet__ab_rows_of(const tacet_ab_facts *f, size_t e) {
     const size_t K = f->plan.cells;
     const double *released = f->released + e * f->plan.numbers;
     double sum = 0;
@@ -32,7 +31,7 @@ static tacet_status add_epoch(const tacet__ab_data *d, double *z, double *n, con
     t.up = f->released + e * f->plan.numbers;
     t.down = t.up + f->plan.cells;
     t.scale = f->scale;
-    t.rows = rows_of(f, e);
+    t.rows = tacet__ab_rows_of(f, e);
     const tacet_status status = tacet__ab_data_init(&one, &t, err);
     if (status != TACET_OK) {
         return status;
@@ -57,7 +56,7 @@ tacet_status tacet__ab_data_join(tacet__ab_data *d, tacet_ab_table *joined, cons
     memset(d, 0, sizeof *d);
     joined->rows = 0;
     for (size_t e = 0; e < f->epochs && status == TACET_OK; e++) {
-        joined->rows += rows_of(f, e);
+        joined->rows += tacet__ab_rows_of(f, e);
         for (size_t i = 0; i < 2 * K; i++) {
             sums[i] += f->released[e * f->plan.numbers + i];
         }

@@ -17,7 +17,7 @@ static const double ROWS_A_CELL = 50;
 static const double ROWS_A_BIN = 100, ROWS_A_COARSE_BIN = 60;
 /* Effects along bins fill whole matrices: a table with them has at most about so many cells. */
 static const double SMOOTH_CELLS = 600;
-enum { BINS_MOST = 16, HALVES = 2 };
+enum { BINS_MOST = 16, COARSE = 3, HALVES = 2 };
 
 /* How many bins each column of numbers gets, `numbers` of them beside categories with so many cells. */
 static size_t bins_for(double rows, double eps, double cells, size_t numbers) {
@@ -27,6 +27,13 @@ static size_t bins_for(double rows, double eps, double cells, size_t numbers) {
     const double even = pow(rows * eps / (each * cells), 1 / (double)numbers);
     const double most = fmax(floor(pow(SMOOTH_CELLS / cells, 1 / (double)numbers) + 1e-9), HALVES);
     return (size_t)fmin(fmin(fmax(floor(even), least), BINS_MOST), most);
+}
+
+/* Of a study's contexts: three where it learns from more, of five; what it shows within a bin of actions moves to the
+ * best of them, but a context is where it is. */
+static size_t fewer_bins(size_t bins) {
+    const size_t least = bins < COARSE ? bins : COARSE, part = (3 * bins + 4) / 5;
+    return part > least ? part : least;
 }
 
 static tacet_ab_scale scale_of(const tacet_space_column *c) {
@@ -53,7 +60,8 @@ static bool set_axes(tacet_ab_plan *p, const tacet_space *space, double eps, siz
         if (p->number[i]) {
             p->scale[i] = scale_of(c);
             const double values = p->scale[i].whole ? c->hi - c->lo + 1 : BINS_MOST;
-            p->levels[i] = values < (double)bins ? (size_t)fmax(values, 1) : bins;
+            const size_t own = p->study && i >= p->action_columns ? fewer_bins(bins) : bins;
+            p->levels[i] = values < (double)own ? (size_t)fmax(values, 1) : own;
         }
         p->smooth = p->smooth || (p->number[i] && p->levels[i] > HALVES);
         if (p->levels[i] > TACET_AB_CELLS_MOST / (p->actions * p->contexts)) {
@@ -64,9 +72,10 @@ static bool set_axes(tacet_ab_plan *p, const tacet_space *space, double eps, siz
     return true;
 }
 
-tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size_t action_columns, double lo, double hi,
-                                double eps, size_t rows, tacet_error *err) {
+static tacet_status make(tacet_ab_plan *p, const tacet_space *space, size_t action_columns, double lo, double hi,
+                         double eps, size_t rows, bool study, tacet_error *err) {
     memset(p, 0, sizeof *p);
+    p->study = study;
     if (action_columns == 0 || action_columns > space->count || !(lo < hi) || !isfinite(hi - lo) || !(eps > 0) ||
         !isfinite(eps)) {
         return tacet__fail(err, TACET_INVALID, "a table needs an action column, a range of rewards and an eps above 0");
@@ -92,6 +101,11 @@ tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size
     return TACET_OK;
 }
 
+tacet_status tacet_ab_plan_make(tacet_ab_plan *p, const tacet_space *space, size_t action_columns, double lo, double hi,
+                                double eps, size_t rows, tacet_error *err) {
+    return make(p, space, action_columns, lo, hi, eps, rows, false, err);
+}
+
 /* Noise is paid for in every epoch, and a regret adds up from the first on: fewer bins than a log of as many rows, and
  * the more slowly more of them. */
 static const double STUDY_ROWS = 25;
@@ -99,12 +113,11 @@ static const double STUDY_ROWS = 25;
 tacet_status tacet_ab_plan_study(tacet_ab_plan *p, const tacet_space *space, size_t action_columns, double lo,
                                  double hi, double eps, size_t rounds, tacet_error *err) {
     const double rows = eps > 0 ? fmax(STUDY_ROWS * sqrt((double)rounds / eps), 1) : 1;
-    tacet_status status = tacet_ab_plan_make(p, space, action_columns, lo, hi, eps, (size_t)rows, err);
+    tacet_status status = make(p, space, action_columns, lo, hi, eps, (size_t)rows, true, err);
     if (status == TACET_OK && p->cells > TACET_AB_STUDY_CELLS_MOST) {
         status = tacet__fail(err, TACET_UNSUPPORTED, "%zu combinations of actions and contexts; a study has at most %d",
                              p->cells, (int)TACET_AB_STUDY_CELLS_MOST);
     }
-    p->study = true;
     p->rows = rounds;
     p->money = p->totals = false;
     p->spread = p->smooth;

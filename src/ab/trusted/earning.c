@@ -12,7 +12,6 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "space/internal.h"
-#include "gp/linalg.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -20,9 +19,11 @@
 #include <string.h>
 
 #define NAME "ab-earning"
-enum { BINS = 16, DRAWS = 64, PRINT = 32, EPOCHS = TACET_AB_EPOCHS_MOST, SHARES = 8, COLUMNS = TACET_AB_AXES_MOST };
+enum { DRAWS = 64, PRINT = 32, EPOCHS = TACET_AB_EPOCHS_MOST, SHARES = 8, COLUMNS = TACET_AB_AXES_MOST };
+/* A longer list of actions over numbers counts as so many places a bin, fewer where these were more than the most. */
+enum { LISTED_MOST = 128, PLACES_A_BIN = 4, PLACES_MOST = 256 };
 static const char PROOF[] = "src/ab/README.md, Earning";
-static const double FIRST_TICKETS = 400; /* over eps */
+static const double FIRST_TICKETS = 200; /* over eps */
 static const double FIRST_LEAST = 100, FIRST_MOST = 1000;
 static const double WIDTH = 0.6; /* draws are so many posterior standard deviations wide */
 
@@ -40,14 +41,17 @@ typedef struct earning {
     tacet_receipt receipts[EPOCHS];
     /* What follows from it. */
     size_t learnt;        /* epochs that draws and means are of */
-    double *draws, *mean; /* DRAWS x cells, cells */
+    bool numbers;         /* a column is one: the posterior is of a function, and not of cells */
+    size_t points;        /* actions that the posterior tells apart: of the list, or of the table */
+    double *draws, *mean; /* DRAWS x contexts x points, contexts x points */
     double *share;        /* of each context */
-    size_t *bin;          /* of each action */
-    double *blend;        /* of each action: weights of the actions' cells; NULL: it is in its cell alone */
+    size_t *bin, *at;     /* of each action: which of the table's, and which point */
+    double *place;        /* with numbers: points x action columns: places of numbers, levels */
+    uint32_t *chosen;     /* with numbers: after each epoch, contexts x DRAWS: the best action */
 } earning;
 
 static void clear_table(earning *u) {
-    double *const numbers[] = {u->released, u->draws, u->mean, u->share, u->blend};
+    double *const numbers[] = {u->released, u->draws, u->mean, u->share, u->place};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         free(numbers[i]);
     }
@@ -58,9 +62,12 @@ static void clear_table(earning *u) {
     free(u->now);
     free(u->next);
     free(u->bin);
-    u->released = u->draws = u->mean = u->share = u->blend = NULL;
+    free(u->at);
+    free(u->chosen);
+    u->released = u->draws = u->mean = u->share = u->place = NULL;
     u->now = u->next = NULL;
-    u->bin = NULL;
+    u->bin = u->at = NULL;
+    u->chosen = NULL;
 }
 
 static void earning_free(void *self) {
@@ -77,83 +84,102 @@ static void earning_free(void *self) {
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
-/* Weights of the actions' cells at an action of the list: blends along bins, one level of categories. */
-static void weigh_action(const tacet_ab_plan *plan, double *out, const double *factors, const double *record) {
-    double one[TACET_AB_STUDY_CELLS_MOST];
-    size_t step = 1;
-    for (size_t a = 0; a < plan->actions; a++) {
-        out[a] = 1;
+/* Where an action lies on a grid of so many places a bin: a number for each combination. */
+static size_t place_on(const tacet_ab_plan *plan, const double *place, size_t places) {
+    size_t at = 0;
+    for (size_t j = plan->action_columns; j-- > 0;) {
+        const size_t levels = plan->levels[j] * (plan->number[j] ? places : 1);
+        const double level = plan->number[j] ? floor(place[j] * (double)levels) : place[j];
+        at = at * levels + (size_t)fmin(level, (double)levels - 1);
     }
-    for (size_t j = 0; j < plan->action_columns; j++) {
-        const size_t levels = plan->levels[j];
-        if (plan->number[j]) {
-            tacet__ab_blend(one, factors + j * BINS * BINS, levels, tacet_ab_plan_place(plan, j, record[j]));
-        }
-        for (size_t a = 0; a < plan->actions; a++) {
-            const size_t level = a / step % levels;
-            out[a] *= plan->number[j] ? one[level] : (double)level == record[j] ? 1 : 0;
-        }
-        step *= levels;
-    }
+    return at;
 }
 
-/* Where the actions of the list lie among the table's. */
+/* Actions of the list that lie in one place are one point, that of the first; how many points there are. A list that
+ * is short, or `places` of 0: every action is its own. */
+static size_t join_actions(earning *u, const double *all, size_t places) {
+    const size_t columns = u->plan.action_columns;
+    size_t points = 0;
+    for (size_t i = 0; i < u->settings.count; i++) {
+        size_t before = 0;
+        while (places > 0 && before < i &&
+               place_on(&u->plan, all + before * columns, places) != place_on(&u->plan, all + i * columns, places)) {
+            before++;
+        }
+        const bool fresh = places == 0 || before == i;
+        u->at[i] = fresh ? points++ : u->at[before];
+        if (fresh) {
+            memcpy(u->place + u->at[i] * columns, all + i * columns, columns * sizeof *all);
+        }
+    }
+    return points;
+}
+
+/* Where the actions of the list lie among the table's, and which of them the posterior tells apart. */
 static tacet_status place_actions(earning *u, tacet_error *err) {
     const tacet_ab_plan *plan = &u->plan;
-    double factors[TACET_AB_ACTION_COLUMNS_MOST * BINS * BINS];
-    tacet_status status = TACET_OK;
-    for (size_t j = 0; j < plan->action_columns && status == TACET_OK; j++) {
-        if (plan->number[j]) {
-            status = tacet__ab_blend_init(factors + j * BINS * BINS, plan->levels[j], err);
+    const size_t columns = plan->action_columns, count = u->settings.count;
+    double *all = TACET__ZALLOC(double, count *columns);
+    if (all == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double *record = u->actions + i * columns;
+        u->bin[i] = u->at[i] = tacet_ab_plan_action(plan, record);
+        for (size_t j = 0; j < columns; j++) {
+            all[i * columns + j] = plan->number[j] ? tacet_ab_plan_place(plan, j, record[j]) : record[j];
         }
     }
-    for (size_t i = 0; i < u->settings.count && status == TACET_OK; i++) {
-        const double *record = u->actions + i * plan->action_columns;
-        u->bin[i] = tacet_ab_plan_action(plan, record);
-        if (u->blend != NULL) {
-            weigh_action(plan, u->blend + i * plan->actions, factors, record);
+    u->points = plan->actions;
+    if (u->numbers) {
+        size_t places = count > LISTED_MOST ? PLACES_A_BIN : 0;
+        u->points = join_actions(u, all, places);
+        while (places > 1 && u->points > PLACES_MOST) {
+            u->points = join_actions(u, all, --places);
         }
     }
-    return status;
+    free(all);
+    return TACET_OK;
 }
 
 /* The table for a horizon, empty. */
 static tacet_status make_table(earning *u, size_t planned, tacet_error *err) {
     const tacet_ab_earning_settings *s = &u->settings;
     tacet_ab_plan plan;
-    bool numbers = false;
     tacet_status status =
         tacet_ab_plan_study(&plan, &u->space, s->action_columns, s->lower, s->upper, s->eps, planned, err);
     if (status != TACET_OK) {
         return status;
     }
-    for (size_t j = 0; j < plan.action_columns; j++) {
-        numbers = numbers || plan.number[j];
-    }
     clear_table(u);
     u->plan = plan;
     u->planned = planned;
     u->learnt = 0;
-    const tacet__array arrays[] = {{&u->released, plan.numbers, EPOCHS},
-                                   {&u->draws, plan.cells, DRAWS},
-                                   {&u->mean, plan.cells, 1},
-                                   {&u->share, plan.contexts, 1},
-                                   {&u->blend, numbers ? plan.actions : 1, numbers ? s->count : 1}};
-    const bool good = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays);
+    u->numbers = false;
+    for (size_t j = 0; j < plan.action_columns + plan.columns; j++) {
+        u->numbers = u->numbers || plan.number[j];
+    }
+    u->bin = TACET__ZALLOC(size_t, s->count);
+    u->at = TACET__ZALLOC(size_t, s->count);
+    u->place = TACET__ZALLOC(double, s->count *plan.action_columns);
     u->now = TACET__ZALLOC(uint64_t, plan.numbers);
     u->next = TACET__ZALLOC(uint64_t, plan.numbers);
-    u->bin = TACET__ZALLOC(size_t, s->count);
-    if (!good || u->now == NULL || u->next == NULL || u->bin == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a table of %zu cells", plan.cells);
+    u->chosen = TACET__ZALLOC(uint32_t, u->numbers ? (EPOCHS + 1) * plan.contexts * DRAWS : 0);
+    bool good =
+        u->bin != NULL && u->at != NULL && u->place != NULL && u->now != NULL && u->next != NULL && u->chosen != NULL;
+    if (good) {
+        status = place_actions(u, err);
+        const tacet__array arrays[] = {{&u->released, plan.numbers, EPOCHS},
+                                       {&u->draws, plan.contexts * u->points, DRAWS},
+                                       {&u->mean, plan.contexts, u->points},
+                                       {&u->share, plan.contexts, 1}};
+        good = tacet__zalloc_arrays(arrays, sizeof arrays / sizeof *arrays);
     }
-    if (!numbers) {
-        free(u->blend);
-        u->blend = NULL;
-    }
-    return place_actions(u, err);
+    return good ? status : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a table of %zu cells", plan.cells);
 }
 
-static tacet_ab_facts facts_of(const earning *u) {
+/* What the first epochs released. */
+static tacet_ab_facts facts_of(const earning *u, size_t epochs) {
     tacet_ab_facts f = {.space = &u->space,
                         .plan = u->plan,
                         .reward = "reward",
@@ -162,55 +188,91 @@ static tacet_ab_facts facts_of(const earning *u) {
                         .scale = u->e.epoch > 0 ? u->receipts[0].scale : 0,
                         .is_private = tacet_ask_is_private(&u->e.ask),
                         .released = u->released,
-                        .receipt_count = u->e.epoch,
-                        .epochs = u->e.epoch,
+                        .receipt_count = epochs,
+                        .epochs = epochs,
                         .tickets = u->tickets,
                         .minimize = u->settings.minimize,
                         .actions = u->actions,
                         .action_count = u->settings.count};
-    memcpy(f.receipts, u->receipts, u->e.epoch * sizeof *f.receipts);
-    for (size_t i = 0; i < u->e.epoch; i++) {
+    memcpy(f.receipts, u->receipts, epochs * sizeof *f.receipts);
+    for (size_t i = 0; i < epochs; i++) {
         f.table_rows += (size_t)u->tickets[i];
     }
     return f;
 }
 
-/* Means, draws and the contexts' shares by all releases so far: post-processing, a function of them. */
-static tacet_status learn(earning *u, tacet_error *err) {
+static size_t best_in(const earning *u, const double *means, size_t context);
+
+/* Of a table of categories. */
+static tacet_status learn_cells(earning *u, const tacet_ab_facts *f, tacet_simrng *rng, tacet_error *err) {
     const size_t K = u->plan.cells;
     tacet__ab_data data;
     tacet__ab_draws draws = {0};
     tacet_ab_table table;
-    tacet_simrng rng;
-    if (u->learnt == u->e.epoch) {
-        return TACET_OK;
-    }
-    tacet_ab_facts *f = TACET__ZALLOC(tacet_ab_facts, 1);
-    if (f == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
-    }
-    *f = facts_of(u);
-    tacet_simrng_init(&rng, u->settings.coin_seed, u->e.epoch);
     tacet_status status = tacet__ab_data_of(&data, &table, f, err); /* the table points into the facts */
     if (status != TACET_OK) {
-        free(f);
         return status;
     }
-    status = tacet__ab_draw(&draws, &data, &rng, err);
-    for (size_t k = 0; k < DRAWS && status == TACET_OK; k++) {
-        const float *draw = draws.means + k * draws.count / DRAWS * K;
-        for (size_t i = 0; i < K; i++) {
-            u->draws[k * K + i] = draws.mean[i] + WIDTH * ((double)draw[i] - draws.mean[i]);
-        }
+    status = tacet__ab_draw(&draws, &data, rng, err);
+    for (size_t i = 0; i < DRAWS * K && status == TACET_OK; i++) {
+        u->draws[i] = (double)draws.means[i / K * draws.count / DRAWS * K + i % K];
     }
     if (status == TACET_OK) {
         memcpy(u->mean, draws.mean, K * sizeof *u->mean);
         memcpy(u->share, data.q, data.C * sizeof *u->share);
-        u->learnt = u->e.epoch;
     }
     tacet__ab_draws_clear(&draws);
     tacet__ab_data_clear(&data);
+    return status;
+}
+
+static tacet_status learn_field(earning *u, const tacet_ab_facts *f, tacet_simrng *rng, tacet_error *err) {
+    const tacet__ab_shown shown = {.count = u->settings.count,
+                                   .points = u->points,
+                                   .draws = DRAWS,
+                                   .bin = u->bin,
+                                   .at = u->at,
+                                   .place = u->place,
+                                   .chosen = u->chosen,
+                                   .late = u->e.late};
+    return tacet__ab_field(u->mean, u->draws, u->share, &shown, f, rng, err);
+}
+
+/* Means, draws and the contexts' shares by the first epochs: post-processing, a function of their releases. */
+static tacet_status learn_from(earning *u, size_t epochs, tacet_error *err) {
+    const size_t count = u->plan.contexts * u->points;
+    tacet_simrng rng;
+    tacet_ab_facts *f = TACET__ZALLOC(tacet_ab_facts, 1);
+    if (f == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a posterior");
+    }
+    *f = facts_of(u, epochs);
+    tacet_simrng_init(&rng, u->settings.coin_seed, epochs);
+    const tacet_status status = u->numbers ? learn_field(u, f, &rng, err) : learn_cells(u, f, &rng, err);
     free(f);
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < DRAWS * count; i++) {
+        u->draws[i] = u->mean[i % count] + WIDTH * (u->draws[i] - u->mean[i % count]);
+    }
+    for (size_t c = 0; c < u->plan.contexts && u->numbers; c++) {
+        uint32_t *chosen = u->chosen + (epochs * u->plan.contexts + c) * DRAWS;
+        for (size_t k = 0; k < DRAWS; k++) {
+            chosen[k] = (uint32_t)best_in(u, u->draws + k * count, c);
+        }
+    }
+    u->learnt = epochs;
+    return TACET_OK;
+}
+
+/* The same by all releases so far. What a function of numbers earns is learnt from which actions each epoch showed, so
+ * from one epoch after the other. */
+static tacet_status learn(earning *u, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    while (u->learnt < u->e.epoch && status == TACET_OK) {
+        status = learn_from(u, u->numbers ? u->learnt + 1 : u->e.epoch, err);
+    }
     return status;
 }
 
@@ -259,19 +321,12 @@ static size_t context_of(const earning *u, const double *context) {
     return at;
 }
 
-/* The action of the largest mean in a context of the table; in a tie the first. Between bins of actions the function
- * is smooth; a context counts as its bin, whose mean is over the contexts that really come. */
+/* The action of the largest mean in a context of the table; in a tie the first. */
 static size_t best_in(const earning *u, const double *means, size_t context) {
-    const size_t A = u->plan.actions;
-    const double *row = means + context * A;
-    double top = -INFINITY;
+    const double *row = means + context * u->points;
     size_t best = 0;
-    for (size_t i = 0; i < u->settings.count; i++) {
-        const double value = u->blend == NULL ? row[u->bin[i]] : tacet__dot(u->blend + i * A, row, A);
-        if (value > top) {
-            top = value;
-            best = i;
-        }
+    for (size_t i = 1; i < u->settings.count; i++) {
+        best = row[u->at[i]] > row[u->at[best]] ? i : best;
     }
     return best;
 }
@@ -306,7 +361,7 @@ static tacet_status give(earning *u, tacet_suggestion *out, const tacet_round *r
         index = (size_t)(coin * (double)u->settings.count);
     } else if (made == SIZE_MAX) {
         status = learn(u, err);
-        index = best_in(u, u->draws + (size_t)(coin * DRAWS) * u->plan.cells, context);
+        index = best_in(u, u->draws + (size_t)(coin * DRAWS) * u->plan.contexts * u->points, context);
     }
     if (status == TACET_OK) {
         const size_t cell = context * u->plan.actions + u->bin[index];
@@ -363,21 +418,21 @@ static tacet_status nothing_yet(const earning *u, tacet_error *err) {
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     earning *u = self;
     const double width = u->plan.hi - u->plan.lo;
-    const size_t A = u->plan.actions;
+    const size_t A = u->points;
     double top = -INFINITY;
     tacet_status status = nothing_yet(u, err);
     TACET_THEN(status, learn(u, err));
     for (size_t i = 0; i < u->settings.count && status == TACET_OK; i++) {
         double value = 0;
         for (size_t c = 0; c < u->plan.contexts; c++) {
-            value += u->share[c] * u->mean[c * A + u->bin[i]];
+            value += u->share[c] * u->mean[c * A + u->at[i]];
         }
         if (value > top) {
             double square = 0;
             for (size_t k = 0; k < DRAWS; k++) {
                 double draw = 0;
                 for (size_t c = 0; c < u->plan.contexts; c++) {
-                    draw += u->share[c] * u->draws[(k * u->plan.contexts + c) * A + u->bin[i]];
+                    draw += u->share[c] * u->draws[(k * u->plan.contexts + c) * A + u->at[i]];
                 }
                 square += (draw - value) * (draw - value) / DRAWS;
             }
@@ -553,7 +608,7 @@ tacet_status tacet_ab_earning_model(const tacet_policy *policy, tacet_ab_model *
     if (f == NULL) {
         return status == TACET_OK ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model") : status;
     }
-    *f = facts_of(u);
+    *f = facts_of(u, u->e.epoch);
     f->plan.rows = u->planned;
     status = tacet_ab_model_create(out, f, err);
     free(f);

@@ -4,7 +4,7 @@
  * The candidates are a fixed, public list of actions; a round brings its context. Columns of both are categories or
  * numbers of any kind. Epoch 0 draws actions evenly. Every later one draws, for each round, one of 64 tables of means
  * from the posterior of all releases so far, and takes the best action of it in the round's context. Epochs are as
- * epochs.h has them: the first has 400/eps tickets, every other as many as all before it. One release is made of each:
+ * epochs.h has them: the first has 200/eps tickets, every other as many as all before it. One release is made of each:
  * the table that `tacet learn` releases of a log (src/ab/README.md, "Earning"). A round that was not reported by then
  * adds nothing, and no size depends on it.
  *
@@ -28,7 +28,7 @@ typedef struct tacet_ab_earning_settings {
     bool minimize;       /* for the model that is released: rewards come negated, and so does the range */
     double eps;          /* of one ticket */
     size_t rounds;       /* suggestions at the most, up to 2^22 */
-    size_t first;        /* tickets of epoch 0; 0: 400/eps, from 100 to 1000 */
+    size_t first;        /* tickets of epoch 0; 0: 200/eps, from 100 to 1000 */
     size_t late;         /* reports may come so many suggestions after an epoch's end */
     uint64_t coin_seed;  /* of the draws; public */
 } tacet_ab_earning_settings;

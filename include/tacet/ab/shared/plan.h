@@ -53,8 +53,8 @@ typedef struct tacet_ab_plan {
 TACET_API tacet_status tacet_ab_plan_make(tacet_ab_plan *out, const tacet_space *space, size_t action_columns,
                                           double lo, double hi, double eps, size_t rows, tacet_error *err);
 /* The table that each epoch of a running study releases; `rounds` is its horizon. Bins are those of a log of 25
- * sqrt(rounds/eps) rows; rewards are not cut, and there are no totals. UNSUPPORTED: more than
- * TACET_AB_STUDY_CELLS_MOST. */
+ * sqrt(rounds/eps) rows, of contexts three for five; rewards are not cut, and there are no totals. UNSUPPORTED: more
+ * than TACET_AB_STUDY_CELLS_MOST. */
 TACET_API tacet_status tacet_ab_plan_study(tacet_ab_plan *out, const tacet_space *space, size_t action_columns,
                                            double lo, double hi, double eps, size_t rounds, tacet_error *err);
 /* What an action (or a context) has in column j, any of all columns: a level, or the middle of a bin. */
