@@ -135,7 +135,7 @@ TEST(a_restart_draws_nothing_again) {
     }
 }
 
-/* Runs are of one reservation: under that of another ledger the same file is of other runs. */
+/* Runs are of one reservation: under that of another ledger the same file is of other runs, once one was told. */
 TEST(a_state_is_of_its_reservation) {
     char first[256], second[256], path[512];
     tacet_space space;
@@ -150,6 +150,12 @@ TEST(a_state_is_of_its_reservation) {
         tacet_ledger *ledger = open_ledger(k == 0 ? first : second, 2);
         const tacet_tune_ask ask = {.ledger = ledger, .state = path, .ticket = "private"};
         assert_status(tacet_stopping_open(&stopping, &s, &ask, NULL), k == 0 ? TACET_OK : TACET_CONFLICT);
+        if (k == 0) {
+            double record[WORLD_COLUMNS];
+            size_t run = 0;
+            assert_ok(tacet_stopping_next(stopping, &run, record, NULL));
+            assert_ok(tacet_stopping_tell(stopping, run, 0.5, NULL, NULL));
+        }
         tacet_stopping_close(stopping);
         tacet_ledger_close(ledger);
     }

@@ -209,7 +209,7 @@ static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet
 }
 
 /* Whoever drops a ticket reports the middle of the range. A release that fails leaves the ticket open. */
-static tacet_status report(direct *d, uint64_t ticket, double v, bool reported, tacet_error *err) {
+static tacet_status report(direct *d, uint64_t ticket, double v, tacet_error *err) {
     const tacet__tickets before = d->t;
     size_t about = 0;
     tacet_status status = tacet__tickets_find(&d->t, &about, ticket, err);
@@ -217,7 +217,7 @@ static tacet_status report(direct *d, uint64_t ticket, double v, bool reported, 
         return status;
     }
     d->reward[ticket - 1] = rint(v / TACET__BATCH_QUANTUM) * TACET__BATCH_QUANTUM;
-    tacet__tickets_close(&d->t, ticket, reported);
+    tacet__tickets_close(&d->t, ticket, true);
     status = d->t.given == d->t.horizon ? release_ready(d, err) : TACET_OK;
     if (status != TACET_OK) {
         d->reward[ticket - 1] = 0;
@@ -230,11 +230,11 @@ static tacet_status report(direct *d, uint64_t ticket, double v, bool reported, 
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
     direct *d = self;
     const double v = (value - d->set.reward_lo) / (d->set.reward_hi - d->set.reward_lo);
-    return report(d, ticket, fmin(fmax(v, 0), 1), true, err); /* the bound that the noise is for */
+    return report(d, ticket, fmin(fmax(v, 0), 1), err); /* the bound that the noise is for */
 }
 
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    return report(self, ticket, MISSING, false, err);
+    return report(self, ticket, MISSING, err);
 }
 
 static tacet_status none_yet(const direct *d, tacet_error *err) {
