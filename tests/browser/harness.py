@@ -58,7 +58,10 @@ def close(driver):
     shutil.rmtree(driver.tacet_profile, ignore_errors=True)
 
 
-def until(what, condition, seconds=15):
+PATIENCE = 60  # seconds: the machine may be busy with other tests
+
+
+def until(what, condition, seconds=PATIENCE):
     """Waits for a condition, and returns what it gave; asserts with words when it does not come."""
     end = time.monotonic() + seconds
     last = None
@@ -70,6 +73,7 @@ def until(what, condition, seconds=15):
         except Exception as error:  # an element that was replaced meanwhile
             last = error
         time.sleep(0.05)
+    what = what() if callable(what) else what
     raise AssertionError(f"waited {seconds} s for: {what} (last: {last!r})")
 
 
@@ -77,8 +81,8 @@ def text(driver):
     return driver.find_element(By.TAG_NAME, "body").text
 
 
-def says(driver, words, seconds=15):
-    until(f"the page says {words!r}; it says: {text(driver)[:600]!r}", lambda: words in text(driver), seconds)
+def says(driver, words, seconds=PATIENCE):
+    until(lambda: f"the page says {words!r}; it says: {text(driver)[:600]!r}", lambda: words in text(driver), seconds)
 
 
 def press(driver, words, within="body"):

@@ -201,7 +201,7 @@ def test_the_server_is_killed_and_comes_back_while_the_board_is_open(driver):
         server.program.kill()
         says(driver, "the server is away")
         server.program.start()
-        says(driver, "Log in", 20)
+        says(driver, "Log in")
         driver.find_element(CSS, "input[name=token]").send_keys(owner, Keys.ENTER)
         says(driver, "0 of 20000 rounds used")
 
