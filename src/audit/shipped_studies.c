@@ -5,6 +5,7 @@
  * the suggestion after a batch or an epoch: the answer in the ledger, of one number. Batches of the policy central go
  * through the same gate as fixed (central/trusted/gate.c). An epoch's answer is a table of four cells; looked at are
  * the two numbers that the round can move. That of an A/B test is a sum an arm. Cost: 20 ms a release, others 100. */
+#include "ab/trusted/earning.h"
 #include "audit/shipped_way.h"
 
 #include "core/fail.h"
@@ -174,7 +175,7 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
 
 /* Rounds after which the next suggestion releases. */
 static size_t rounds_of(const tacet__shipment *s) {
-    return has_contexts(s) ? (size_t)fmin(fmax(400 / s->settings->eps, 100), ROUNDS_MOST) : has_arms(s) ? EPOCH : BATCH;
+    return has_contexts(s) ? tacet__ab_earning_first(s->settings->eps) : has_arms(s) ? EPOCH : BATCH;
 }
 
 static tacet_status prepare_study(tacet__shipment *s, tacet_error *err) {

@@ -579,6 +579,10 @@ static tacet_status check(const tacet_ab_earning_settings *s, tacet_error *err) 
     return TACET_OK;
 }
 
+size_t tacet__ab_earning_first(double eps) {
+    return (size_t)fmin(fmax(FIRST_TICKETS / eps, FIRST_LEAST), FIRST_MOST);
+}
+
 tacet_status tacet_ab_earning_create(tacet_policy **out, const tacet_ab_earning_settings *s, const tacet_ask *ask,
                                      tacet_error *err) {
     *out = NULL;
@@ -587,8 +591,8 @@ tacet_status tacet_ab_earning_create(tacet_policy **out, const tacet_ab_earning_
     if (u == NULL) {
         return status == TACET_OK ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy") : status;
     }
-    const double first = fmin(fmax(FIRST_TICKETS / s->eps, FIRST_LEAST), FIRST_MOST);
-    status = tacet__ab_epochs_init(&u->e, s->rounds, s->first > 0 ? s->first : (size_t)first, s->late, ask, err);
+    const size_t first = s->first > 0 ? s->first : tacet__ab_earning_first(s->eps);
+    status = tacet__ab_epochs_init(&u->e, s->rounds, first, s->late, ask, err);
     TACET_THEN(status, copy_settings(u, s, err));
     TACET_THEN(status, make_table(u, s->rounds, err));
     TACET_THEN(status, plan_epoch(u, err));

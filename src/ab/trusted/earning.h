@@ -33,6 +33,7 @@ typedef struct tacet_ab_earning_settings {
     uint64_t coin_seed;  /* of the draws; public */
 } tacet_ab_earning_settings;
 
+size_t tacet__ab_earning_first(double eps); /* tickets of epoch 0, where settings do not say */
 /* `ask` is copied; its texts, ledger and noise must outlive the policy, and its ticket has at most 120 bytes. Nothing
  * is charged before the first release. INVALID names the rule. UNSUPPORTED as tacet_ab_plan_study. NO_MEMORY. */
 tacet_status tacet_ab_earning_create(tacet_policy **out, const tacet_ab_earning_settings *settings,
