@@ -20,6 +20,8 @@ typedef struct engine {
     tacet_ab_pass changed; /* in this pass row 5 is another; TACET_AB_KNOWN: in none */
     size_t stale;          /* tallies of another top */
     bool swapped;          /* what changes is that row 5 and the next one change places */
+
+    unsigned char deals[2][TACET_AB_DEAL_KEY]; /* the keys of the law and the table */
 } engine;
 
 static void swap_rows(void) {
@@ -52,6 +54,9 @@ static tacet_status add_up(void *user, tacet_tally **out, const tacet_ab_stage *
     const double kept = rows[5 * WIDTH + 2];
     const bool changes = e->changed != TACET_AB_KNOWN && e->changed == stage->pass;
     e->passes++;
+    if (stage->pass != TACET_AB_KNOWN) {
+        memcpy(e->deals[stage->pass == TACET_AB_TABLE], stage->key, TACET_AB_DEAL_KEY);
+    }
     if (changes && e->swapped) {
         swap_rows();
     } else if (changes) {
@@ -136,6 +141,33 @@ TEST(what_is_not_all_rows_once_is_refused) {
         if (v == 1) { /* the law was learnt from other rows than the table would be */
             assert_null(model_of(&q, &changed, TACET_CONFLICT));
             assert_null(model_of(&q, &swapped, TACET_CONFLICT)); /* rows are dealt by their places */
+        }
+    }
+}
+
+/* Money: whoever knows no key cannot tell which rows are in which part. Both parts have one key, which the ledger's key
+ * file or the seed makes, and another of them makes another. */
+TEST(rows_are_dealt_by_a_key_of_the_ledgers_own) {
+    static const unsigned char none[TACET_AB_DEAL_KEY] = {0};
+    OWN_SPACE tacet_space space = make_space(40);
+    OWN_FOLDER const char *folder = test_mkdir();
+    tacet_ab_question q = {.space = &space, .action_columns = 1, .reward = "y", .hi = 5000, .eps = 1};
+    engine made[4];
+    for (size_t i = 0; i < 4; i++) {
+        OWN_TEXT char *ledger = test_text("%s/%zu.db", folder, i);
+        const tacet_contextual_entry entry = {
+            .ledger = i < 2 ? ledger : NULL, .ticket = "t", .to_whom = "w", .seeded = i >= 2, .seed = i};
+        tacet_ab_log *log = NULL;
+        tacet_ab_model *model = NULL;
+        made[i] = (engine){.q = &q, .parts = 2};
+        assert_ok(tacet_ab_log_open_engine(&log, ROWS, add_up, &made[i], &q, NULL));
+        assert_ok(tacet_ab_log_release(log, &model, &entry, NULL));
+        tacet_ab_model_free(model);
+        tacet_ab_log_free(log);
+        assert_memory_equal(made[i].deals[0], made[i].deals[1], sizeof none);
+        assert_memory_not_equal(made[i].deals[0], none, sizeof none);
+        for (size_t k = 0; k < i; k++) {
+            assert_memory_not_equal(made[i].deals[0], made[k].deals[0], sizeof none);
         }
     }
 }

@@ -144,8 +144,8 @@ TEST(a_row_adds_one_to_its_cell_and_one_to_its_action) {
 TEST(a_row_of_money_is_in_one_part) {
     enum { N = 3000 };
     static double rows[N * WIDTH];
-    unsigned char key[TACET_AB_DEAL_KEY] = {1};
-    size_t dealt = 0;
+    unsigned char key[TACET_AB_DEAL_KEY] = {1}, other_key[TACET_AB_DEAL_KEY] = {2};
+    size_t dealt = 0, both = 0;
     draw_rows(rows, N, 40, 7);
     tacet_ab_model *model = released(rows, N, 5000, 1, 3);
     const tacet_ab_facts *f = tacet_ab_model_facts(model);
@@ -156,7 +156,9 @@ TEST(a_row_of_money_is_in_one_part) {
     assert_true(f->table_rows > N * 88 / 100 && f->table_rows < N * 96 / 100);
     for (size_t i = 0; i < 100000; i++) {
         dealt += tacet__ab_dealt(key, i) ? 1 : 0;
+        both += tacet__ab_dealt(key, i) && tacet__ab_dealt(other_key, i) ? 1 : 0;
     }
+    assert_true(both < 1000);                  /* 0.64 % */
     assert_true(dealt > 7600 && dealt < 8400); /* 8 %, within five standard deviations */
     size_t moved_table = 0, moved_none = 0;
     for (size_t k = 0; k < 40; k++) {

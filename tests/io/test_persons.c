@@ -68,6 +68,27 @@ TEST(only_the_person_column_decides) {
     assert_memory_equal(kept[0], kept[1], sizeof kept[0]);
 }
 
+/* Blanks around a name are none of it, quoted or not; blanks within, and other letters, are. */
+TEST(blanks_around_a_name_make_no_other_person) {
+    static const char ROWS_OF[] = "who\nAda L\n Ada L\nAda L \n\tAda L\t\n\"  Ada L \t\"\nAda  L\nAdaL\nada l\n";
+    static const bool KEPT[] = {true, false, false, false, false, true, true, true};
+    OWN_FOLDER const char *folder = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/t.csv", folder);
+    tacet_csv *csv = NULL;
+    tacet__persons *p = NULL;
+    bool found = false, kept[8] = {false};
+    test_write(path, ROWS_OF);
+    assert_ok(tacet_csv_open_file(&csv, path, NULL, NULL));
+    assert_ok(tacet__persons_open(&p, 1, NULL));
+    while (tacet__persons_next(p, csv, 0, &found, NULL) == TACET_OK && found) {
+        kept[tacet_csv_record(csv)] = true;
+    }
+    assert_false(found);
+    assert_memory_equal(kept, KEPT, sizeof kept);
+    tacet__persons_close(p);
+    tacet_csv_close(csv);
+}
+
 TEST(nobody_is_named_twice_under_one_key) {
     tacet__persons *a = NULL, *b = NULL;
     assert_status(tacet__persons_open(&a, 0, NULL), TACET_INVALID);

@@ -53,6 +53,10 @@ TEST(test_values) {
     bool row = false;
     size_t size = 0;
     assert_int_equal(number(db, "PRAGMA synchronous"), 2); /* FULL */
+    assert_ok(tacet__db_relax(db, true, NULL));
+    assert_int_equal(number(db, "PRAGMA synchronous"), 1); /* NORMAL, until it is set back */
+    assert_ok(tacet__db_relax(db, false, NULL));
+    assert_int_equal(number(db, "PRAGMA synchronous"), 2);
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(a, b)", NULL));
     assert_ok(tacet__db_prepare(db, &q, "INSERT INTO t VALUES(?1, ?2)", NULL));
     tacet__query_bind_int(q, 1, INT64_MIN);

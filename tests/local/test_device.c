@@ -5,6 +5,8 @@
 
 #include "support/test.h"
 
+#include <unistd.h>
+
 enum { SLOTS = 64 };
 
 /* A store in memory that counts its calls and fails on demand. */
@@ -320,6 +322,33 @@ TEST(a_ledger_that_was_put_back_reports_nothing) {
     assert_status(open_anchored(&ledger, path), TACET_CORRUPT);
     assert_null(ledger);
     test_rmdir(folder);
+}
+
+/* What an errand may spend is what it was given: a new ledger gets no other budget, one that is there keeps its own. */
+TEST(an_errand_spends_its_own_budget) {
+    OWN_FOLDER const char *folder = test_mkdir();
+    OWN_TEXT char *path = test_text("%s/device.ledger", folder);
+    tacet_ldp ldp;
+    tacet_device_answer a;
+    bool drawn = true;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, 0, 1, NULL));
+    tacet_device_errand e = {.ticket = "one", .ldp = &ldp, .ledger = path, .budget = NAN, .to_whom = "server"};
+    assert_true(tacet_device_run(&e, &a, &drawn, 0.5, NULL) != TACET_OK);
+    assert_int_not_equal(access(path, F_OK), 0); /* no ledger without a budget */
+    e.budget = 2;
+    assert_ok(tacet_device_run(&e, &a, &drawn, 0.5, NULL));
+    assert_true(drawn);
+    e.ticket = "two";
+    e.budget = 3;
+    assert_status(tacet_device_run(&e, &a, &drawn, 0.5, NULL), TACET_CONFLICT);
+    e.budget = NAN;
+    assert_ok(tacet_device_run(&e, &a, &drawn, 0.5, NULL));
+    e.ticket = "three";
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(tacet_device_run(&e, &a, &drawn, 0.5, NULL), TACET_BUDGET);
+        assert_false(drawn);
+        e.budget = 2;
+    }
 }
 
 TEST(out_of_memory) {

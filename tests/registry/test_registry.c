@@ -7,6 +7,8 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[256], place[300], first[300], second[300], key[320];
@@ -101,6 +103,31 @@ TEST(no_key_is_made_beside_tables_that_cannot_be_read) {
         assert_status(enter(second, NULL), TACET_CORRUPT);
         assert_int_not_equal(access(key, F_OK), 0);
     }
+}
+
+/* Whatever files may be made as, all that the registry keeps is its owner's alone. */
+TEST(no_file_of_it_is_anybody_elses) {
+    static const char *const WHERE[] = {"", "/tables", "/anchors"};
+    size_t files = 0;
+    const mode_t before = umask(0);
+    const tacet_status status = enter(first, NULL);
+    (void)umask(before);
+    assert_ok(status);
+    for (size_t i = 0; i < sizeof WHERE / sizeof *WHERE; i++) {
+        OWN_TEXT char *path = test_text("%s%s", place, WHERE[i]);
+        DIR *open = opendir(path);
+        assert_non_null(open);
+        for (const struct dirent *item = readdir(open); item != NULL; item = readdir(open)) {
+            struct stat st;
+            if (strcmp(item->d_name, "..") != 0) {
+                assert_int_equal(fstatat(dirfd(open), item->d_name, &st, 0), 0);
+                assert_int_equal(st.st_mode & 077, 0);
+                files += S_ISREG(st.st_mode) ? 1 : 0;
+            }
+        }
+        assert_int_equal(closedir(open), 0);
+    }
+    assert_true(files >= 4); /* key, lock, table, anchor */
 }
 
 /* Out of memory anywhere: refused, for one reason or another. */

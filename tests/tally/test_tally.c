@@ -221,6 +221,73 @@ TEST(saved_and_loaded_it_is_the_same_and_still_knows_its_parts) {
     tacet_tally_free(a);
 }
 
+/* Bytes that are whole and lie: more rows than a tally may have, sums that so many rows cannot make, parts that are out
+ * of order or there twice, counts beyond the file, fields cut short. What is at a bound itself loads. */
+TEST(numbers_that_no_tally_has_are_refused) {
+    enum { HEAD = 17 + 8 + TACET_TALLY_PLAN, ROWS_AT = HEAD + 8, PARTS_AT = HEAD + 16, PART_AT = HEAD + 24 };
+    enum { SECOND_PART = PART_AT + 24, NUMBER_AT = PART_AT + 48, FIELD = 8 };
+    static const unsigned char most[16] = {[7] = 0x80}, above[16] = {1, [7] = 0x80};
+    static const unsigned char least[16] = {[7] = 0x80, 255, 255, 255, 255, 255, 255, 255, 255};
+    static const unsigned char below[16] = {255, 255, 255, 255, 255, 255, 255, 0x7f,
+                                            255, 255, 255, 255, 255, 255, 255, 255};
+    static const unsigned char none[16] = {0}, many[16] = {[7] = 0x40}, more[16] = {1, [7] = 0x40};
+    static const unsigned char one[16] = {1}, huge[16] = {[5] = 1}, size[16] = {15};
+    const struct {
+        size_t at;
+        const unsigned char *bytes;
+        size_t length;
+        const char *words; /* NULL: it loads */
+    } forged[] = {{NUMBER_AT + FIELD, most, 16, NULL},
+                  {NUMBER_AT + FIELD, above, 16, "a field"},
+                  {NUMBER_AT + FIELD, least, 16, NULL},
+                  {NUMBER_AT + FIELD, below, 16, "a field"},
+                  {NUMBER_AT, size, 8, "wrong length"},
+                  {ROWS_AT, many, 8, NULL},
+                  {ROWS_AT, more, 8, "a field"},
+                  {PARTS_AT, one, 8, "a field"},
+                  {PARTS_AT, huge, 8, "head"},
+                  {PART_AT, size, 8, "a field"},
+                  {SECOND_PART + FIELD, none, 16, "a field"},
+                  {HEAD, huge, 8, "head"}};
+    const size_t at = 0;
+    const int64_t step = 1;
+    tacet_blob blob;
+    tacet_tally *a = NULL, *b = NULL, *back = NULL;
+    assert_ok(tacet_tally_create(&a, &PLAN, "a", NULL));
+    assert_ok(tacet_tally_create(&b, &PLAN, "b", NULL));
+    assert_ok(tacet_tally_add(a, 1, &at, &step, 1, NULL));
+    assert_ok(tacet_tally_merge(a, b, NULL));
+    tacet_blob_init(&blob);
+    assert_ok(tacet_tally_save(a, &blob, NULL));
+    OWN_MEMORY unsigned char *bytes = malloc(blob.size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof forged / sizeof *forged + 2; i++) {
+        tacet_error err = {0};
+        size_t whole = blob.size;
+        const char *words = "a field";
+        memcpy(bytes, blob.data, blob.size);
+        if (i < sizeof forged / sizeof *forged) {
+            memcpy(bytes + forged[i].at, forged[i].bytes, forged[i].length);
+            words = forged[i].words;
+        } else if (i == sizeof forged / sizeof *forged) { /* the second part is the first one */
+            memcpy(bytes + SECOND_PART + FIELD, bytes + PART_AT + FIELD, 16);
+        } else { /* the last number is a byte short, and so is the file */
+            words = "wrong length";
+            whole--;
+            memcpy(bytes + whole - 32 - 15 - FIELD, size, FIELD);
+        }
+        assert_int_equal(crypto_generichash(bytes + whole - 32, 32, bytes, whole - 32, NULL, 0), 0);
+        const tacet_status status = tacet_tally_load(&back, &PLAN, bytes, whole, &err);
+        assert_int_equal(status, words == NULL ? TACET_OK : TACET_CORRUPT);
+        assert_true(words == NULL ? back != NULL : back == NULL && strstr(err.message, words) != NULL);
+        tacet_tally_free(back);
+        back = NULL;
+    }
+    tacet_blob_clear(&blob);
+    tacet_tally_free(a);
+    tacet_tally_free(b);
+}
+
 TEST(other_plans_and_places_are_refused) {
     const size_t at[2] = {0, NUMBERS};
     const int64_t steps[2] = {5, 5};
