@@ -162,6 +162,15 @@ static void has_feature(const parts *p, double x, double reward, double phi, dou
     tacet_statistics_card_free(card);
 }
 
+/* Nothing later brings a record into the unit ball, for which the noise is. */
+TEST(a_reward_outside_its_range_is_clipped) {
+    const parts p = plain();
+    has_feature(&p, 0.5, 7, 0.5 * exp(-0.125), 1);
+    has_feature(&p, 0.5, -9, 0.5 * exp(-0.125), 0);
+    has_feature(&p, 0.5, INFINITY, 0.5 * exp(-0.125), 1);
+    has_feature(&p, 0.5, NAN, 0.5 * exp(-0.125), 0.5);
+}
+
 TEST(a_record_is_of_its_point_in_the_box) {
     parts p = plain();
     has_feature(&p, 0.5, 0.25, 0.5 * exp(-0.125), 0.25);
