@@ -74,26 +74,28 @@ static tacet_device *open_device(memory *m, tacet_ldp *ldp, tacet_ldp_kind kind)
     return device;
 }
 
-/* Coins come from the key of the ticket, and that from the system: the same reward under other tickets, or on another
- * device, is another report (all of them alike: 2^-28). */
+/* Coins come from the key of the ticket, and that from the system: the same reward is another report under another
+ * ticket of the same device, and under the same ticket on another device (64 coins alike: 2^-63). */
 TEST(each_ticket_has_coins_of_its_own) {
-    double first = 0;
-    size_t others = 0;
+    double reports[4][SLOTS];
     for (size_t d = 0; d < 4; d++) {
         memory m = {0};
         tacet_ldp ldp;
         tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
-        for (size_t k = 0; k < 8; k++) {
+        size_t others = 0;
+        for (size_t k = 0; k < SLOTS; k++) {
             tacet_device_answer a;
-            char ticket[16];
-            (void)snprintf(ticket, sizeof ticket, "t%zu", k);
+            OWN_TEXT char *ticket = test_text("t%zu", k);
             assert_ok(tacet_device_report(device, &a, ticket, 1, NULL));
-            first = d == 0 && k == 0 ? a.report : first;
-            others += a.report != first ? 1 : 0;
+            reports[d][k] = a.report;
+            others += a.report != reports[d][0] ? 1 : 0;
         }
         tacet_device_close(device);
+        assert_true(others > 0);
+        for (size_t k = 0; k < d; k++) {
+            assert_memory_not_equal(reports[d], reports[k], sizeof reports[d]);
+        }
     }
-    assert_true(others > 0);
 }
 
 TEST(reports_once_per_ticket) {
@@ -259,6 +261,12 @@ TEST(remembers_in_a_ledger) {
             assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, -1, 4, NULL));
             assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
             assert_status(tacet_device_report(device, &a, "one", 0.5, NULL), TACET_CONFLICT);
+            tacet_device_close(device); /* nor for somebody else */
+            assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, -1, 3, NULL));
+            tacet_device_ledger_init(&m, &store, ledger, "another");
+            assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+            assert_status(tacet_device_report(device, &a, "one", 0.5, NULL), TACET_CONFLICT);
+            tacet_device_ledger_init(&m, &store, ledger, "server");
             tacet_device_close(device); /* nor of another randomiser, whose reports mean something else */
             assert_ok(tacet_ldp_init(&ldp, TACET_LDP_PIECEWISE, 1, -1, 3, NULL));
             assert_ok(tacet_device_open(&device, &ldp, &store, NULL));

@@ -234,6 +234,13 @@ TEST(a_ticket_is_answered_once) {
     m.answered = false;
     assert_int_equal(tacet_statistics_report(card, ldp, &store, &again, "t", 1, other, 0.9, NULL), TACET_CONFLICT);
     assert_int_equal(tacet_statistics_report(card, &own, &store, &again, "t", 1, x, 0.5, NULL), TACET_CONFLICT);
+    size_t others = 0; /* the same ticket and record on other devices: coins of their own (40 alike: below e^-40) */
+    for (size_t k = 0; k < 40; k++) {
+        m = (memory){0};
+        assert_ok(tacet_statistics_report(card, ldp, &store, &again, "t", 1, x, 0.5, NULL));
+        others += again.report != first.report ? 1 : 0;
+    }
+    assert_true(others > 0);
     tacet_statistics_card_free(card);
     tacet_statistics_model_free(model);
 }

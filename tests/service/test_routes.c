@@ -262,6 +262,23 @@ TEST(test_paths_and_tokens) {
     assert_null(strstr(text, "slides"));
 }
 
+/* The board is for owners and analysts: no other token begins a session, known already or not. */
+TEST(test_who_logs_in) {
+    const char *const tokens[] = {device, owner, analyst, other};
+    tacet__sessions_settings settings;
+    tacet__sessions_defaults(&settings);
+    settings.cookie = "board";
+    assert_ok(tacet__sessions_create(&service.sessions, &settings, NULL));
+    for (size_t i = 0; i < 8; i++) {
+        OWN_TEXT char *body = test_text("{\"token\":\"%s\"}", tokens[i % 4]);
+        expect(i % 4 == 0 ? 403 : 201, "POST", "/v1/session", NULL, body, "owners and analysts");
+        (void)handle(&service, "GET", "/v1/studies", NULL, tokens[i % 4], "", 0, NULL); /* known from here on */
+    }
+    expect(401, "POST", "/v1/session", NULL, "{\"token\":\"tacet_no\"}", NULL);
+    tacet__sessions_free(service.sessions);
+    service.sessions = NULL;
+}
+
 TEST(test_expiry) {
     static const char PATH[] = "/v1/studies/toys/expiry";
     static const char SET[] = "{\"decision_set\":[[0,0],[1,0]]}";
