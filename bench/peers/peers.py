@@ -67,7 +67,7 @@ def beta(t, n):
 
 
 def by_tacet(tacet, path, queries, scale=1.0):
-    """Rows asked, and processor seconds, those of starting and of reading the table apart."""
+    """Rows asked, and processor seconds, those of starting and of reading the table included."""
     before = child_seconds()
     out = subprocess.run(
         [tacet, "gp-ucb", "--data", path, "--inputs", ",".join("x%d" % i for i in range(DIM)), "--target", "y", "--kernel", "se",
