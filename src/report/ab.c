@@ -22,6 +22,13 @@ static bool append(json_t *sections, json_t *section) {
     return section != NULL && json_array_append_new(sections, section) == 0;
 }
 
+/* The end of a bin of such a width, with three digits of the width: enough to tell bins apart. */
+static double rounded_end(double end, double width) {
+    const double power = fmax(pow(10, 2 - floor(log10(width))), 1);
+    const double near = rint(end * power) / power;
+    return isfinite(near) ? near : end;
+}
+
 /* What people call level `number` of column j: its name, or the ends of a bin. */
 static void name_level(char *out, size_t size, const tacet_ab_facts *f, size_t number, size_t j) {
     const tacet_ab_plan *plan = &f->plan;
@@ -35,8 +42,10 @@ static void name_level(char *out, size_t size, const tacet_ab_facts *f, size_t n
     const double count = (double)plan->levels[j];
     const double place = tacet_ab_plan_place(plan, j, tacet_ab_plan_value(plan, number, j));
     const double bin = fmin(floor(place * count), count - 1);
-    tacet_space_text(c, low, tacet_ab_plan_at(plan, j, bin / count));
-    tacet_space_text(c, high, tacet_ab_plan_at(plan, j, (bin + 1) / count));
+    const double from = tacet_ab_plan_at(plan, j, bin / count), to = tacet_ab_plan_at(plan, j, (bin + 1) / count);
+    const bool whole = plan->scale[j].whole;
+    tacet_space_text(c, low, whole ? from : rounded_end(from, to - from));
+    tacet_space_text(c, high, whole ? to : rounded_end(to, to - from));
     (void)snprintf(out, size, "%s to %s", low, high);
 }
 
