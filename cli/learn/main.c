@@ -25,8 +25,8 @@ static const cli_command COMMANDS[] = {
      "rows. A person with k rows has k eps.\n\n"
      "Bounds, levels and range must come from you or from public data. Fitted on these records they would void the "
      "proof, so nothing here fits them.\n\n"
-     "Contexts outside their bounds or levels and rewards outside the range are taken as the nearest value within, "
-     "without a word: an error or a warning would tell of private rows.\n\n"
+     "Contexts and rewards outside their bounds are silently clamped, and a context that is no level counts as the "
+     "first: an error or a warning would tell of private rows.\n\n"
      "Refused: actions outside their bounds or levels, more than 131,072 cells, a ledger without budget (exit code 3).",
      "tacet learn --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --eps 1 "
      "--out model.json\n"

@@ -42,7 +42,7 @@ static const entry TABLE[] = {
 };
 
 /* What is for experiments and not for work is a program of its own. */
-static const char *const LAB[] = {"simulate", "repro", "noise", "gp-ucb", "choose", NULL};
+static const char *const LAB[] = {"simulate", "repro", "noise", "gp-ucb", NULL};
 
 static void help(FILE *out) {
     fprintf(out, "usage: tacet COMMAND [options]\n\n"

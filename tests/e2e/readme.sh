@@ -64,15 +64,15 @@ figure() {
     [ -n "$value" ] || fail "docs/$1 has no row '$3'"
     tr '\n' ' ' <"$TACET_SOURCE/README.md" | tr -s ' ' | grep -qF -- "$5$value$6" || fail "README.md: docs/$1 has $value for '$3'"
 }
-figure robustness.md 'Outsourced' 'smooth, two inputs' 5 'at eps = 3 ' ';'
-figure robustness.md 'Contextual: a model' 'contexts uniform' 5 'at eps = 1 ' ';'
-figure robustness.md 'Contextual: a study' 'contexts uniform' 5 '10,000 rounds ' ';'
-figure robustness.md 'Central: decision sets' 'box, 0/1 rewards' 5 '3,000 rounds ' ';'
-figure robustness.md 'Local' 'prompt reports' 5 '20,000 reports ' '.'
-figure robustness.md 'Outsourced' 'heavy-tailed values' 5 'heavy-tailed values ' ' of chance'
-figure robustness.md 'Outsourced' 'best rows in a dense corner' 5 'dense corner ' ';'
-figure robustness.md 'Outsourced' 'values permuted' 5 'unrelated to the rows ' ','
-figure robustness.md 'Contextual: a study' '2,000 reports out' 5 'outstanding ' ';'
+figure robustness.md 'Outsourced' 'smooth, two inputs' 5 '40 questions, eps = 3 | ' ' |'
+figure robustness.md 'Contextual: a model' 'contexts uniform' 5 '5,000 rows, eps = 1 | ' ' |'
+figure robustness.md 'Contextual: a study' 'contexts uniform' 5 '10,000 rounds, eps = 1 | ' ' |'
+figure robustness.md 'Central: decision sets' 'box, 0/1 rewards' 5 '3,000 rounds, eps = 1 | ' ' |'
+figure robustness.md 'Local' 'prompt reports' 5 '20,000 reports, eps = 1 each | ' ' |'
+figure robustness.md 'Outsourced' 'heavy-tailed values' 5 'heavy-tailed values | ' ' |'
+figure robustness.md 'Outsourced' 'best rows in a dense corner' 5 'dense corner | ' ' |'
+figure robustness.md 'Outsourced' 'values permuted' 5 'nothing can be learnt) | ' ' |'
+figure robustness.md 'Contextual: a study' '2,000 reports out' 5 'outstanding | ' ' |'
 figure reproduction.md 'outsourced-table-2' 'as shipped, Laplace' 3 'at ' ''
 for row in 'non-private GP-UCB' 'random rows'; do # the same in Tables 1 to 3
     figure reproduction.md 'outsourced-table-1' "$row" 3 'at ' ''
