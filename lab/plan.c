@@ -239,7 +239,10 @@ static tacet_status advise(plan_state *p, tacet_error *err) {
     }
     const char *so = hopeless ? "" : " as far as these functions tell (more --trials would settle it)";
     int at = 0;
-    if (p->plain.hopeless && !p->plain.better) {
+    if (p->random.mean <= 0) { /* every row is asked */
+        (void)snprintf(p->advice, sizeof p->advice, "%zu %s at random leave nothing to gain: no search is needed.",
+                       p->problem.rounds, unit);
+    } else if (p->plain.hopeless && !p->plain.better) {
         (void)snprintf(p->advice, sizeof p->advice,
                        "Even without privacy %zu %s gain less than a tenth over random here (%zu functions): ask more, "
                        "or expect what random gives.",

@@ -47,10 +47,13 @@ int cmd_space_draft(int argc, char **argv, const cli_command *self) {
 }
 
 /* What to do about a column, in a few words; "" when there is nothing. */
-static const char *advice(const tacet_space_column *c, const tacet_space_cells *cells) {
+static const char *advice(const tacet_space_column *c, const tacet_space_cells *cells, size_t rows) {
     if (cells->unreadable > 0) {
         return tacet_space_traits_of(c)->levels ? "name the level, or a level for others, or one for missing cells"
                                                 : "say what stands for a missing cell, or choose another kind";
+    }
+    if (cells->others > 0 && (double)cells->others >= TACET_SPACE_CROWDED * (double)(rows - cells->missing)) {
+        return "nearly all are none of its levels: compare the spelling, capitals too";
     }
     if (cells->lowest >= TACET_SPACE_CROWDED) {
         return tacet_space_traits_of(c)->factor ? "crowded at the lower end: raise it"
@@ -66,7 +69,7 @@ static json_t *check_json(const tacet_space *space, const tacet_space_cells *cel
         const tacet_space_cells *n = &cells[i];
         json_t *column = cli_object("name kind missing outside others unreadable advice", J(c->name),
                                     J(tacet_space_traits_of(c)->name), J(n->missing), J(n->outside), J(n->others),
-                                    J(n->unreadable), J(advice(c, n)));
+                                    J(n->unreadable), J(advice(c, n, rows)));
         if (tacet_space_traits_of(c)->levels) {
             cli_add(column, "rarest_level", J(n->rarest));
         } else {

@@ -210,7 +210,8 @@ static void write_view(view *v, json_t *result, const char *ended) {
     cli_add(result, "protects uncovered minimize queries title subtitle", J(of_each(v->table, tacet_manifest_protects)),
             J(of_each(v->table, tacet_manifest_uncovered)), J(v->settings->minimize), J(v->settings->queries),
             J(v->table->count > 1 ? "A search over several private releases" : "A search over a private release"),
-            J(json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended)));
+            J(json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries,
+                           strcmp(ended, "budget") == 0 ? "the curator allows no more" : ended)));
     const json_t *whose = json_object_get(result, "row_holders");
     for (size_t h = 0; h < v->table->count; h++) {
         json_t *to = whose == NULL ? result : json_array_get(json_object_get(result, "holders"), h);

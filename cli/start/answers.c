@@ -12,20 +12,31 @@
 
 static int take_answer(void *user, const char *name, const char *value) {
     answers *a = user;
-    if (json_object_get(a->given, name) != NULL) {
+    json_t *into = a->file != NULL ? a->before : a->given;
+    if (strcmp(name, "go") == 0) { /* nobody releases by a file */
+        return CLI_EXIT_OK;
+    }
+    if (json_object_get(into, name) != NULL) {
         return cli_usage(a->self, "--answers: '%s' is answered twice", name);
     }
-    return json_object_set_new(a->given, name, json_string(value)) == 0
+    return json_object_set_new(into, name, json_string(value)) == 0
                ? CLI_EXIT_OK
                : cli_usage(a->self, "--answers: the answer to '%s' is not UTF-8", name);
 }
 
 int answers_open(answers *a, const char *file, bool yes, const cli_command *self) {
-    *a = (answers){.self = self, .given = json_object(), .said = json_object(), .ask = !yes};
+    *a = (answers){.self = self, .given = json_object(), .before = json_object(), .said = json_object(), .ask = !yes};
     if (a->ask && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
         return cli_usage(self, "there is no terminal to ask on: give --yes and the answers with --answers FILE");
     }
     return file != NULL ? cli__config(self, file, take_answer, a) : CLI_EXIT_OK;
+}
+
+int answers_keep(answers *a, const char *path) {
+    a->file = path;
+    return a->ask && json_object_size(a->given) == 0 && access(path, F_OK) == 0
+               ? cli__config(a->self, path, take_answer, a)
+               : CLI_EXIT_OK;
 }
 
 void answers_tell(const answers *a, const char *format, ...) {
@@ -62,6 +73,7 @@ static char *read_line(void) {
 
 static const char *keep_answer(answers *a, const char *name, const char *text) {
     (void)json_object_set_new(a->said, name, json_string(text));
+    (void)answers_write(a);
     return json_string_value(json_object_get(a->said, name));
 }
 
@@ -84,6 +96,8 @@ const char *answers_get(answers *a, const char *name, const char *question, cons
         }
         return check == NULL || check(user, preset, why) ? keep_answer(a, name, preset) : NULL;
     }
+    const char *said = json_string_value(json_object_get(a->before, name));
+    preset = said != NULL ? said : preset;
     a->asked++;
     while (!a->over) {
         printf("%s%s%s%s\n  > ", question, preset != NULL ? " [" : "", preset != NULL ? preset : "",
@@ -102,24 +116,28 @@ const char *answers_get(answers *a, const char *name, const char *question, cons
     return NULL;
 }
 
-int answers_write(const answers *a, const char *path) {
+int answers_write(const answers *a) {
     const char *name = NULL;
     json_t *value = NULL;
-    FILE *out = fopen(path, "w");
+    FILE *out = fopen(a->file, "w");
     if (out == NULL) {
-        cli_say(a->self, "cannot write %s", path);
         return CLI_EXIT_FAILED;
     }
+    json_t *all = json_copy(a->said);
+    (void)json_object_update_missing(all, a->given);
+    (void)json_object_update_missing(all, a->before);
     (void)fputs("# Answers of 'tacet start': give them again with --answers. All of it is public.\n", out);
-    json_object_foreach(a->said, name, value) {
+    json_object_foreach(all, name, value) {
         (void)fprintf(out, "%s = %s\n", name, json_string_value(value));
     }
+    json_decref(all);
     const bool bad = ferror(out) != 0;
     return fclose(out) == 0 && !bad ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 
 void answers_close(answers *a) {
     json_decref(a->given);
+    json_decref(a->before);
     json_decref(a->said);
     free(a->missing);
 }

@@ -183,9 +183,9 @@ static bool ask_unit(answers *a, json_t *column, const char *name, const char *k
     tenth(preset, column);
     const char *kind = kind_in(column);
     (void)snprintf(key, sizeof key, "%s.unit", name);
-    (void)snprintf(question, sizeof question, "  Unit: a change of how much must stay hidden? %s",
-                   strcmp(kind, "log") == 0    ? "A factor, as 10 %. "
-                   : strcmp(kind, "date") == 0 ? "In days, or as 2 weeks. "
+    (void)snprintf(question, sizeof question, "  Unit: a change of how much must stay hidden?%s",
+                   strcmp(kind, "log") == 0    ? " A factor, as 10 %."
+                   : strcmp(kind, "date") == 0 ? " In days, or as 2 weeks."
                                                : "");
     return answers_get(a, key, question, known != NULL ? known : preset, false, good_unit, column) != NULL;
 }

@@ -36,7 +36,11 @@ static bool good_name(void *user, const char *text, char *why) {
             return true;
         }
     }
-    (void)snprintf(why, START_TEXT, "There is no column '%.100s'.", text);
+    size_t at = (size_t)snprintf(why, START_TEXT, "There is no column '%.100s'. There are:", text);
+    for (size_t i = 0; i < s->table.count && at < START_TEXT; i++) {
+        const char *name = s->table.columns[i].name;
+        at += name[0] == '\0' ? 0 : (size_t)snprintf(why + at, START_TEXT - at, " '%s'", name);
+    }
     return false;
 }
 
@@ -55,12 +59,13 @@ static bool good_eps(void *user, const char *text, char *why) {
 }
 
 static bool good_queries(void *user, const char *text, char *why) {
+    const start *s = user;
     size_t count = 0;
-    (void)user;
-    if (CLI_READ(&count, text) && count > 0) {
+    if (CLI_READ(&count, text) && count > 0 && count <= s->table.rows) {
         return true;
     }
-    (void)snprintf(why, START_TEXT, "'%.100s' is not a whole number above 0.", text);
+    (void)snprintf(why, START_TEXT, "'%.100s' is not a whole number from 1 to %zu, the rows there are.", text,
+                   s->table.rows);
     return false;
 }
 
@@ -86,11 +91,12 @@ static int make_folder(start *s, const char *out) {
     if (stat(s->release, &there) == 0) {
         return cli_usage(s->self, "%s is there already: name another folder with --out", s->release);
     }
-    if (mkdir(s->folder, 0700) != 0 && errno != EEXIST) {
-        cli_say(s->self, "cannot make %s: %s", s->folder, strerror(errno));
+    FILE *file = mkdir(s->folder, 0700) == 0 || errno == EEXIST ? fopen(s->answers_file, "a") : NULL;
+    if (file == NULL || fclose(file) != 0) {
+        cli_say(s->self, "cannot write into %s: %s; name another folder with --out", s->folder, strerror(errno));
         return CLI_EXIT_FAILED;
     }
-    return CLI_EXIT_OK;
+    return answers_keep(&s->a, s->answers_file);
 }
 
 static int write_text(const start *s, const char *path, const char *head, const char *text) {
@@ -111,7 +117,8 @@ static void explain(const start *s) {
                  "book, a law of nature. Never from this file: a bound that is the largest value shows the one row\n"
                  "that has it. So nothing here proposes one from your rows. Kinds are proposed from how cells look.\n"
                  "A missing cell counts as the middle of the bounds, or as 'other', whether or not there is any.\n"
-                 "Press Enter for what stands in brackets. Ctrl-C stops; nothing is charged until the end.\n\n",
+                 "Press Enter for what stands in brackets. Ctrl-C stops; nothing is charged until the end. Started\n"
+                 "again, what you said stands in brackets.\n\n",
                  s->data, s->table.count, s->table.rows);
 }
 
@@ -120,7 +127,9 @@ static bool ask_columns(start *s, const char *left_out) {
     for (size_t i = 0; i < s->table.count && !s->a.over; i++) {
         const start_column *c = &s->table.columns[i];
         const bool action = s->log && s->action != NULL && strcmp(c->name, s->action) == 0;
-        if (left_out == NULL || strcmp(c->name, left_out) != 0) {
+        if (c->name[0] == '\0') {
+            answers_tell(&s->a, "\n%zu of %zu has no name, and is left out.\n", i + 1, s->table.count);
+        } else if (left_out == NULL || strcmp(c->name, left_out) != 0) {
             good = column_ask(&s->a, s->columns, c, i + 1, s->table.count,
                               !s->log  ? COLUMN_INPUT
                               : action ? COLUMN_ACTION
@@ -207,11 +216,28 @@ static int check_cells(start *s) {
     }
     if (bad != SIZE_MAX) {
         cli_say(s->self,
-                "%zu cells cannot be read; nothing was released. Mend them and run it again with --answers %s, which "
-                "has what you said",
+                "%zu cells cannot be read; nothing was released. Mend them, or your answers in %s, and run it again",
                 bad, s->answers_file);
     }
     return CLI_EXIT_FAILED;
+}
+
+/* Columns that say next to nothing in this space, for the holder alone: a code book may spell its levels otherwise. */
+static int tell_columns(start *s) {
+    step check = {.count = 0};
+    json_t *found = NULL, *column = NULL;
+    size_t i = 0;
+    step_add(&check, "space", "check", "--space", s->space_file, "--data", s->data, NULL);
+    const int code = steps_run(&s->steps, &check, &found);
+    json_array_foreach(json_object_get(found, "columns"), i, column) {
+        const char *advice = json_string_value(json_object_get(column, "advice"));
+        if (advice != NULL && advice[0] != '\0') {
+            cli_say(s->self, "for you alone, column '%s': %s", json_string_value(json_object_get(column, "name")),
+                    advice);
+        }
+    }
+    json_decref(found);
+    return code;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------------------------- */
@@ -279,17 +305,19 @@ static int confirm(start *s, step *release) {
         const char *said =
             answers_get(&s->a, "go", "\nRelease it? yes, no, or another eps.", NULL, false, good_go, NULL);
         char *text = said != NULL ? strdup(said) : NULL;
-        (void)json_object_del(s->a.said, "go"); /* asked anew each time: nobody releases by a file */
+        (void)json_object_del(s->a.said, "go"); /* asked anew each time, and never taken from a file */
+        (void)answers_write(&s->a);
         const bool yes = text != NULL && strcmp(text, "yes") == 0;
         if (text == NULL || strcmp(text, "no") == 0) {
             free(text);
-            printf("Nothing was released. Your answers are in %s.\n", s->answers_file);
+            printf("Nothing was released. Your answers are in %s: started again, they stand in brackets.\n",
+                   s->answers_file);
             return CLI_EXIT_FAILED;
         }
         if (!yes) {
             (void)json_object_set_new(s->a.said, "eps", json_string(text));
             s->eps = json_string_value(json_object_get(s->a.said, "eps"));
-            (void)answers_write(&s->a, s->answers_file);
+            (void)answers_write(&s->a);
             free(s->steps.script);
             s->steps.script = NULL;
         }
@@ -316,7 +344,7 @@ static void tell_next(start *s) {
     if (s->target != NULL) {
         step_add(&serve, "--target", s->target, NULL);
     } else {
-        step_add(&serve, "--person", NULL);
+        step_add(&serve, "--desk", "127.0.0.1:8444", NULL);
     }
     step_add(&search, "modeler", "run", "--url", "https://localhost:8443", "--keys", s->modeler_keys, "--state",
              s->state, "--queries", s->queries, NULL);
@@ -340,6 +368,7 @@ static int release_it(start *s, const step *release) {
     }
     if (code == CLI_EXIT_OK) {
         tell_next(s);
+        steps_tell_path();
         code = write_text(s, s->script_file, "#!/bin/sh\n# What 'tacet start' ran, in this order.\n", s->steps.script);
         printf("\nAll of this as commands: %s. Your answers: %s.\n", s->script_file, s->answers_file);
     }
@@ -358,20 +387,22 @@ static int run_start(start *s) {
     }
     good = ask_eps(s) && good;
     if (!s->log) {
-        s->queries = answers_get(&s->a, "queries", "How many outcomes may be asked for in all?", "40", false,
-                                 good_queries, NULL);
+        s->queries = answers_get(&s->a, "queries", "How many outcomes may be asked for in all?",
+                                 s->table.rows < 40 ? NULL : "40", false, good_queries, s);
         good = s->queries != NULL && good;
     }
-    (void)answers_write(&s->a, s->answers_file);
+    (void)answers_write(&s->a);
     if (s->a.missing != NULL) {
         return cli_usage(s->self, "answers are missing, or were refused: %s", s->a.missing);
     }
     if (!good) {
-        cli_say(s->self, "stopped; nothing was released. What you said so far is in %s", s->answers_file);
+        cli_say(s->self, "stopped; nothing was released. What you said is in %s: started again, it stands in brackets",
+                s->answers_file);
         return CLI_EXIT_FAILED;
     }
     step release = {.count = 0};
     int code = check_cells(s);
+    code = code != CLI_EXIT_OK ? code : tell_columns(s);
     code = code != CLI_EXIT_OK ? code : confirm(s, &release);
     return code != CLI_EXIT_OK ? code : release_it(s, &release);
 }
@@ -419,7 +450,8 @@ static const cli_command COMMANDS[] = {
      "Nothing is charged before the yes. No bound or level is ever proposed from the records: a bound that is the "
      "largest value of a column shows the record that has it.\n\n"
      "What it ran is in DIR/commands.sh, and what you said in DIR/answers.txt: --answers takes it again, with --yes "
-     "without a question. An answer is 'target', 'eps', 'queries' or COLUMN.kind, COLUMN.bounds, COLUMN.levels, "
+     "without a question; without --answers a person finds it in brackets. An answer is 'target', 'eps', 'queries' or "
+     "COLUMN.kind, COLUMN.bounds, COLUMN.levels, "
      "COLUMN.unit; for a log 'action', 'reward', 'range'. Kinds, units and queries have presets.",
      "tacet start patients.csv\n"
      "tacet start --log visits.csv\n"

@@ -11,22 +11,26 @@ enum { START_TEXT = 4096 };
 
 /* --- answers.c ---------------------------------------------------------------------------------------------------- */
 
-/* Answers come from a file ("name = value" a line), else from the terminal, else they are the preset. All that were
- * given are written down, so that the same can be had again without a question. */
+/* Answers come from a file ("name = value" a line), else from the terminal, else they are the preset. Each is written
+ * down at once, so that whoever is interrupted goes on, and the same can be had again without a question. */
 typedef struct answers {
     const cli_command *self;
-    json_t *given; /* name -> text */
-    json_t *said;  /* the same, in the order of the questions: those that count */
-    char *missing; /* names without an answer, where nobody can be asked; NULL: none */
-    bool ask;      /* on a terminal */
-    size_t asked;  /* questions that a person saw */
-    bool over;     /* the terminal has ended */
+    json_t *given;    /* name -> text: taken without a question */
+    json_t *before;   /* what a person said the last time: presets */
+    json_t *said;     /* the same, in the order of the questions: those that count */
+    const char *file; /* where they are written; NULL: not yet */
+    char *missing;    /* names without an answer, where nobody can be asked; NULL: none */
+    bool ask;         /* on a terminal */
+    size_t asked;     /* questions that a person saw */
+    bool over;        /* the terminal has ended */
 } answers;
 
 /* Why an answer will not do, into `why` (START_TEXT bytes); true: it will. */
 typedef bool answer_check(void *user, const char *text, char *why);
 
 int answers_open(answers *a, const char *file, bool yes, const cli_command *self);
+/* Where answers are written; what is there already is offered to a person who gave no other file. */
+int answers_keep(answers *a, const char *path);
 /* What is printed before a question on a terminal; nothing without one. */
 void answers_tell(const answers *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The answer to a question; `preset` NULL: one must be given. `shown`: a preset for a person to confirm, which counts
@@ -34,8 +38,8 @@ void answers_tell(const answers *a, const char *format, ...) __attribute__((form
  * Lives as long as the answers. */
 const char *answers_get(answers *a, const char *name, const char *question, const char *preset, bool shown,
                         answer_check *check, void *user);
-/* All that was said, as a file that --answers reads. */
-int answers_write(const answers *a, const char *path);
+/* All that was said, or given and not yet asked for, as a file that --answers reads. */
+int answers_write(const answers *a);
 void answers_close(answers *a);
 
 /* --- table.c ------------------------------------------------------------------------------------------------------ */
@@ -45,7 +49,7 @@ void answers_close(answers *a);
 typedef struct start_column {
     char name[TACET_SPACE_NAME];
     const char *kind; /* what the cells look like: "number", "integer", "date", "category", or "skip": texts that hardly
-                       * repeat */
+                       * repeat. "skip" without a name: the number of the row, as some programs write it */
 } start_column;
 
 typedef struct start_table {
@@ -89,3 +93,5 @@ void steps_write(steps *all, const step *s, const char *note, bool later);
  * Returns the exit code. */
 int steps_run(const steps *all, const step *s, json_t **out);
 void steps_print(const step *s, const char *indent);
+/* Where `tacet` is, when a shell would not find it. */
+void steps_tell_path(void);

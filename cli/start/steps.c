@@ -54,6 +54,22 @@ void steps_print(const step *s, const char *indent) {
     print_step(stdout, s);
 }
 
+void steps_tell_path(void) {
+    char here[PATH_MAX] = "", at[PATH_MAX];
+    const char *dirs = getenv("PATH");
+    for (dirs = dirs != NULL ? dirs : ""; *dirs != '\0'; dirs += *dirs == ':') {
+        const size_t length = strcspn(dirs, ":");
+        (void)snprintf(at, sizeof at, "%.*s/tacet", (int)length, dirs);
+        if (access(at, X_OK) == 0) {
+            return;
+        }
+        dirs += length;
+    }
+    if (readlink("/proc/self/exe", here, sizeof here - 1) > 0) {
+        printf("For a shell to find tacet: export PATH=\"%.*s:$PATH\"\n", (int)(strrchr(here, '/') - here), here);
+    }
+}
+
 void steps_write(steps *all, const step *s, const char *note, bool later) {
     char *text = NULL;
     size_t size = 0;

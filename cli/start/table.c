@@ -87,24 +87,36 @@ int table_read(start_table *t, const char *path, const cli_command *self) {
     t->count = tacet_csv_columns(csv);
     t->columns = calloc(t->count, sizeof *t->columns);
     tally *tallies = calloc(t->count, sizeof *tallies);
-    const char *fault = t->columns == NULL || tallies == NULL ? "out of memory" : NULL;
+    const char *fault = NULL;
+    if (t->columns == NULL || tallies == NULL) {
+        fault = "out of memory";
+        cli_say(self, "%s", fault);
+    }
     for (size_t i = 0; fault == NULL && i < t->count; i++) {
         const char *name = tacet_csv_name(csv, i);
-        fault = name[0] == '\0'                    ? "a column has no name"
-                : strlen(name) >= TACET_SPACE_NAME ? "a name is too long"
+        json_t *text = json_string(name);
+        fault = text == NULL                       ? "is not UTF-8: save the table as UTF-8"
+                : strlen(name) >= TACET_SPACE_NAME ? "is too long: give it a shorter one"
                                                    : NULL;
+        for (size_t j = 0; fault == NULL && name[0] != '\0' && j < i; j++) {
+            fault = strcmp(name, t->columns[j].name) == 0 ? "is another's, too: give it one of its own" : NULL;
+        }
+        json_decref(text);
         (void)snprintf(t->columns[i].name, sizeof t->columns[i].name, "%s", name);
+        if (fault != NULL) {
+            cli_say(self, "%s: line 1: the name of column %zu %s", path, i + 1, fault);
+        }
     }
     status = fault == NULL ? count_table(t, tallies, csv, &err) : TACET_OK;
     for (size_t i = 0; fault == NULL && i < t->count; i++) {
-        t->columns[i].kind = kind_of(&tallies[i]);
+        t->columns[i].kind = t->columns[i].name[0] == '\0' ? "skip" : kind_of(&tallies[i]);
     }
-    fault = fault == NULL && status == TACET_OK && t->rows == 0 ? "the table has no rows" : fault;
-    free(tallies);
-    tacet_csv_close(csv);
-    if (fault != NULL) {
+    if (fault == NULL && status == TACET_OK && t->rows == 0) {
+        fault = "the table has no rows";
         cli_say(self, "%s: %s", path, fault);
     }
+    free(tallies);
+    tacet_csv_close(csv);
     return status != TACET_OK ? cli_fail(self, &err) : fault != NULL ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
 

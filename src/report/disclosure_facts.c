@@ -117,7 +117,6 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "product_kind", "Dataset"); /* a word of the registry */
     say(known, "product_type", "noisy records for outsourced optimization, with measured values on request");
     say(known, "variant", "%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
-    char *claim = tacet_manifest_claim(m);
     say(known, "privacy_unit", "%s",
         !m->is_private       ? "none"
         : m->person_rows > 0 ? "one person: all of their rows, each moved by up to one unit of its columns"
@@ -150,11 +149,8 @@ static void know_release(json_t *known, const tacet_disclosure *d) {
     say(known, "label_guess",
         m->person_rows > 0 ? "one person, and that each of their rows has one of two values a unit apart,"
                            : "one row, and that it has one of two values a unit apart,");
-    say(known, "label_more", "%s%s",
-        m->outputs_private ? ""
-                           : "Measured values are not protected: whoever asks about a row learns its value as it is. ",
-        claim != NULL ? claim : "");
-    free(claim);
+    say(known, "label_more", "A larger change is easier to guess: the first paragraph has its eps.%s",
+        m->outputs_private ? "" : " A row that was measured can be told by its value, which left as it is.");
     say(known, "label_keeps",
         "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was spent. The "
         "modeler keeps the release and the values measured for it.");

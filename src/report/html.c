@@ -111,14 +111,15 @@ static void facts(tacet__text *t, const json_t *section) {
     tacet__text_add(t, "<div class=\"facts\">");
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
-        tacet__text_add(t, "<div><span>");
+        const char *note = tacet__report_words(item, "note");
+        tacet__text_add(t, strlen(note) > 4 * SHORT ? "<div class=\"wide\"><span>" : "<div><span>");
         tacet__text_escape(t, tacet__report_words(item, "label"));
         const bool sentence = strlen(tacet__report_words(item, "value")) > SHORT;
         tacet__text_format(t, "</span><b class=\"%.8s%s\">", tacet__report_words(item, "tone"),
                            sentence ? " long" : "");
         put_value(t, json_object_get(item, "value"));
         tacet__text_add(t, "</b><span>");
-        tacet__text_escape(t, tacet__report_words(item, "note"));
+        tacet__text_escape(t, note);
         tacet__text_add(t, "</span></div>");
     }
     tacet__text_add(t, "</div>");

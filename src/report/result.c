@@ -83,8 +83,9 @@ static void add_beliefs(json_t *items, const json_t *result) {
     const json_t *next = json_object_get(result, "next");
     const json_t *words = json_object_get(json_object_get(result, "evidence"), "words");
     const json_t *queries = json_object_get(result, "queries");
+    const bool spent = strcmp(tacet__report_words(result, "ended"), "budget") == 0; /* whatever was wished for */
     const json_int_t left =
-        json_integer_value(queries) - (json_int_t)json_array_size(json_object_get(result, "values"));
+        spent ? 0 : json_integer_value(queries) - (json_int_t)json_array_size(json_object_get(result, "values"));
     add_item(items, prediction("best predicted", json_object_get(result, "recommended_row"),
                                json_object_get(result, "recommended_holder"),
                                json_object_get(result, "recommended_mean"), json_object_get(result, "recommended_sd")));

@@ -55,6 +55,9 @@ says 'query budget is used up'
 [ "$(grep -c '"value":{' "$work/third/journal.jsonl")" = 4 ] || fail "the answers were lost"
 grep -q '"ended":"budget"' "$work/out" || fail "it does not say why it ended"
 grep -q '"best_row":[0-9]' "$work/out" || fail "a run whose budget ended tells no best row"
+"$bin/tacet" report --in "$work/third/result.json" --out "$work/third.html" >"$work/out" 2>&1 || fail "no page: $(cat "$work/out")"
+grep -q 'the curator allows no more' "$work/third.html" && grep -q 'left to ask</span><b class="">0<' "$work/third.html" ||
+    fail "the page says that there is more to ask"
 # Not our curator, not our token, nobody there, bad settings.
 cp -r "$work/keys/modeler" "$work/mixed"
 cp "$work/other/modeler/token" "$work/mixed/token"

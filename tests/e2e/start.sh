@@ -71,6 +71,33 @@ grep -q "line 5, column 'age'" err && grep -q "line 9, column 'visit'" err && gr
 expect 2 "$bin/tacet" start clinic.csv --answers clinic-study/answers.txt --yes
 grep -q 'is there already' err || fail "a release is overwritten: $(cat err)"
 
+# A person who is interrupted goes on: what was said stands in brackets. What fits nothing is told, and never the value.
+awk -F, 'BEGIN { OFS = "," } { print NR == 1 ? "" : NR, $2, NR == 1 ? $4 : $4 == "male" ? "Male" : "Female", $8 }' clinic.csv >again.csv
+printf '%s\t%b\n' 'is the outcome' nosuch 'There are: .age. .sex. .response.' response 'Kind:' '' 'Least and' 0:120 'Unit' 7 'Kind:' '\003' | tr . "'" >typed
+! python3 "$TACET_SOURCE/tests/support/terminal.py" said typed "$bin/tacet" start again.csv || fail "not interrupted"
+grep -q '1 of 4 has no name, and is left out' said || fail "a column without a name: $(cat said)"
+printf '%s\t%s\n' 'is the outcome' '' 'Kind:' '' 'Least and' '' 'Unit' '' 'Kind:' '' 'Levels' '' 'Which eps' 1 'How many' 301 \
+    'from 1 to 300' 20 'Release it' no >typed
+! python3 "$TACET_SOURCE/tests/support/terminal.py" said typed "$bin/tacet" start again.csv || fail "no is yes"
+grep -q 'age.unit = 7' again-study/answers.txt && grep -q 'must stay hidden? \[7\]' said && ! grep -q '^go' again-study/answers.txt ||
+    fail "what was said is lost: $(cat said again-study/answers.txt)"
+grep -q "for you alone, column 'sex': nearly all are none of its levels" said || fail "no word of levels that fit nothing: $(cat said)"
+# A yes is never taken from a file. Where a person measures, what is printed for the curator runs as it stands.
+printf 'go = yes\ntarget = none\nresponse.kind = skip\n' >some
+grep -v '^target' again-study/answers.txt >>some
+printf 'Release it\tyes\n' >typed
+person said typed "$bin/tacet" start again.csv --answers some
+sh -c "exec $(sed -n 's/^#   \(tacet curator serve .*\)/\1/p' again-study/commands.sh | sed 's/:8444/:0/') --listen 127.0.0.1:0 --ready-file address-2" >server.log 2>&1 &
+server=$!
+await address-2
+kill "$server"
+printf 'a;b\n1;2\n' >semicolons.csv
+expect 1 "$bin/tacet" start semicolons.csv --answers some --yes
+grep -q 'save the table with commas' err || fail "semicolons: $(cat err)"
+mkdir file && : >file/in
+expect 1 "$bin/tacet" start again.csv --answers some --yes --out file/in
+grep -q 'name another folder' err || fail "a file for a folder: $(cat err)"
+
 # A log.
 awk 'BEGIN { srand(4); print "variant,device,click"; for (i = 0; i < 3000; i++) { v = int(rand() * 3); d = rand() < 0.5
     printf "%s,%s,%d\n", substr("ABC", v + 1, 1), d ? "phone" : "desktop", rand() < 0.1 + 0.3 * (v == (d ? 1 : 2)) } }' >visits.csv

@@ -34,6 +34,9 @@ static tacet_status malformed(const tacet_csv *csv, tacet_error *err, uint64_t l
     return tacet__fail(err, TACET_PARSE, "%s: line %llu: %s", csv->name, (unsigned long long)line, rule);
 }
 
+static const char SEPARATOR[] =
+    "cells end in a semicolon or a tab; save the table with commas, and with decimal points";
+
 tacet_status tacet__csv_too_long(const tacet_csv *csv, tacet_error *err) {
     return tacet__fail(err, TACET_PARSE, "%s: line %llu: the record is longer than %zu bytes (a quote not closed?)",
                        csv->name, (unsigned long long)csv->record_line, csv->settings.most_bytes);
@@ -209,7 +212,7 @@ static step scan_quote_seen(tacet_csv *csv, cursor *c, tacet_error *err) {
         return STEP_ON;
     }
     if (byte != ',' && byte != '\n' && byte != '\r') {
-        (void)malformed(csv, err, csv->line, "text after a closing quote");
+        (void)malformed(csv, err, csv->line, byte == ';' || byte == '\t' ? SEPARATOR : "text after a closing quote");
         return STEP_FAILED;
     }
     return end_field(csv, c, c->write, err);
@@ -351,7 +354,9 @@ static tacet_status read_header(tacet_csv *csv, tacet_error *err) {
     if (!found) {
         return tacet__fail(err, TACET_PARSE, "%s: empty; a first line with the columns' names is needed", csv->name);
     }
-    return keep_names(csv, err);
+    TACET_OR_RETURN(keep_names(csv, err));
+    return csv->columns == 1 && strpbrk(tacet_csv_name(csv, 0), ";\t") != NULL ? malformed(csv, err, 1, SEPARATOR)
+                                                                               : TACET_OK;
 }
 
 static void set_stops(tacet_csv *csv) {

@@ -75,7 +75,7 @@ static tacet_status from_sqlite(int code, int system_errno) {
 static tacet_status fail(const store *db, int code, const char *doing, tacet_error *err) {
     const int system_errno = sqlite3_system_errno(db->handle);
     const tacet_status status = from_sqlite(code, system_errno);
-    const char *text = (code & 0xff) == SQLITE_FULL ? "disk full" : sqlite3_errstr(code);
+    const char *text = (code & 0xff) == SQLITE_FULL ? "disk full; make room and run it again" : sqlite3_errstr(code);
     if (status == TACET_STATE || status == TACET_CONFLICT) {
         text = sqlite3_errmsg(db->handle); /* names the statement or the rule; never a stored value */
     }
