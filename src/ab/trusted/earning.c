@@ -461,6 +461,10 @@ static void guarantee(const void *self, tacet_guarantee *out) {
         "report is left out.");
 }
 
+static size_t learnt(const void *self) {
+    return ((const earning *)self)->known;
+}
+
 /* --- what it remembers ------------------------------------------------------------------------------------------- */
 
 static void visit_receipt(const earning *u, tacet__state *s, tacet_receipt *r) {
@@ -527,7 +531,8 @@ static const tacet__policy_ops OPS = {.name = NAME,
                                       .state = visit_state,
                                       .free = earning_free,
                                       .drop = drop,
-                                      .repeat = repeat};
+                                      .repeat = repeat,
+                                      .learnt = learnt};
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
