@@ -49,7 +49,7 @@ typedef struct earning {
     double *place;        /* with numbers: points x action columns: places of numbers, levels */
     /* After epochs, contexts x DRAWS: the best action, which is played. With numbers after each of them, since what was
      * shown tells what a table is of; else after the last. Saved, so that whoever goes on plays what was played, and
-     * learns from it but once. Public: a function of releases, whose forger can choose actions and nothing else. */
+     * learns from it but once. Public: it follows from releases. Whoever forges it chooses actions, and no more. */
     uint32_t *chosen;
     size_t known; /* epochs after which actions were chosen */
 } earning;
