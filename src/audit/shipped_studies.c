@@ -249,35 +249,21 @@ const tacet__way tacet__way_study = {
     .ask = ask_study,
 };
 
+#define IN_EPOCHS                                                                                                      \
+    .mechanism = "laplace", .most = 1, .law_numbers = 1, .rows = RELEASES / 4, .runs = INTERRUPTED / 4,                \
+    .ticket = EPOCH_TICKET, .in_deviations = true, .choose = choose_pure, .prepare = prepare_study, .ask = ask_study
+
 const tacet__way tacet__way_contexts = {
     .name = "contextual-study",
     .summary =
         "an epoch of a study with contexts in a store, one reward replaced; bound on eps, tests of the noise's law",
-    .mechanism = "laplace",
-    .most = 1,
-    .law_numbers = 1,
-    .rows = RELEASES / 4,
-    .runs = INTERRUPTED / 4,
-    .ticket = EPOCH_TICKET,
-    .in_deviations = true,
     .fold = difference,
-    .choose = choose_pure,
-    .prepare = prepare_study,
-    .ask = ask_study,
+    IN_EPOCHS,
 };
 
 const tacet__way tacet__way_arms = {
     .name = "ab-study",
     .summary = "an epoch of an A/B test in a store, one reward replaced; bound on eps, and tests of the noise's law",
-    .mechanism = "laplace",
-    .most = 1,
-    .law_numbers = 1,
-    .rows = RELEASES / 4,
-    .runs = INTERRUPTED / 4,
-    .ticket = EPOCH_TICKET,
-    .in_deviations = true,
     .fold = both,
-    .choose = choose_pure,
-    .prepare = prepare_study,
-    .ask = ask_study,
+    IN_EPOCHS,
 };

@@ -112,6 +112,12 @@ void tacet__write_u64s(tacet__writer *w, const uint64_t *values, size_t count) {
     }
 }
 
+void tacet__write_u32s(tacet__writer *w, const uint32_t *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        put_le(w, values[i], 4);
+    }
+}
+
 void tacet__write_bytes(tacet__writer *w, const void *bytes, size_t count) {
     put_le(w, count, 8);
     put(w, bytes, count);
@@ -210,6 +216,12 @@ void tacet__read_f64s(tacet__reader *r, double *values, size_t count) {
 void tacet__read_u64s(tacet__reader *r, uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         values[i] = take_le(r, 8);
+    }
+}
+
+void tacet__read_u32s(tacet__reader *r, uint32_t *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (uint32_t)take_le(r, 4);
     }
 }
 

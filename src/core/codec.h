@@ -30,6 +30,7 @@ void tacet__write_size(tacet__writer *w, size_t value);
 void tacet__write_f64(tacet__writer *w, double value);
 void tacet__write_f64s(tacet__writer *w, const double *values, size_t count);
 void tacet__write_u64s(tacet__writer *w, const uint64_t *values, size_t count);
+void tacet__write_u32s(tacet__writer *w, const uint32_t *values, size_t count);
 void tacet__write_bytes(tacet__writer *w, const void *bytes, size_t count); /* u64 length, then the bytes */
 tacet_status tacet__write_end(tacet__writer *w, tacet_error *err);
 
@@ -41,6 +42,7 @@ size_t tacet__read_size(tacet__reader *r, size_t most); /* fails the reader abov
 double tacet__read_f64(tacet__reader *r);
 void tacet__read_f64s(tacet__reader *r, double *values, size_t count);
 void tacet__read_u64s(tacet__reader *r, uint64_t *values, size_t count);
+void tacet__read_u32s(tacet__reader *r, uint32_t *values, size_t count);
 /* Points *bytes into the input. */
 size_t tacet__read_bytes(tacet__reader *r, const unsigned char **bytes);
 /* OK when nothing failed and everything was read. */

@@ -132,6 +132,10 @@ void tacet__policy_state(tacet_policy *policy, tacet__state *s) {
     policy->ops->state(policy->self, s);
 }
 
+size_t tacet__policy_learnt(const tacet_policy *policy) {
+    return policy->ops->learnt != NULL ? policy->ops->learnt(policy->self) : 0;
+}
+
 void *tacet__policy_self(const tacet_policy *policy, const tacet__policy_ops *ops) {
     return policy->ops == ops ? policy->self : NULL;
 }

@@ -19,6 +19,8 @@ typedef struct tacet__policy_ops {
     tacet_status (*drop)(void *self, uint64_t ticket, tacet_error *err); /* may be NULL */
     /* May be NULL: then a suggestion is repeated by making it again, and must come out the same. */
     tacet_status (*repeat)(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err);
+    /* May be NULL. How often it learnt what takes long and a state keeps: worth saving whenever it has grown. */
+    size_t (*learnt)(const void *self);
 } tacet__policy_ops;
 
 /* Takes ownership of self; on failure self is freed by ops->free. The table must live as long as self, and may be part
@@ -26,5 +28,6 @@ typedef struct tacet__policy_ops {
 tacet_status tacet__policy_wrap(tacet_policy **out, const tacet__policy_ops *ops, void *self, tacet_error *err);
 /* The object the policy was wrapped around, when it is of the kind `ops`; NULL otherwise. */
 void *tacet__policy_self(const tacet_policy *policy, const tacet__policy_ops *ops);
+size_t tacet__policy_learnt(const tacet_policy *policy);
 /* What it remembers, as part of what a policy around it does. */
 void tacet__policy_state(tacet_policy *policy, tacet__state *s);

@@ -172,12 +172,13 @@ void tacet__state_u32s(tacet__state *s, const char *name, uint32_t *values, size
     if (!begin_array(s, name, count)) {
         return;
     }
-    for (size_t i = 0; i < count && (s->to != NULL || !s->from->failed); i++) {
-        if (s->to != NULL) {
-            tacet__write_u64(s->to, values[i]);
-        } else {
-            values[i] = (uint32_t)tacet__read_size(s->from, most);
-        }
+    if (s->to != NULL) {
+        tacet__write_u32s(s->to, values, count);
+        return;
+    }
+    tacet__read_u32s(s->from, values, count);
+    for (size_t i = 0; i < count && !s->from->failed; i++) {
+        tacet__state_require(s, name, values[i] <= most);
     }
     end_array(s, name);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_earning.c - choices that earn while they learn: what any policy must do, what is learnt of categories and of
- * numbers, what a missing or late report does, what the ledger is charged, what more rounds change, and its model. */
+ * numbers, what a missing or late report does, what the ledger is charged, what more rounds change, what a load learns
+ * again, and its model. */
 #include "support/conformance.h"
 #include "support/gate.h"
 #include "support/test.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
+#include "ab/open/internal.h"
 #include "ab/trusted/earning.h"
 #include <tacet/core/simrng.h>
 
@@ -421,9 +423,176 @@ TEST(test_epochs_end) {
     tacet_noise_close(w.noise);
 }
 
+static size_t posteriors; /* that were computed */
+
+tacet_status __real_tacet__ab_field(double *, double *, double *, const tacet__ab_shown *, const tacet_ab_facts *,
+                                    tacet_simrng *, tacet_error *);
+tacet_status __real_tacet__ab_draw(tacet__ab_draws *, const tacet__ab_data *, tacet_simrng *, tacet_error *);
+tacet_status __wrap_tacet__ab_field(double *, double *, double *, const tacet__ab_shown *, const tacet_ab_facts *,
+                                    tacet_simrng *, tacet_error *);
+tacet_status __wrap_tacet__ab_draw(tacet__ab_draws *, const tacet__ab_data *, tacet_simrng *, tacet_error *);
+
+tacet_status __wrap_tacet__ab_field(double *mean, double *draws, double *share, const tacet__ab_shown *shown,
+                                    const tacet_ab_facts *f, tacet_simrng *rng, tacet_error *err) {
+    posteriors++;
+    return __real_tacet__ab_field(mean, draws, share, shown, f, rng, err);
+}
+
+tacet_status __wrap_tacet__ab_draw(tacet__ab_draws *draws, const tacet__ab_data *data, tacet_simrng *rng,
+                                   tacet_error *err) {
+    posteriors++;
+    return __real_tacet__ab_draw(draws, data, rng, err);
+}
+
+enum { SAVED = 700, ENDS = 2 * 480, LONG = 1100 }; /* epochs of 120, 120, 240 and 480 */
+
+typedef struct told {
+    tacet_recommendation best;
+    size_t at[20], posteriors;
+} told;
+
+static void ask(told *out, const world *w, tacet_policy *policy) {
+    *out = (told){.posteriors = posteriors};
+    assert_ok(tacet_policy_recommend(policy, &out->best, NULL));
+    for (size_t i = 0; i < 20; i++) {
+        const double c = context_of(w, i);
+        assert_ok(tacet_ab_earning_best(policy, &out->at[i], &c, 1, NULL));
+    }
+    out->posteriors = posteriors - out->posteriors;
+}
+
+static void assert_told_alike(const told *a, const told *b) {
+    assert_true(a->best.index == b->best.index && a->best.mean == b->best.mean && a->best.sd == b->best.sd);
+    assert_memory_equal(a->at, b->at, sizeof a->at);
+}
+
+/* A policy that only repeats what another one suggested, as a second server does: it learns nothing. */
+static tacet_policy *repeat(world *w, const size_t *taken, size_t rounds) {
+    tacet_policy *policy = make(w);
+    for (size_t t = 0; t < rounds; t++) {
+        const double c = context_of(w, t);
+        const tacet_round round = {.context = &c, .context_dim = 1};
+        const tacet_suggestion s = {.index = taken[t], .ticket = t + 1};
+        assert_ok(tacet_policy_repeat(policy, &s, &round, NULL));
+        assert_ok(tacet_policy_observe(policy, s.ticket, reward(w, s.index, c), NULL));
+    }
+    return policy;
+}
+
+/* A load goes on bit for bit, past the end of the next epoch. Suggestions need no posterior until then, what is
+ * recommended needs the last one. Of what was only repeated each epoch with numbers is learnt from, once. */
+TEST(test_a_load_learns_at_most_once) {
+    for (int k = 0; k < 4; k++) {
+        static size_t taken[2][LONG];
+        world w;
+        told told_before[2], told_after[2];
+        OWN_BLOB tacet_blob saved;
+        tacet_blob ends[2];
+        const bool repeated = k % 2 == 1;
+        world_init(&w, 5000, FIRST, 3);
+        w.levels = k >= 2;
+        open_ledger(&w, 3);
+        tacet_blob_init(&saved);
+        posteriors = 0;
+        tacet_policy *policy = make(&w);
+        play_behind(&w, policy, 0, SAVED, 0, taken[0]);
+        assert_int_equal(posteriors, 3);
+        tacet_policy *other = repeated ? repeat(&w, taken[0], SAVED) : policy;
+        assert_int_equal(posteriors, 3);
+        assert_ok(tacet_policy_save(other, &saved, NULL));
+        if (repeated) {
+            tacet_policy_free(other);
+        }
+        ask(&told_before[0], &w, policy);
+        play_behind(&w, policy, SAVED, LONG, 0, taken[0]);
+        ask(&told_before[1], &w, policy);
+        assert_int_equal(posteriors, 4);
+        other = make(&w);
+        assert_ok(tacet_policy_load(other, saved.data, saved.size, NULL));
+        play_behind(&w, other, SAVED, ENDS, 0, taken[1]);
+        assert_int_equal(posteriors, 4 + (!repeated ? 0 : w.levels ? 1 : 3));
+        ask(&told_after[0], &w, other);
+        assert_int_equal(told_after[0].posteriors, repeated ? 0 : 1);
+        const size_t before = posteriors;
+        play_behind(&w, other, ENDS, LONG, 0, taken[1]);
+        ask(&told_after[1], &w, other);
+        assert_int_equal(posteriors, before + 1);
+        assert_memory_equal(taken[0] + SAVED, taken[1] + SAVED, (LONG - SAVED) * sizeof **taken);
+        for (size_t i = 0; i < 2; i++) {
+            assert_told_alike(&told_before[i], &told_after[i]);
+            tacet_blob_init(&ends[i]);
+            assert_ok(tacet_policy_save(i == 0 ? policy : other, &ends[i], NULL));
+        }
+        assert_int_equal(ends[0].size, ends[1].size);
+        assert_memory_equal(ends[0].data, ends[1].data, ends[0].size);
+        tacet_blob_clear(&ends[0]);
+        tacet_blob_clear(&ends[1]);
+        tacet_policy_free(policy);
+        tacet_policy_free(other);
+        tacet_ledger_close(w.ledger);
+    }
+}
+
+enum { HASH = 32 };
+
+/* Where the values of an array lie in a state: after its name and length. */
+static unsigned char *values_of(const tacet_blob *state, const char *name) {
+    unsigned char *bytes = state->data;
+    const size_t length = strlen(name);
+    for (size_t i = 0; i + length + 8 < state->size; i++) {
+        if (memcmp(bytes + i, name, length) == 0) {
+            return bytes + i + length + 8;
+        }
+    }
+    fail_msg("the state has no '%s'", name);
+    return NULL;
+}
+
+static tacet_status load_forged(tacet_policy *policy, const tacet_blob *state) {
+    unsigned char *bytes = state->data;
+    (void)crypto_generichash(bytes + state->size - HASH, HASH, bytes, state->size - HASH, NULL, 0);
+    return tacet_policy_load(policy, bytes, state->size, NULL);
+}
+
+/* No action, or one after an epoch that was not, is refused, and leaves the policy as it is; another action of the list
+ * is played. */
+TEST(test_forged_actions_are_refused_or_played) {
+    for (int k = 0; k < 2; k++) {
+        world w;
+        OWN_BLOB tacet_blob saved;
+        world_init(&w, 2000, FIRST, 3);
+        w.levels = k == 1;
+        w.noise = test_noise(7, 2);
+        const uint32_t count = w.levels ? 3 : ACTIONS;
+        tacet_blob_init(&saved);
+        tacet_policy *policy = make(&w), *same = make(&w);
+        (void)play(&w, policy, 0, 3 * FIRST, 0);
+        assert_ok(tacet_policy_save(policy, &saved, NULL));
+        assert_ok(tacet_policy_load(same, saved.data, saved.size, NULL));
+        unsigned char *known = values_of(&saved, "known"), *chosen = values_of(&saved, "chosen");
+        assert_true(known[0] == 2 && chosen[0] < count);
+        known[0] = 3;
+        assert_status(load_forged(policy, &saved), TACET_CORRUPT);
+        known[0] = 1; /* their number does not fit, where there are as many as epochs; else it is what is known */
+        assert_status(load_forged(policy, &saved), w.levels ? TACET_OK : TACET_CORRUPT);
+        assert_int_equal(next(&w, policy, 3 * FIRST).index, next(&w, same, 3 * FIRST).index);
+        known[0] = 2;
+        chosen[0] = (unsigned char)count;
+        assert_status(load_forged(policy, &saved), TACET_CORRUPT);
+        const size_t all = (size_t)((unsigned char *)saved.data + saved.size - HASH - chosen) / 4;
+        for (size_t i = 0; i < all; i++) {
+            memcpy(chosen + 4 * i, (const unsigned char[4]){(unsigned char)(count - 1)}, 4);
+        }
+        assert_ok(load_forged(policy, &saved));
+        assert_int_equal(next(&w, policy, 3 * FIRST).index, count - 1);
+        tacet_policy_free(policy);
+        tacet_policy_free(same);
+        tacet_noise_close(w.noise);
+    }
+}
+
 /* A state in which ten tickets add more than ten, though no number is larger than they could make it. */
 TEST(test_forged_sums_are_refused) {
-    enum { HASH = 32 };
     world w;
     tacet_blob saved;
     world_init(&w, 24, 100, 1);
@@ -435,11 +604,7 @@ TEST(test_forged_sums_are_refused) {
         assert_ok(tacet_policy_observe(policy, next(&w, policy, t).ticket, -2, NULL)); /* all of it below */
     }
     assert_ok(tacet_policy_save(policy, &saved, NULL));
-    unsigned char *bytes = saved.data, *now = NULL;
-    for (size_t i = 0; i + 3 < saved.size && now == NULL; i++) {
-        now = memcmp(bytes + i, "now", 3) == 0 ? bytes + i + 3 + 8 : NULL; /* after its name and length */
-    }
-    assert_non_null(now);
+    unsigned char *now = values_of(&saved, "now");
     uint64_t sums[24], all = 0;
     memcpy(sums, now, sizeof sums);
     for (size_t i = 12; i < 24; i++) {
@@ -448,8 +613,7 @@ TEST(test_forged_sums_are_refused) {
     assert_true(all > 0 && all % 10 == 0);
     sums[12] = sums[13] = all;
     memcpy(now, sums, sizeof sums);
-    (void)crypto_generichash(bytes + saved.size - HASH, HASH, bytes, saved.size - HASH, NULL, 0);
-    assert_status(tacet_policy_load(policy, saved.data, saved.size, NULL), TACET_CORRUPT);
+    assert_status(load_forged(policy, &saved), TACET_CORRUPT);
     tacet_blob_clear(&saved);
     tacet_policy_free(policy);
     tacet_noise_close(w.noise);

@@ -8,6 +8,7 @@
 
 static const double REALS[] = {0, -0.0, 1.5, -1e300, 5e-324};
 static const uint64_t WORDS[] = {0, 1, UINT64_MAX, UINT64_C(0x0123456789abcdef)};
+static const uint32_t HALVES[] = {0, UINT32_MAX, UINT32_C(0x01234567)};
 
 static tacet_status write_all(tacet_blob *blob, tacet_error *err) {
     tacet__writer w;
@@ -17,6 +18,7 @@ static tacet_status write_all(tacet_blob *blob, tacet_error *err) {
     tacet__write_f64(&w, -2.5);
     tacet__write_f64s(&w, REALS, 5);
     tacet__write_u64s(&w, WORDS, 4);
+    tacet__write_u32s(&w, HALVES, 3);
     tacet__write_bytes(&w, "bytes", 5);
     tacet__write_bytes(&w, NULL, 0);
     return tacet__write_end(&w, err);
@@ -30,14 +32,17 @@ static tacet_status read_all(const void *bytes, size_t size, tacet_error *err) {
     }
     double reals[5];
     uint64_t words[4];
+    uint32_t halves[3];
     const unsigned char *text = NULL;
     assert_true(tacet__read_u64(&r) == UINT64_C(0x1122334455667788));
     assert_int_equal(tacet__read_size(&r, 5), 5);
     assert_true(tacet__read_f64(&r) == -2.5);
     tacet__read_f64s(&r, reals, 5);
     tacet__read_u64s(&r, words, 4);
+    tacet__read_u32s(&r, halves, 3);
     assert_memory_equal(reals, REALS, sizeof reals);
     assert_memory_equal(words, WORDS, sizeof words);
+    assert_memory_equal(halves, HALVES, sizeof halves);
     assert_int_equal(tacet__read_bytes(&r, &text), 5);
     assert_memory_equal(text, "bytes", 5);
     assert_int_equal(tacet__read_bytes(&r, &text), 0);
@@ -53,7 +58,7 @@ TEST(test_round_trip) {
     static const unsigned char head[] = {'T', 'A', 'C', 'E',  'T',  0,    3,    0,    4,    0,    0,    0, 'k',
                                          'i', 'n', 'd', 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5};
     assert_memory_equal(blob.data, head, sizeof head);
-    assert_int_equal(blob.size, 16 + 8 * (1 + 1 + 1 + 5 + 4 + 1 + 1) + 5 + 32);
+    assert_int_equal(blob.size, 16 + 8 * (1 + 1 + 1 + 5 + 4 + 1 + 1) + 4 * 3 + 5 + 32);
     unsigned char hash[32];
     (void)crypto_generichash(hash, sizeof hash, blob.data, blob.size - 32, NULL, 0);
     assert_memory_equal(hash, blob.data + blob.size - 32, 32);

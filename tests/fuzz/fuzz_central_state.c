@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_central_state.c - saved states of the joint-DP policies and of the local server with bytes changed and the
+/* fuzz_central_state.c - saved states of the central policies and of the local server with bytes changed and the
  * hashes put right, the inner ones too: refused, or the policy goes on. The input is a list of changes. */
 #include "fuzz.h"
 
+#include "ab/trusted/earning.h"
 #include "local/open/statistics_internal.h"
 #include "central/open/learner_batches.h"
 #include "central/shared/features.h"
@@ -10,18 +11,21 @@
 #include "central/trusted/policy.h"
 #include "central/trusted/direct.h"
 
-enum { ARMS = 3, SETS = 3, KINDS = 4 };
-static tacet_policy *policies[KINDS]; /* known and unknown horizon, counted arms; then a fixed domain */
+enum { ARMS = 3, SETS = 3, CONTEXTS = 4, KINDS = 5 };
+/* Known and unknown horizon, counted arms; then a fixed domain; then numbers with contexts. */
+static tacet_policy *policies[KINDS];
 static tacet_local_statistics *server;
 static tacet_blob good[KINDS + 1];
 static const double REPORT[6] = {1, 0.1, 0, 2, -0.1, 0.2};
 
-static int play(tacet_policy *policy, size_t rounds, int sets) {
+static int play(size_t k, size_t rounds) {
     static const double arms[ARMS] = {-1, 0, 1};
-    const tacet_round round = {.points = arms, .ld = 1, .d = 1, .count = ARMS};
+    const tacet_round set = {.points = arms, .ld = 1, .d = 1, .count = ARMS},
+                      context = {.context = arms, .context_dim = 1};
+    tacet_policy *policy = policies[k];
     for (size_t t = 0; t < rounds; t++) {
         tacet_suggestion s;
-        if (tacet_policy_suggest(policy, &s, sets ? &round : NULL, NULL) != TACET_OK) {
+        if (tacet_policy_suggest(policy, &s, k < SETS ? &set : k == CONTEXTS ? &context : NULL, NULL) != TACET_OK) {
             return 0;
         }
         must(s.index < ARMS);
@@ -30,6 +34,25 @@ static int play(tacet_policy *policy, size_t rounds, int sets) {
         }
     }
     return 1;
+}
+
+/* Its first epoch has ended after seven rounds, its second after twelve. */
+static tacet_status make_contexts(const tacet_ask *ask) {
+    static const double actions[ARMS] = {0, 1, 4};
+    const tacet_space_options bounds = {.bounds = "a=0:4,c=-2:2"};
+    tacet_space space;
+    tacet_status status = tacet_space_short(&space, &bounds, NULL);
+    const tacet_ab_earning_settings s = {.space = &space,
+                                         .action_columns = 1,
+                                         .actions = actions,
+                                         .count = ARMS,
+                                         .upper = 1,
+                                         .eps = 10,
+                                         .rounds = 40,
+                                         .first = 5};
+    TACET_THEN(status, tacet_ab_earning_create(&policies[CONTEXTS], &s, ask, NULL));
+    tacet_space_clear(&space);
+    return status;
 }
 
 static int prepare(void) {
@@ -75,9 +98,10 @@ static int prepare(void) {
            tacet__central_features(&places, short_kernel, &numbered, 8, NULL) == TACET_OK &&
            tacet_central_map_create(&list_map, places, &numbered, tacet_features_dim(places), 0, 1, NULL) == TACET_OK &&
            tacet__central_countable(list_map) == ARMS &&
-           tacet_central_create(&policies[2], list_map, &set, &ask, NULL) == TACET_OK;
+           tacet_central_create(&policies[2], list_map, &set, &ask, NULL) == TACET_OK &&
+           make_contexts(&ask) == TACET_OK;
     for (size_t k = 0; made && k < KINDS; k++) {
-        made = play(policies[k], 7, k < SETS) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
+        made = play(k, 7) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
     }
     for (size_t t = 0; made && t < 7; t++) {
         made = tacet_local_statistics_take(server, REPORT, 6, NULL) == TACET_OK;
@@ -120,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         unsigned char *bytes = changed(k, data, size);
         (void)tacet_policy_load(policies[k], data, size, NULL);
         if (tacet_policy_load(policies[k], bytes, good[k].size, NULL) == TACET_OK) {
-            (void)play(policies[k], 6, k < SETS);
+            (void)play(k, 6);
         }
         must(tacet_policy_load(policies[k], good[k].data, good[k].size, NULL) == TACET_OK); /* whatever came before */
         free(bytes);

@@ -184,6 +184,19 @@ TEST(test_contextual_interrupted) {
     }
 }
 
+/* Once an epoch was learnt from the study is saved, so that no other process learns from it again. */
+TEST(test_contextual_saves_what_it_learnt) {
+    answer late[MISSING];
+    tacet__engine *e = open_central_after(CONTEXTUAL_STUDY);
+    learn(e, late);
+    assert_int_equal(raw_number(true, "SELECT snapshot FROM study"), 0);
+    for (size_t i = 0; i < 2; i++) { /* the first releases */
+        assert_int_equal(ask_at(e, "advice", "", 0.9).status, TACET_OK);
+        assert_int_equal(raw_number(true, "SELECT head - snapshot FROM study"), i);
+    }
+    tacet__engine_close(e);
+}
+
 /* --- contextual: reports that come late
  * ----------------------------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@ static void set_parts(view *v, size_t e, size_t context) {
             v->part[i] += share / (double)s->count;
         }
         for (size_t k = 0; k < s->draws && e > before; k++) {
-            const size_t at = ((e - before) * v->f->plan.contexts + context) * s->draws + k;
+            const size_t at = ((e - before - 1) * v->f->plan.contexts + context) * s->draws + k;
             v->part[s->chosen[at]] += share / (double)s->draws;
         }
     }

@@ -43,7 +43,7 @@ typedef struct tacet__ab_shown {
     size_t count, points, draws;
     const size_t *bin, *at; /* of each action: its cells' in the table; its point */
     const double *place;    /* points x action columns: places of numbers, levels */
-    const uint32_t *chosen; /* after so many epochs x contexts x draws: actions */
+    const uint32_t *chosen; /* epochs x contexts x draws: actions that were chosen after each */
     size_t late;            /* tickets of an epoch that went by what was known before the one before it was released */
 } tacet__ab_shown;
 /* mean, of contexts x points, and draws of it; each context's share. From the facts' epochs, the first of which was

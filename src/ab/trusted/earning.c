@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* earning.c - choices that earn while they learn. Ring: trusted. Source: src/ab/README.md, "Earning": epochs of
  * disjoint tickets, Thompson draws from the posterior between them. Private: which cell an open ticket is in, and the
- * sums of epochs that are not released. Cost: a suggestion is one pass over a context's cells and the actions; the end
- * of an epoch one posterior of the table. */
+ * sums of epochs that are not released. Cost: O(1) a suggestion; the end of an epoch, and the first recommendation
+ * after a load, one posterior of the table. */
 #include "ab/trusted/earning.h"
 
 #include "ab/open/internal.h"
@@ -40,14 +40,18 @@ typedef struct earning {
     double *released, tickets[EPOCHS];
     tacet_receipt receipts[EPOCHS];
     /* What follows from it. */
-    size_t learnt;        /* epochs that draws and means are of */
     bool numbers;         /* a column is one: the posterior is of a function, and not of cells */
     size_t points;        /* actions that the posterior tells apart: of the list, or of the table */
+    size_t learnt;        /* epochs that draws and means are of: made again after a load, when they are asked for */
     double *draws, *mean; /* DRAWS x contexts x points, contexts x points */
     double *share;        /* of each context */
     size_t *bin, *at;     /* of each action: which of the table's, and which point */
     double *place;        /* with numbers: points x action columns: places of numbers, levels */
-    uint32_t *chosen;     /* with numbers: after each epoch, contexts x DRAWS: the best action */
+    /* After epochs, contexts x DRAWS: the best action, which is played. With numbers after each of them, since what was
+     * shown tells what a table is of; else after the last. Saved, so that whoever goes on plays what was played, and
+     * learns from it but once. Public: it follows from releases. Whoever forges it chooses actions, and no more. */
+    uint32_t *chosen;
+    size_t known; /* epochs after which actions were chosen */
 } earning;
 
 static void clear_table(earning *u) {
@@ -154,7 +158,7 @@ static tacet_status make_table(earning *u, size_t planned, tacet_error *err) {
     clear_table(u);
     u->plan = plan;
     u->planned = planned;
-    u->learnt = 0;
+    u->learnt = u->known = 0;
     u->numbers = false;
     for (size_t j = 0; j < plan.action_columns + plan.columns; j++) {
         u->numbers = u->numbers || plan.number[j];
@@ -164,7 +168,7 @@ static tacet_status make_table(earning *u, size_t planned, tacet_error *err) {
     u->place = TACET__ZALLOC(double, s->count *plan.action_columns);
     u->now = TACET__ZALLOC(uint64_t, plan.numbers);
     u->next = TACET__ZALLOC(uint64_t, plan.numbers);
-    u->chosen = TACET__ZALLOC(uint32_t, u->numbers ? (EPOCHS + 1) * plan.contexts * DRAWS : 0);
+    u->chosen = TACET__ZALLOC(uint32_t, (u->numbers ? EPOCHS : 1) * plan.contexts * DRAWS);
     bool good =
         u->bin != NULL && u->at != NULL && u->place != NULL && u->now != NULL && u->next != NULL && u->chosen != NULL;
     if (good) {
@@ -202,6 +206,10 @@ static tacet_ab_facts facts_of(const earning *u, size_t epochs) {
 }
 
 static size_t best_in(const earning *u, const double *means, size_t context);
+
+static uint32_t *chosen_after(const earning *u, size_t epochs) {
+    return u->chosen + (u->numbers ? epochs - 1 : 0) * u->plan.contexts * DRAWS;
+}
 
 /* Of a table of categories. */
 static tacet_status learn_cells(earning *u, const tacet_ab_facts *f, tacet_simrng *rng, tacet_error *err) {
@@ -256,22 +264,20 @@ static tacet_status learn_from(earning *u, size_t epochs, tacet_error *err) {
     for (size_t i = 0; i < DRAWS * count; i++) {
         u->draws[i] = u->mean[i % count] + WIDTH * (u->draws[i] - u->mean[i % count]);
     }
-    for (size_t c = 0; c < u->plan.contexts && u->numbers; c++) {
-        uint32_t *chosen = u->chosen + (epochs * u->plan.contexts + c) * DRAWS;
-        for (size_t k = 0; k < DRAWS; k++) {
-            chosen[k] = (uint32_t)best_in(u, u->draws + k * count, c);
-        }
+    for (size_t i = 0; i < u->plan.contexts * DRAWS && epochs > u->known; i++) {
+        chosen_after(u, epochs)[i] = (uint32_t)best_in(u, u->draws + i % DRAWS * count, i / DRAWS);
     }
+    u->known = epochs > u->known ? epochs : u->known;
     u->learnt = epochs;
     return TACET_OK;
 }
 
-/* The same by all releases so far. What a function of numbers earns is learnt from which actions each epoch showed, so
- * from one epoch after the other. */
-static tacet_status learn(earning *u, tacet_error *err) {
+/* The same by all releases so far, until `*of` (known, or learnt) is all of them. What a function of numbers earns is
+ * learnt from which actions each epoch showed: where that is not known, from one epoch after the other. */
+static tacet_status learn(earning *u, const size_t *of, tacet_error *err) {
     tacet_status status = TACET_OK;
-    while (u->learnt < u->e.epoch && status == TACET_OK) {
-        status = learn_from(u, u->numbers ? u->learnt + 1 : u->e.epoch, err);
+    while (*of < u->e.epoch && status == TACET_OK) {
+        status = learn_from(u, u->numbers && u->known < u->e.epoch ? u->known + 1 : u->e.epoch, err);
     }
     return status;
 }
@@ -360,8 +366,8 @@ static tacet_status give(earning *u, tacet_suggestion *out, const tacet_round *r
     if (made == SIZE_MAX && u->e.epoch == 0) {
         index = (size_t)(coin * (double)u->settings.count);
     } else if (made == SIZE_MAX) {
-        status = learn(u, err);
-        index = best_in(u, u->draws + (size_t)(coin * DRAWS) * u->plan.contexts * u->points, context);
+        status = learn(u, &u->known, err);
+        index = chosen_after(u, u->e.epoch)[context * DRAWS + (size_t)(coin * DRAWS)];
     }
     if (status == TACET_OK) {
         const size_t cell = context * u->plan.actions + u->bin[index];
@@ -421,7 +427,7 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
     const size_t A = u->points;
     double top = -INFINITY;
     tacet_status status = nothing_yet(u, err);
-    TACET_THEN(status, learn(u, err));
+    TACET_THEN(status, learn(u, &u->learnt, err));
     for (size_t i = 0; i < u->settings.count && status == TACET_OK; i++) {
         double value = 0;
         for (size_t c = 0; c < u->plan.contexts; c++) {
@@ -453,6 +459,10 @@ static void guarantee(const void *self, tacet_guarantee *out) {
         "the context and reward of one round, and whether it was reported, towards all other rounds",
         "What anyone but the round itself sees hardly changes when its context and reward become any others, or its "
         "report is left out.");
+}
+
+static size_t learnt(const void *self) {
+    return ((const earning *)self)->known;
 }
 
 /* --- what it remembers ------------------------------------------------------------------------------------------- */
@@ -507,6 +517,9 @@ static void visit_state(void *self, tacet__state *s) {
     if (tacet__state_taking(s) && tacet__ab_epochs_open(&u->e)) {
         tacet__state_check(s, "size", plan_epoch(u, s->err));
     }
+    tacet__state_size(s, "known", &u->known, u->e.epoch);
+    const size_t after = u->numbers || u->known == 0 ? u->known : 1;
+    tacet__state_u32s(s, "chosen", u->chosen, after * u->plan.contexts * DRAWS, (uint32_t)u->settings.count - 1);
     u->learnt = tacet__state_taking(s) ? 0 : u->learnt;
 }
 
@@ -518,7 +531,8 @@ static const tacet__policy_ops OPS = {.name = NAME,
                                       .state = visit_state,
                                       .free = earning_free,
                                       .drop = drop,
-                                      .repeat = repeat};
+                                      .repeat = repeat,
+                                      .learnt = learnt};
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
@@ -625,7 +639,7 @@ tacet_status tacet_ab_earning_best(tacet_policy *policy, size_t *index, const do
     const tacet_round round = {.context = context, .context_dim = count};
     tacet_status status = nothing_yet(u, err);
     TACET_THEN(status, check_round(u, &round, err));
-    TACET_THEN(status, learn(u, err));
+    TACET_THEN(status, learn(u, &u->learnt, err));
     if (status == TACET_OK) {
         *index = best_in(u, u->mean, context_of(u, context));
     }

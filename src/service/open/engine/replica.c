@@ -7,6 +7,7 @@
 #include "service/open/engine/waiting.h"
 
 #include "core/fail.h"
+#include "core/policy_internal.h"
 #include "service/open/study/round.h"
 
 #include <string.h>
@@ -140,6 +141,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     r->settled = r->next_due = 0;
     r->applied = r->saved = seq;
     r->saved_size = snapshot_size;
+    r->saved_learnt = tacet__policy_learnt(r->learner.policy);
     tacet__metrics_add(&r->settings->metrics->rebuilds, 1);
     tacet__metrics_add(&r->settings->metrics->studies, 1);
     return TACET_OK;

@@ -19,7 +19,7 @@ typedef struct tacet__replica {
     bool unsettled;   /* others' events were read since the last commit: nothing may leave before they are durable */
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
-    size_t saved_size;
+    size_t saved_size, saved_learnt; /* of what was saved: tacet__policy_learnt */
     int anchor; /* where it is noted how far the study came (anchor.h); -1: nowhere, also while it is not loaded */
     tacet__job *waiting;                /* long polls (waiting.h) */
     uint64_t settled;                   /* every suggestion up to this seq was observed or has expired; 0: not known */

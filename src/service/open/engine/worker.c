@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/policy_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,12 +56,14 @@ static void look_again(tacet__worker *w) {
 
 /* --- batches ------------------------------------------------------------------------------------------------------ */
 
-/* So that a replay is short and writing snapshots costs O(1) an event, whatever the size of the policy. */
+/* So that a replay is short and writing snapshots costs O(1) an event, whatever the size of the policy; and that what
+ * took long to learn is not learnt again by each process that loads it. */
 static bool snapshot_due(const tacet__worker *w) {
     const tacet__replica *r = &w->r;
     const uint64_t last = r->study.snapshot > r->saved ? r->study.snapshot : r->saved; /* another process's, too */
     const uint64_t due = r->saved_size / SNAPSHOT_BYTES;
-    return r->study.head - last >= (due > TACET__SNAPSHOT_EVENTS ? due : TACET__SNAPSHOT_EVENTS);
+    return tacet__policy_learnt(r->learner.policy) > r->saved_learnt ||
+           r->study.head - last >= (due > TACET__SNAPSHOT_EVENTS ? due : TACET__SNAPSHOT_EVENTS);
 }
 
 static void snapshot(tacet__worker *w, tacet__batch *b) {
@@ -69,6 +72,7 @@ static void snapshot(tacet__worker *w, tacet__batch *b) {
     tacet_status status = tacet_policy_save(w->r.learner.policy, &bytes, &b->err);
     TACET_THEN(status, tacet__studies_put_snapshot(w->r.store, &w->r.study, bytes.data, bytes.size, &b->err));
     w->r.saved_size = bytes.size;
+    w->r.saved_learnt = tacet__policy_learnt(w->r.learner.policy);
     tacet_blob_clear(&bytes);
     b->broken = status != TACET_OK;
     if (status == TACET_OK) {
