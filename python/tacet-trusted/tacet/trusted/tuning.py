@@ -100,15 +100,8 @@ class _Run(Handle):
 @contextmanager
 def _ledger(path: str | Path, budget_eps: float) -> Iterator[Any]:
     """The ledger at `path`; one with this budget is made where there is none."""
-    settings = ffi.new("tacet_ledger_settings *")
     out = ffi.new("tacet_ledger **")
-    lib.tacet_ledger_settings_defaults(settings)
-    settings.use_stored, settings.create = True, False
-    if lib.tacet_ledger_open(out, str(path).encode(), settings, ffi.NULL) == lib.TACET_NOT_FOUND:
-        lib.tacet_ledger_settings_defaults(settings)
-        settings.accounting, settings.eps, settings.delta = lib.TACET_ACCOUNTING_BASIC, budget_eps, 0.0
-    if out[0] == ffi.NULL:
-        native.call(lib.tacet_ledger_open, out, str(path).encode(), settings)
+    native.call(lib.tacet_tune_ledger_open, out, str(path).encode(), budget_eps)
     try:
         yield out[0]
     finally:
