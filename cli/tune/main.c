@@ -105,25 +105,6 @@ static int tell_result(const job *j, const tacet_tune *tune, const cli_command *
         "(from {score.records} records that the search did not see)\n}");
 }
 
-static int open_ledger(tacet_ledger **out, const job *j, const cli_command *self) {
-    tacet_ledger_settings s;
-    tacet_error err = {0};
-    tacet_ledger_settings_defaults(&s);
-    s.use_stored = true;
-    s.create = false;
-    tacet_status status = tacet_ledger_open(out, j->ledger, &s, NULL);
-    if (status == TACET_NOT_FOUND) { /* the first run makes it */
-        tacet_ledger_settings_defaults(&s);
-        s.accounting = TACET_ACCOUNTING_BASIC;
-        s.eps = j->budget > 0 ? j->budget : j->s.eps;
-        s.delta = 0;
-        status = tacet_ledger_open(out, j->ledger, &s, &err);
-    } else if (status != TACET_OK) {
-        status = tacet_ledger_open(out, j->ledger, &s, &err);
-    }
-    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
-}
-
 static int run(job *j, const cli_command *self) {
     tacet_tune *tune = NULL;
     tacet_ledger *ledger = NULL;
@@ -136,8 +117,8 @@ static int run(job *j, const cli_command *self) {
         if (tacet_noise_open_seeded(&j->ask.noise, j->noise_seed, 0, &err) != TACET_OK) {
             return cli_fail(self, &err);
         }
-    } else if ((code = open_ledger(&ledger, j, self)) != CLI_EXIT_OK) {
-        return code;
+    } else if (tacet_tune_ledger_open(&ledger, j->ledger, j->budget > 0 ? j->budget : j->s.eps, &err) != TACET_OK) {
+        return cli_fail(self, &err);
     }
     (void)snprintf(errors, sizeof errors, "%s.log", j->ask.state);
     j->e.errors = errors;

@@ -94,6 +94,22 @@ def test_a_person_counts_once_whatever_the_partitions(shop: pd.DataFrame, cluste
     empty.loc[2000, "who"] = None
     with pytest.raises(tacet.InvalidValue, match="every row belongs to a person"):
         trusted.learn(cut(empty, 7), **ASK, eps=0.5, ledger=tmp_path / "no.db", person="who", rows_per_person=3)
+
+
+def test_a_person_counts_once_in_a_table_that_is_cut_elsewhere_each_time(shop: pd.DataFrame, tmp_path: Path) -> None:
+    """As a query without an order: counted in one part, a person's rows then lie in two."""
+    owned = shop.assign(who=["ada"] * 6 + [str(i) for i in range(len(shop) - 6)])
+    made: list[int] = []
+
+    def part(number: int) -> pd.DataFrame:
+        made.append(number)
+        rows = owned if len(made) <= 4 else pd.concat([owned[3:], owned[:3]])
+        return rows[number * 1000 : (number + 1) * 1000] if number < 3 else rows[3000:]
+
+    table = dd.from_delayed([dask.delayed(part, pure=False)(i) for i in range(4)], meta=owned.iloc[:0], verify_meta=False)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(tacet.Conflict, match="changed while"):
+        trusted.learn(table, **ASK, eps=1, ledger=tmp_path / "l.db", person="who", rows_per_person=3)
+    assert not (tmp_path / "l.db").exists()
     assert not (tmp_path / "no.db").exists()
 
 

@@ -2,6 +2,8 @@
 """Tuning: one value a record in, winners out; killed and resumed; what is refused, in words."""
 from __future__ import annotations
 
+import contextlib
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -207,6 +209,32 @@ def test_private_trainers_are_charged_first_and_not_drawn_again(tmp_path: Path) 
     assert tacet.Ledger(tmp_path / "m").eps == pytest.approx(1.5)  # charged before the first run
     with pytest.raises(tacet.InvalidValue):
         trusted.tune_private(train, space, ledger=tmp_path / "l")
+
+
+def test_a_process_that_dies_between_two_runs_keeps_the_best_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = tacet.Space(x=tacet.Real(0, 1))
+    moved: list[Path] = []
+
+    def train(params: Params) -> tuple[float, Any]:
+        if params["x"] > 0.9:
+            raise trusted.SettingFailed("no such model")
+        return params["x"], params["x"]
+
+    def dies(self: Path, target: Path) -> Path:
+        if sys._getframe(1).f_code.co_name != "_train_all":
+            return Path(shutil.move(self, target))
+        moved.append(target)
+        raise KeyboardInterrupt
+
+    for i in range(8):
+        common: dict[str, Any] = {"eps": 0.5, "runs": 6, "ledger": tmp_path / f"{i}.db", "state": tmp_path / f"{i}"}
+        for _ in range(40):  # each time a run is the best so far, after it was told
+            with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+                patch.setattr(Path, "replace", dies)
+                trusted.tune_private(train, space, **common)
+        chosen = trusted.tune_private(train, space, **common)
+        assert chosen.model == (None if chosen.params["x"] > 0.9 else chosen.params["x"])
+    assert moved
 
 
 def test_a_frame_of_validation_records(tmp_path: Path) -> None:

@@ -172,6 +172,24 @@ static void intervals_cover_and_nothing_is_claimed_of_nothing(void **state) {
     assert_true(claims <= 9);
 }
 
+/* Noise that drowns all rows: even play then earns anything. Its interval must not be of nothing or of everything. */
+static void what_drowns_in_noise_may_be_anything(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 20; k++) {
+        world w;
+        tacet_ab_posterior p;
+        tacet_simrng rng = test_rng(9, k);
+        for (size_t i = 0; i < K; i++) {
+            w.rate[i] = 0.5;
+        }
+        draw_world(&w, 100, 4000, &rng);
+        const tacet_ab_table t = table_of(&w, 100, 4000, LEVELS);
+        assert_ok(tacet_ab_posterior_make(&p, &t, 1, NULL));
+        assert_true(p.uniform_value.lower < 0.5 && 0.5 < p.uniform_value.upper);
+        tacet_ab_posterior_clear(&p);
+    }
+}
+
 static void a_rule_that_is_the_single_action_says_so(void **state) {
     world w;
     tacet_ab_posterior p;
@@ -256,6 +274,7 @@ int main(void) {
         cmocka_unit_test(the_same_seed_gives_the_same_posterior),
         cmocka_unit_test(totals_are_used),
         cmocka_unit_test(intervals_cover_and_nothing_is_claimed_of_nothing),
+        cmocka_unit_test(what_drowns_in_noise_may_be_anything),
         cmocka_unit_test(a_rule_that_is_the_single_action_says_so),
         cmocka_unit_test(what_decided_belongs_among_the_contexts),
         cmocka_unit_test(what_is_no_table_is_refused),

@@ -63,6 +63,11 @@ TEST(a_delta_adds_up_apart_and_grows_in_a_group) {
     tacet_charge_approx(&c, 0.5, 1e-6);
     assert_ok(tacet__charge_rows(&c, 4, false, NULL));
     assert_true(c.eps == 2 && c.delta >= delta && c.delta < delta * 1.000001);
+    for (double eps = 0.1; eps < 70; eps += 0.1) { /* never below it, also where 3 eps is no double */
+        tacet_charge_approx(&c, eps, 1e-90);
+        assert_ok(tacet__charge_rows(&c, 3, false, NULL));
+        assert_true(c.delta >= 1e-90L * expm1l(3.0L * eps) / expm1l(eps));
+    }
     tacet_charge_approx(&c, 2, 1e-6);
     assert_status(tacet__charge_rows(&c, 10, false, NULL), TACET_INVALID);
 }

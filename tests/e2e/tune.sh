@@ -139,6 +139,14 @@ expect 0 "$bin/tacet" tune --bounds x=0:1 --records 800 --range 0:120 --minimize
 below "$(number x)" 0.6 "x of the contrasts"
 expect 2 "$bin/tacet" tune --bounds x=0:1 --records 800 --range 0:120 --contrast 12 --reference y=1 --evaluate ./loss.sh
 grep -q 'no value for column x' err || fail "a reference of other columns"
+# An older copy of the ledger would draw winners again that are out: refused, whatever the state says.
+expect 0 tune --evaluate ./score.sh --state h --ledger h.db --evaluations 2 --ticket one --eps 0.2 --budget-eps 1
+cp h.db before.db
+expect 0 tune --evaluate ./score.sh --state i --ledger h.db --evaluations 2 --ticket two --eps 0.2
+cp before.db h.db
+rm -f h.db-wal h.db-shm
+expect 1 tune --evaluate ./score.sh --state i --ledger h.db --evaluations 2 --ticket two --eps 0.2
+grep -q 'its anchor has seen' err || fail "an older ledger: $(cat err)"
 expect 0 tune --evaluate ./score.sh --state f --noise-seed 1 --evaluations 6 --json
 grep -q 'NOT PRIVATE' err || fail "seeded noise is not named"
 echo "tune: $evaluated evaluations for 24 settings, $tries starts"

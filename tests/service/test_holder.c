@@ -5,6 +5,8 @@
 #include "dp/open/ledger_view.h"
 #include "service/open/study/person.h"
 
+#include <tacet/dp/open/calibrate.h>
+
 static const double SET[] = {0.1, 0, 0.6, 0};
 
 /* A token: 32 bytes, all the same. */
@@ -209,10 +211,29 @@ TEST(test_what_rounds_cost) {
     assert_close(tacet__eps_of_mixed_rounds(1, 0, 1, 3), 3, 1e-12);
     assert_true(tacet__eps_of_mixed_rounds(1, 1e-5, 1.5, 1) == 1);
     assert_true(tacet__eps_of_rounds(1, 1e-5, 1) == 1); /* a cost is never told below what it is */
-    assert_true(tacet__eps_of_rounds(tacet__eps_of_rounds(1, 1e-5, 0.5), 1e-5, 2) >= 1 - 1e-12);
-    const double one = tacet__eps_of_rounds(1, 1e-5, 1.0 / 5);
-    assert_true(tacet__eps_of_rounds(one, 1e-5, 5) <= 1 + 1e-6);
-    assert_float_equal(tacet__eps_of_rounds(one, 1e-5, 5), 1, 1e-4);
+}
+
+/* Noise that is calibrated to what a round may cost has, k times, no more mu than the person's (eps, delta). Where
+ * delta alone lets it have more there is no such eps: 0.04 and 4e-4 for 50 rounds were 0.1024. */
+TEST(what_a_round_may_cost) {
+    static const double EPS[] = {1e-6, 1e-3, 0.04, 1, 10}, DELTAS[] = {1e-12, 1e-5, 4e-4}, ROUNDS_OF[] = {2, 5, 50};
+    size_t found = 0;
+    for (size_t i = 0; i < 45; i++) {
+        const double eps = EPS[i / 9], delta = DELTAS[i / 3 % 3], k = ROUNDS_OF[i % 3];
+        const double one = tacet__eps_of_a_round(eps, delta, k);
+        double mu = 0, spent = 0;
+        if (one > 0) {
+            found++;
+            assert_ok(tacet_gdp_mu(&mu, eps, delta, NULL));
+            assert_ok(tacet_gdp_mu(&spent, one, delta, NULL));
+            assert_true(k * spent <= mu);
+            assert_true(k * spent >= mu * (1 - 1e-6));
+        }
+    }
+    assert_int_equal(found, 35);
+    assert_true(tacet__eps_of_a_round(0.04, 4e-4, 50) == 0);
+    assert_true(tacet__eps_of_a_round(1, 0, 4) == 0.25);
+    assert_true(tacet__eps_of_a_round(1, 1e-5, 1) == 1);
 }
 
 /* The best that an adversary can do who chooses by what was released so far how many rounds the next batch holds, and

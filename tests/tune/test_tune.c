@@ -71,6 +71,10 @@ TEST(the_plan_follows_the_table) {
     s.flat = true;
     assert_ok(tacet_tune_plan_get(&plan, &s, NULL));
     assert_int_equal(plan.rounds, 1);
+    s.records = 2;
+    s.kept = .9; /* of two records one is left to search */
+    assert_ok(tacet_tune_plan_get(&plan, &s, NULL));
+    assert_true(plan.searched == 1 && plan.kept == 1);
 }
 
 TEST(settings_that_make_no_sense_are_refused) {

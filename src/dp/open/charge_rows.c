@@ -23,7 +23,7 @@ static double times(double k, double x) {
 
 /* The delta of k rows of (eps, delta) each: added up, or delta (1 + e^eps + … + e^((k - 1) eps)) of a group. */
 static double delta_of(double k, double eps, double delta, bool apart) {
-    return apart ? times(k, delta) : delta * (expm1(k * eps) / expm1(eps)) * UP;
+    return apart ? times(k, delta) : delta * (expm1(times(k, eps)) / expm1(eps)) * UP;
 }
 
 /* mu holds as a curve, and eps with delta besides (of an l2 mechanism they say more than its mu does): both prices are

@@ -72,7 +72,7 @@ tacet_status tacet_tune_plan_get(tacet_tune_plan *out, const tacet_tune_settings
     memset(out, 0, sizeof *out);
     TACET_OR_RETURN(check(s, err));
     const double kept = nearbyint(s->kept * (double)s->records);
-    out->kept = s->kept > 0 && kept < 1 ? 1 : (size_t)kept;
+    out->kept = s->kept > 0 && kept < 1 ? 1 : (size_t)fmin(kept, (double)(s->records - 1)); /* one is searched */
     out->searched = s->records - out->kept;
     const double width = s->contrast > 0 ? 2 * s->contrast : s->upper - s->lower;
     /* In units of the range's length: what is compared with the table has no unit. */

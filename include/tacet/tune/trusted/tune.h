@@ -88,6 +88,11 @@ TACET_API void tacet_tune_settings_defaults(tacet_tune_settings *settings);
 /* INVALID names the field. */
 TACET_API tacet_status tacet_tune_plan_get(tacet_tune_plan *out, const tacet_tune_settings *settings, tacet_error *err);
 
+/* A run's ledger: as it is, or made with pure eps of `budget` where there is none. Its head is noted in the state
+ * folder of this user (tacet/local/trusted/service.h). CORRUPT: it is an older copy than the one last written to, or
+ * went another way since: winners would be drawn again without a charge. Otherwise as tacet_ledger_open. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_tune_ledger_open(tacet_ledger **out, const char *path, double budget,
+                                                               tacet_error *err);
 /* BUDGET: the whole run does not fit what the ledger has left; nothing is charged. CONFLICT: the state file belongs to
  * other settings. BUSY: another process has it open. CORRUPT: it is damaged. INVALID, IO, DENIED, NO_MEMORY. */
 TACET_API tacet_status tacet_tune_open(tacet_tune **out, const tacet_tune_settings *settings, const tacet_tune_ask *ask,

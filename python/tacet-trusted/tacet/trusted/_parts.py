@@ -10,7 +10,7 @@ import os
 from typing import Any, Callable, Iterator, Sequence
 
 from tacet._table import columns_of, is_missing
-from tacet.errors import InvalidValue
+from tacet.errors import Conflict, InvalidValue
 
 MERGED_AT_ONCE = 16
 
@@ -47,7 +47,7 @@ class Parts:
         taken: dict[bytes, int] = {}
         for number, found in enumerate(counts):
             before = {who: taken[who] for who in found if who in taken}
-            self._delayed[number] = delayed(_kept, pure=True)(self._delayed[number], person, key, most, before)
+            self._delayed[number] = delayed(_kept, pure=True)(self._delayed[number], person, key, most, before, found)
             for who, rows in found.items():
                 taken[who] = min(taken.get(who, 0) + rows, most)
 
@@ -91,10 +91,12 @@ def _persons(table: Any, person: str, key: bytes) -> dict[bytes, int]:
     return collections.Counter(_whose(table, person, key))
 
 
-def _kept(table: Any, person: str, key: bytes, most: int, before: dict[bytes, int]) -> Any:
-    """The rows whose person has fewer than `most` before them."""
-    taken, keep = dict(before), []
-    for who in _whose(table, person, key):
+def _kept(table: Any, person: str, key: bytes, most: int, before: dict[bytes, int], counted: dict[bytes, int]) -> Any:
+    """The rows whose person has fewer than `most` before them; of the same part that was counted, whenever it is made again."""
+    taken, keep, whose = dict(before), [], list(_whose(table, person, key))
+    if collections.Counter(whose) != counted:
+        raise Conflict(f"the table changed while the rows of each person in '{person}' were counted; a table is one that stays")
+    for who in whose:
         taken[who] = taken.get(who, 0) + 1
         keep.append(taken[who] <= most)
     return table[keep]

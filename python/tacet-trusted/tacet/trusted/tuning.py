@@ -14,6 +14,7 @@ from array import array
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
@@ -100,15 +101,8 @@ class _Run(Handle):
 @contextmanager
 def _ledger(path: str | Path, budget_eps: float) -> Iterator[Any]:
     """The ledger at `path`; one with this budget is made where there is none."""
-    settings = ffi.new("tacet_ledger_settings *")
     out = ffi.new("tacet_ledger **")
-    lib.tacet_ledger_settings_defaults(settings)
-    settings.use_stored, settings.create = True, False
-    if lib.tacet_ledger_open(out, str(path).encode(), settings, ffi.NULL) == lib.TACET_NOT_FOUND:
-        lib.tacet_ledger_settings_defaults(settings)
-        settings.accounting, settings.eps, settings.delta = lib.TACET_ACCOUNTING_BASIC, budget_eps, 0.0
-    if out[0] == ffi.NULL:
-        native.call(lib.tacet_ledger_open, out, str(path).encode(), settings)
+    native.call(lib.tacet_tune_ledger_open, out, str(path).encode(), budget_eps)
     try:
         yield out[0]
     finally:
@@ -321,7 +315,8 @@ def tune_private(
     `train(params)` trains with differential privacy and returns a private score and the model; training and score
     together are `eps`-DP (pure), or `rho`-zCDP, priced at `delta`. Both must hold for every setting of the space. The
     choice is charged before the first run. Show what is returned and nothing else: not the number of runs, not their
-    time. A score of NaN is a training that failed.
+    time. A training that fails gives a score of NaN or raises `SettingFailed`; any other error ends the run, and that
+    training is drawn again by the next call, so none may come from what it drew.
 
     >>> trusted.tune_private(train, space, eps=0.5, runs=30).eps      # doctest: +SKIP
     1.5
@@ -349,7 +344,7 @@ def tune_private(
         native.call(lib.tacet_stopping_result, run._pointer, record, score)
         params = space.rows([ffi.unpack(record, len(space))])[0]
         if model is None and kept is not None and kept.exists():
-            model = pickle.loads(kept.read_bytes())
+            model = _kept(kept)[2]
     return Chosen(params, float(score[0]), model, float(law.eps), float(law.delta))
 
 
@@ -359,18 +354,45 @@ def _train_all(run: _Stopping, train: Callable[[Params], tuple[float, Any]], spa
     model = None
     while True:
         native.call(lib.tacet_stopping_next, run._pointer, number, record)
+        if kept is not None:
+            _settle(kept, _beside(kept), int(number[0]))
         if int(number[0]) == int(ffi.cast("size_t", -1)):
             return model
-        score, trained = train(space.rows([ffi.unpack(record, len(space))])[0])
+        try:
+            score, trained = train(space.rows([ffi.unpack(record, len(space))])[0])
+        except SettingFailed:
+            score, trained = float("nan"), None
         if kept is not None:  # before it is told: a model that won and is lost cannot be had again
-            beside = kept.with_name(kept.name + ".new")
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                pickle.dump(trained, file)
+            with os.fdopen(os.open(_beside(kept), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                pickle.dump((int(number[0]), float("-inf") if isnan(score) else float(score), trained), file)
         native.call(lib.tacet_stopping_tell, run._pointer, number[0], float(score), best)
         if best[0]:
             model = trained
         if kept is not None:
-            beside.replace(kept) if best[0] else beside.unlink()
+            _beside(kept).replace(kept) if best[0] else _beside(kept).unlink()
+
+
+def _beside(kept: Path) -> Path:
+    return kept.with_name(kept.name + ".new")
+
+
+def _kept(file: Path) -> tuple[int, float, Any]:
+    """The number of a run, its score and its model."""
+    return pickle.loads(file.read_bytes())  # type: ignore[no-any-return]
+
+
+def _settle(kept: Path, new: Path, next_run: int) -> None:
+    """What a killed process left: a run that was told may be the best; one that was not is trained again."""
+    if not new.exists():
+        return
+    try:
+        number, score, _ = _kept(new)
+    except (EOFError, pickle.UnpicklingError):  # cut short, so never told
+        number, score = next_run, 0.0
+    if number != next_run and (not kept.exists() or score > _kept(kept)[1]):
+        new.replace(kept)
+    else:
+        new.unlink()
 
 
 class Trial:

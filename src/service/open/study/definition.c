@@ -463,7 +463,6 @@ static void read_each(reading *r, tacet__definition *s, const json_t *options) {
         complain(r, "rounds", "must be at most 100000 with the policy fixed");
         return;
     }
-    s->round_eps = s->eps / (double)s->person_rounds; /* pure: rounds of a person add up */
     const tacet_central_arms arms = tacet__definition_arms(s);
     if (arms.space == NULL && arms.count == 0) {
         return; /* contexts: the policy refuses them */
@@ -490,8 +489,14 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->person_rounds = whole_of(r, options, "person_rounds", 1, 1, 1000000);
     /* A definition's eps is what a person's rounds that count cost together; each of them gets what k of it add up to.
      * In a local study every report was sent before any cap, so it is the eps of one. */
-    s->round_eps =
-        local || s->person_rounds == 1 ? s->eps : tacet__eps_of_rounds(s->eps, s->delta, 1 / (double)s->person_rounds);
+    const double delta = tacet__definition_direct(s) ? 0 : s->delta; /* pure: rounds of a person add up */
+    s->round_eps = local ? s->eps : tacet__eps_of_a_round(s->eps, delta, (double)s->person_rounds);
+    if (r->status == TACET_OK && !(s->round_eps > 0)) {
+        complain(
+            r, "options.person_rounds",
+            "is too much for this eps and delta: so many rounds of delta alone cost more. A larger eps or a smaller "
+            "delta would do");
+    }
     if (tacet__definition_device_sets(s)) {
         word_of(r, s->randomizer, options, "randomizer", "sphere");
         s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);

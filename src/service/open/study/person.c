@@ -7,10 +7,12 @@
 #include "dp/open/ledger_view.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <tacet/dp/open/calibrate.h>
 
-/* The mu whose eps at delta is eps, rounded towards less: what may be spent; or towards more: what was. */
-static double mu_of(double eps, double delta, bool less) {
+static const double ROUNDING = 1e-9; /* of solving for an eps, and back */
+
+/* The mu whose eps at delta is eps, rounded towards more. */
+static double mu_of(double eps, double delta) {
     double lo = 0;
     double hi = 1;
     while (hi < 1e4 && tacet__ledger_gaussian_eps(hi, delta) <= eps) {
@@ -24,14 +26,26 @@ static double mu_of(double eps, double delta, bool less) {
             hi = middle;
         }
     }
-    return less ? lo : hi;
+    return hi;
 }
 
 double tacet__eps_of_rounds(double eps, double delta, double k) {
     if (!(delta > 0) || k == 1) {
         return k * eps;
     }
-    return isfinite(eps) ? tacet__ledger_gaussian_eps(k * mu_of(eps, delta, k < 1), delta) : (double)INFINITY;
+    return isfinite(eps) ? tacet__ledger_gaussian_eps(k * mu_of(eps, delta), delta) : (double)INFINITY;
+}
+
+double tacet__eps_of_a_round(double eps, double delta, double k) {
+    double mu = 0, round = 0;
+    if (!(delta > 0) || k == 1) {
+        return eps / k;
+    }
+    /* 0 where the round's share of mu has no more than delta at any eps: calibrated to an eps it would have more mu. */
+    return tacet_gdp_mu(&mu, eps, delta, NULL) == TACET_OK &&
+                   tacet_gdp_eps(&round, mu / k * (1 - ROUNDING), delta, NULL) == TACET_OK
+               ? round
+               : 0;
 }
 
 double tacet__eps_of_mixed_rounds(double eps, double delta, double pure, unsigned k) {
@@ -44,7 +58,7 @@ double tacet__eps_of_mixed_rounds(double eps, double delta, double pure, unsigne
     }
     /* j, how many of them get l2 noise, may be decided by what was released before. So the event is cut into those of
      * each j, and each of the k that have Gaussian noise in them is given a share of delta (the proof's sum over j). */
-    const double mu = mu_of(eps, delta, false);
+    const double mu = mu_of(eps, delta);
     for (unsigned j = 0; j <= k; j++) {
         const double rest = j == k ? 0 : tacet__ledger_gaussian_eps((k - j) * mu, delta / k);
         most = fmax(most, j * pure + rest);
