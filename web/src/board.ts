@@ -332,7 +332,7 @@ class Board {
       { name: "Expires (UTC)", text: (t) => (t.expires ? when(t.expires) : "never") },
       { name: "", text: (t) => s.observed === undefined ? "" : this.sure("plain", "End", `End the ticket of round ${t.number}`, "Refuse its report?", () => this.expire(s, { number: t.number })) },
     ], found.slice(0, 200), title));
-    return h("div", {}, list, found.length > 200 ? h("p", { class: "small soft" }, `The oldest 200 of ${found.length}.`) : null);
+    return h("div", {}, list, found.length > 200 ? h("p", { class: "small soft" }, "The oldest 200 are shown.") : null);
   }
 
   // A button that acts when it is pressed twice: the second time it says what will happen. Looking elsewhere takes it back.
