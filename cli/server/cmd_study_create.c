@@ -163,7 +163,7 @@ static bool sure(const cli_command *self, const request *r, const json_t *outloo
     (void)snprintf(
         why, sizeof why,
         "expect about %.2g more than a point at random, of a range of %g: this eps and these rounds buy next "
-        "to nothing. 'study create --plan' tells what more of either would",
+        "to nothing. 'study create --dry-run' tells what more of either would",
         gain, r->reward.hi - r->reward.lo);
     return outlook == NULL || gain >= NOTHING * (r->reward.hi - r->reward.lo) || cli_sure(self, r->yes, why);
 }
@@ -182,7 +182,7 @@ static int create(const cli_command *self, const request *r, const spaces *s, co
         json_t *outlook = outlook_of(text);
         free(text);
         return outlook != NULL ? cli_tell(cli_object("outlook", J(outlook)), OUTLOOK)
-                               : cli_usage(self, "--plan is of a central study over a space, without contexts");
+                               : cli_usage(self, "--dry-run is of a complete 'fixed' study, over a list or a space");
     }
     json_t *outlook = status == TACET_OK ? outlook_of(text) : NULL;
     if (r->definition == NULL && !sure(self, r, outlook)) {

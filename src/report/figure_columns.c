@@ -369,7 +369,7 @@ json_t *tacet__figure_tried(const json_t *data) {
             push_round(one, &c, tacet__figure_real(round, "number"), v, v);
         }
     }
-    return tacet__figure_chart("What was tried", json_pack("{ss sb}", "label", "round", "whole", 1),
+    return tacet__figure_chart("What was tried", json_pack("{ss sb}", "label", "event", "whole", 1),
                                tacet__figure_axis(&c), json_pack("[o]", one));
 }
 

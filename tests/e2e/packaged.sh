@@ -73,7 +73,7 @@ said=$(ask POST /v1/tokens '{"role":"device","study":"dose","label":"a line\nand
 case $said in *'"status":400'*) ;; *) fail "a label with a line break is taken" ;; esac
 ask POST /v1/tokens '{"role":"device","study":"dose"}' | grep -q '"token"' || fail "no token is made"
 curl -s --cacert "$keys/ca.pem" -H 'Authorization: Bearer tacet_none' "$url/v1/studies" | grep -q '"status":401' || fail "no token is one"
-grep -q 'a token that is none' "$work/log1" || fail "a refused token is not in the log"
+grep -q 'its token is unknown' "$work/log1" || fail "a refused token is not in the log"
 tacet store audit --store "$store" >"$work/trail" || fail "no audit trail"
 for line in 'user .* at a shell .*study token --role owner' 'token 1 from 127.0.0.1 .*POST /v1/studies/dose/releases' 'token 1 .*POST /v1/tokens' \
     'the server .*line [0-9]*: answered 201'; do

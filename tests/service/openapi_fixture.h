@@ -45,6 +45,9 @@ static bool valid_object(const json_t *schema, const json_t *value) {
     json_array_foreach(json_object_get(schema, "required"), i, item) {
         ok = ok && json_object_get(value, json_string_value(item)) != NULL;
     }
+    if (properties == NULL) {
+        return ok; /* described elsewhere, as a space is */
+    }
     json_object_foreach((json_t *)(size_t)value, key, item) {
         const json_t *of = json_object_get(properties, key);
         ok = ok && of != NULL && valid(of, item); /* additionalProperties is false everywhere */
@@ -75,7 +78,8 @@ static bool valid(const json_t *schema, const json_t *value) {
         return any;
     }
     if (strcmp(type, "object") == 0) {
-        assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+        assert_true(json_object_get(schema, "properties") == NULL ||
+                    json_is_false(json_object_get(schema, "additionalProperties")));
         return valid_object(schema, value);
     }
     if (strcmp(type, "array") == 0) {
@@ -213,8 +217,38 @@ static tacet__client *request(tacet__answer *answer, const char *method, const c
     return client;
 }
 
-/* One request; the answer is checked against the schema of the path, method and status. Returns the status, and the
- * body in *out when asked for (the caller's). */
+/* docs/API.md, "Errors". */
+static bool is_word_of(long status, const json_t *problem) {
+    static const struct {
+        long status;
+        const char *words;
+    } OF[] = {{400, "invalid"},    {401, "unauthorized"},          {403, "forbidden stale"},
+              {404, "not-found"},  {409, "conflict state budget"}, {410, "expired"},
+              {413, "too-large"},  {429, "too-many-requests"},     {500, "damaged"},
+              {503, "unavailable"}};
+    const char *type = json_string_value(json_object_get(problem, "type"));
+    const char *word = type != NULL ? strrchr(type, ':') : NULL;
+    size_t k = 0;
+    while (k < sizeof OF / sizeof OF[0] && OF[k].status != status) {
+        k++;
+    }
+    return word != NULL && k < sizeof OF / sizeof OF[0] && strstr(OF[k].words, word + 1) != NULL;
+}
+
+/* A body that the server takes has the schema of the file. */
+static void check_body(const json_t *operation, const char *body) {
+    const json_t *content = json_object_get(json_object_get(operation, "requestBody"), "content");
+    const json_t *schema = json_object_get(json_object_get(content, "application/json"), "schema");
+    if (schema != NULL && body != NULL && body[0] != '\0') {
+        OWN_JSON json_t *value = json_loads(body, 0, NULL);
+        if (!valid(schema, value)) {
+            fail_msg("the server took a body that does not have the schema: %s", body);
+        }
+    }
+}
+
+/* One request; the answer is checked against the schema of the path, method and status, and a body that was taken
+ * against its own. Returns the status, and the body in *out when asked for (the caller's). */
 static long ask(const char *method, const char *path, const char *real, const char *token, const char *body,
                 json_t **out) {
     char name[200];
@@ -247,6 +281,12 @@ static long ask(const char *method, const char *path, const char *real, const ch
         OWN_JSON json_t *value = json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL);
         if (!valid(json_object_get(content, "schema"), value)) {
             fail_msg("%s: the answer does not have the schema: %s", name, answer.body);
+        }
+        if (status >= 400 && !is_word_of(status, value)) {
+            fail_msg("%s: the answer has another type than docs/API.md gives this status: %s", name, answer.body);
+        }
+        if (status < 300) {
+            check_body(operation, body);
         }
         if (status == 503 || status == 429) {
             assert_true(answer.retry_after > 0);

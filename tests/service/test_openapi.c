@@ -180,6 +180,7 @@ static void central(void) {
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, "{}", NULL), 400);
     assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/dose/observations", device, "{\"ticket\":1}", NULL), 400);
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/dose/releases", analyst, "", NULL), 409);
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/dose/releases", analyst, "now", NULL), 400);
     observe_first(first);
     json_decref(first);
     json_decref(again);
@@ -224,6 +225,12 @@ static void creates_studies(void) {
         "{\"name\":\"made\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1},\"rounds\":300,"
         "\"domain\":{\"points\":[[0.1],[0.5],[0.9]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]}}";
     json_t *answer = NULL;
+    /* Over a space; values that are public already. */
+    static const char SPACED[] =
+        "{\"name\":\"spaced\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1},\"domain\":{\"space\":"
+        "{\"columns\":[{\"name\":\"rate\",\"kind\":\"log\",\"bounds\":[0.01,1]}]}},"
+        "\"prior\":{\"earlier\":[[0,0.5,0.1]],\"reward\":[0,1]}}";
+    assert_int_equal(ask("POST", PATH, "/v1/studies?dry_run=true", owner, SPACED, NULL), 200);
     assert_int_equal(ask("POST", PATH, "/v1/studies?dry_run=true", owner, MADE, &answer), 200);
     assert_true(json_is_false(json_object_get(answer, "created")));
     assert_true(json_is_number(json_object_get(json_object_get(answer, "outlook"), "gain")));
@@ -370,6 +377,7 @@ static void choosers(void) {
 
 /* An archived study takes nothing more; it may still be looked at. */
 static void choosers_archived(void) {
+    assert_int_equal(ask("POST", STUDY "/archive", "/v1/studies/brief/archive", owner, "[]", NULL), 400);
     assert_int_equal(ask("POST", STUDY "/archive", "/v1/studies/brief/archive", owner, "", NULL), 200);
     assert_int_equal(ask("POST", STUDY "/reports", "/v1/studies/brief/reports", owner, good_body("/reports"), NULL),
                      409);
@@ -461,6 +469,7 @@ static void board(void) {
     const json_t *cells = json_array_get(json_object_get(body, "series"), 0);
     assert_int_equal(json_array_size(json_object_get(cells, "z")), 441);
     json_decref(body);
+    assert_int_equal(ask("GET", FIGURE, "/v1/studies/visits/figures/variants", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/tried", owner, NULL, &body), 200);
     json_decref(body);
     assert_int_equal(ask("GET", FIGURE, "/v1/studies/slides/figures/tried?x=7", owner, NULL, NULL), 400);
@@ -636,9 +645,11 @@ static int setup(void **state) {
                 store, LOCAL[i], arms);
     }
     (void)snprintf(path, sizeof path, "%s/visits.json", folder);
-    test_write(path, "{\"name\":\"visits\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":20},"
-                     "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
-                     "\"prior\":{\"reward\":[0,1]}}");
+    test_write(
+        path,
+        "{\"name\":\"visits\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":20},\"rounds\":400,"
+        "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
+        "\"prior\":{\"reward\":[0,1]}}");
     command(NULL, 0, "study create --store %s --definition %s", store, path);
     command(NULL, 0,
             "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "

@@ -264,7 +264,7 @@ class Board {
     try {
       const best = await get<Best>(`/v1/studies/${s.name}/best`);
       const point = best.point ?? Object.fromEntries((best.action ?? []).map((v, i) => [`x${i + 1}`, v]));
-      return h("div", { "data-best": JSON.stringify(point) }, facts(["best predicted", `${number(best.mean)}${best.sd === null ? "" : ` ± ${number(best.sd, 2)}`}`]),
+      return h("div", { "data-best": JSON.stringify(point) }, facts(["best predicted, ± one standard deviation", `${number(best.mean)}${best.sd === null ? "" : ` ± ${number(best.sd, 2)}`}`]),
         h("p", {}, pointText(point)));
     } catch (error) {
       if (!(error instanceof Problem) || error.status === 401) throw error;
@@ -323,14 +323,16 @@ class Board {
     const found = (await get<{ tickets: Ticket[] }>(`/v1/studies/${s.name}/tickets`)).tickets;
     if (found.length === 0) return h("p", { class: "soft" }, "None.");
     const now = Date.now() / 1000;
-    return h("div", { class: "list short", tabindex: 0, role: "region", "aria-label": "Open tickets" }, table<Ticket>([
+    const title = s.observed === undefined ? "Tickets issued" : "Open tickets";
+    const list = h("div", { class: "list short", tabindex: 0, role: "region", "aria-label": title }, table<Ticket>([
       { name: "Round", numeric: true, text: (t) => String(t.number) },
       { name: "Asked (UTC)", text: (t) => when(t.time) },
       { name: "Age", text: (t) => age(now - t.time) },
       { name: "Held by", text: (t) => (t.token === undefined ? "a token that is gone" : `${t.label || "token"} (number ${t.token})`) },
       { name: "Expires (UTC)", text: (t) => (t.expires ? when(t.expires) : "never") },
       { name: "", text: (t) => s.observed === undefined ? "" : this.sure("plain", "End", `End the ticket of round ${t.number}`, "Refuse its report?", () => this.expire(s, { number: t.number })) },
-    ], found.slice(0, 200), "Open tickets"));
+    ], found.slice(0, 200), title));
+    return h("div", {}, list, found.length > 200 ? h("p", { class: "small soft" }, "The oldest 200 are shown.") : null);
   }
 
   // A button that acts when it is pressed twice: the second time it says what will happen. Looking elsewhere takes it back.
@@ -411,7 +413,7 @@ class Board {
       const select: HTMLSelectElement = h("select", { change: () => { this.axes = { ...noAxes(), x: Number(select.value) }; this.keepLink(); void this.attempt(() => this.tried()); } },
         ...names.map((name, i) => h("option", { value: i }, name)));
       this.column = select;
-      put(this.picture, card("What was tried", "", h("div", { class: "fields" }, field("Column", select)), this.drawing, h("p", { class: "small soft" }, "The last 1,000 events at most.")));
+      put(this.picture, card("What was tried", "", h("div", { class: "fields" }, field("Column", select)), this.drawing, h("p", { class: "small soft" }, "The last 1,000 events at most. A round goes by the number of the event that began it.")));
     }
     this.column.value = String(this.axes.x);
     put(this.drawing, drawn);

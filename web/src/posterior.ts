@@ -115,10 +115,10 @@ export class PosteriorView {
     if (turn !== this.turn) return; // something newer was asked for meanwhile
     put(this.drawn, ...made);
     this.drawn.classList.toggle("two", made[1] !== null);
-    const same = map && errors.size === 1 && p.points[0]?.sd ? ` The error is the same everywhere: ± ${number(p.points[0].sd, 2)}.` : "";
+    const same = errors.size === 1 && p.points[0]?.sd ? `, ± ${number(p.points[0].sd, 2)} everywhere` : "";
     this.words.textContent = p.kind === "points"
       ? `Every point of the domain: its mean, with one standard deviation either way${made[1] ? ", which the second picture shows" : ""}. Made of randomised reports; costs nothing more.`
-      : `What a release would say now, ${this.rest.childElementCount > 0 ? "with the other columns as set above" : "over a grid"}${p.columns.some((c) => c.context) ? ", for the context that is set above" : ""}; the band is the model's own error.${same} Costs no budget.`;
+      : `What a release would say now, ${this.rest.childElementCount > 0 ? "with the other columns as set above" : "over a grid"}${p.columns.some((c) => c.context) ? ", for the context that is set above" : ""}; ${map ? "the error" : "the band"} is one standard deviation of the released model${same}. Costs no budget.`;
   }
 
   async show(a: Axes): Promise<HTMLElement> {

@@ -47,19 +47,20 @@ static tacet_status check(remembered *r, tacet__studies *store, const tacet__stu
     tacet_error inner = {0};
     if (r->seq > study->head) {
         return tacet__fail(err, TACET_CORRUPT,
-                           "the store was put back: it has %llu events of the study, this server saw %llu; 'tacet "
+                           "the store was put back: it has %llu events of study '%s', this server saw %llu; 'tacet "
                            "store restore' says how to go on",
-                           (unsigned long long)study->head, (unsigned long long)r->seq);
+                           (unsigned long long)study->head, study->name, (unsigned long long)r->seq);
     }
     const tacet_status status = tacet__studies_read(store, study, r->seq, compare, r, &inner);
     if (status != TACET_STATE) {
         return tacet__fail(err, status == TACET_OK ? TACET_CORRUPT : status, "%s", inner.message);
     }
-    return r->same ? TACET_OK
-                   : tacet__fail(err, TACET_CORRUPT,
-                                 "the store was put back: event %llu of the study is another one than this server saw; "
-                                 "'tacet store restore' says how to go on",
-                                 (unsigned long long)r->seq);
+    return r->same
+               ? TACET_OK
+               : tacet__fail(err, TACET_CORRUPT,
+                             "the store was put back: event %llu of study '%s' is another one than this server saw; "
+                             "'tacet store restore' says how to go on",
+                             (unsigned long long)r->seq, study->name);
 }
 
 tacet_status tacet__study_anchor_open(int *anchor, tacet__studies *store, tacet__study *study,

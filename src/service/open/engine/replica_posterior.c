@@ -203,7 +203,8 @@ static tacet_status over_grid(const released *model, json_t *points, const view 
                               const tacet__job *job, tacet_error *err) {
     const bool flat = job->y != UINT64_MAX;
     if (job->x >= v->count || (flat && (job->y >= v->count || job->y == job->x))) {
-        return tacet__fail(err, TACET_INVALID, "'x' and 'y' are two columns from 0 to %zu", v->count - 1);
+        return tacet__fail(err, TACET_INVALID,
+                           "'x', and 'y' where it is given, must be different columns: the last is %zu", v->count - 1);
     }
     const size_t nx = grid_size(&v->columns[job->x], flat ? SQUARE : LINE);
     const size_t ny = flat ? grid_size(&v->columns[job->y], SQUARE) : 1;

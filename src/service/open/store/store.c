@@ -67,6 +67,15 @@ static tacet_status open_half(tacet__half *half, tacet__side side, const char *p
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the store");
     }
     tacet_status status = tacet__half_open(half, side, path, settings, err);
+    if (status == TACET_NOT_FOUND && !url && open) {
+        if (err != NULL) {
+            *err = (tacet_error){0}; /* the first error counts */
+        }
+        status = tacet__fail(err, status,
+                             "there is no store: %s is missing; 'tacet store init' makes one, and so does the first "
+                             "'tacet study create'",
+                             path);
+    }
     sodium_memzero(path, strlen(path)); /* a URL may have a password */
     free(path);
     return status;

@@ -27,7 +27,7 @@ static const char *whole_argument(const json_t *value, uint64_t most, uint64_t *
     *out = strtoull(text, NULL, 10);
     return length > 0 && length <= 18 && strspn(text, "0123456789") == length && *out <= most
                ? NULL
-               : "an argument must be a whole number that is not too large";
+               : "'after', 'x', 'y' and 'width' must be whole numbers that are not too large";
 }
 
 /* Of a body; false: another thing, or above `most`. */
@@ -170,8 +170,7 @@ static void answer_label(tacet__response *response, const json_t *status, bool p
         response->content_type = tacet__label_type(response->body, part);
         response->body_size = strlen(response->body);
     } else {
-        tacet__refuse(response, made == TACET_INVALID ? 409 : 503, made == TACET_INVALID ? "state" : "busy",
-                      err.message);
+        tacet__refuse_failure(response, made == TACET_INVALID ? TACET_STATE : made, err.message);
     }
 }
 
@@ -192,8 +191,9 @@ void tacet__board_answer_view(tacet__response *response, const tacet__job *job) 
     json_t *figure = tacet__figure(job->figure, data);
     json_decref(data);
     if (figure == NULL) {
-        tacet__refuse(response, columns ? 400 : 409, "invalid",
-                      columns ? "there is no such column, or not two of numbers" : "there is nothing to draw yet");
+        tacet__refuse(response, columns ? 400 : 409, columns ? "invalid" : "state",
+                      columns ? "there is no such column, or not two of numbers"
+                              : "there is nothing to draw yet, or too much to be seen at once");
     } else if (job->width == 0) {
         tacet__call_fill(response, 200, json_incref(figure));
     } else if (tacet__figure_svg(&response->body, &response->body_size, figure, (int)job->width,

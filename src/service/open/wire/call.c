@@ -90,6 +90,12 @@ json_t *tacet__call_body(const tacet__call *c, tacet__response *response) {
         tacet__refuse_failure(response, TACET_NO_MEMORY, "");
         return NULL;
     }
+    if (body == NULL) { /* where it stopped, never what is there */
+        (void)snprintf(reason, sizeof reason, "the body must be a JSON object: it cannot be read past byte %d",
+                       where.position);
+        tacet__refuse(response, 400, "invalid", reason);
+        return NULL;
+    }
     if (!json_is_object(body)) {
         tacet__refuse(response, 400, "invalid", "the body must be a JSON object");
         json_decref(body);

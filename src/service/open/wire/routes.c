@@ -210,9 +210,13 @@ static bool allowed(const tacet__call *c, const route *r, tacet__response *respo
     }
     if (c->token_status == TACET_NOT_FOUND) {
         if (c->request.bearer != NULL) {
-            tacet__engine_say(c->service->engine, "a request with a token that is none was refused", NULL);
+            tacet__engine_say(c->service->engine,
+                              "a request was refused: its token is unknown, withdrawn or past its end", NULL);
         }
-        tacet__refuse(response, 401, "unauthorized", "a valid token is needed: Authorization: Bearer TOKEN");
+        tacet__refuse(response, 401, "unauthorized",
+                      c->request.bearer != NULL
+                          ? "the token is unknown, withdrawn or past its end: ask an owner of the study for another"
+                          : "a token is needed: Authorization: Bearer TOKEN");
         return false;
     }
     if ((r->roles & 1U << c->token.role) == 0) {
