@@ -172,6 +172,24 @@ static void intervals_cover_and_nothing_is_claimed_of_nothing(void **state) {
     assert_true(claims <= 9);
 }
 
+/* Three rows, all with reward 1, under the noise of eps = 1: nothing is known, and the intervals say so. */
+static void few_rows_leave_wide_intervals(void **state) {
+    (void)state;
+    for (uint64_t k = 0; k < 8; k++) {
+        world w;
+        tacet_ab_posterior p;
+        tacet_simrng rng = test_rng(6, k);
+        draw_world(&w, 0, 2, &rng);
+        w.up[0] += 3;
+        w.up_totals[0] += 3;
+        tacet_ab_table t = table_of(&w, 1, 2, LEVELS);
+        t.rows = 3;
+        assert_ok(tacet_ab_posterior_make(&p, &t, 1, NULL));
+        assert_true(p.logged_value.upper - p.logged_value.lower > 0.5);
+        tacet_ab_posterior_clear(&p);
+    }
+}
+
 static void a_rule_that_is_the_single_action_says_so(void **state) {
     world w;
     tacet_ab_posterior p;
@@ -256,6 +274,7 @@ int main(void) {
         cmocka_unit_test(the_same_seed_gives_the_same_posterior),
         cmocka_unit_test(totals_are_used),
         cmocka_unit_test(intervals_cover_and_nothing_is_claimed_of_nothing),
+        cmocka_unit_test(few_rows_leave_wide_intervals),
         cmocka_unit_test(a_rule_that_is_the_single_action_says_so),
         cmocka_unit_test(what_decided_belongs_among_the_contexts),
         cmocka_unit_test(what_is_no_table_is_refused),
