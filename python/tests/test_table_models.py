@@ -103,7 +103,7 @@ def test_two_months_are_two_tables_and_one_month_is_one(tmp_path: Path) -> None:
 
 def test_a_reward_that_is_no_number_is_named() -> None:
     frame = month(6)
-    with pytest.raises(tacet.ParseError, match="row 0 .*'bought'"):
+    with pytest.raises(tacet.InvalidValue, match="row 0 .*'bought' is missing"):
         learn_quietly(frame.assign(bought=frame.bought.where(frame.index != 0, float("nan"))))
 
 
@@ -118,3 +118,24 @@ def test_a_person_is_charged_for_all_rows(tmp_path: Path) -> None:
     assert model.records == len(frame.groupby("who").head(2)) < len(frame)
     assert tacet.Ledger(tmp_path / "l.db").eps == pytest.approx(4)
     assert "at most 2 rows" in repr(model)
+
+
+def test_what_is_missing_or_misplaced_is_named(tmp_path):
+    log = {"kind": ["a", "b", "a", None], "day": [1.0, None, 3.0, 4.0], "y": [1, 0, None, 1]}
+    space = tacet.Space(kind=tacet.Category("a", "b"), day=tacet.Real(0, 9))
+    asked = dict(space=space, action="kind", reward="y", eps=1, ledger=tmp_path / "l.db")
+    with pytest.raises(tacet.InvalidValue, match="row 2 .*'y' is missing; row 3 .*'kind' is missing$"):
+        trusted.learn(log, **asked)  # a missing context counts as the middle
+    with pytest.raises(tacet.InvalidValue, match="a tacet.Space"):
+        trusted.learn(log, **{**asked, "space": dict(space)})
+    whole = {"kind": list("abab"), "day": [1, 2, 3, 4], "y": [1, 0, 1, 1]}
+    with pytest.raises(tacet.InvalidValue, match="'day' is the reward"):
+        trusted.learn(whole, **{**asked, "reward": "day", "reward_range": (0, 9)})
+    model = trusted.learn(whole, **asked)
+    for wrong in ({}, {"dya": 1}, {"day": 1, "kind": "a"}):
+        with pytest.raises(tacet.InvalidValue, match="by name: day"):
+            model.best(**wrong)
+    with pytest.raises(tacet.InvalidValue, match="'day' is missing"):
+        model.best(day=None)
+    with pytest.raises(tacet.Conflict):
+        trusted.learn(whole, **{**asked, "space": tacet.Space(kind=tacet.Category("b", "a"), day=tacet.Real(0, 9))})

@@ -302,3 +302,14 @@ print(tacet.Space(a=tacet.Real(0, 1), b=tacet.Real(0, 1))._packed([[0, 1], [0.5,
     assert done.returncode == 0, done.stderr
     day = float((datetime.date(2020, 1, 2) - datetime.date(1970, 1, 1)).days)
     assert done.stdout.splitlines() == [f"[1.0, 1.0, {day}, 2.5, 0.0, {day}, nan, 0.0, {day}]", "[0.0, 1.0, 0.5, 0.25]"]
+
+
+def test_bounds_may_be_dates_and_numbers_of_numpy():
+    day = datetime.date(2021, 1, 1)
+    space = tacet.Space(a=tacet.Real(np.float32(1), np.int64(4)), d=tacet.Date(day, pd.Timestamp("2021-12-31")))
+    assert space == tacet.Space(a=tacet.Real(1, 4), d=tacet.Date("2021-01-01", "2021-12-31"))
+    for wrong in (float("nan"), object()):
+        with pytest.raises(tacet.InvalidValue, match="finite numbers, or texts"):
+            tacet.Space(a=tacet.Real(wrong, 1))
+    with pytest.raises(tacet.InvalidValue, match="are its arguments"):
+        tacet.Category(["A", "B"])

@@ -157,6 +157,9 @@ def test_an_estimator_is_tuned_on_held_out_records(tmp_path: Path) -> None:
         search.fit(X, y)
     with pytest.raises(tacet.InvalidValue, match="cross-validation"):
         TacetSearch(SVC(), space, cv=5).fit(X, y, X_val, y_val)
+    with pytest.raises(tacet.InvalidValue, match="no parameter 'c'"):  # before anything is charged
+        TacetSearch(SVC(), tacet.Space(c=tacet.Log(0.01, 100)), ledger=tmp_path / "none").fit(X, y, X_val, y_val)
+    assert not (tmp_path / "none").exists()
     with pytest.raises(tacet.InvalidValue, match="among the training"):
         search.fit(X, y, X, y)
     with warnings.catch_warnings():
@@ -249,3 +252,23 @@ def test_a_frame_of_validation_records(tmp_path: Path) -> None:
     )
     search.fit(frame[:300], y[:300], frame[300:], y[300:])
     assert 1 <= search.best_params_["n_neighbors"] < 40
+
+
+def test_steps_are_refused_and_nothing_is_made_with_a_wrong_eps(tmp_path):
+    from optuna.distributions import FloatDistribution, IntDistribution
+
+    for column in (IntDistribution(0, 100, step=25), IntDistribution(1, 100, log=True), FloatDistribution(0, 1, step=0.5)):
+        with pytest.raises(tacet.Unsupported, match="'x': no steps"):
+            TuneStudy({"x": column}, records=10)
+    study = TuneStudy({"x": IntDistribution(1, 100)}, records=100, ledger=tmp_path / "a.db")
+    with pytest.raises(tacet.Unsupported, match="'x': no steps"):
+        study.optimize(lambda trial: [trial.suggest_int("x", 1, 100, log=True)] * 100)
+    space, ledger = tacet.Space(x=tacet.Real(0, 1)), tmp_path / "b.db"
+    for wrong in ({"eps": 1e9}, {"eps": 0}, {"records": -1}, {"records": 99.5}, {"space": {"x": (0, 1)}}):
+        with pytest.raises(tacet.InvalidValue):
+            trusted.tune(lambda params: [1] * 100, **{"space": space, "records": 100, "ledger": ledger, **wrong})
+    assert not ledger.exists()
+    nullable = pd.Series([True, None] * 50, dtype="boolean")
+    assert trusted.tune(lambda params: nullable, space, records=100, evaluations=5, ledger=ledger).score
+    with pytest.raises(tacet.Conflict, match="another search.*ticket="):
+        trusted.tune(lambda params: 1 / 0, tacet.Space(x=tacet.Real(0, 2)), records=100, evaluations=5, ledger=ledger)

@@ -403,9 +403,7 @@ json_t *tacet__figure_winners(const json_t *data) {
         json_decref(all);
         return NULL;
     }
-    return tacet__figure_chart("The winner of each round", json_pack("{ss sb}", "label", "round", "whole", 1),
-                               json_pack("{ss s[f f]}", "label",
-                                         "place in its column, from the low end to the high end", "bounds", -0.05,
-                                         1.05),
-                               all);
+    return tacet__figure_chart(
+        "The winner of each round", json_pack("{ss sb}", "label", "round", "whole", 1),
+        json_pack("{ss s[f f]}", "label", "place between low and high end", "bounds", -0.05, 1.05), all);
 }

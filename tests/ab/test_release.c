@@ -275,6 +275,20 @@ TEST(a_ticket_is_answered_once_and_charged_once) {
     assert_memory_equal(f->released, g->released, f->plan.numbers * sizeof *f->released);
     tacet_ab_model_free(again);
     tacet_ab_model_free(model);
+    /* Levels in another order, another reward, another range: its numbers would be other arms, or other units. */
+    tacet_ab_question other[3] = {q, q, q};
+    const tacet_space_options options = {.inputs = "action,type", .levels = "action=B|A|C,type=a|b|c|d"};
+    OWN_SPACE tacet_space swapped;
+    assert_ok(tacet_space_short(&swapped, &options, NULL));
+    other[0].space = &swapped;
+    other[1].reward = "z";
+    other[2].lo = -1;
+    for (size_t k = 0; k < 3; k++) {
+        tacet_ab_log *asked = NULL;
+        assert_ok(tacet_ab_log_open_rows(&asked, rows, 1000, &other[k], NULL));
+        assert_int_equal(tacet_ab_log_release(asked, &model, &entry, NULL), TACET_CONFLICT);
+        tacet_ab_log_free(asked);
+    }
     char longest[102];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
@@ -328,6 +342,9 @@ TEST(logs_that_do_not_fit_are_refused_by_name) {
     assert_int_equal(tacet_ab_plan_make(&plan, &space, 1, 1, 1, 1, 10, NULL), TACET_INVALID);
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_INVALID);
     rows[0] = 0;
+    q.reward = "type"; /* a rule that looks at what it is to earn */
+    assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_INVALID);
+    q.reward = "y";
     rows[2] = NAN;
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 1, &q, NULL), TACET_PARSE);
     assert_int_equal(tacet_ab_log_open_rows(&log, rows, 0, &q, NULL), TACET_STATE);

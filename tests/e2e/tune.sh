@@ -89,8 +89,10 @@ expect 0 "$bin/tacet" ledger verify --ledger tune.ledger.db
 expect 3 tune --evaluate ./score.sh --state other.state --ticket other
 grep -q 'nothing was evaluated' err || fail "the budget's words"
 [ ! -s evaluated ] || fail "evaluated without a budget"
-# The state of other settings.
-expect 1 tune --evaluate ./score.sh --eps 0.5
+# Another search under the same ticket; the state of other settings.
+expect 1 tune --evaluate ./score.sh --seed 2
+grep -q 'used for another search' err || fail "the words for another search"
+expect 1 tune --evaluate ./score.sh --eps 0.5 --ledger other.db
 grep -q 'another space, seed, range' err || fail "the words for another state"
 
 # What leaves holds no score of any setting: winners, the charged score, and numbers fixed beforehand.

@@ -332,8 +332,9 @@ static tacet_status run_on(tacet_tune *tune, size_t n, size_t most, double *best
 }
 
 /* Who is kept and who is searched follows from the seed: of another one the records that a ticket has spent would be
- * others than those its parts name. */
-TEST(another_split_is_another_question) {
+ * others than those its parts name. In another space the numbers of its winners would be other settings. Both are
+ * refused before anything is evaluated. */
+TEST(another_split_or_space_is_another_question) {
     enum { N = 400 };
     char folder[256];
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
@@ -342,12 +343,13 @@ TEST(another_split_is_another_question) {
     tacet_tune_settings s = world_settings(&space, N);
     tacet_ledger *ledger = open_ledger(folder, 2);
     const tacet_tune_ask ask = {.ledger = ledger};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         tacet_tune *tune = NULL;
         double best = 0;
-        s.seed = 1 + (uint64_t)k;
-        assert_ok(tacet_tune_open(&tune, &s, &ask, NULL));
-        assert_status(run_on(tune, N, 100, &best), k == 0 ? TACET_OK : TACET_CONFLICT);
+        s.seed = k == 1 ? 2 : 1;
+        space.columns[0].hi = k == 2 ? 2 : 1;
+        assert_status(tacet_tune_open(&tune, &s, &ask, NULL), k == 0 ? TACET_OK : TACET_CONFLICT);
+        assert_ok(k == 0 ? run_on(tune, N, 100, &best) : TACET_OK);
         tacet_tune_close(tune);
     }
     tacet_ledger_close(ledger);

@@ -133,6 +133,8 @@ class Model(Handle):
 
     def best(self, grid: int = 33, **context: Any) -> dict[str, Any]:
         """The best action in one context, by the names of its columns."""
+        if set(context) != set(self.contexts):
+            raise InvalidValue(f"best() takes the model's contexts by name: {', '.join(self.contexts) or 'there are none'}")
         if self.contexts:
             found = self.predict(context).best
             assert found is not None

@@ -98,7 +98,8 @@ class Date(_Bounded):
 
 @dataclass(frozen=True, init=False)
 class Category(Column):
-    """One of named levels, unordered. `others` is the level of everything that is none of them.
+    """One of named levels, unordered. `others` is the level of everything that is none of them. Levels are texts, also
+    in what is suggested: `Category(1, True)` has "1" and "True".
 
     >>> Category("F", "M").levels
     ('F', 'M')
@@ -108,7 +109,9 @@ class Category(Column):
     levels: tuple[str, ...] = ()
     others: str | None = None
 
-    def __init__(self, *levels: str, others: str | None = None, missing: str | None = None) -> None:
+    def __init__(self, *levels: Any, others: str | None = None, missing: str | None = None) -> None:
+        if len(levels) == 1 and not isinstance(levels[0], str) and hasattr(levels[0], "__iter__"):
+            raise InvalidValue("the levels of a category are its arguments: Category(*levels)")
         object.__setattr__(self, "levels", tuple(str(level) for level in levels))
         object.__setattr__(self, "others", others)
         object.__setattr__(self, "missing", missing)
@@ -119,6 +122,11 @@ class Category(Column):
         if self.others is not None:
             fields["others"] = self.others
         return fields
+
+
+def _plain(value: Any) -> Any:
+    """Dates as their day, and numbers of NumPy."""
+    return value.isoformat()[:10] if isinstance(value, datetime.date) else value.item()
 
 
 _KINDS: dict[str, type[_Bounded]] = {kind.kind: kind for kind in (Real, Log, Integer, Date)}
@@ -137,7 +145,11 @@ class Space(Mapping[str, Column]):
         for name, column in described.items():
             if not isinstance(column, Column):
                 raise InvalidValue(f"column '{name}' must be a Real, Log, Integer, Date or Category")
-        text = json.dumps({"columns": [{"name": name, **column._json()} for name, column in described.items()]})
+        try:
+            text = json.dumps({"columns": [{"name": name, **column._json()} for name, column in described.items()]},
+                              default=_plain, allow_nan=False)  # fmt: skip
+        except (AttributeError, TypeError, ValueError):
+            raise InvalidValue("bounds, units and stand-ins must be finite numbers, or texts") from None
         self._adopt(text)
 
     def _adopt(self, text: str) -> None:

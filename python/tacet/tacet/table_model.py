@@ -125,7 +125,7 @@ class TableModel(Model):
         return Prediction(means.flat(), sds.flat(), self.space.only(self.actions).rows(levels))
 
     def best(self, grid: int = 33, **context: Any) -> dict[str, Any]:
-        return super().best(grid, **context) if self.contexts else dict(self.single_action)
+        return super().best(grid, **context) if self.contexts or context else dict(self.single_action)
 
     def candidates(self, grid: int = 33) -> list[dict[str, Any]]:
         """Every combination of levels, and of middles of bins, of the action's columns."""

@@ -108,7 +108,6 @@ static void set_contrasts(tacet__ab_data *d) {
     /* Where all rewards drown in the noise the mean is not told from 0; its spread then stands for it, at most half. */
     const double least = fmin(fmax(t->scale * sqrt(2 * (double)count), 0.5), t->rows / 2);
     d->p = fmin(fmax(sum, least), t->rows - least) / t->rows;
-    d->p = fmin(fmax(d->p, 1e-9), 1 - 1e-9);
     for (size_t i = 0; i < d->K; i++) {
         d->z[i] = (1 - d->p) * t->up[i] - d->p * t->down[i];
     }

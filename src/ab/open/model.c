@@ -435,7 +435,9 @@ tacet_status tacet_ab_model_predict(const tacet_ab_model *m, double *means, doub
             const tacet_space_column *k = &m->space.columns[c];
             if (isnan(record[c]) || !tacet_space_holds(k, record[c])) {
                 status = tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): column '%s' %s", i, k->name,
-                                     plan->number[c] ? "lies outside its bounds" : "is none of its levels");
+                                     isnan(record[c])  ? "is missing"
+                                     : plan->number[c] ? "lies outside its bounds"
+                                                       : "is none of its levels");
             }
         }
         if (status == TACET_OK) {

@@ -93,8 +93,8 @@ static tacet_status settle_row(const tacet_ab_log *l, double *row, size_t number
         const tacet_space_column *k = &l->space.columns[c];
         row[c] = isnan(row[c]) && k->missing == TACET_SPACE_STAND_IN ? k->stand_in : row[c];
         if (c < l->plan.action_columns && (isnan(row[c]) || !tacet_space_holds(k, row[c]))) {
-            return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' lies outside its bounds",
-                               number, k->name);
+            return tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' %s", number, k->name,
+                               isnan(row[c]) ? "is missing" : "lies outside its bounds");
         }
         row[c] = l->plan.number[c] || tacet_space_holds(k, row[c]) ? row[c] : 0;
     }
@@ -148,6 +148,12 @@ tacet_status tacet__ab_log_make(tacet_ab_log **out, const char *path, const doub
     *out = NULL;
     tacet_status status = tacet_ab_plan_make(&plan, q->space, q->action_columns, q->lo, q->hi, q->eps, 1, err);
     TACET_THEN(status, check_persons(q, path != NULL, err));
+    for (size_t i = 0; i < q->space->count && status == TACET_OK; i++) {
+        if (strcmp(q->space->columns[i].name, q->reward) == 0) {
+            status = tacet__fail(err, TACET_INVALID,
+                                 "column '%s' is the reward: it cannot be an action or a context, too", q->reward);
+        }
+    }
     if (status != TACET_OK) {
         return status;
     }

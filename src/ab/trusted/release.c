@@ -22,6 +22,8 @@
 
 static const char PROOF[] = "src/ab/README.md, one table";
 static const double KNOTS_SENSITIVITY = 2; /* L1: two shares of 1 */
+/* Of the hash of space, actions, reward and range, in the ledger's words: a ticket answers no other question. */
+enum { QUESTION_BYTES = 8 };
 
 /* --- the ledger -------------------------------------------------------------------------------------------------- */
 
@@ -151,13 +153,16 @@ static tacet_status release_tally(tacet_release **out, const tacet_tally *tally,
 
 /* The ask of one stage; stages of one release read disjoint rows, and are a group in the ledger. */
 typedef struct stage {
-    char ticket[TACET_TICKET_MOST + 1], group[TACET_TICKET_MOST + 1], what[96];
+    char ticket[TACET_TICKET_MOST + 1], group[TACET_TICKET_MOST + 1], what[128];
     tacet_ask ask;
 } stage;
 
 static void name_stage(stage *s, const tacet_ab_log *l, entered *e, const tacet_contextual_entry *entry,
-                       const char *part) {
-    (void)snprintf(s->what, sizeof s->what, "table of rewards, %zu cells, %zu rows", l->plan.cells, l->plan.rows);
+                       const char *part, const unsigned char question[TACET_HASH_BYTES]) {
+    char hex[2 * QUESTION_BYTES + 1];
+    (void)sodium_bin2hex(hex, sizeof hex, question, QUESTION_BYTES);
+    (void)snprintf(s->what, sizeof s->what, "table of rewards, %zu cells, %zu rows, question %s", l->plan.cells,
+                   l->plan.rows, hex);
     (void)snprintf(s->ticket, sizeof s->ticket, "%.100s/%.20s", entry->ticket, part);
     (void)snprintf(s->group, sizeof s->group, "ab %.100s, rows %.64s", entry->ticket, e->rows);
     if (entry->new_budget != NULL) {
@@ -191,13 +196,19 @@ static tacet_status run_stage(tacet_release **out, size_t *rows, const tacet_ab_
                               const tacet_contextual_entry *entry, bool law, double top, tacet_error *err) {
     stage s;
     tacet_ab_stage pass = {.pass = law ? TACET_AB_LAW : TACET_AB_TABLE, .rows = l->plan.rows, .top = top};
+    const tacet_ab_stage public = {.pass = TACET_AB_KNOWN};
+    tacet_tally_plan question;
     tacet_tally *tally = NULL;
     *out = NULL;
     if (l->plan.money) {
         memcpy(pass.key, e->key, sizeof pass.key);
     }
-    name_stage(&s, l, e, entry, law ? "knots" : "table");
-    tacet_status status = tacet__ab_pass(l, &tally, &pass, err);
+    tacet_status status = tacet__ab_stage_plan(&question, l, &public, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    name_stage(&s, l, e, entry, law ? "knots" : "table", question.hash);
+    status = tacet__ab_pass(l, &tally, &pass, err);
     if (status == TACET_OK) {
         const double taken = tacet__ab_taken(&l->plan, tally, pass.pass);
         *rows = (size_t)taken;

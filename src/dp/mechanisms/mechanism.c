@@ -126,7 +126,9 @@ tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind 
     tacet_status s =
         tacet__mechanism_chooses(m) ? calibrate_choice(m, neighbours, err) : calibrate_noise(m, neighbours, err);
     if (s == TACET_OK && !(ldexp(bound->radius, -m->grid_exponent) <= WIDEST)) {
-        s = tacet__fail(err, TACET_INVALID, "the bound is too wide for its sensitivity: numbers do not fit the grid");
+        s = tacet__fail(err, TACET_INVALID,
+                        "the bound is too wide, or eps %g too large, for its sensitivity: numbers do not fit the grid",
+                        eps);
     }
     if (s != TACET_OK) {
         free(m);

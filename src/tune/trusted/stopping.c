@@ -119,6 +119,20 @@ static tacet_status begin_runs(tacet_stopping *s, const char *state, const char 
     return tacet__tune_journal_open(&s->journal, state, key, read_back, s, err);
 }
 
+/* What is asked, with a hash of the space: an answer of another one would name other settings. */
+static tacet_status describe(const tacet_stopping *s, double runs, char what[WHAT_BYTES], tacet_error *err) {
+    char hex[17];
+    unsigned char hash[crypto_generichash_BYTES];
+    char *space = NULL;
+    TACET_OR_RETURN(tacet_space_encode(&s->space, &space, err));
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)space, strlen(space), NULL, 0);
+    (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hex / 2);
+    (void)snprintf(what, WHAT_BYTES, "tuning: best of a random number of private runs, %.6g on average, space %s", runs,
+                   hex);
+    free(space);
+    return TACET_OK;
+}
+
 tacet_status tacet_stopping_open(tacet_stopping **out, const tacet_stopping_settings *settings,
                                  const tacet_tune_ask *ask, tacet_error *err) {
     char what[WHAT_BYTES];
@@ -144,8 +158,7 @@ tacet_status tacet_stopping_open(tacet_stopping **out, const tacet_stopping_sett
         s->best = TACET__ZALLOC(double, s->space.count);
         status = s->best != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a setting");
     }
-    (void)snprintf(what, sizeof what, "tuning: best of a random number of private runs, %.6g on average",
-                   settings->runs);
+    TACET_THEN(status, describe(s, settings->runs, what, err));
     TACET_THEN(status, tacet__stopping_reserve(s->ledger, &s->entry, &memo, s->key, ticket, what,
                                                ask->to_whom != NULL ? ask->to_whom : "anyone", &s->law, err));
     if (status == TACET_OK) {

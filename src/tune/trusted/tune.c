@@ -102,15 +102,20 @@ static tacet_status read_back(void *user, uint64_t number, const void *bytes, si
  * still checked by its own reservation. */
 static tacet_status check_budget(const tacet_tune *t, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
-    tacet_entry entry;
-    tacet_blob memo;
+    tacet_charge begun;
+    tacet_blob texts;
     tacet_ledger_totals totals;
     (void)snprintf(ticket, sizeof ticket, "%s/round 1", t->ticket);
-    tacet_blob_init(&memo);
-    tacet_status s = tacet_ledger_lookup(t->ask.ledger, &entry, &memo, ticket, NULL);
-    tacet_blob_clear(&memo);
-    if (s != TACET_NOT_FOUND) {
-        return TACET_OK; /* begun: what is left of it is checked as it is reserved */
+    tacet_blob_init(&texts);
+    tacet_status s = tacet_ledger_charge(t->ask.ledger, &begun, &texts, ticket, NULL);
+    const bool other = s == TACET_OK && strcmp(begun.group, t->group) != 0;
+    tacet_blob_clear(&texts);
+    if (s != TACET_NOT_FOUND) { /* begun: what is left of it is checked as it is reserved */
+        return !other ? TACET_OK
+                      : tacet__fail(err, TACET_CONFLICT,
+                                    "the ticket '%s' was used for another search: a new one (--ticket) is charged by "
+                                    "itself; nothing was evaluated",
+                                    t->ticket);
     }
     s = tacet_ledger_total(t->ask.ledger, &totals, err);
     if (s != TACET_OK) {
@@ -151,10 +156,16 @@ static tacet_status copy_ask(tacet_tune *t, const tacet_tune_ask *ask, tacet_err
     t->ask = *ask;
     (void)snprintf(t->ticket, sizeof t->ticket, "%s", ticket);
     (void)snprintf(t->to_whom, sizeof t->to_whom, "%s", to_whom);
-    /* Who is in which part is in the name: a run that splits otherwise has another group. */
-    (void)snprintf(t->group, sizeof t->group, "%s: %zu of %zu records kept, seed %llu", ticket, t->plan.kept,
-                   t->s.records, (unsigned long long)t->s.seed);
     return TACET_OK;
+}
+
+/* Who is in which part is in the name: a run that splits otherwise has another group. So has one with another space,
+ * where the numbers of the winners would name other settings. */
+static void name_group(tacet_tune *t, const unsigned char key[TACET__TUNE_JOURNAL_KEY]) {
+    char hex[17];
+    (void)sodium_bin2hex(hex, sizeof hex, key, sizeof hex / 2);
+    (void)snprintf(t->group, sizeof t->group, "%s: %zu of %zu records kept, seed %llu, question %s", t->ticket,
+                   t->plan.kept, t->s.records, (unsigned long long)t->s.seed, hex);
 }
 
 static tacet_status make_room(tacet_tune *t, tacet_error *err) {
@@ -214,13 +225,14 @@ tacet_status tacet_tune_open(tacet_tune **out, const tacet_tune_settings *settin
     TACET_THEN(s, copy_ask(t, ask, err));
     TACET_THEN(s, make_room(t, err));
     TACET_THEN(s, first_settings(t, settings->reference, err));
+    TACET_THEN(s, hash_settings(t, key, err));
     if (s == TACET_OK) {
         split_records(t);
+        name_group(t, key);
         s = t->ask.ledger != NULL ? check_budget(t, err) : TACET_OK;
     }
     if (s == TACET_OK && ask->state != NULL) {
-        s = hash_settings(t, key, err);
-        TACET_THEN(s, tacet__tune_journal_open(&t->journal, ask->state, key, read_back, t, err));
+        s = tacet__tune_journal_open(&t->journal, ask->state, key, read_back, t, err);
     }
     t->s.reference = NULL;
     if (s != TACET_OK) {

@@ -37,7 +37,8 @@ def learn(
     intervals.
 
     The space names the action columns and the context columns, categories or numbers, which are put into bins;
-    `reward` is a column of the table. Nothing of it may be fitted on the rows. A whole row is protected, its action
+    `reward` is a column of the table; rewards outside `reward_range` count as its nearer end, without a word. Every row
+    needs an action and a reward. Nothing of the space may be fitted on the rows. A whole row is protected, its action
     included. Propensities are not needed: within a context actions are compared as they are. Without a `ledger` it lies
     in the registry of this machine, where the same rows find it again. `out` receives the model as a file. Ctrl-C ends
     it early: what was charged by then is drawn, the same, by the next call with this ticket.
@@ -53,6 +54,7 @@ def learn(
     >>> model.best(age=60)                                                                          # doctest: +SKIP
     {'variant': 'B'}
     """
+    _CSpace(space)  # refuses what is none
     actions = [action] if isinstance(action, str) else list(action)
     contexts = [name for name in space if name not in actions]
     ordered = space.only([*actions, *contexts])
@@ -81,7 +83,7 @@ def learn(
             engine = Engine(Parts(table, person, rows_per_person), question_of(space, action, reward, reward_range, eps), progress)
             text = interruptible(lambda: _released(engine.open, question, entry, tell, engine.check), flag)
         else:
-            rows = rows_of(table, ordered, [reward])
+            rows = rows_of(table, ordered, [reward], len(actions))
             tell(0.2)
             address = ffi.cast("double *", rows.address())
             text = interruptible(

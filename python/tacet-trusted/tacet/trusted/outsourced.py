@@ -149,6 +149,7 @@ def curate(
     >>> release.manifest.noise                                          # doctest: +SKIP
     'age 7.1, sex is kept with probability 0.95'
     """
+    _CSpace(space)  # refuses what is none
     if (eps_output is None) != values_unprotected:
         raise InvalidValue(
             "measured values: eps_output randomises them, values_unprotected=True lets them leave as they are; give one of the two"
@@ -329,6 +330,8 @@ class _CSpace:
     """A space as the trusted library has it."""
 
     def __init__(self, space: Space) -> None:
+        if not isinstance(space, Space):
+            raise InvalidValue(f"space must be a tacet.Space, such as Space(age=Real(18, 90)), and is one {type(space).__name__}")
         self._text = space.to_json().encode()
         self._raw = ffi.new("tacet_space *")
 

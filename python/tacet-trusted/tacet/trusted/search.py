@@ -104,6 +104,8 @@ class TacetSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                           and not _disjoint(X, X_val)):  # fmt: skip
             raise InvalidValue("the validation records are among the training records: " + _CROSS)
         values, minimize = self._scorer()
+        if unknown := set(self.space) - set(self.estimator.get_params()):  # else every setting fails, and is charged
+            raise InvalidValue(f"the estimator has no parameter '{min(unknown)}'")
         result = tune(
             lambda params: self._evaluate(params, X, y, X_val, y_val, values), self.space, records=len(y_val),
             range=self.range, eps=self.eps, evaluations=self.evaluations, minimize=minimize, kept=self.kept,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, NamedTuple, Sequence
 
 from tacet._native import Handle
-from tacet._table import Packed, columns_of, pack
+from tacet._table import Packed, columns_of, pack, refuse_missing
 from tacet.errors import Error, InvalidValue
 from tacet.space import Space
 from tacet.trusted._lib import ffi, lib, native
@@ -109,18 +109,21 @@ def plan_of(question: Question, stage: Stage) -> Any:
     return plan
 
 
-def rows_of(table: Any, space: Space, numbers: list[str]) -> Packed:
-    """The columns of the space, then these columns of numbers, one row after the other."""
+def rows_of(table: Any, space: Space, numbers: list[str], actions: int) -> Packed:
+    """The columns of the space, actions first, then these columns of numbers, one row after the other."""
     columns = columns_of(table)
     if columns is None:
         raise InvalidValue("a log is a frame, or a mapping of columns")
-    return pack(columns, [*space._fields, *({"name": name, "kind": "real"} for name in numbers)])
+    fields = [*space._fields, *({"name": name, "kind": "real"} for name in numbers)]
+    packed = pack(columns, fields)
+    refuse_missing(packed, [{**field, "missing": 0} if actions <= i < len(space) else field for i, field in enumerate(fields)])
+    return packed
 
 
 def part_tally(table: Any, question: Question, stage: Stage, first: int) -> bytes:
     """What a part of the rows adds to a pass, the first of which is number `first` of all: the work of one worker."""
     try:
-        rows = rows_of(table, Space.from_json(question.space), [question.reward])
+        rows = rows_of(table, Space.from_json(question.space), [question.reward], question.actions)
         out, address = ffi.new("tacet_tally **"), ffi.cast("double *", rows.address())
         question(lambda asked: native.call(lib.tacet_ab_part_tally, out, asked, stage.raw(), address, len(rows), first))
     except Error as error:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 from tacet._native import Handle
-from tacet._table import numpy
+from tacet._table import BadCells, convert, numpy
 from tacet.display import table, up
 from tacet.errors import InvalidValue, StateError, Unsupported
 from tacet.space import Category, Column, Integer, Log, Real, Space
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 Params = dict[str, Any]
 _MEAN = (
-    "score() must return one value for each of the {n} records, in their order, and returned {got}: a mean cannot be "
-    "clipped record by record, and what one record does to it is bounded by nobody"
+    "score() must return one value for each of the {n} records, in their order, and returned {got} (a mean cannot be "
+    "clipped record by record, and what one record does to it is bounded by nobody)"
 )
 _PRUNE = (
     "pruning by validation scores is early stopping on the records: when a trial stops would tell of them, and the "
@@ -115,6 +115,8 @@ def _settings(space: Any, columns: Space, options: Mapping[str, Any], kept: list
     settings.space = space
     settings.lower, settings.upper = (float(end) for end in options["range"])
     for name in ("records", "evaluations", "seed"):
+        if options[name] != int(options[name]) or options[name] < 0:
+            raise InvalidValue(f"{name} must be a whole number, and not negative")
         setattr(settings, name, int(options[name]))
     for name in ("eps", "kept", "contrast"):
         setattr(settings, name, float(options[name]))
@@ -123,6 +125,7 @@ def _settings(space: Any, columns: Space, options: Mapping[str, Any], kept: list
         record = columns.records({name: [value] for name, value in options["reference"].items()})[0]
         kept.append(ffi.new("double[]", [float(value) for value in record]))
         settings.reference = kept[-1]
+    native.call(lib.tacet_tune_plan_get, ffi.new("tacet_tune_plan *"), settings)  # before a ledger is made with this eps
     return settings
 
 
@@ -135,8 +138,12 @@ def _values(returned: Any, n: int) -> Any:
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
     if values.ndim != 1 or len(values) != n:
-        got = "one number" if values.ndim == 0 else f"an array of shape {values.shape}"
+        got = f"one {type(returned).__name__}" if values.ndim == 0 else f"an array of shape {values.shape}"
         raise InvalidValue(_MEAN.format(n=n, got=got))
+    if values.dtype.kind == "O":  # such as pandas' nullable columns
+        bad = BadCells()
+        values = np.asarray(convert({"name": "score", "kind": "real"}, values, bad))
+        bad.check()
     if values.dtype.kind not in "fiub":
         raise InvalidValue(f"score() must return numbers, and returned {values.dtype}")
     return np.ascontiguousarray(values, dtype=np.float64)
@@ -174,8 +181,10 @@ def tune(
     """Tries `evaluations` settings of `space` and returns the best, eps-DP in each of `records` validation records.
 
     `score(params)` returns one value for each record, in their order, within `range`; NaN is a record that could not be
-    scored. It must not let one record's value depend on another record: train on other data. `state` names a file,
-    private, from which a run that was killed goes on. A share `kept` of the records is for the winner's score.
+    scored, and what lies outside counts as the nearer end. It must not let one record's value depend on another record:
+    train on other data. `state` names a file, private, from which a run that was killed goes on. A share `kept` of the
+    records is for the winner's score. The ledger holds `budget_eps`, this run's eps if left out: another search of the
+    same records needs more of it, and a `ticket` of its own; the same one gives what it gave, whatever `score` is now.
 
     >>> def score(params):                                                            # doctest: +SKIP
     ...     model = SVC(**params).fit(X_train, y_train)
@@ -408,11 +417,11 @@ class Trial:
         return self.params[name]
 
     def suggest_float(self, name: str, low: float, high: float, *, log: bool = False, step: float | None = None) -> float:
-        self._check(name, (Log if log else Real)(low, high))
+        self._check(name, (Log if log else Real)(low, high), step)
         return float(self._get(name))
 
     def suggest_int(self, name: str, low: int, high: int, *, log: bool = False, step: int = 1) -> int:
-        self._check(name, Integer(low, high))
+        self._check(name, Integer(low, high), step if step != 1 else log or None)
         return int(self._get(name))
 
     def suggest_categorical(self, name: str, choices: Any) -> Any:
@@ -422,8 +431,9 @@ class Trial:
             raise InvalidValue(f"the space has other levels for '{name}' than the objective")
         return by_text[value]
 
-    def _check(self, name: str, asked: Any) -> None:
+    def _check(self, name: str, asked: Any, step: Any) -> None:
         self._get(name)
+        _no_steps(name, step)
         column: Any = self._space[name]
         if column.kind != asked.kind or float(column.low) != asked.low or float(column.high) != asked.high:
             raise InvalidValue(f"column '{name}' of the space is {column!r}, and the objective asks for {asked!r}")
@@ -435,6 +445,11 @@ class Trial:
         raise Unsupported(_PRUNE)
 
 
+def _no_steps(name: str, step: Any) -> None:
+    if step is not None:
+        raise Unsupported(f"column '{name}': no steps, and no logarithm of whole numbers; a categorical can name the values")
+
+
 def _from_distributions(space: Mapping[str, Any]) -> Space:
     """Optuna's distributions as a space; columns of a space stay as they are."""
     columns: dict[str, Column] = {}
@@ -444,8 +459,10 @@ def _from_distributions(space: Mapping[str, Any]) -> Space:
         elif hasattr(given, "choices"):
             columns[name] = Category(*(str(choice) for choice in given.choices))
         elif type(given).__name__.startswith("Int"):
+            _no_steps(name, given.step if given.step != 1 else getattr(given, "log", False) or None)
             columns[name] = Integer(given.low, given.high)
         elif hasattr(given, "low"):
+            _no_steps(name, getattr(given, "step", None))
             columns[name] = (Log if getattr(given, "log", False) else Real)(given.low, given.high)
         else:
             raise InvalidValue(f"column '{name}' must be a column of a space or a distribution of Optuna")
