@@ -9,7 +9,7 @@ BUILD := build
 .DEFAULT_GOAL := all
 .NOTPARALLEL: # two targets must not install packages at once; what takes time runs in parallel by itself
 DATA ?= ../shared/data
-.PHONY: all help quick reference symbols reproduction setup setup-tests setup-dev configure build programs demo check check-asan check-ubsan check-tsan \
+.PHONY: all help quick reference symbols reproduction scaling setup setup-tests setup-dev configure build programs demo check check-asan check-ubsan check-tsan \
         check-valgrind check-browser bench space-tables peers coverage fuzz soak mutants prove lint format install clean python
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); about 25 minutes of one core, runs only what a change touched"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
+	@echo "make scaling        docs/scaling.md: how each part grows; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
 	@echo "make device-wasm    the browser's device package into build/device (web/device/README.md)"
 	@echo "make wheels         self-contained wheels and source archives of the Python packages, into build/wheels"
@@ -32,7 +33,7 @@ help:
 	@echo "make coverage       branch coverage of the gate and of everything; LABEL=gate: the gate's own tests alone"
 	@echo "make units          boots systemd in a fresh Debian and starts the units (root, three minutes)"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
-	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
+	@echo "make soak           docs/soak.md: the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
 	@echo "make mutants        small wrong changes to the gate and its callers, each with the test that must fail"
 	@echo "make prove          contracts of the samplers' arithmetic, by Frama-C (installs it: 860 MB)"
 	@echo "make reference      build/reference/html: the public headers as pages (Doxygen)"
@@ -101,6 +102,9 @@ reproduction: build
 robustness: build
 	@tools/robustness --out build/robustness --commit $$(git rev-parse --short=10 HEAD) --markdown docs/robustness.md
 
+scaling: setup-tests python
+	@/usr/bin/python3 bench/scaling.py --commit $$(git rev-parse --short=10 HEAD) --markdown docs/scaling.md
+
 coverage: setup-dev
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS) -- --no-print-directory -s
@@ -131,7 +135,7 @@ wheels-check: wheels
 	@tools/wheels-check
 
 soak: setup-tests build
-	@tools/soak $(BUILD)
+	@tools/soak $(BUILD) $$(git rev-parse --short=10 HEAD) docs/soak.md
 
 mutants: setup-tests build
 	@TACET_BUILD=$(BUILD) tools/mutants

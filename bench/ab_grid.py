@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """ab_grid.py [TRIALS] [SEED]: `tacet learn` on logs of one action and one context, both numbers, beside a 4 x 4 grid of
 noisy counts, eps 1; noise is seeded. Prints what the chosen action lacks to the best one, as a share of what one at random

@@ -95,14 +95,14 @@ static double print_noise(const char *self, double sigma) {
     char program[4096], scale[32];
     int status = 0;
     const char *slash = strrchr(self, '/');
-    (void)snprintf(program, sizeof program, "%.*stacet-gate", slash != NULL ? (int)(slash + 1 - self) : 0, self);
+    (void)snprintf(program, sizeof program, "%.*stacet-lab", slash != NULL ? (int)(slash + 1 - self) : 0, self);
     (void)snprintf(scale, sizeof scale, "%.17g", sigma);
     const double start = seconds(CLOCK_MONOTONIC);
     (void)fflush(stdout); /* or the child would print it again */
     const pid_t child = fork();
     if (child == 0) {
         if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL) {
-            (void)execl(program, "tacet-gate", "noise", "gaussian", "--scale", scale, "--count", "10000000",
+            (void)execl(program, "tacet-lab", "noise", "gaussian", "--scale", scale, "--count", "10000000",
                         (char *)NULL);
         }
         _exit(127);

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""services.py [--seconds S] [--studies N] [--creations N] - the service beside what others use, in one run on one machine.
+"""services.py [--seconds S] [--studies N] [--creations N] [--json FILE] - the service beside what others use, in one run on one machine.
 
 Durable pairs (a suggestion and its observation) a second at 1, 8, 64 and 500 connections over TLS, on SQLite and on
 PostgreSQL, against the fdatasyncs a second of the same disk, and spread over 64 studies; against a thin http.server that
-writes two rows a pair into the same databases, and one that also counts them in one row, driven by the same client;
-against Optuna's RDB storage on PostgreSQL, asked and told by 8 processes.
+writes two rows a pair into the same databases, and one that also counts them in one row, driven by the same client.
 Then the p99 of a pair of one study while another releases, against the same load without releases; creations a second;
 and N studies: memory when each was asked once, seconds of a start. Ratios count: a shared machine's rates say little.
-Needs build/bin; PostgreSQL, python3-optuna and python3-psycopg2 where they are compared (tools/setup --with-ci)."""
+Needs build/bin; PostgreSQL and python3-psycopg2 where they are compared. --json: the figures, for scaling.py."""
 import argparse
 import http.client
 import http.server
@@ -27,7 +26,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.abspath(os.environ.get("TACET_BIN", os.path.join(HERE, "..", "build", "bin")))
 CLUSTER = os.path.join(HERE, "..", "tests", "support", "pgcluster.sh")
 CONNECTIONS = (1, 8, 64, 500)
-OPTUNA_PROCESSES = 8
 LOCAL = {"trust": "local", "budget": {"eps": 1}, "rounds": 10**7, "options": {"randomizer": "hybrid"},
          "domain": {"points": [[i / 20] for i in range(20)]}, "prior": {"lengthscale": 0.2, "reward": [0, 1]}}  # fmt: skip
 CENTRAL = {"trust": "central", "budget": {"eps": 1, "delta": 1e-6}, "rounds": 10**7, "options": {"open_most": 1024},
@@ -56,6 +54,7 @@ class Service:
 
     def __init__(self, store, keys):
         self.store, self.keys = store, keys
+        self.found = {"pairs": {}}  # what --json writes
         tacet("store", "init", "--store", store)
         self.token = tacet("study", "token", "--store", store, "--role", "owner").split()[0]
         self.start()
@@ -175,49 +174,35 @@ def forked(function, *words):
     return pid, f"https://127.0.0.1:{os.read(read, 16).decode()}"
 
 
-def optuna_pairs(url, seconds):
-    """Trials a second that 8 processes ask and tell on one study in Optuna's RDB storage."""
-    code = """
-import sys, time, logging, optuna
-optuna.logging.set_verbosity(optuna.logging.ERROR)
-study = optuna.create_study(study_name="s", storage=sys.argv[1], load_if_exists=True, sampler=optuna.samplers.RandomSampler())
-print("ready", flush=True); sys.stdin.readline()
-end, count = time.monotonic() + float(sys.argv[2]), 0
-while time.monotonic() < end:
-    trial = study.ask(); trial.suggest_float("x", 0, 1); study.tell(trial, .5); count += 1
-print(count)"""
-    first = subprocess.run([sys.executable, "-c", code, url, "0"], input="\n", capture_output=True, text=True, check=False)
-    if first.returncode != 0:
-        return None, first.stderr.strip().splitlines()[-1]
-    players = [subprocess.Popen([sys.executable, "-c", code, url, str(seconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL, text=True) for _ in range(OPTUNA_PROCESSES)]  # fmt: skip
-    for p in players:
-        p.stdout.readline()
-    return sum(int(p.communicate("\n")[0]) for p in players) / seconds, None
-
-
 def middle(numbers):
     return sorted(numbers)[len(numbers) // 2]
 
 
-def compare(servers, keys, seconds, work):
+def compare(service, servers, keys, seconds, work):
     """Pairs a second of each server in turn, three times; the middle ratios to the first, and to the disk's syncs then."""
-    rates = {}
+    rates, disks = {}, []
     for clients in CONNECTIONS:
         got = {name: [] for name, _, _ in servers}
-        disk = []
+        disk, spent = [], []
         for _ in range(ROUNDS):
             disk.append(syncs(work))
+            disks.append(disk[-1])
             for name, url, token in servers:
+                before = service.processor()
                 one = drive(url, keys, token, "load", clients, seconds)
                 got[name].append((one["pairs"] / one["seconds"], one["p99_ms"]))
+                if name == servers[0][0]:
+                    spent.append(1e6 * (service.processor() - before) / one["pairs"])
         first = got[servers[0][0]]
         rates[clients] = middle([rate for rate, _ in first])
+        here = service.found["pairs"][clients] = {"us": middle(spent), "a_sync": middle([r / d for (r, _), d in zip(first, disk)])}
         for name, runs in got.items():
             beside = middle([rate / base for (rate, _), (base, _) in zip(runs, first)])
+            here[name] = beside
             print(f"  {name}, {clients:3d} connections: {middle([r for r, _ in runs]):6.0f} pairs a second, "
                   f"{middle([r / d for (r, _), d in zip(runs, disk)]):6.2f} a sync of the disk, p99 "
                   f"{middle([p for _, p in runs]):.0f} ms, {beside:.2f} of {servers[0][0]}'s", flush=True)  # fmt: skip
+    service.found["disk"] = middle(disks)
     return rates
 
 
@@ -229,7 +214,8 @@ def spread(service, seconds, base):
     drive(*words, 1, "--studies", "64")  # in use before it is measured
     before = service.processor()
     got = drive(*words, seconds, "--studies", "64")
-    print(f"  64 connections on 64 studies: {got['pairs'] / got['seconds'] / base[64]:.2f} times the pairs of one study, "
+    service.found["spread"] = got["pairs"] / got["seconds"] / base[64]
+    print(f"  64 connections on 64 studies: {service.found['spread']:.2f} times the pairs of one study, "
           f"{1e6 * (service.processor() - before) / got['pairs']:.0f} us of processor a pair", flush=True)  # fmt: skip
 
 
@@ -245,7 +231,7 @@ def releases(service, seconds):
             other = driver(service.url, service.keys, service.token, study, 4, seconds, *more)
             p99[study].append(drive(service.url, service.keys, service.token, "load", 4, seconds)["p99_ms"])
             other.wait()
-    ratio = middle(p99["releasing"]) / middle(p99["plain"])
+    ratio = service.found["releasing"] = middle(p99["releasing"]) / middle(p99["plain"])
     print(f"  while another study releases p99 is {ratio:.2f} times that beside one that does not")
 
 
@@ -260,25 +246,25 @@ def create_many(service, name, definition, count, disk):
         t.join()
     took = time.monotonic() - begin
     made = count // 4 * 4
-    print(f"  {made} studies ({name}) created: {made / took:.0f} a second, {1e3 * (service.processor() - before) / made:.1f} ms of "
+    each = service.found["create_" + name] = 1e3 * (service.processor() - before) / made
+    print(f"  {made} studies ({name}) created: {made / took:.0f} a second, {each:.1f} ms of "
           f"processor each, {made / took / disk:.2f} a sync of the disk", flush=True)  # fmt: skip
     return [f"{name}{k}-{i}" for k in range(4) for i in range(count // 4)]
 
 
 def many(service, count, disk):
-    idle = service.kilobytes()
+    idle, service.found["studies"] = service.kilobytes(), count
     names = create_many(service, "local", LOCAL, count, disk)
     for some in (len(names) // 4, len(names)):
         wire = service.connect()
         for name in names[:some]:
             assert service.ask(f"/v1/studies/{name}/suggestions", {}, wire)[0] == 201
         print(f"  {some} studies asked once: {service.kilobytes() / 1024:.0f} MiB (none: {idle / 1024:.0f})", flush=True)
+    service.found["kb_a_study"] = (service.kilobytes() - idle) / count
     service.stop()
-    begin = time.monotonic()
     service.start()
-    started = time.monotonic() - begin
     service.ask(f"/v1/studies/{names[0]}/suggestions", {})
-    print(f"  start with {len(names)} studies: {started:.2f} s, first suggestion after {time.monotonic() - begin:.2f} s, "
+    print(f"  start with {len(names)} studies and a first suggestion: {service.processor():.2f} s of processor, "
           f"{service.kilobytes() / 1024:.0f} MiB")  # fmt: skip
 
 
@@ -290,7 +276,7 @@ def on_store(name, store, work, connect, key, options):
     service.create("load", LOCAL)
     thins = [(words, *forked(thin, connect, key, keys, turns))
              for words, turns in (("http.server", False), ("http.server, one row", True))]  # fmt: skip
-    base = compare([("tacet", service.url, service.token)] + [(words, url, "none") for words, _, url in thins], keys,
+    base = compare(service, [("tacet", service.url, service.token)] + [(words, url, "none") for words, _, url in thins], keys,
                    options.seconds, work)  # fmt: skip
     for _, pid, _ in thins:
         os.kill(pid, 9)
@@ -300,7 +286,7 @@ def on_store(name, store, work, connect, key, options):
     if options.studies > 0:
         many(service, options.studies, disk)
     service.stop()
-    return base
+    return service.found
 
 
 def main():
@@ -308,7 +294,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--studies", type=int, default=0, help="local studies in one store, on SQLite; 10000 take minutes")
     parser.add_argument("--creations", type=int, default=40)
+    parser.add_argument("--json", help="receives the figures")
     options = parser.parse_args()
+    found = {}
     work = tempfile.mkdtemp(prefix="tacet-services-")
     os.chmod(work, 0o711)
     os.environ["TACET_STATE"] = os.path.join(work, "state")
@@ -321,7 +309,7 @@ def main():
             db.execute("PRAGMA synchronous=FULL")
             return db
 
-        on_store("SQLite", os.path.join(work, "store"), work, lite, "INTEGER PRIMARY KEY", options)
+        found["SQLite"] = on_store("SQLite", os.path.join(work, "store"), work, lite, "INTEGER PRIMARY KEY", options)
         options.studies = 0
         started = subprocess.run([CLUSTER, "start", work], env=dict(os.environ, TACET_PG_FSYNC="on"), capture_output=True, text=True,
                                  check=False)  # fmt: skip
@@ -331,14 +319,14 @@ def main():
         url = started.stdout.strip()
         try:
             import psycopg2
-            base = on_store("PostgreSQL", url, work, lambda: psycopg2.connect(url), "SERIAL PRIMARY KEY", options)
-            rate, why = optuna_pairs(url.replace("postgresql:", "postgresql+psycopg2:"), options.seconds)
-            print(f"  Optuna, RDB storage, {OPTUNA_PROCESSES} processes: " +
-                  (f"{rate:.0f} trials a second, {rate / base[8]:.3f} of tacet's pairs at 8 connections" if rate else why))
+            found["PostgreSQL"] = on_store("PostgreSQL", url, work, lambda: psycopg2.connect(url), "SERIAL PRIMARY KEY", options)
         except ImportError as error:
             print(f"PostgreSQL: not compared, {error}")
     finally:
         subprocess.run([CLUSTER, "stop", work], capture_output=True, check=False)
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as f:
+                json.dump(found, f)
         shutil.rmtree(work, ignore_errors=True)
 
 

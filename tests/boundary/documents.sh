@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # documents.sh - every document is two clicks from README.md at most, and what documents name is there:
 # commands and their options as the programs tell them, symbols of C and Python, make targets, files, tests, requests,
-# and the headings that links lead to.
+# and the headings that links lead to. A page that a command writes says which, and at which commit.
 set -eu
 cd "${TACET_SOURCE:?}"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
@@ -40,6 +40,14 @@ folders = {name for name in reached if os.path.isdir(name)}
 for name in documents:
     if name not in reached and os.path.dirname(name) not in folders:
         wrong.append(f"{name} is more than two clicks from README.md")
+
+# Pages that commands write, as the Makefile has them: their first lines.
+written = re.findall(r"^([a-z]+): .*\n\t.*?\b(docs/\w+\.md)", Path("Makefile").read_text(), re.M)
+assert len(written) == 5, f"the check is blind: {written}"
+for target, name in written:
+    head = " ".join(documents.get(name, "")[:900].split())
+    if f"`make {target}`" not in head or not re.search(r"\bat commit [0-9a-f]{10}\b", head):
+        wrong.append(f"{name} does not say that `make {target}` made it, and at which commit")
 
 # Commands and their options.
 commands = {}

@@ -3,17 +3,19 @@
  * was charged twice, and every noise was drawn once.
  *
  *     soak --bin build/bin --store DIR|postgresql://… [--seconds S] [--servers N] [--observations N]
- *          [--cluster 'tests/support/pgcluster.sh FOLDER']
+ *          [--cluster 'tests/support/pgcluster.sh FOLDER'] [--row FILE --part NAME]
  *
  * Phases, in shares of the seconds: load without faults on the local study, then on the central one (rates, latencies,
  * memory); both under kill -9 of servers and of the database; a disk that is full. Then the servers are stopped and the
- * stores are read. The random moments are seeded. Exit code 1 when anything was lost, doubled or wrong. */
+ * stores are read. The random moments are seeded. --row: a row of docs/soak.md is appended there. Exit code 1 when
+ * anything was lost, doubled or wrong. */
 #include "soak.h"
 
 #include "gp/linalg.h"
 #include "io/http/client.h"
 
 #include <curl/curl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,10 +305,10 @@ static bool full_disk(soak *s, double seconds) {
     soak_server_start(s, 0);
     atomic_store(&s->refusals, 0);
     soak_drive(s, seconds, fill_disk);
-    const size_t refused = atomic_load(&s->refusals);
-    printf("  full disk    %zu requests refused with 503, the server stayed up%s\n", refused,
-           refused > 0 ? " and went on when there was room" : "; the disk was never full: nothing is shown");
-    return refused > 0;
+    s->refused = atomic_load(&s->refusals);
+    printf("  full disk    %zu requests refused with 503, the server stayed up%s\n", s->refused,
+           s->refused > 0 ? " and went on when there was room" : "; the disk was never full: nothing is shown");
+    return s->refused > 0;
 }
 
 /* The proof must be able to fail: acknowledgements that never were have to show as lost. */
@@ -326,6 +328,23 @@ static bool control(soak *s, const soak_verdict *before) {
     pairs[1]->value += 1e-9;
     soak_verify(s, &v);
     return v.lost == before->lost + 2;
+}
+
+/* A row of the page's table (tools/soak has its head). */
+static void write_row(const soak *s, const soak_verdict *v, size_t pairs) {
+    char wait[24] = "";
+    const double longest = s->failover ? s->failover_seconds : fmax(fmax(s->gaps[0], s->gaps[1]), s->gaps[2]);
+    FILE *file = s->row != NULL ? fopen(s->row, "a") : NULL;
+    if (file == NULL) {
+        return;
+    }
+    if (longest > 0) {
+        (void)snprintf(wait, sizeof wait, "%.1f", longest);
+    }
+    (void)fprintf(file, "| %s | %zu | %zu | %zu | %zu | %zu | %zu | %s | %zu | %zu | %zu | %zu |\n", s->part,
+                  s->server_kills, s->database_kills, s->pauses + s->partitions, s->restarts, s->refused, s->cancelled,
+                  wait, pairs, v->lost + v->unequal, v->twice, v->charges - v->batches);
+    (void)fclose(file);
 }
 
 static int conclude(soak *s) {
@@ -362,6 +381,7 @@ static int conclude(soak *s) {
     if (t.wrong > 0) {
         printf("  %zu wrong answers, one of them: %s\n", t.wrong, t.first);
     }
+    write_row(s, &v, t.pairs);
     const bool controlled = control(s, &v);
     if (!controlled) {
         printf("  two false acknowledgements did not show as lost: the proof proves nothing\n");
@@ -392,6 +412,8 @@ int main(int argc, char **argv) {
     s.gap_most = strtod(option(argc, argv, "--gap", "10"), NULL);
     s.front = option(argc, argv, "--front", NULL);
     s.ports = option(argc, argv, "--ports", NULL);
+    s.row = option(argc, argv, "--row", NULL);
+    s.part = option(argc, argv, "--part", "");
     s.failover = strcmp(option(argc, argv, "--failover", "no"), "yes") == 0;
     s.server_count = strtoull(option(argc, argv, "--servers", "1"), NULL, 10);
     const double seconds = strtod(option(argc, argv, "--seconds", "30"), NULL);
@@ -401,7 +423,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3]\n"
                         "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes] [--away S --gap "
                         "S]]\n"
-                        "            [--front URL --ports A,B,C --keys DIR]\n");
+                        "            [--front URL --ports A,B,C --keys DIR] [--row FILE --part NAME]\n");
         return 2;
     }
     tacet_threads(1); /* as the programs have it: the last bits of a policy depend on it */
@@ -423,6 +445,13 @@ int main(int argc, char **argv) {
         printf(
             "  start-up with %zu stored observations: %.2f s to the first suggestion, %.2f s of processor, %.1f MiB\n",
             observations, took, worked, (double)soak_server_kilobytes(&s, 0) / 1024);
+        FILE *file = s.row != NULL ? fopen(s.row, "a") : NULL;
+        if (file != NULL) {
+            (void)fprintf(file,
+                          "\nA server on a store of %zu observations answers after %.2f s of processor, in %.0f MiB.\n",
+                          observations, worked, (double)soak_server_kilobytes(&s, 0) / 1024);
+            (void)fclose(file);
+        }
         soak_server_kill(&s, 0, SIGTERM);
         return worked < 2 ? 0 : 1;
     }

@@ -52,6 +52,8 @@ typedef struct soak {
     size_t limit; /* bytes a server's files may have; 0: no limit */
     atomic_bool running;
     atomic_size_t refusals; /* 503 and 507 */
+    size_t refused;         /* of them, on a full disk */
+    const char *row, *part; /* the file for a row of docs/soak.md, and what the row is called; NULL: no row */
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
     tacet_blob first_state; /* of the central study, before its first round */
