@@ -55,7 +55,7 @@ def syncs_a_second(folder):
 def main():
     values = json.loads(subprocess.run(["node", "--input-type=module", "-e", DRAW, os.path.join(BUILD, "device")],
                                        check=True, capture_output=True, text=True).stdout)  # fmt: skip
-    with harness.closing(harness.Server("--rate", "1000000", "--address-rate", "1000000")) as server:
+    with harness.closing(harness.Server("--token-rate", "1000000", "--address-rate", "1000000")) as server:
         server.study(STUDY)
         device = server.token("device", "layouts")
         server.start()

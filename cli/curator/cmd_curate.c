@@ -330,9 +330,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("mechanism", &a.mechanism, "NAME",
                 "auto (default): the least noise; gaussian; laplace: pure eps; l2: the noise of laplace with a delta; "
                 "published: NOT differentially private"),
-        CLI_OPT("dims", &s.dims, "R", "coordinates released by published"),
+        CLI_OPT("dims", &s.dims, "N", "coordinates released by published"),
         CLI_OPT("i-know-this-is-not-private", &s.accept_not_private, NULL, "allow the published mechanism"),
-        CLI_OPT("seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
+        CLI_OPT("noise-seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
         {0},
     };
     int code = 0;

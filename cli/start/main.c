@@ -316,7 +316,7 @@ static void tell_next(start *s) {
     if (s->target != NULL) {
         step_add(&serve, "--target", s->target, NULL);
     } else {
-        step_add(&serve, "--person", NULL);
+        step_add(&serve, "--desk", "127.0.0.1:0", NULL);
     }
     step_add(&search, "modeler", "run", "--url", "https://localhost:8443", "--keys", s->modeler_keys, "--state",
              s->state, "--queries", s->queries, NULL);
