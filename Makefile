@@ -97,7 +97,7 @@ peers: build
 	@bench/peers/run --commit $$(git rev-parse --short=10 HEAD) --markdown docs/benchmarks.md
 
 reproduction: build
-	@build/bin/tacet-lab repro all --quick --data $(DATA) --out build/reproduction --commit $$(git rev-parse --short=10 HEAD) --markdown docs/reproduction.md
+	@build/bin/tacet-lab repro all --quick --datasets $(DATA) --out build/reproduction --commit $$(git rev-parse --short=10 HEAD) --markdown docs/reproduction.md
 
 robustness: build
 	@tools/robustness --out build/robustness --commit $$(git rev-parse --short=10 HEAD) --markdown docs/robustness.md

@@ -34,7 +34,7 @@ def learnt(x, c, y, top, seed: int, folder: Path):
     np.savetxt(folder / "ask.csv", AT, "%.9g", header="c", comments="")
     run = lambda *a: subprocess.run([BIN, *a], check=True, capture_output=True, text=True, cwd=folder).stdout  # noqa: E731
     run("learn", "--data", "log.csv", "--actions", "x", "--contexts", "c", "--reward", "y", "--range", f"0:{top}", "--bounds",
-        "x=0:1,c=0:1", "--eps", str(EPS), "--seed", str(seed), "--out", "m.json")  # fmt: skip
+        "x=0:1,c=0:1", "--eps", str(EPS), "--noise-seed", str(seed), "--out", "m.json")  # fmt: skip
     return np.array([float(line.split(",")[1]) for line in run("predict", "--model", "m.json", "--data", "ask.csv").split()[1:]])
 
 

@@ -180,7 +180,7 @@ def over_tls(tacet, table, eps, trials, seed, queries=40):
                 f.writelines(",".join("%.17g" % v for v in row) + "\n" for row in zip(*columns, values))
             noise = str(seed * 1000003 + trial)
             call("curate", "--values-unprotected", "--data", "table.csv", "--inputs", ",".join(names), "--bounds", bounds,
-                 "--unit", units, "--eps", eps, "--queries", str(queries), "--seed", noise, "--out", "release")
+                 "--unit", units, "--eps", eps, "--queries", str(queries), "--noise-seed", noise, "--out", "release")
             call("curator", "init", "--dir", "keys")
             with subprocess.Popen([tacet, "curator", "serve", "--release", "release", "--keys", "keys", "--data", "table.csv",
                                    "--target", "value", "--listen", "127.0.0.1:0", "--ready-file", "url"], cwd=folder, env=env,

@@ -60,7 +60,7 @@ class Service:
         self.start()
 
     def start(self):
-        words = ["server", "--store", self.store, "--keys", self.keys, "--listen", "127.0.0.1:0", "--json", "--rate", "1e6",
+        words = ["server", "--store", self.store, "--keys", self.keys, "--listen", "127.0.0.1:0", "--json", "--token-rate", "1e6",
                  "--address-rate", "1e6"]  # fmt: skip
         self.process = subprocess.Popen([os.path.join(BIN, "tacet"), *words], stdout=subprocess.PIPE, text=True,
                                         stderr=subprocess.DEVNULL)  # fmt: skip

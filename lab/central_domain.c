@@ -147,7 +147,7 @@ static const scenario *find_scenario(central_domain *d, const char *name, size_t
     }
     if (strcmp(name, "box") != 0 || dim < BOX_LEAST || dim > BOX_MOST || !(noise >= 0)) {
         (void)tacet__fail(err, TACET_INVALID,
-                          "--world is contextual, camelback, styblinski20, michalewicz10, or box with --dim %d to %d",
+                          "--world is contextual, camelback, styblinski20, michalewicz10, or box with --dims %d to %d",
                           BOX_LEAST, BOX_MOST);
         return NULL;
     }

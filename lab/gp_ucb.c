@@ -174,11 +174,11 @@ static void print(const run *r, double seconds) {
 static bool parse(run *r, int argc, char **argv, int *code) {
     const cli_option table[] = {
         CLI_NEED("data", &r->data, "FILE", "CSV with a header row; - reads standard input"),
-        CLI_NEED("inputs", &r->inputs, "A,B", "columns the model looks at, separated by commas"),
-        CLI_NEED("target", &r->target, "Y", "column to find the largest value of"),
-        CLI_NEED("queries", &r->queries, "T", "rows to ask; at most as many as there are, unless --repeats"),
+        CLI_NEED("inputs", &r->inputs, "A,B,…", "columns the model looks at, separated by commas"),
+        CLI_NEED("target", &r->target, "COLUMN", "column to find the largest value of"),
+        CLI_NEED("queries", &r->queries, "N", "rows to ask; at most as many as there are, unless --repeats"),
         CLI_HEADING("Model:"),
-        CLI_NEED("lengthscale", &r->lengthscales, "L", "one, or one per input separated by commas"),
+        CLI_NEED("lengthscale", &r->lengthscales, "L,…", "one, or one per input separated by commas"),
         CLI_OPT("noise-var", &r->noise_var, "V", "variance of the measurement noise; default 1e-6"),
         CLI_MORE,
         CLI_OPT("kernel", &r->kernel_name, "NAME", "se, matern12, matern32, matern52, … or linear; default se"),

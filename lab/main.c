@@ -36,7 +36,7 @@ static const cli_command COMMANDS[] = {
      "tacet-lab simulate local --eps 1 --trials 10 --json\n"
      "tacet-lab simulate local --algorithm tgp --mechanism laplace --parameters literal\n"
      "tacet-lab simulate local --algorithm moma --mechanism none --reward-law student3 --parameters orderwise\n"
-     "tacet-lab simulate local --world stocks --kernel precomputed --data DIR --true-range",
+     "tacet-lab simulate local --world stocks --kernel precomputed --datasets DIR --true-range",
      lab_sim_local},
     {"simulate tune", "settings chosen on private records: many seeded trials", "[options]",
      "Tunes made-up problems, or tables of real ones, with the product's own code and seeded noise, and says how far "
@@ -79,10 +79,10 @@ static const cli_command COMMANDS[] = {
      "tacet-lab repro list\n"
      "tacet-lab repro outsourced-table-1 --trials 50 --seed 1 --json\n"
      "tacet-lab repro central-figure-1 --quick --markdown joint.md\n"
-     "tacet-lab repro all --quick --data DIR --out results --markdown reproduction.md",
+     "tacet-lab repro all --quick --datasets DIR --out results --markdown reproduction.md",
      lab_repro},
     {"gp-ucb", "plain GP-UCB over a table; unprotected, the reference",
-     "--data FILE --inputs A,B --target Y --lengthscale L --queries T [options]",
+     "--data FILE --inputs A,B,… --target COLUMN --lengthscale L,… --queries N [options]",
      "Finds the row of a table with the largest target by asking for few of them: GP-UCB with a Gaussian process over "
      "the inputs. The targets of rows not asked are used for nothing but the regret at the end.\n\n"
      "UNPROTECTED: this command reads every record and protects nothing. It is the reference for the private "
@@ -102,10 +102,10 @@ static const cli_command COMMANDS[] = {
      "rounded), or bit (1 with probability exp(-S), else 0).\n\n"
      "The grid is a power of two, S / 2^B or the next one below, and is named on stderr; every value is a whole "
      "multiple of it, exactly. Draws come from the operating system's entropy and differ from run to run unless "
-     "--seed is given, which is for tests and is stamped not private.",
+     "--noise-seed is given, which is for tests and is stamped not private.",
      "tacet-lab noise gaussian --scale 2.5 --count 1000000 --format f64le > draws\n"
      "tacet-lab noise laplace --scale 1 --count 10 --grid-bits 4\n"
-     "tacet-lab noise bit --scale 0.5 --count 20 --seed 7 --json",
+     "tacet-lab noise bit --scale 0.5 --count 20 --noise-seed 7 --json",
      lab_noise},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 

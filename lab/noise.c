@@ -64,12 +64,12 @@ static int write_all(request *r, tacet_noise *noise, const cli_command *self) {
     return code;
 }
 
-static int run(request *r, const cli_wholes *seed, const cli_command *self) {
+static int run(request *r, uint64_t seed, const cli_command *self) {
     tacet_error err = {0};
     tacet_noise *noise = NULL;
-    const bool seeded = seed->at != NULL;
+    const bool seeded = seed != UINT64_MAX;
     const tacet_status status =
-        seeded ? tacet_noise_open_seeded(&noise, seed->at[0], 0, &err) : tacet_noise_open_sample(&noise, &err);
+        seeded ? tacet_noise_open_seeded(&noise, seed, 0, &err) : tacet_noise_open_sample(&noise, &err);
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -95,13 +95,13 @@ int lab_noise(int argc, char **argv, const cli_command *self) {
     size_t bits = TACET_SAMPLER_GRID_BITS;
     double scale = 0;
     const char *format = NULL;
-    cli_wholes seed = {0};
+    uint64_t seed = UINT64_MAX;
     const cli_option options[] = {
         CLI_NEED("scale", &scale, "S", "Standard deviation, Laplace scale, K-norm scale, or exponent. > 0."),
         CLI_NEED("count", &r.count, "N", "How many draws; for knorm, how many coordinates."),
         CLI_OPT("grid-bits", &bits, "B", "Grid of S / 2^B or the next power of two below. 20 unless given."),
-        CLI_OPT("format", &format, "FORMAT", "csv (one draw a line, the default) or f64le (raw doubles)."),
-        CLI_OPT("seed", &seed, "NUMBER", "Reproducible draws, for tests: not private."),
+        CLI_OPT("format", &format, "NAME", "csv (one draw a line, the default) or f64le (raw doubles)."),
+        CLI_OPT("noise-seed", &seed, "S", "Reproducible draws, for tests: not private."),
         {0},
     };
     const char *kind[1] = {NULL};
@@ -110,9 +110,6 @@ int lab_noise(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     if (tacet_sampler_init(&r.sampler, kinds > 0 ? kind[0] : "", scale, bits, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
-    }
-    if (seed.count > 1) {
-        return cli_usage(self, "--seed is one whole number");
     }
     if (format != NULL && strcmp(format, "csv") != 0 && strcmp(format, "f64le") != 0) {
         return cli_usage(self, "--format must be csv or f64le");
@@ -133,5 +130,5 @@ int lab_noise(int argc, char **argv, const cli_command *self) {
     if (r.sampler.one_vector && (r.count == 0 || r.count > TACET_SAMPLER_VECTOR_MOST)) {
         return cli_usage(self, "knorm noise has 1 to 2^20 coordinates");
     }
-    return run(&r, &seed, self);
+    return run(&r, seed, self);
 }

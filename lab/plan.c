@@ -46,9 +46,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool read_eps(plan_state *p, const char *text) {
-    cli_reals given;
-    bool ok = CLI_READ(&given, text) && given.count <= PLAN_MOST_EPS;
+static bool read_eps(plan_state *p, cli_reals given) {
+    bool ok = given.count <= PLAN_MOST_EPS;
     for (size_t i = 0; ok && i < given.count; i++) {
         p->at[i].eps = given.at[i];
         ok = given.at[i] > 0;
@@ -428,7 +427,7 @@ static int plan_space(plan_problem *q, const char *file, const cli_command *self
     tacet_space_clear(&space);
     if (dims > 64 || q->dim > 0 || (q->model == LAB_OUTSOURCED && without > 0)) {
         return cli_usage(self, dims > 64    ? "--space: at most 64 coordinates are planned for"
-                               : q->dim > 0 ? "--space says how many coordinates there are: no --dim"
+                               : q->dim > 0 ? "--space says how many coordinates there are: no --dims"
                                             : "--space: a plan of a release needs the unit of every number");
     }
     for (size_t c = 0; c < dims; c++) {
@@ -444,7 +443,7 @@ static int plan_space(plan_problem *q, const char *file, const cli_command *self
 }
 
 /* Everything after the options. */
-static int plan_it(plan_state *p, const char *eps, double delta, const char *space, const char *report) {
+static int plan_it(plan_state *p, cli_reals eps, double delta, const char *space, const char *page) {
     const cli_command *self = p->self;
     plan_problem *q = &p->problem;
     if (!read_eps(p, eps)) {
@@ -469,8 +468,8 @@ static int plan_it(plan_state *p, const char *eps, double delta, const char *spa
         return cli_usage(self, "%s", err.message);
     }
     status = run(p, &err);
-    if (status == TACET_OK && report != NULL) {
-        status = plan_page(p, report, &err);
+    if (status == TACET_OK && page != NULL) {
+        status = plan_page(p, page, &err);
     }
     if (status == TACET_OK) {
         code = plan_tell(p);
@@ -485,7 +484,8 @@ static int plan_it(plan_state *p, const char *eps, double delta, const char *spa
 typedef struct typed {
     size_t rows, queries, arms, rounds, dim, trials;
     double lengthscale, noise, delta, rate, lift;
-    const char *eps, *mechanism, *space, *report;
+    cli_reals eps;
+    const char *mechanism, *space, *page;
 } typed;
 
 /* The models, a bit each: those of lab_model in their order, and the A/B study. */
@@ -504,12 +504,12 @@ static const char *misplaced(const typed *t, unsigned model) {
         {"rounds", t->rounds > 0, OF_BANDITS},
         {"arms", t->arms > 0, OF_BANDITS | OF_AB},
         {"space", t->space != NULL, OF_SIMULATED},
-        {"dim", t->dim > 0, OF_SIMULATED},
+        {"dims", t->dim > 0, OF_SIMULATED},
         {"lengthscale", !isnan(t->lengthscale), OF_SIMULATED},
         {"noise", !isnan(t->noise), OF_SIMULATED},
         {"delta", !isnan(t->delta), OF_SIMULATED},
         {"trials", t->trials > 0, OF_SIMULATED},
-        {"report", t->report != NULL, OF_SIMULATED},
+        {"page", t->page != NULL, OF_SIMULATED},
         {"rate", !isnan(t->rate), OF_AB},
         {"lift", !isnan(t->lift), OF_AB},
     };
@@ -522,6 +522,7 @@ static const char *misplaced(const typed *t, unsigned model) {
 }
 
 int lab_plan(int argc, char **argv, const cli_command *self) {
+    static const double USUAL[] = {0.5, 1, 2, 4, 8};
     plan_state p = {.self = self, .problem = plan_defaults()};
     plan_problem *q = &p.problem;
     typed t = {.lengthscale = NAN, .noise = NAN, .delta = NAN, .rate = NAN, .lift = NAN};
@@ -531,7 +532,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         CLI_HEADING("Problem"),
         CLI_OPT("space", &t.space, "FILE", "The space; outsourced: with units."),
         {"rows", CLI_COUNT, &t.rows, "N", "outsourced: rows of the table. Default 2000.", false},
-        {"queries", CLI_COUNT, &t.queries, "T", "outsourced: rows that are measured. Default 40.", false},
+        {"queries", CLI_COUNT, &t.queries, "N", "outsourced: rows that are measured. Default 40.", false},
         {"rounds", CLI_COUNT, &t.rounds, "T", "The others: default 1000; local 10000; contextual 10000 records.",
          false},
         {"arms", CLI_COUNT, &t.arms, "N",
@@ -540,18 +541,18 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         CLI_OPT("rate", &t.rate, "P", "ab: share of visitors who convert now."),
         CLI_OPT("lift", &t.lift, "X", "ab: the change worth seeing: the other arms' share is so many times that."),
         CLI_MORE,
-        {"dim", CLI_COUNT, &t.dim, "D",
+        {"dims", CLI_COUNT, &t.dim, "N",
          "Without a space: coordinates (outsourced: of a box whose corners are 25 units from its middle); contextual: "
          "of the action, beside one of the context. Default 2; contextual 1.",
          false},
         CLI_OPT("lengthscale", &t.lengthscale, "L",
                 "Of the objective, as a fraction of the domain. Default 0.2; outsourced: 1/16 to 1 by turns, half of "
                 "the functions with skewed values."),
-        CLI_OPT("noise", &t.noise, "S",
+        CLI_OPT("noise", &t.noise, "SD",
                 "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 "
                 "(central, local-statistics: lies in [0, 1]). Default 0.1."),
         CLI_HEADING("Privacy"),
-        CLI_OPT("eps", &t.eps, "LIST",
+        CLI_OPT("eps", &t.eps, "E,…",
                 "One value: the verdict on it. Several: a table. Default 1; central, local, contextual 0.5,1,2,4,8."),
         CLI_MORE,
         CLI_OPT("delta", &t.delta, "D",
@@ -559,7 +560,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         CLI_OPT("mechanism", &t.mechanism, "NAME",
                 "outsourced: auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
         CLI_HEADING("Simulation"),
-        CLI_OPT("report", &t.report, "FILE", "One HTML page: advice, chart, table."),
+        CLI_OPT("page", &t.page, "FILE", "One HTML page: advice, chart, table."),
         CLI_MORE,
         {"trials", CLI_COUNT, &t.trials, "N",
          "Made-up functions, exactly. Default: 20 (local, contextual 10), then twice or four times as many until the "
@@ -588,5 +589,8 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     q->lengthscale = t.lengthscale;
     q->noise = isnan(t.noise) ? q->noise : t.noise;
     q->mechanism = t.mechanism != NULL ? t.mechanism : q->mechanism;
-    return plan_it(&p, t.eps != NULL ? t.eps : searched ? "1" : "0.5,1,2,4,8", t.delta, t.space, t.report);
+    if (t.eps.count == 0) {
+        t.eps = searched ? (cli_reals){USUAL + 1, 1} : (cli_reals){USUAL, sizeof USUAL / sizeof *USUAL};
+    }
+    return plan_it(&p, t.eps, t.delta, t.space, t.page);
 }

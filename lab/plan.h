@@ -19,7 +19,7 @@ typedef enum plan_player { PLAN_PRIVATE, PLAN_RANDOM, PLAN_NONPRIVATE } plan_pla
 
 int lab_plan(int argc, char **argv, const cli_command *self); /* the command */
 /* An A/B study; rate, lift: NaN, eps: NULL where it was not given. */
-int plan_ab(double rate, double lift, size_t arms, const char *eps, uint64_t seed, const cli_command *self);
+int plan_ab(double rate, double lift, size_t arms, cli_reals eps, uint64_t seed, const cli_command *self);
 
 plan_problem plan_defaults(void);
 /* Fills what was not given by what suits the model. */

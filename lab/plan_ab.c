@@ -96,14 +96,13 @@ static double fixed_size(const question *q) {
     return ceil((double)q->arms * z * z * (a * (1 - a) + b * (1 - b)) / ((b - a) * (b - a)));
 }
 
-int plan_ab(double rate, double lift, size_t arms, const char *eps, uint64_t seed, const cli_command *self) {
-    question q = {.rate = rate, .lift = lift, .eps = 1, .arms = arms, .seed = seed};
+int plan_ab(double rate, double lift, size_t arms, cli_reals eps, uint64_t seed, const cli_command *self) {
+    question q = {.rate = rate, .lift = lift, .eps = eps.count > 0 ? eps.at[0] : 1, .arms = arms, .seed = seed};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     json_t *with = NULL, *without = NULL;
-    if ((eps != NULL && !cli_number(&q.eps, eps)) || !(q.rate > 0 && q.rate < 1) ||
-        !(q.lift > 0 && q.lift != 1 && q.rate * q.lift < 1) || !(q.eps > 0) || q.arms < 2 ||
-        q.arms > TACET_AB_ARMS_MOST) {
+    if (eps.count > 1 || !(q.rate > 0 && q.rate < 1) || !(q.lift > 0 && q.lift != 1 && q.rate * q.lift < 1) ||
+        !(q.eps > 0) || q.arms < 2 || q.arms > TACET_AB_ARMS_MOST) {
         return cli_usage(self,
                          "--rate lies between 0 and 1, and so does --rate times --lift, which is not 1; --eps is "
                          "above 0, and there are 2 to %d arms",

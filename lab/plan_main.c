@@ -12,7 +12,7 @@ static const cli_command COMMANDS[] = {
      "prints a verdict: worth it or not, and if not, which units or how many questions would make it so. Worth it: the "
      "mean gain over random rows, function by function, exceeds two of its standard errors. Not worth it: it is "
      "clearly below a tenth of what random rows leave.\n\n"
-     "Several eps: a table, a chart with --report, and advice in a sentence. An eps is called better than random when "
+     "Several eps: a table, a chart with --page, and advice in a sentence. An eps is called better than random when "
      "the mean gain exceeds two of its standard errors (one-sided, false alarms about 2.5 % for each eps), and close "
      "to non-private when it keeps 90 % of the non-private gain.\n\n"
      "ab: runs 400 made-up studies of policy 'ab' in which the first arm converts at --rate and the others at --lift "
@@ -20,8 +20,8 @@ static const cli_command COMMANDS[] = {
      "privacy, and the size of a plain test that is looked at once.\n\n"
      "Nothing is read and nothing is spent; what is planned with is made up.",
      "tacet plan outsourced --space space.json --rows 2000 --queries 40 --eps 3\n"
-     "tacet plan outsourced --dim 3 --lengthscale 0.2 --eps 0.5,1,2,4,8 --report plan.html\n"
-     "tacet plan central --arms 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
+     "tacet plan outsourced --dims 3 --lengthscale 0.2 --eps 0.5,1,2,4,8 --page plan.html\n"
+     "tacet plan central --arms 25 --dims 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
      "tacet plan ab --rate 0.04 --lift 1.2 --eps 1",
      lab_plan},
     {0},

@@ -333,7 +333,7 @@ static int list(void) {
                                                     J((json_t *)NULL), JB(false)));
     }
     return cli_tell(cli_object("list _papers _beside", J(all), J(papers), J(json_deep_copy(all))),
-                    "{*_papers:\n|{title}\n{*entries|  {name:-22} {title}{?needs_data| (needs --data)}\n}}"
+                    "{*_papers:\n|{title}\n{*entries|  {name:-22} {title}{?needs_data| (needs --datasets)}\n}}"
                     "\nAll four papers\n{*_beside|{!paper|  {name:-22} {title}\n}}");
 }
 
@@ -346,7 +346,7 @@ static size_t wanted(const repro_entry **out, const char *name, const repro_opti
                 continue;
             }
             if (strcmp(name, "all") == 0 && e->needs_data && o->data == NULL) {
-                cli_say(self, "%s is left out: it needs --data", e->name);
+                cli_say(self, "%s is left out: it needs --datasets", e->name);
                 continue;
             }
             out[count++] = e;
@@ -444,7 +444,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         CLI_OPT("quick", &o.quick, NULL, "Fewer trials and rounds: about two minutes each on one core."),
         {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
         CLI_OPT("seed", &o.seed, "S", "Of functions, users and noise. Default 1."),
-        CLI_OPT("data", &o.data, "DIR",
+        CLI_OPT("datasets", &o.data, "DIR",
                 "Folder with loan.csv, loan_extra.csv, property_locations.csv, light_train.csv, light_test.csv, "
                 "stocks.csv."),
         CLI_MORE,
@@ -500,7 +500,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     if (count == 0) {
         code = cli_usage(self, "no table or figure '%s'; 'tacet-lab repro list' names them", name);
     } else if (count == 1 && entries[0]->needs_data && o.data == NULL) {
-        code = cli_usage(self, "%s needs --data DIR", name);
+        code = cli_usage(self, "%s needs --datasets DIR", name);
     } else {
         code = run_all(self, entries, count, &o, &out);
     }

@@ -70,7 +70,7 @@ typedef struct repro_plan {
     size_t findings;
     char *path[REPRO_CELLS]; /* owned: paths that requests point to */
     size_t paths;
-    char left_out[200]; /* what needs --data */
+    char left_out[200]; /* what needs --datasets */
     double seconds;
 } repro_plan;
 

@@ -108,7 +108,7 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
     for (size_t i = 0; i < f->count && status == TACET_OK; i++) {
         if (strcmp(f->panel[i].scenario, "synthetic") != 0 && o->data == NULL) {
             (void)snprintf(plan->left_out, sizeof plan->left_out,
-                           "The panels with light sensors and stocks need --data and were left out.");
+                           "The panels with light sensors and stocks need --datasets and were left out.");
             continue;
         }
         status = build_panel(plan, o, &f->panel[i], err);
@@ -187,9 +187,9 @@ static const char SENSITIVITY_WHY[] =
     "privacy and under heavy tails (Figure 2, (d) to (f)).";
 
 static const repro_entry ENTRIES[] = {
-    {"local-figure-2", "three algorithms, private and heavy-tailed; sensors and stocks with --data", SETTING, WHY,
+    {"local-figure-2", "three algorithms, private and heavy-tailed; sensors and stocks with --datasets", SETTING, WHY,
      false, &FIGURES[0], build_figure, NULL},
-    {"local-figure-3", "the same: SE kernel, other eps; sensors and stocks with --data", SETTING, WHY, false,
+    {"local-figure-3", "the same: SE kernel, other eps; sensors and stocks with --datasets", SETTING, WHY, false,
      &FIGURES[1], build_figure, NULL},
     {"local-sensitivity", "MoMA's place against constants, T and eps", SENSITIVITY, SENSITIVITY_WHY, false, NULL,
      build_sensitivity, where_moma_stands}};

@@ -267,7 +267,7 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
     for (size_t i = 0; i < f->panels && status == TACET_OK; i++) {
         if (f->panel[i].on->data != NULL && o->data == NULL) {
             (void)snprintf(plan->left_out, sizeof plan->left_out,
-                           "The panels with loan applications and property prices need --data and were left out.");
+                           "The panels with loan applications and property prices need --datasets and were left out.");
             continue;
         }
         status = build_panel(plan, &f->panel[i], o, err);
@@ -344,7 +344,7 @@ static const repro_entry ENTRIES[] = {
     {"outsourced-table-10", "Branin, eps = e^2.3", BRANIN_SETTING, BRANIN_WHY, false, &TABLES[9], build_table, NULL},
     {"outsourced-table-11", "Branin, eps = e^2.5", BRANIN_SETTING, BRANIN_WHY, false, &TABLES[10], build_table, NULL},
     {"outsourced-table-12", "Branin, eps = e^2.7", BRANIN_SETTING, BRANIN_WHY, false, &TABLES[11], build_table, NULL},
-    {"outsourced-figure-2", "regret against eps: grid; loans and property with --data", FIGURE_SETTING, FIGURE_WHY,
+    {"outsourced-figure-2", "regret against eps: grid; loans and property with --datasets", FIGURE_SETTING, FIGURE_WHY,
      false, &FIGURES[0], build_figure, NULL},
     {"outsourced-figure-3", "regret against eps: Branin", FIGURE_SETTING, FIGURE_WHY, false, &FIGURES[1], build_figure,
      NULL}};

@@ -323,13 +323,14 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
     job j = {.world = "main", .rows = 20000, .trials = 60, .eps = 1, .seed = 1};
     const cli_option options[] = {
         CLI_OPT("world", &j.world, "NAME", "main, ind, cols, sparse, skew, low, half, null or revenue. Default main."),
-        CLI_OPT("levels", &levels, "A,L,…", "Actions, then the levels of each context column. Default 5,6."),
-        CLI_OPT("rows", &j.rows, "T", "Rows of a log. Default 20000."),
+        CLI_OPT("shape", &levels, "A,L,…", "Actions, then the levels of each context column. Default 5,6."),
+        CLI_OPT("rows", &j.rows, "N", "Rows of a log. Default 20000."),
         CLI_OPT("eps", &j.eps, "E", "Default 1."),
         CLI_OPT("range", &j.range, "LO:HI", "Declared range of rewards. Default 0:1, and 0:500 for revenue."),
         CLI_OPT("trials", &j.trials, "N", "Worlds, each with a log. Default 60."),
         CLI_OPT("seed", &j.seed, "S", "Default 1."),
-        CLI_OPT("out", &j.log, "FILE", "Receives the first log as CSV, for tacet learn with the same --seed."),
+        CLI_OPT("out", &j.log, "FILE",
+                "Receives the first log as CSV, for tacet learn --noise-seed of the same number."),
         {0}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
@@ -338,7 +339,7 @@ int lab_sim_ab(int argc, char **argv, const cli_command *self) {
         j.range = (cli_span){.lo = 0, .hi = strcmp(j.world, "revenue") == 0 ? 500 : 1};
     }
     if (!take_levels(&j, &levels) || j.trials == 0 || j.rows == 0 || !(j.eps > 0)) {
-        return cli_usage(self, "--levels are numbers from 2 to 1000, --rows, --trials and --eps are above 0");
+        return cli_usage(self, "--shape is numbers from 2 to 1000, --rows, --trials and --eps are above 0");
     }
     const double begin = cli_seconds();
     tacet_space_init(&j.space);

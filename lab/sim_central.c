@@ -365,7 +365,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         CLI_OPT("world", &scenario, "NAME",
                 "paper (default): decision sets of section 6.1; drawn: decision sets, functions of a Matérn 5/2 "
                 "Gaussian process; space: no decision sets, but five columns, with what one would do by hand beside "
-                "the study; camelback, styblinski20, michalewicz10: fixed domains; box: points of a box of --dim 2, 3 "
+                "the study; camelback, styblinski20, michalewicz10: fixed domains; box: points of a box of --dims 2, 3 "
                 "or 4, drawn functions; local-statistics: the decision sets of paper, but users add their own noise, "
                 "with --algorithm shipped (pure eps) or published."),
         CLI_OPT("eps", &eps, "E", "Budget of the whole run for each round's record; default 1."),
@@ -376,7 +376,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         CLI_OPT("seed", &s.seed, "S", "Of functions, users and noise; default 1."),
         CLI_HEADING("The world"),
         CLI_MORE,
-        CLI_OPT("dim", &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0."),
+        CLI_OPT("dims", &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0."),
         CLI_OPT("binary", &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0."),
         CLI_OPT("category", &s.world.category, "N", "drawn, space: values of one category; default 0: none."),
         CLI_OPT("lengthscale", &s.world.lengthscale, "L",

@@ -325,8 +325,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
             "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
             "kernel."),
         CLI_OPT("lengthscale", &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3."),
-        CLI_OPT("dims", &dims, "A,C", "Action and context coordinates. Default 1,1."),
-        CLI_OPT("noise", &s.noise, "R", "Standard deviation of a reward. Default 0.1."),
+        CLI_OPT("coordinates", &dims, "A,C", "Of the action and of the context. Default 1,1."),
+        CLI_OPT("noise", &s.noise, "SD", "Standard deviation of a reward. Default 0.1."),
         CLI_OPT("reward-law", &reward, "NAME",
                 "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal."),
         CLI_OPT("missing", &s.missing, "P", "policy: share of the rounds that never report. Default 0."),
@@ -344,7 +344,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         s.dim_action = dims.at[0];
         s.dim_context = dims.at[1];
     } else if (dims.count > 0) {
-        return cli_usage(self, "--dims A,C: at most %d together", (int)TACET_CONTEXTUAL_DIM_MOST);
+        return cli_usage(self, "--coordinates A,C: at most %d together", (int)TACET_CONTEXTUAL_DIM_MOST);
     }
     if (!lab_reward_law_parse(&s.reward, reward) || !(s.missing >= 0 && s.missing < 1)) {
         return cli_usage(self, "--reward-law is %s, --missing from 0 to 1", lab_reward_law_names());

@@ -298,7 +298,7 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
         status = tacet__fail(err, TACET_INVALID, "--kernel precomputed goes with --world light or stocks");
     }
     if (status == TACET_OK && table && w->data == NULL) {
-        status = tacet__fail(err, TACET_INVALID, "--world %s needs --data DIR", w->scenario);
+        status = tacet__fail(err, TACET_INVALID, "--world %s needs --datasets DIR", w->scenario);
     }
     if (status != TACET_OK) {
         return status;
@@ -406,7 +406,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
                 "bound, "
                 "|f| <= "
                 "1), light or stocks (tables). Default synthetic."),
-        CLI_OPT("data", &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv."),
+        CLI_OPT("datasets", &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv."),
         CLI_MORE,
         CLI_OPT("kernel", &w.kernel, "NAME",
                 "se, matern12, matern32, matern52 …, or precomputed for a table. "

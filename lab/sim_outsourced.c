@@ -455,17 +455,14 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
             "grid (100 x 100, functions from the prior), branin (31 x 31), csv (--data, with the authors' model), or "
             "table (--data, no model option, beside a plain Gaussian process and chance). Default grid."),
         CLI_OPT("data", &table.data, "FILE", "csv, table: the table."),
-        CLI_OPT("inputs", &table.inputs, "A,B", "csv, table: the input columns."),
-        CLI_OPT("target", &table.target, "C", "csv, table: the column to maximize."),
+        CLI_OPT("inputs", &table.inputs, "A,B,…", "csv, table: the input columns."),
+        CLI_OPT("target", &table.target, "COLUMN", "csv, table: the column to maximize."),
         CLI_MORE,
         CLI_OPT("log-inputs", &table.log_inputs, "A,B", "csv, table: of these inputs the logarithm. Default: none."),
-        CLI_OPT("measure-noise", &real.noise, "F",
+        CLI_OPT("noise", &real.noise, "SD",
                 "table: standard deviation of a measurement, as a share of the values'. Default 0."),
         CLI_OPT("permute", &real.permute, NULL, "table: deal the values out at random: there is nothing to find."),
         CLI_OPT("minimize", &table.minimize, NULL, "csv, table: look for the smallest target."),
-        CLI_OPT("sigma-min", &table.sigma_min, "S",
-                "Shrink the coordinate that varies least until this is the smallest singular value of the centred "
-                "records: what the published mechanism branches on. Default: as they are."),
         CLI_HEADING("Release"),
         CLI_OPT("mechanism", &mechanism_name, "NAME",
                 "gaussian, laplace (Euclidean, pure eps), l2 (Euclidean, with a delta), published (not private), "
@@ -478,7 +475,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
                 "eiv (knows the prior: errors in variables), averaging (knows none), plain (ignores the release's "
                 "noise), or "
                 "known (knows the objective but not which row is which record: the floor). Default eiv."),
-        {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; table: 40.", false},
+        {"queries", CLI_COUNT, &queries, "N", "Measurements. Default 50; table: 40.", false},
         CLI_MORE,
         CLI_OPT("beta-scale", &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1."),
         CLI_HEADING("Experiment"),

@@ -84,7 +84,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         CLI_OPT("rows", &shipped.rows, "N",
                 "of a released table (default 1000000), answers of the desk and the device (100000), releases of a "
                 "model or a study (2000)"),
-        CLI_OPT("columns", &shipped.columns, "N", "curate: of the table that eps is bounded with (default 1)"),
+        CLI_OPT("dims", &shipped.columns, "N", "curate: coordinates of the table that eps is bounded with (default 1)"),
         CLI_OPT("interrupted", &shipped.interrupted, NULL,
                 "kill every release before it is committed, and repeat it; --runs of one answer (default 40000 of "
                 "curate, 2000 of the others)"),

@@ -30,7 +30,7 @@ static const cli_command COMMANDS[] = {
      "came of it in randomised form. The program is linked to nothing that could hold or make private data, and opens "
      "the open store only. Central studies are not served.\n\n"
      "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM).",
-     "tacet study create --store open:studies --name slides --trust local --eps 1 --points arms.csv --columns "
+     "tacet study create --store open:studies --name slides --trust local --eps 1 --points arms.csv --inputs "
      "x,y --lengthscale 0.2\n"
      "tacet collector --store studies --keys keys",
      cmd_collector},

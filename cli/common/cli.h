@@ -227,5 +227,7 @@ double cli_seconds(void); /* monotonic */
 bool cli__read(cli_kind kind, void *target, const char *text);
 /* A number from all of text; false when it is not one or not finite. */
 bool cli_number(double *out, const char *text);
+/* The same; "-" takes the line from stdin, so that it does not show in the list of processes. */
+bool cli_value(double *out, const char *text);
 /* "A:B", two numbers; nothing is set when it is not that. */
 bool cli_pair(double *a, double *b, const char *text);

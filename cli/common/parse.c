@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,17 @@ bool cli_number(double *out, const char *text) {
     }
     *out = value;
     return true;
+}
+
+bool cli_value(double *out, const char *text) {
+    char line[128] = "";
+    const bool typed = strcmp(text, "-") == 0;
+    if (typed && fgets(line, sizeof line, stdin) != NULL) {
+        line[strcspn(line, "\r\n")] = '\0';
+    }
+    const bool ok = cli_number(out, typed ? line : text);
+    explicit_bzero(line, sizeof line);
+    return ok;
 }
 
 bool cli_pair(double *a, double *b, const char *text) {

@@ -15,7 +15,7 @@
 
 typedef struct arguments {
     cli_space space;
-    const char *mechanism, *target, *lengthscale;
+    const char *mechanism, *target;
     cli_span output_range;
     double eps_output;
     bool values_unprotected;
@@ -138,8 +138,7 @@ static void progress(double fraction, void *user) {
 /* What the warnings need besides the plan of a release. */
 typedef struct warning {
     const cli_command *self;
-    const char *lengthscales; /* --lengthscale; NULL: not said */
-    bool yes;                 /* --yes, or a dry run: nobody is asked */
+    bool yes; /* --yes, or a dry run: nobody is asked */
 } warning;
 
 /* What speaks against the release as a whole; "" where nothing does. */
@@ -171,7 +170,7 @@ static void say_warning(const char *words, void *user) {
 static bool warn(const tacet_manifest *m, void *user) {
     const warning *w = user;
     char why[300];
-    tacet_manifest_warn(m, w->lengthscales, say_warning, (void *)(uintptr_t)w->self);
+    tacet_manifest_warn(m, say_warning, (void *)(uintptr_t)w->self);
     judge(why, sizeof why, m);
     return (!m->is_private || cli_sure_of_eps(w->self, w->yes, m->eps)) &&
            (why[0] == '\0' || cli_sure(w->self, w->yes, why));
@@ -293,9 +292,6 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
                 "made-up patients in place of --data; try it as often as you like. Real noise, and a ledger that the "
                 "next rehearsal throws away; what is made up lies in DIR.rehearsal"),
         CLI_MORE,
-        CLI_OPT_LIST(
-            "lengthscale", &a.lengthscale, "A=L,…",
-            "over which change of a column the value varies, if you know: warns where that is below the noise"),
         CLI_OPT("delta", &delta, "D",
                 "a probability of failing that you allow; without it auto takes pure eps (gaussian: default 1e-5)"),
         CLI_OPT("ledger", &s.ledger, "FILE",
@@ -330,9 +326,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("mechanism", &a.mechanism, "NAME",
                 "auto (default): the least noise; gaussian; laplace: pure eps; l2: the noise of laplace with a delta; "
                 "published: NOT differentially private"),
-        CLI_OPT("dims", &s.dims, "R", "coordinates released by published"),
+        CLI_OPT("dims", &s.dims, "N", "coordinates released by published"),
         CLI_OPT("i-know-this-is-not-private", &s.accept_not_private, NULL, "allow the published mechanism"),
-        CLI_OPT("seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
+        CLI_OPT("noise-seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
         {0},
     };
     int code = 0;
@@ -340,7 +336,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     s.seeded = s.noise_seed != no_seed;
     bool few = false;
     s.few = &few;
-    warning words = {.self = self, .lengthscales = a.lengthscale, .yes = a.yes || a.dry_run};
+    warning words = {.self = self, .yes = a.yes || a.dry_run};
     s.before = warn;
     s.user = &words;
     s.progress = progress;

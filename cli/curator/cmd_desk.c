@@ -121,7 +121,6 @@ int cmd_desk(int argc, char **argv, const cli_command *self) {
         CLI_NEED("data", &o.settings.data, "FILE", "the table that was released, its rows in the same order"),
         CLI_OPT("id", &o.id, "COLUMN", "the column by which you know a record; shown first"),
         CLI_OPT("range", &o.range, "LO:HI", "where values are expected; one outside is asked for once more"),
-        CLI_OPT("ledger", &o.settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);

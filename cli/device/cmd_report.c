@@ -12,20 +12,6 @@
 #include <tacet/local/trusted/service.h>
 #include <unistd.h>
 
-static bool read_reward(const char *text, double *out) {
-    char line[128];
-    if (strcmp(text, "-") != 0) {
-        return cli_number(out, text);
-    }
-    if (fgets(line, sizeof line, stdin) == NULL) {
-        return false;
-    }
-    line[strcspn(line, "\r\n")] = '\0';
-    const bool ok = cli_number(out, line);
-    sodium_memzero(line, sizeof line);
-    return ok;
-}
-
 static int run(const cli_command *self, const char *mechanism, cli_span range, double eps, tacet_device_errand *errand,
                double reward) {
     tacet_error err = {0};
@@ -62,7 +48,7 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     double eps = NAN;
     bool failed = false;
     const cli_option options[] = {
-        CLI_NEED("ticket", &r.ticket, "T", "Names the question: the server's round. At most 200 bytes."),
+        CLI_NEED("ticket", &r.ticket, "NAME", "Names the question: the server's round. At most 200 bytes."),
         CLI_OPT("value", &text, "Y", "The reward; - reads it from stdin."),
         CLI_OPT("failed", &failed, NULL,
                 "There is no reward: an ordinary report about the middle of the range, so that nothing shows."),
@@ -90,7 +76,7 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     }
     if (failed) {
         reward = range.lo / 2 + range.hi / 2;
-    } else if (!read_reward(text, &reward)) {
+    } else if (!cli_value(&reward, text)) {
         return cli_usage(self, "the reward is not a number");
     }
     if (isnan(r.budget) && access(r.ledger, F_OK) != 0 && errno == ENOENT) {

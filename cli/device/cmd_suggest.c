@@ -8,7 +8,7 @@
 
 /* The arm that this device plays of its own set, by the study's card, or at random while that has no scores, into the
  * answer; no arm is sent. */
-static tacet_status choose_own(tacet_device_service *server, json_t *answer, const char *set, const cli_names *columns,
+static tacet_status choose_own(tacet_device_service *server, json_t *answer, const char *set, const cli_names *inputs,
                                tacet_error *err) {
     tacet_statistics_card *card = NULL;
     tacet_csv_table arms = {0}; /* row after row: a column an arm */
@@ -17,10 +17,10 @@ static tacet_status choose_own(tacet_device_service *server, json_t *answer, con
     size_t chosen = 0;
     tacet_status status = tacet_device_service_card(server, &card, err);
     const size_t d = status == TACET_OK ? tacet_statistics_card_dim(card) : 0;
-    const tacet_csv_wanted wanted = {.columns = columns->at, .d = columns->count, .least_records = 1};
-    if (status == TACET_OK && columns->count != d) {
+    const tacet_csv_wanted wanted = {.columns = inputs->at, .d = inputs->count, .least_records = 1};
+    if (status == TACET_OK && inputs->count != d) {
         status = tacet_error_set(err, TACET_INVALID,
-                                 "--set needs --columns: the %zu coordinates of an arm, in their order", d);
+                                 "--decision-set needs --inputs: the %zu coordinates of an arm, in their order", d);
     }
     TACET_THEN(status, tacet_csv_load_file(&arms, set, &wanted, err));
     if (status == TACET_OK && sodium_init() < 0) {
@@ -42,7 +42,7 @@ static tacet_status choose_own(tacet_device_service *server, json_t *answer, con
 int cmd_suggest(int argc, char **argv, const cli_command *self) {
     tacet_device_address address = {.patience = SERVICE_PATIENCE};
     const char *key = NULL, *set = NULL;
-    cli_names columns = {0};
+    cli_names inputs = {0};
     tacet_device_service *server = NULL;
     char *text = NULL;
     tacet_error err = {0};
@@ -51,9 +51,9 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
                 "Names this request: asking again with it gives the same suggestion. Default: a fresh one for this "
                 "call, which covers its own retries."),
         CLI_OPT(
-            "set", &set, "FILE",
+            "decision-set", &set, "FILE",
             "A study of decision sets that stay on the devices: this device's arms, a CSV. The arm is chosen here."),
-        CLI_OPT("columns", &columns, "A,B", "Which of its columns are coordinates."),
+        CLI_OPT("inputs", &inputs, "A,B,…", "Which of its columns are coordinates, in their order."),
         SERVICE_OPTIONS(address, true),
         {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
@@ -61,7 +61,7 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
     TACET_THEN(status, tacet_device_service_suggest(server, &text, key, &err));
     json_t *answer = cli_loads(text);
     if (status == TACET_OK && set != NULL) {
-        status = choose_own(server, answer, set, &columns, &err);
+        status = choose_own(server, answer, set, &inputs, &err);
     }
     tacet_device_service_close(server);
     if (status != TACET_OK) {

@@ -8,11 +8,12 @@ static const cli_command COMMANDS[] = {
      "Prints the ticket of the round, the index of the action in the study's domain, and the action. Report its "
      "reward with 'tacet device report' under that ticket. While the server is away the question is repeated; it is "
      "the same question, so the server answers it once.\n\n"
-     "In a study with --policy statistics each device has a decision set of its own, which stays here: --set FILE. "
+     "In a study with --policy statistics each device has a decision set of its own, which stays here: --decision-set "
+     "FILE. "
      "The index is then the number of the round, and the action is the arm of the set that this device should play.",
      "tacet device suggest --server https://localhost:8443 --study light --keys keys --json", cmd_suggest},
     {"device report", "randomise a reward, once per ticket",
-     "--ticket T --value Y --range LO:HI --eps E --ledger FILE [options]",
+     "--ticket NAME --value Y --range LO:HI --eps E --ledger FILE [options]",
      "Clips the reward to the range, randomises it with pure eps, stores the report in the device's own ledger, and "
      "prints it. Asking again for the same ticket prints the same report and costs nothing, whatever reward is given: "
      "a device that drew anew on every retry would let the server average its noise away. A ticket asked again with "

@@ -104,7 +104,7 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
     const bool pure = given(o->eps) && !given(o->rho);
     tacet_status s =
         need(given(o->eps) + given(o->rho) == 1 && pure != given(o->delta),
-             "select needs what one run has: --eps, or --rho and --delta; and --runs, the mean of how many", err);
+             "select needs what one run has: --eps, or --rho and --delta; and --mean-runs, the mean of how many", err);
     TACET_THEN(s, tacet_select_law(&law, 0, o->runs, err));
     TACET_THEN(s, pure ? tacet_select_pure(&law, o->eps, err) : tacet_select_zcdp(&law, o->rho, o->delta, err));
     cli_add(out, "runs gamma", J(law.runs), J(law.gamma));
@@ -193,15 +193,15 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("sensitivity", &o.sensitivity, "S",
                 "largest distance of the answers on neighbouring data (L2); default 1"),
         CLI_OPT("scale", &o.scale, "S", "of the noise; gaussian: its standard deviation"),
-        CLI_OPT("count", &o.count, "K",
+        CLI_OPT("count", &o.count, "N",
                 "gaussian: releases of the same kind on the same data, default 1; levels: of a category"),
-        CLI_OPT("dims", &o.dims, "D",
+        CLI_OPT("dims", &o.dims, "N",
                 "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1"),
         CLI_OPT("mechanism", &o.mechanism, "NAME", "randomizer: hybrid (default) or laplace"),
         CLI_OPT("range", &o.range, "LO:HI", "randomizer: of the values, default -1:1"),
         CLI_MORE,
         CLI_OPT("rho", &o.rho, "R", "select: privacy parameter rho"),
-        CLI_OPT("runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
+        CLI_OPT("mean-runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
         CLI_OPT("ledger", &o.ledger, "FILE",
                 "select: enter the price here, before the first run; exit code 3 when it does not fit"),
         CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),

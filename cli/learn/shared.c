@@ -16,9 +16,9 @@ void learn_job_init(learn_job *job) {
 size_t learn_job_options(learn_job *job, cli_option *options) {
     const cli_option shared[] = {
         CLI_NEED("data", &job->data, "FILE", "CSV of logged rounds, with a header; with --table, postgresql://…"),
-        CLI_NEED("actions", &job->actions, "A,B", "Action columns."),
-        CLI_OPT("contexts", &job->contexts, "C,D", "Context columns. Default: none, or the space's others."),
-        CLI_NEED("reward", &job->question.reward, "Y", "Reward column."),
+        CLI_NEED("actions", &job->actions, "A,B,…", "Action columns."),
+        CLI_OPT("contexts", &job->contexts, "A,B,…", "Context columns. Default: none, or the space's others."),
+        CLI_NEED("reward", &job->question.reward, "COLUMN", "Reward column."),
         CLI_NEED("range", &job->range, "LO:HI", "Range of rewards; rewards outside count as the nearest end."),
         CLI_SPACE_FILE(job->columns),
         CLI_SPACE_SHORT(job->columns),
@@ -38,7 +38,7 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
                 "Begin a new budget although these rows were released before; the reason stands in the ledger."),
         CLI_OPT("ticket", &job->entry.ticket, "NAME",
                 "Names the question: asking again under the same ticket repeats the stored answer."),
-        CLI_OPT("seed", &job->seed, "S", "Seeded noise and no ledger: NOT PRIVATE, for tests."),
+        CLI_OPT("noise-seed", &job->seed, "S", "Seeded noise and no ledger: NOT PRIVATE, for tests."),
     };
     memcpy(options, shared, sizeof shared);
     return sizeof shared / sizeof *shared;

@@ -49,13 +49,13 @@ static int write_signed(tacet_status status, char *text, const char *kind, const
 }
 
 int cmd_sign(int argc, char **argv, const cli_command *self) {
-    const char *key = NULL, *folder = NULL, *out = NULL;
+    const char *keys = NULL, *folder = NULL, *out = NULL;
     char rows[LEDGER_PATH_MOST];
     tacet_receipt_request request = {
         .program_name = "tacet-ledger", .program_file = "/proc/self/exe", .time = (uint64_t)time(NULL)};
     const cli_option options[] = {
         CLI_NEED("ledger", &request.ledger, "FILE", "The ledger."),
-        CLI_NEED("key", &key, "FILE", "receipt.key of 'tacet ledger keys' or 'tacet curator init'."),
+        CLI_NEED("keys", &keys, "DIR", "The folder 'tacet ledger keys' or 'tacet curator init' wrote: receipt.key."),
         CLI_OPT("release", &folder, "DIR", "The release: the hashes of its manifest and rows are signed, too."),
         CLI_NEED("out", &out, "FILE", "The receipt."),
         {0},
@@ -63,7 +63,7 @@ int cmd_sign(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     char *secret = NULL, *manifest = NULL, *receipt = NULL;
-    tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);
+    tacet_status status = tacet_file_read_in(&secret, NULL, keys, "receipt.key", LEDGER_TEXT_MOST, &err);
     if (folder != NULL && status == TACET_OK) {
         status =
             tacet_file_read_in(&manifest, &request.manifest_length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
@@ -77,11 +77,11 @@ int cmd_sign(int argc, char **argv, const cli_command *self) {
 }
 
 int cmd_prove(int argc, char **argv, const cli_command *self) {
-    const char *path = NULL, *key = NULL, *receipt_path = NULL, *out = NULL;
+    const char *path = NULL, *keys = NULL, *receipt_path = NULL, *out = NULL;
     uint64_t seq = UINT64_MAX;
     const cli_option options[] = {
         CLI_NEED("ledger", &path, "FILE", "The ledger."),
-        CLI_NEED("key", &key, "FILE", "The receipt.key that signed the receipt."),
+        CLI_NEED("keys", &keys, "DIR", "The folder with the receipt.key that signed the receipt."),
         CLI_NEED("receipt", &receipt_path, "FILE", "The receipt."),
         CLI_NEED("entry", &seq, "N", "Number of the record, as 'tacet ledger show' has it."),
         CLI_NEED("out", &out, "FILE", "The proof."),
@@ -91,7 +91,7 @@ int cmd_prove(int argc, char **argv, const cli_command *self) {
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     char *secret = NULL, *receipt = NULL, *proof = NULL;
     size_t length = 0;
-    tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);
+    tacet_status status = tacet_file_read_in(&secret, NULL, keys, "receipt.key", LEDGER_TEXT_MOST, &err);
     TACET_THEN(status, tacet_file_read(&receipt, &length, receipt_path, LEDGER_TEXT_MOST, &err));
     TACET_THEN(status, tacet_receipt_prove(&proof, receipt, length, path, seq, secret, &err));
     free(secret);

@@ -32,15 +32,14 @@ static const cli_command COMMANDS[] = {
      "tacet ledger keys --dir keys\n"
      "tacet ledger keys --dir keys --rotate",
      cmd_keys},
-    {"ledger sign", "a signed receipt of a ledger and a release", "--ledger FILE --key FILE [--release DIR] --out FILE",
+    {"ledger sign", "a signed receipt of a ledger and a release", "--ledger FILE --keys DIR [--release DIR] --out FILE",
      "Verifies the ledger, then signs its head, the root of a tree over its records, the hashes of manifest and "
      "released rows, and version and hash of this program.",
-     "tacet ledger sign --ledger r/ledger.db --key keys/receipt.key --release r --out r/receipt.json", cmd_sign},
+     "tacet ledger sign --ledger r/ledger.db --keys keys --release r --out r/receipt.json", cmd_sign},
     {"ledger prove", "that a ledger has one entry, without showing the others",
-     "--ledger FILE --key FILE --receipt FILE --entry N --out FILE",
+     "--ledger FILE --keys DIR --receipt FILE --entry N --out FILE",
      "Writes the record, its salt and its way to the root that the receipt has signed.",
-     "tacet ledger prove --ledger r/ledger.db --key keys/receipt.key --receipt r/receipt.json --entry 1 --out p.json",
-     cmd_prove},
+     "tacet ledger prove --ledger r/ledger.db --keys keys --receipt r/receipt.json --entry 1 --out p.json", cmd_prove},
     {"disclose", "what a privacy officer asks: a registry's entry, or a label",
      "DIR|FILE [--format label|html|registry] [--ledger FILE] [--facts FILE]",
      "Of a release (its folder), or of a file: a model that 'tacet learn' wrote, what 'tacet study status --json' or "

@@ -57,16 +57,16 @@ int cmd_store_restore(int argc, char **argv, const cli_command *self) {
 }
 
 int cmd_store_backup(int argc, char **argv, const cli_command *self) {
-    const char *store = NULL, *to = NULL;
+    const char *store = NULL, *out = NULL;
     tacet_error err = {0};
     const cli_option options[] = {
-        CLI_NEED("store", &store, "DIR", "The store."),
-        CLI_NEED("to", &to, "DIR", "Receives the copy; must not exist."),
+        CLI_NEED("store", &store, "DIR|URL", "The store: a folder; PostgreSQL has tools of its own."),
+        CLI_NEED("out", &out, "DIR", "Receives the copy; must not exist."),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    return tacet_store_backup(store, to, &err) != TACET_OK
+    return tacet_store_backup(store, out, &err) != TACET_OK
                ? cli_fail(self, &err)
-               : cli_tell(cli_object("copy _store", J(to), J(store)),
+               : cli_tell(cli_object("copy _store", J(out), J(store)),
                           "{copy}: a copy of {_store}; keep it as secret\n");
 }

@@ -73,8 +73,8 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
 
 int cmd_study_token(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
-    tacet_token_request r = {.label = "", .days = 365};
-    uint64_t renew = 0, grace = 0, drop = 0;
+    tacet_token_request r = {.label = ""};
+    uint64_t renew = 0, grace = 0, drop = 0, days = 365;
     bool list = false;
     tacet_error err = {0};
     const cli_option options[] = {
@@ -82,7 +82,7 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         CLI_OPT("role", &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once."),
         CLI_OPT("study", &r.study, "NAME", "The study it is for. Default: all of them."),
         CLI_OPT("label", &r.label, "TEXT", "Says later whose it is."),
-        CLI_OPT("days", &r.days, "N",
+        CLI_OPT("days", &days, "N",
                 "With --role or --renew: how long it is good. Default 365; 0: until it is withdrawn."),
         CLI_OPT("list", &list, NULL, "List the tokens there are: number, role, study, end, label."),
         CLI_OPT("renew", &renew, "N",
@@ -114,6 +114,7 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
                                                                       : cli_tell(cli_object("dropped", J(drop)), NULL);
     }
     char text[TACET_TOKEN_TEXT] = "";
+    r.days = (double)days;
     if ((renew > 0 ? tacet_store_token_renew(text, &place, renew, r.days, grace, &err)
                    : tacet_store_token(text, &place, &r, &err)) != TACET_OK) {
         return cli_refuse(self, &err);

@@ -17,7 +17,7 @@ enum { DEFINITION_BYTES = 4 << 20, EPS_MOST = 1000 /* as a definition has it */ 
 typedef struct request {
     cli_space space;
     const char *definition, *name, *trust, *policy, *points, *earlier, *from;
-    cli_names columns, contexts, fields;
+    cli_names inputs, contexts, fields;
     cli_spans sets;
     cli_reals lengthscale;
     cli_span reward;
@@ -55,10 +55,10 @@ static tacet_status space_json(json_t **out, const tacet_space *space, tacet_err
 /* The columns of a CSV as points. */
 static tacet_status points_json(json_t **out, const request *r, tacet_error *err) {
     tacet_csv_table table = {0};
-    if (r->columns.at == NULL) {
-        return tacet_error_set(err, TACET_INVALID, "--points needs --columns A,B");
+    if (r->inputs.at == NULL) {
+        return tacet_error_set(err, TACET_INVALID, "--points needs --inputs A,B");
     }
-    const tacet_csv_wanted wanted = {.columns = r->columns.at, .d = r->columns.count, .least_records = 2};
+    const tacet_csv_wanted wanted = {.columns = r->inputs.at, .d = r->inputs.count, .least_records = 2};
     const tacet_status status = tacet_csv_load_file(&table, r->points, &wanted, err);
     json_t *points = json_array();
     for (size_t i = 0; i < table.n; i++) {
@@ -172,7 +172,7 @@ static int create(const cli_command *self, const request *r, const spaces *s, co
     tacet_error err = {0};
     char *text = NULL, *canonical = NULL;
     const tacet_study_known known = {
-        .values = r->earlier, .model = r->from, .columns = r->columns.at, .column_count = r->columns.count};
+        .values = r->earlier, .model = r->from, .columns = r->inputs.at, .column_count = r->inputs.count};
     tacet_status status = r->definition != NULL ? tacet_file_read(&text, NULL, r->definition, DEFINITION_BYTES, &err)
                                                 : from_options(&text, r, s, &err);
     if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
@@ -237,19 +237,19 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: "
                 "central (default), fixed, contextual; ab: a test of 2 to 16 arms."),
         CLI_OPT("minimize", &r.minimize, NULL, "The smallest value is looked for, not the largest."),
-        CLI_OPT("columns", &r.columns, "A,B", "Of --points: which columns are coordinates."),
+        CLI_OPT("inputs", &r.inputs, "A,B,…", "Of --points: which columns are coordinates, in their order."),
         CLI_SPACE_SHORT(r.space),
-        CLI_OPT("lengthscale", &r.lengthscale, "L",
-                "With --points and --sets, but for contextual and ab: over which distance outcomes are alike, L or "
-                "L1,L2,…"),
+        CLI_OPT("lengthscale", &r.lengthscale, "L,…",
+                "With --points and --sets, but for contextual and ab: over which distance outcomes are alike; one, or "
+                "one for each coordinate"),
         CLI_YES(&r.yes),
         CLI_OPT("earlier", &r.earlier, "FILE",
-                "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if "
+                "Values that are public already: a CSV with the columns of the space (or --inputs), 'value', and, if "
                 "you know it, 'sd'. The study begins with them; they stand in its definition."),
         CLI_OPT(
-            "from", &r.from, "MODEL",
+            "from", &r.from, "FILE",
             "What another study released ('study release --out'): this one begins with it, and is charged by itself."),
-        CLI_OPT("contexts", &r.contexts, "C,D", "contextual: which columns of the space each round brings."),
+        CLI_OPT("contexts", &r.contexts, "A,B,…", "contextual: which columns of the space each round brings."),
         {"field", CLI_EACH, &r.fields, "PART.NAME=VALUE",
          "Any other field of the definition, as docs/API.md names it; once for each. prior.typical_reward=.2: what an "
          "arm that nobody knows returns. prior.kernel=matern52. options.person_rounds=3: so many rounds of a named "

@@ -5,7 +5,6 @@
 
 #include "common/space.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +97,7 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
                 "The arms of this round: CSV without a header, one a line, coordinates in the study's order."),
         CLI_OPT("context", &context, "A=V,…",
                 "Contextual studies: a value of each context column, in its own units; V,… in their order."),
-        CLI_OPT("person", &round.person, "NAME", "Who takes the round, where a person may take few of them."),
+        CLI_OPT("person-name", &round.person, "NAME", "Who takes the round, where a person may take few of them."),
         CLI_OPT("count", &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now."),
         CLI_OPT("key", &round.key, "TEXT", "Repeating a suggestion with the same key gives the same answer."),
         {0}};
@@ -123,20 +122,21 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
 
 int cmd_study_observe(int argc, char **argv, const cli_command *self) {
     asked a = {0};
-    const char *ticket = NULL;
-    double reward = (double)NAN;
+    const char *ticket = NULL, *text = NULL;
+    double reward = 0;
     bool failed = false;
     tacet_study_taken taken = {0};
     const cli_option options[] = {
         STUDY_OPTIONS(a),
-        CLI_NEED("ticket", &ticket, "TICKET", "Of the suggestion."),
-        CLI_OPT("value", &reward, "Y", "What its action returned; local studies: the device's report."),
+        CLI_NEED("ticket", &ticket, "NAME", "Of the suggestion."),
+        CLI_OPT("value", &text, "Y",
+                "What its action returned; local studies: the device's report; - reads it from stdin."),
         CLI_OPT("failed", &failed, NULL,
                 "Instead: it could not be evaluated. A central study counts the round as an ordinary one; a device "
                 "reports noise about a stand-in ('tacet device report --failed')."),
         {0}};
     STORE_PARSE_OR_RETURN(options, a.place);
-    if (failed ? !isnan(reward) : !isfinite(reward)) {
+    if (failed == (text != NULL) || (text != NULL && !cli_value(&reward, text))) {
         return cli_usage(self, "either --value, a finite number, or --failed");
     }
     tacet_status status = open_study(&a);

@@ -35,7 +35,7 @@ static const cli_command COMMANDS[] = {
      "study of the same name is refused.",
      "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 "
      "--lengthscale 0.3\n"
-     "tacet study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x,y "
+     "tacet study create --store studies --name slides --trust local --eps 1 --points arms.csv --inputs x,y "
      "--lengthscale 0.2\n"
      "tacet study create --store studies --name shop --trust central --policy contextual --eps 1 --levels "
      "'variant=A|B,device=phone|desktop' --bounds age=18:90 --contexts device,age\n"
@@ -47,8 +47,7 @@ static const cli_command COMMANDS[] = {
      "the ticket under which the outcome is to be reported, and the action. A central study over decision sets takes "
      "the arms of the round from a CSV without a header.",
      "tacet study suggest --store studies --study dose --decision-set arms.csv --json", cmd_study_suggest},
-    {"study observe", "report what a suggested action returned",
-     "--store DIR|URL --study NAME --ticket TICKET --value Y",
+    {"study observe", "report what a suggested action returned", "--store DIR|URL --study NAME --ticket NAME --value Y",
      "Once per ticket; repeating it with the same number is harmless. A reward outside the range of a central study "
      "is clipped, never refused.",
      "tacet study observe --store studies --study dose --ticket T --value 0.7", cmd_study_observe},
@@ -139,10 +138,10 @@ static const cli_command COMMANDS[] = {
      "tacet store restore --store studies\n"
      "tacet store check --store studies",
      cmd_store_restore},
-    {"store backup", "copy a store in a folder while servers run", "--store DIR --to DIR",
+    {"store backup", "copy a store in a folder while servers run", "--store DIR --out DIR",
      "Copies both stores and the ledgers into a new folder, in an order that keeps them consistent. The copy is as "
      "secret as the original. For PostgreSQL use pg_dump; docs/deployment.md says how, and what may be put back.",
-     "tacet store backup --store studies --to /backup/studies-monday", cmd_store_backup},
+     "tacet store backup --store studies --out /backup/studies-monday", cmd_store_backup},
     {0},
 };
 

@@ -12,7 +12,7 @@
 #define SERVING_OPTIONS(settings, ready)                                                                               \
     CLI_OPT("listen", &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one."),               \
         CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers."), CLI_MORE,         \
-        CLI_OPT("rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),          \
+        CLI_OPT("token-rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),    \
         CLI_OPT("address-rate", &(settings).address_rate, "N",                                                         \
                 "Requests a second of one address without a known token, and a hundredth as many grants for pages; "   \
                 "above: slowed, then 429. Raise it behind a balancer. Default 200."),                                  \

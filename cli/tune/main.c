@@ -185,7 +185,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_HEADING("What is tuned"),
         CLI_SPACE_FILE(j.columns),
         CLI_SPACE_SHORT(j.columns),
-        CLI_OPT("evaluate", &j.e.command, "PROGRAM",
+        CLI_OPT("evaluate", &j.e.command, "CMD",
                 "Reads one setting as a line of JSON and prints one value for each record, in their order. A command "
                 "for the shell."),
         CLI_NEED("records", &j.s.records, "N", "How many records there are. Public."),
@@ -210,7 +210,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         CLI_OPT("ledger", &j.ledger, "FILE", "The ledger of the records; made when missing. Default tune.ledger.db."),
         CLI_OPT("budget-eps", &j.budget, "E", "Total eps of a ledger that is made. Default: this run's."),
         CLI_MORE,
-        CLI_OPT("timeout", &j.e.seconds, "SECONDS", "For one evaluation. Default 3600."),
+        CLI_OPT("timeout", &j.e.seconds, "S", "For one evaluation. Default 3600."),
         CLI_OPT("state", &j.ask.state, "FILE",
                 "What was evaluated so far: private, mode 0600. The same command goes on from it. FILE.log gets what "
                 "programs say on standard error. Default tune.state."),
@@ -229,7 +229,7 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
         code = CLI_EXIT_USAGE;
     }
     if (code == CLI_EXIT_OK && !j.dry && j.e.command == NULL) {
-        code = cli_usage(self, "--evaluate PROGRAM evaluates the settings; without it only --dry-run");
+        code = cli_usage(self, "--evaluate CMD evaluates the settings; without it only --dry-run");
     }
     if (code == CLI_EXIT_OK) {
         j.s.space = &j.space;
@@ -246,17 +246,17 @@ static int tune_tune(int argc, char **argv, const cli_command *self) {
 
 static const cli_command COMMANDS[] = {
     {"tune", "settings chosen on private records: eps for each record, whatever the number of settings",
-     "--space FILE --evaluate PROGRAM --records N --range LO:HI [options]",
+     "--space FILE --evaluate CMD --records N --range LO:HI [options]",
      "Tries settings of a model on private validation records and tells the best one. The choice is "
      "eps-differentially private in each record; scores, their order and failures are told to nobody.\n\n"
-     "For each setting PROGRAM is started once. It reads the setting as one line of JSON ({\"rate\":0.01}) on its "
+     "For each setting CMD is started once. It reads the setting as one line of JSON ({\"rate\":0.01}) on its "
      "standard input and prints one value for each record, in the order of the records: 1 where the model is right and "
      "0 where it is wrong, say. Each value is clipped to the range, so a mean will not do. A record that cannot be "
      "scored is printed as nan and counts as the worst; a program that fails or takes too long is started again, and "
      "then counts as the worst for all records.\n\n"
      "The promise rests on one thing that only you can see to: the value of a record must not depend on any other of "
      "the records. Train on other data. No cross-validation among them, no early stopping, threshold or scaling fitted "
-     "on them, nothing in a record that could make PROGRAM fail as a whole. One person with k records has k times "
+     "on them, nothing in a record that could make CMD fail as a whole. One person with k records has k times "
      "eps.\n\n"
      "A few rounds: settings spread over the space, then new ones around each winner; how many rounds follows from "
      "records times eps, and --dry-run says it. A fifth of the records is kept for the score of the winner and its "

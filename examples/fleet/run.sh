@@ -31,7 +31,7 @@ cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 $extra -pthread -I"$root/include" "$
 
 # A study over 21 places in [0, 1], rewards in [0, 1], eps 1 for each report; keys and a token for the devices.
 awk 'BEGIN { print "x"; for (i = 0; i <= 20; i++) print i / 20 }' >"$work/places.csv"
-"$tacet" study create --store "$work/studies" --name fleet --trust local --eps 1 --points "$work/places.csv" --columns x \
+"$tacet" study create --store "$work/studies" --name fleet --trust local --eps 1 --points "$work/places.csv" --inputs x \
     --lengthscale 0.2 --range 0:1 >"$work/created"
 "$tacet" study token --store "$work/studies" --role device --study fleet >"$work/token"
 "$tacet" study token --store "$work/studies" --role owner >"$work/owner"

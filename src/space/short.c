@@ -300,13 +300,11 @@ tacet_status tacet_space_short(tacet_space *out, const tacet_space_options *opti
     }
     tacet_status status = read_options(d, options);
     if (status == TACET_OK && d->count == 0) {
-        status =
-            tacet__fail(err, TACET_INVALID, "the options name no column: --bounds, --log, --integer, --date, --levels");
+        status = tacet__fail(err, TACET_INVALID, "the options name no column: --bounds, --levels");
     }
     for (size_t i = 0; i < d->count && status == TACET_OK; i++) {
         status = d->said[i] ? tacet_space_add(out, &d->columns[i], err)
-                            : tacet__fail(err, TACET_INVALID,
-                                          "column '%s' is missing from --bounds, --log, --integer, --date and --levels",
+                            : tacet__fail(err, TACET_INVALID, "column '%s' is missing from --bounds and --levels",
                                           d->columns[i].name);
     }
     for (size_t i = 0; i < d->count; i++) {

@@ -50,12 +50,31 @@ for target, name in written:
         wrong.append(f"{name} does not say that `make {target}` made it, and at which commit")
 
 # Commands and their options.
-commands = {}
+commands, forms = {}, {}
 for program in sorted(p for p in os.listdir(bins) if p.startswith("tacet-")):
     for name in ask(f"{bins}/{program}", "--commands").splitlines():
-        told = ask(f"{bins}/{program}", *name.split(), "--options").splitlines()
-        commands[name] = {line.split("\t")[0] for line in told}
+        told = [line.split("\t") for line in ask(f"{bins}/{program}", *name.split(), "--options").splitlines()]
+        commands[name] = {option for option, _, _ in told}
+        for option, word, _ in told:
+            forms.setdefault(option, []).append((f"{bins}/{program}", name, word))
 everywhere = {"help", "help-all", "version", "json", "commands", "options"}
+# One option means one thing: the same word for its value, and the same kind of value, wherever it is. A list, X,…, is of
+# the kind of X; of one with names, A=X,…, a command says nothing before it knows them.
+written = {"out", "state"}  # what a command writes: one FILE, or several in a DIR
+for option, used in sorted(forms.items()):
+    words, kinds = {}, {}
+    for program, name, word in used if len(used) > 1 and option not in everywhere | {"config"} else []:
+        words.setdefault(re.sub("^A=|,…$", "", word), []).append(name)
+        if not word.startswith("A="):
+            said = subprocess.run([program, *name.split(), f"--{option}=,", "--options"], capture_output=True, text=True).stderr
+            kinds.setdefault(re.search("takes no value|finite|whole|LO:HI|$", said)[0] or "text", []).append(name)
+    for means in words, kinds:
+        if len(means) > 1 and not (option in written and set(means) == {"FILE", "DIR"}):
+            wrong.append(f"--{option} is " + "; ".join(f"{what} in {', '.join(names)}" for what, names in means.items()))
+for name in ("server", "collector"):
+    for option in re.findall(r"^#?([a-z-]+) = ", Path(f"packaging/{name}.conf").read_text(), re.M):
+        if option not in commands[name]:
+            wrong.append(f"packaging/{name}.conf: tacet {name} has no option {option}")
 all_options = set().union(*commands.values()) | everywhere
 tools = " ".join(Path(name).read_text(errors="replace") for name in files if re.match(r"(tools|bench|examples|packaging|tests/support|python|web/device|proof)/", name) and not name.endswith(".md")
                  and os.path.getsize(name) < 300000)

@@ -57,7 +57,7 @@ def test_shop_finds_the_best_layout_and_keeps_nothing_raw(_driver):
         with open(at("layouts.csv"), "w", encoding="utf-8") as f:
             f.write("layout\n0\n1\n2\n")
         run("study", "create", "--store", "open:" + at("studies"), "--name", "layouts", "--trust", "local", "--eps", "1",
-            "--points", at("layouts.csv"), "--columns", "layout", "--lengthscale", "0.3", "--range", "0:1",
+            "--points", at("layouts.csv"), "--inputs", "layout", "--lengthscale", "0.3", "--range", "0:1",
             "--rounds", str(VISITORS + 10))
         owner = run("study", "token", "--store", "open:" + at("studies"), "--role", "owner").strip()
         run("server", "init", "--dir", at("keys"))

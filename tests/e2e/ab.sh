@@ -16,7 +16,7 @@ levels='action=0|1|2|3|4,column1=0|1|2|3|4|5'
 for world in main sparse; do
     expect 0 "$bin/tacet-lab" simulate ab --world $world --trials 1 --seed 77 --out $world.csv --json
     cp out simulated
-    expect 0 "$tacet" learn --data $world.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out $world.json --split 1,1,1,1,1 --json
+    expect 0 "$tacet" learn --data $world.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --noise-seed 77 --out $world.json --split 1,1,1,1,1 --json
     for pair in value:rule over_uniform:over_uniform over_logged:over_logged; do
         told=$(sed -n "s/.*\"${pair%:*}\":{\"covers\":[0-9.]*,\"width\":\([-0-9.e+]*\)}.*/\1/p" simulated)
         same "$told" "$(width "${pair#*:}" out)" || fail "$world: ${pair%:*} is $told wide in the simulator, $(width "${pair#*:}" out) learnt from its file"
@@ -25,10 +25,10 @@ for world in main sparse; do
 done
 # Shown 1.1 times as often as planned: a fault of the experiment, and said before anything is believed.
 awk -F, 'NR == 1 || $1 != 0 || ++n % 10 != 0' main.csv >fewer.csv
-expect 0 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out fewer.json --split 1,1,1,1,1
+expect 0 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --noise-seed 77 --out fewer.json --split 1,1,1,1,1
 grep -q 'sample ratio: MISMATCH' out || fail "a tenth of an action's rows is gone, and nothing is said: $(cat out)"
-expect 1 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --seed 77 --out none.json --split 1,1
-expect 0 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range=-1:1 --levels "$levels" --seed 77 --out below.json
+expect 1 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range 0:1 --levels "$levels" --noise-seed 77 --out none.json --split 1,1
+expect 0 "$tacet" learn --data fewer.csv --actions action --contexts column1 --reward reward --range=-1:1 --levels "$levels" --noise-seed 77 --out below.json
 tr -d ' \n' <below.json | grep -q '"range":\[-1.0,1.0\]' || fail "the range's low end is another one"
 [ ! -e none.json ] || fail "a model was made before the split was refused"
 
@@ -86,7 +86,7 @@ expect 1 "$tacet" report --in bad.json --out bad.html
 
 # Ten times the cells: near ten times the time, not a thousand times.
 seconds() { # LEVELS: of processor
-    ( "$bin/tacet-lab" simulate ab --levels "$1" --trials 1 --rows 20000 --seed 3 >/dev/null; times ) | awk 'NR == 2 { split($1, t, /[ms]/); print 60 * t[1] + t[2] }'
+    ( "$bin/tacet-lab" simulate ab --shape "$1" --trials 1 --rows 20000 --seed 3 >/dev/null; times ) | awk 'NR == 2 { split($1, t, /[ms]/); print 60 * t[1] + t[2] }'
 }
 small=$(seconds 20,50)
 large=$(seconds 100,100)

@@ -43,7 +43,7 @@ backup() {
         # One snapshot of all schemas: the open store, the trusted one, the ledgers.
         pg pg_dump -Fc -n 'tacet_*' -f "$work/backup" "$store"
     else
-        "$tacet" store backup --store "$store" --to "$work/backup" >/dev/null
+        "$tacet" store backup --store "$store" --out "$work/backup" >/dev/null
         [ "$(stat -c %a "$work/backup/trusted.db")" = 600 ] || fail "the copy can be read by others"
     fi
 }

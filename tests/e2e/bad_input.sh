@@ -141,15 +141,15 @@ columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5
 wrong 1 'none.json' report --in none.json --out r.html
 wrong 1 'Is a directory' report --in folder --out r.html
 wrong 2 'delta' study create --store s --name ok --trust central --field options.person_rounds=2 --eps 1 --lengthscale 1 --sets 0:1
-wrong 2 'at least 2' study create --store s --name ok --trust local --eps 1 --lengthscale 1 --points header.csv --columns age
+wrong 2 'at least 2' study create --store s --name ok --trust local --eps 1 --lengthscale 1 --points header.csv --inputs age
 wrong 1 'none/open.db' study token --store none --role device
 wrong 1 'none/open.db' store check --store none
-wrong 1 'none' store backup --store none --to copy
+wrong 1 'none' store backup --store none --out copy
 wrong 1 'server.pem' collector --store none --keys none
 wrong 2 '--eps is a list' plan outsourced --eps 1,1
 wrong 2 "'0' is not" plan outsourced --rows 0
 wrong 2 "'0' is not" repro outsourced-table-1 --trials 0
-wrong 2 'needs --data DIR' repro outsourced-table-4
+wrong 2 'needs --datasets DIR' repro outsourced-table-4
 wrong 2 'eps must be' simulate outsourced --eps 0 --trials 1
 wrong 2 '--world is' simulate central --world foo --trials 1
 wrong 2 '1 to 32 columns' simulate central --world drawn --category 65 --eps 1 --trials 1

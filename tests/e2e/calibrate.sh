@@ -64,15 +64,15 @@ refused "" "which mechanism"
 printf 'x\n1\n2\n3\n' >"$work/t.csv"
 "$bin/tacet" curate --values-unprotected --data "$work/t.csv" --inputs x --bounds x=0:5 --unit x=1 --eps 1 --budget-eps 4 --out "$work/r" >/dev/null 2>&1 || fail "no ledger"
 book=$work/t.csv.ledger.db
-choose() { "$bin/tacet" calibrate select --eps 1 --runs 10 --ledger "$book" "$@"; }
+choose() { "$bin/tacet" calibrate select --eps 1 --mean-runs 10 --ledger "$book" "$@"; }
 choose | grep -q '^entry  *[0-9]' || fail "a choice is not entered"
 choose >/dev/null || fail "the same choice again is refused"
 "$bin/tacet" ledger show --ledger "$book" >"$work/shown"
 grep -q 'tuning .*best of several .* select .*answered' "$work/shown" && grep -q '^spent .*eps 3[.0-9]* of 4' "$work/shown" || fail "shown: $(cat "$work/shown")"
 "$bin/tacet" ledger verify --ledger "$book" >/dev/null || fail "the ledger is not intact"
 expect 3 choose --ticket more
-expect 1 choose --runs 20
-code=0; "$bin/tacet" calibrate select --eps 1 --runs 10 --ledger "$work/none.db" >/dev/null 2>&1 || code=$?
+expect 1 choose --mean-runs 20
+code=0; "$bin/tacet" calibrate select --eps 1 --mean-runs 10 --ledger "$work/none.db" >/dev/null 2>&1 || code=$?
 [ $code -eq 1 ] && [ ! -e "$work/none.db" ] || fail "a ledger that is not there gives $code"
 # What people read is on the private side of what programs read.
 for eps in 0.11 0.3 0.7 1.3 2.1 3.3 5.7 8.9; do

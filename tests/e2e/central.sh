@@ -25,11 +25,11 @@ below "$(regret central --world drawn --binary 4 --lengthscale 1 --arms 8 --eps 
     { echo "the number of threads changes the result"; exit 1; }
 # Nothing is learnt from reports that are still out, and nothing about arms from rewards that are other arms'.
 for player in shipped nonprivate; do
-    late=$(regret central --world drawn --dim 2 --algorithm $player --eps 100 --rounds 400 --trials 2 --seed 3 --outstanding 400)
-    [ "$late" = "$(regret central --world drawn --dim 2 --algorithm $player --eps 1 --rounds 400 --trials 2 --seed 3 --outstanding 500)" ] ||
+    late=$(regret central --world drawn --dims 2 --algorithm $player --eps 100 --rounds 400 --trials 2 --seed 3 --outstanding 400)
+    [ "$late" = "$(regret central --world drawn --dims 2 --algorithm $player --eps 1 --rounds 400 --trials 2 --seed 3 --outstanding 500)" ] ||
         { echo "$player: reports that never came in were learnt from"; exit 1; }
-    below "$(regret central --world drawn --dim 2 --algorithm $player --eps 100 --rounds 400 --trials 2 --seed 3 --outstanding 20)" 80 "$player, late reports"
-    below 80 "$(regret central --world drawn --dim 2 --algorithm $player --eps 100 --rounds 400 --trials 12 --seed 3 --permute)" "$player, values permuted"
+    below "$(regret central --world drawn --dims 2 --algorithm $player --eps 100 --rounds 400 --trials 2 --seed 3 --outstanding 20)" 80 "$player, late reports"
+    below 80 "$(regret central --world drawn --dims 2 --algorithm $player --eps 100 --rounds 400 --trials 12 --seed 3 --permute)" "$player, values permuted"
 done
 # The published algorithm on a product domain: additive quadrature features, and a curve with its standard errors.
 "$tacet-lab" simulate central --world michalewicz10 --algorithm published --eps 10 --delta 0.1 --rounds 60 --trials 2 --json |
@@ -58,7 +58,7 @@ refused central --delta 1
 refused central --algorithm published --delta 0
 refused central --rounds 0
 refused central --world nowhere
-refused central --world box --dim 2 --outstanding 3
+refused central --world box --dims 2 --outstanding 3
 refused central --permute --trials 1
 refused central --world local-statistics --arms 0
 refused central --world local-statistics --algorithm random

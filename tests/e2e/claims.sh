@@ -31,7 +31,7 @@ awk -v said="$(number eps_any_change "$work/laplace")" 'BEGIN { exit !(said >= 6
 "$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --mechanism gaussian --out "$work/w" --ledger "$work/w.ledger" --new-budget "a test" --json >"$work/json"
 awk -v said="$(number eps_any_change "$work/json")" 'BEGIN { exit !(said >= 3 && said < 3.001) }' || fail "of a wide unit it says $(number eps_any_change "$work/json")"
 # What is not private promises nothing for any change.
-"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$work/n" --seed 1 --ledger "$work/n.ledger" --new-budget "a test" --json 2>/dev/null >"$work/json"
+"$tacet" curate --values-unprotected --data "$work/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$work/n" --noise-seed 1 --ledger "$work/n.ledger" --new-budget "a test" --json 2>/dev/null >"$work/json"
 grep -q '"eps_any_change":null' "$work/json" || fail "seeded noise promises something"
 # The README's first screen has the sentence that its own example prints.
 awk -f "$TACET_SOURCE/examples/patients.awk" >"$work/patients.csv"

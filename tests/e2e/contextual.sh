@@ -60,11 +60,11 @@ expect 3 $learn "$@" --data "$work/named.csv" --eps 1 --out "$work/other.json" -
 # Seeded noise is stamped, touches no ledger, and repeats.
 cp "$work/log.csv.ledger.db" "$work/before.ledger"
 # shellcheck disable=SC2086
-expect 0 $learn "$@" --seed 5 --out "$work/s1.json" --json
+expect 0 $learn "$@" --noise-seed 5 --out "$work/s1.json" --json
 { grep -q '"private":false' "$work/out" && grep -q 'NOT PRIVATE' "$work/err"; } || fail "seeded noise is not stamped"
 cmp -s "$work/log.csv.ledger.db" "$work/before.ledger" || fail "seeded noise changed the ledger"
 # shellcheck disable=SC2086
-expect 0 $learn "$@" --seed 5 --out "$work/s2.json"
+expect 0 $learn "$@" --noise-seed 5 --out "$work/s2.json"
 cmp -s "$work/s1.json" "$work/s2.json" || fail "the same seed gave another model"
 
 # Actions to try: within bounds, distinct.
@@ -99,7 +99,7 @@ awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 "," (NR % 5 ? $3 : 1e6) "," 
 awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 "," (NR % 5 ? $3 : 90) "," (NR % 7 ? $4 : 0) }' "$work/log.csv" >"$work/clipped.csv"
 for log in log wild clipped; do
     # shellcheck disable=SC2086
-    expect 0 $learn "$@" --data "$work/$log.csv" --seed 1 --out "$work/total.json"
+    expect 0 $learn "$@" --data "$work/$log.csv" --noise-seed 1 --out "$work/total.json"
     cp "$work/err" "$work/$log.err" && cp "$work/out" "$work/$log.out" && mv "$work/total.json" "$work/$log.json"
 done
 # (What was measured and released is on stdout: that passed the gate.)
@@ -117,7 +117,7 @@ cmp -s "$work/wild.dry" "$work/clipped.dry" || fail "a dry run depends on privat
 [ ! -e "$work/wild.csv.ledger.db" ] || fail "a dry run made a ledger"
 # Named bounds are bounds.
 # shellcheck disable=SC2086
-expect 0 $learn $plain --bounds age=18:90,dose=0:5 --seed 1 --out "$work/named.json"
+expect 0 $learn $plain --bounds age=18:90,dose=0:5 --noise-seed 1 --out "$work/named.json"
 cmp -s "$work/named.json" "$work/log.json" || fail "bounds by name are others"
 # Predictions: contexts outside, a file that is no model.
 expect 1 "$bin/tacet" predict --model "$work/model.json" --context 17
@@ -158,7 +158,7 @@ expect 1 $learn $ab --data "$work/ab-action.csv" --out "$work/other.json"
 [ ! -e "$work/ab-action.csv.ledger.db" ] || fail "a refused log has a ledger"
 sed '5s/,[a-z]*,/,fridge,/' "$work/ab.csv" >"$work/ab-context.csv"
 # shellcheck disable=SC2086
-expect 0 $learn $ab --data "$work/ab-context.csv" --seed 1 --out "$work/other.json"
+expect 0 $learn $ab --data "$work/ab-context.csv" --noise-seed 1 --out "$work/other.json"
 grep -qi 'fridge\|level' "$work/err" && fail "learning tells of a private cell"
 
 # The simulation, small: the same seed repeats; what ships beats the published algorithm, which beats choosing blindly.

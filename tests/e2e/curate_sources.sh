@@ -19,7 +19,7 @@ awk 'BEGIN { srand(3); print "id,x,y"; for (i = 0; i < 30000; i++) printf "%d,%.
 head -n 12001 t.csv >a.csv
 { echo y,x; sed -n '12002,$p' t.csv | awk -F, -v OFS=, '{ print $3, $2 }'; } >b.csv
 for mechanism in gaussian laplace; do
-    seeded() { curate 0 "$1" "$2" "$3-$mechanism" --seed 5 --mechanism "$mechanism" --ledger "$3-$mechanism.db"; }
+    seeded() { curate 0 "$1" "$2" "$3-$mechanism" --noise-seed 5 --mechanism "$mechanism" --ledger "$3-$mechanism.db"; }
     seeded t.csv x,y one
     seeded a.csv,b.csv x,y two
     cmp -s "one-$mechanism/release.csv" "two-$mechanism/release.csv" || fail "two files are not the release of one ($mechanism)"
@@ -35,14 +35,14 @@ curate 3 t.csv x,y third
 grep -q 'were released before' err || fail "rows that were released from two files are not known again in one"
 
 # What is wrong, and where.
-curate 1 a.csv,none.csv x,y bad --seed 1
+curate 1 a.csv,none.csv x,y bad --noise-seed 1
 grep -q 'none.csv' err || fail "the missing file is not named: $(cat err)"
 { head -n 20 b.csv; echo 1,oops; } >c.csv
-curate 1 a.csv,c.csv x,y bad --seed 1
+curate 1 a.csv,c.csv x,y bad --noise-seed 1
 grep -q 'c.csv: line 21' err || fail "the bad line is not named: $(cat err)"
-curate 1 a.csv,c.csv x,id bad --seed 1
+curate 1 a.csv,c.csv x,id bad --noise-seed 1
 grep -q "c.csv.*'id'" err || fail "the missing column is not named: $(cat err)"
-curate 2 t.csv x,y bad --seed 1 --table t
+curate 2 t.csv x,y bad --noise-seed 1 --table t
 # A file that is named twice, by a link, or as a copy: its rows would be drawn twice and charged once.
 cp a.csv copy.csv
 ln -s a.csv symbolic.csv
@@ -61,7 +61,7 @@ peak() { # peak DATA OUT
     python3 - "$@" <<'PY'
 import os, resource, subprocess, sys
 subprocess.run(["taskset", "-c", "0", os.environ["TACET_BIN"] + "/tacet-curator", "curate", "--values-unprotected", "--data", sys.argv[1], "--inputs", "1,2", "--bounds", "1=0:100,2=0:100",
-                "--unit", "1=23.57,2=23.57", "--eps", "2", "--seed", "1", "--out", sys.argv[2]], check=True, capture_output=True)
+                "--unit", "1=23.57,2=23.57", "--eps", "2", "--noise-seed", "1", "--out", sys.argv[2]], check=True, capture_output=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PY
 }

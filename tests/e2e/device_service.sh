@@ -8,7 +8,7 @@ field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 
 printf 'x\n0\n0.5\n1\n' >"$work/places.csv"
 for study in light other; do
-    "$tacet" study create --store "$work/studies" --name $study --trust local --eps 1 --points "$work/places.csv" --columns x \
+    "$tacet" study create --store "$work/studies" --name $study --trust local --eps 1 --points "$work/places.csv" --inputs x \
         --lengthscale 0.3 --range 0:10 >/dev/null
     "$tacet" study token --store "$work/studies" --role device --study $study >"$work/$study.token"
 done

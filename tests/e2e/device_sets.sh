@@ -6,7 +6,7 @@
 serve() { up "$tacet" collector --store "$work/studies" --keys "$work/keys" --listen "$1"; }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 expect 2 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
-    --points /dev/null --columns x --lengthscale 0.4
+    --points /dev/null --inputs x --lengthscale 0.4
 expect 2 "$tacet" study create --store "open:$work/studies" --name routes --trust local --policy statistics --eps 4 \
     --sets 0:1 --lengthscale 0.4 --field options.randomizer=hybrid
 grep -q "'sphere'" "$work/err" || fail "does not say which randomizer"
@@ -21,8 +21,8 @@ wire="--study routes --keys $work/keys"
 # shellcheck disable=SC2086
 {
     printf 'x,y\n0.2,0.2\n0.7,0.6\n0.9,0.1\n' >"$work/arms.csv"
-    expect 1 "$tacet" device suggest --server "$url" $wire --set "$work/arms.csv" --columns x
-    expect 0 "$tacet" device suggest --server "$url" $wire --set "$work/arms.csv" --columns x,y --key k --json
+    expect 1 "$tacet" device suggest --server "$url" $wire --decision-set "$work/arms.csv" --inputs x
+    expect 0 "$tacet" device suggest --server "$url" $wire --decision-set "$work/arms.csv" --inputs x,y --key k --json
     ticket=$(field ticket)
     chosen=$(field chosen)
     case $chosen in 0 | 1 | 2) ;; *) fail "chose '$chosen' of three arms" ;; esac
@@ -45,7 +45,7 @@ wire="--study routes --keys $work/keys"
     wait "$server" 2>/dev/null || true
     serve "127.0.0.1:${url##*:}"
     for device in $(seq 1 24); do
-        expect 0 "$tacet" device suggest --server "$url" $wire --set "$work/arms.csv" --columns x,y --json
+        expect 0 "$tacet" device suggest --server "$url" $wire --decision-set "$work/arms.csv" --inputs x,y --json
         ticket=$(field ticket)
         point=$(sed -n 's/.*"action":\[\([^]]*\)\].*/\1/p' "$work/out")
         reward=$(echo "$point" | awk -F, '{ print ($1 > 0.5 && $2 > 0.5) }')

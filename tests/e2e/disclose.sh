@@ -122,7 +122,7 @@ refused "another ledger" "$tacet" disclose "$work/one.json" --ledger "$work/two.
 refused "unexpected argument" "$tacet" disclose "$work/one.json" "$work/status"
 
 # A receipt holds, and one changed bit of any part breaks it.
-"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --release "$work/r" \
+"$ledger" ledger sign --ledger "$work/r/ledger.db" --keys "$work/keys" --release "$work/r" \
     --out "$work/r/receipt.json" || fail "no receipt"
 verify() { "$ledger" ledger verify --receipt "$work/r/receipt.json" --ring "$work/keys/receipt.ring" "$@"; }
 verify --json >"$work/out" || fail "the receipt does not hold: $(cat "$work/out")"
@@ -162,7 +162,7 @@ refused "record" verify --ledger "$work/r/ledger.db.flipped"
 verify >/dev/null || fail "the receipt does not hold after all was put back"
 
 # One entry, and nothing of the others.
-"$ledger" ledger prove --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --receipt "$work/r/receipt.json" --entry 1 \
+"$ledger" ledger prove --ledger "$work/r/ledger.db" --keys "$work/keys" --receipt "$work/r/receipt.json" --entry 1 \
     --out "$work/proof.json" || fail "no proof"
 mkdir "$work/away" && cp "$work/r/receipt.json" "$work/away/"
 "$ledger" ledger verify --receipt "$work/away/receipt.json" --proof "$work/proof.json" --json >"$work/out" || fail "the proof does not hold"
@@ -178,7 +178,7 @@ refused "not in the ring" "$ledger" ledger verify --receipt "$work/r/receipt.jso
 refused "in use" "$ledger" ledger keys --dir "$work/others"
 "$ledger" ledger keys --dir "$work/keys" --rotate >/dev/null || fail "no rotation"
 verify >/dev/null || fail "an older receipt is not accepted after a rotation"
-"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --release "$work/r" \
+"$ledger" ledger sign --ledger "$work/r/ledger.db" --keys "$work/keys" --release "$work/r" \
     --out "$work/r/second.json" || fail "no receipt by the next key"
 "$ledger" ledger verify --receipt "$work/r/second.json" --ring "$work/keys/receipt.ring" >/dev/null || fail "the next key is not known"
 key=$(sed 's/.*"key":"\([0-9a-f]*\)","made".*/\1/; t; d' "$work/others/receipt.ring")

@@ -61,7 +61,7 @@ refuse 2 "lengthscale: '0' is not a number greater than 0" --data good.csv --inp
 refuse 2 'lengthscale' --data good.csv --inputs x1,x2 --target y --lengthscale -1 --queries 3
 refuse 2 'lengthscale' --data good.csv --inputs x1,x2 --target y --lengthscale nan --queries 3
 refuse 2 'one for each of the 2 inputs' --data good.csv --inputs x1,x2 --target y --lengthscale 1,2,3 --queries 3
-refuse 2 'lengthscale L is required' --data good.csv --inputs x1,x2 --target y --queries 3
+refuse 2 'lengthscale L,… is required' --data good.csv --inputs x1,x2 --target y --queries 3
 refuse 2 'queries' --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries 0
 refuse 2 'queries' --data good.csv --inputs x1,x2 --target y --lengthscale 1 --queries -3
 refuse 2 'queries' --data good.csv --inputs x1,x2 --target y --lengthscale 1

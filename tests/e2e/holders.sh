@@ -16,7 +16,7 @@ for k in 1 2 3; do
     "$bin/tacet-curator" init --dir "$work/keys$k" >/dev/null
 done
 serve() { # serve K LISTEN
-    up "$bin/tacet-curator" serve --release "$work/release$1" --keys "$work/keys$1" --data "$work/data$1.csv" --ledger "$work/ledger$1.db" --target y \
+    up "$bin/tacet-curator" serve --release "$work/release$1" --keys "$work/keys$1" --data "$work/data$1.csv" --target y \
         --listen "$2"
     servers[$1]=$server
     pids="$pids $server"
@@ -69,7 +69,7 @@ grep -q '"absent":' "$work/out" && fail "a holder that is back is called away"
     --new-budget "a test" --ledger "$work/other.db" >/dev/null
 kill "${servers[1]}"
 wait "${servers[1]}" 2>/dev/null || true
-up "$bin/tacet-curator" serve --release "$work/other" --keys "$work/keys1" --data "$work/data1.csv" --target y --ledger "$work/other.db" --listen 127.0.0.1:0
+up "$bin/tacet-curator" serve --release "$work/other" --keys "$work/keys1" --data "$work/data1.csv" --target y --listen 127.0.0.1:0
 expect 2 "$bin/tacet-modeler" run --url "$url" --keys "$work/keys1/modeler" --url "${urls[2]}" --keys "$work/keys2/modeler" --state "$work/odd"
 grep -q 'other columns' "$work/err" || fail "it does not say that the columns differ"
 expect 2 "$bin/tacet-modeler" run --url "$url" --keys "$work/keys1/modeler" --url "${urls[2]}" --state "$work/odd"

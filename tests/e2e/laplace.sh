@@ -45,7 +45,7 @@ down
 totals 3.5
 
 # The same search over the same release asks for the same rows.
-curate seeded --queries 60 --seed 3
+curate seeded --queries 60 --noise-seed 3
 serve seeded
 model law --queries 25
 first=$(rows)

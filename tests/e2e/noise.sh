@@ -19,12 +19,12 @@ shares() {
 shares gaussian 2.5 0.6826894921 0.9544997361
 shares laplace 0.3 0.6321205588 0.8646647168
 
-expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100 --seed 9 --format f64le
+expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100 --noise-seed 9 --format f64le
 grep -q "NOT PRIVATE" "$work/err" || fail "seeded draws are not stamped"
 od -An -v -t f8 -w8 "$work/out" | awk '{ printf "%.17g\n", $1 }' >"$work/raw"
-expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100 --seed 9
+expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100 --noise-seed 9
 cmp -s "$work/out" "$work/raw" || fail "csv and f64le differ"
-expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100 --seed 10
+expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100 --noise-seed 10
 cmp -s "$work/out" "$work/raw" && fail "the seed does not matter"
 expect 0 "$tacet-lab" noise gaussian --scale 2.5 --count 100
 cmp -s "$work/out" "$work/raw" && fail "private draws repeat a seeded run"
@@ -49,7 +49,7 @@ expect 2 "$tacet-lab" noise gaussian --scale inf --count 4
 expect 2 "$tacet-lab" noise gaussian --scale 1 --count 4 --grid-bits 41
 expect 2 "$tacet-lab" noise gaussian --scale 1 --count 4 --format xml
 expect 2 "$tacet-lab" noise gaussian --scale 1 --count 4 --format csv --json
-expect 2 "$tacet-lab" noise gaussian --scale 1 --count 4 --seed x
+expect 2 "$tacet-lab" noise gaussian --scale 1 --count 4 --noise-seed x
 expect 2 "$tacet-lab" noise bit --scale 1e9 --count 4
 expect 2 "$tacet-lab" noise knorm --scale 1 --count 2000000
 expect 2 "$tacet-lab" noise gaussian --scale 1 --count 2000000 --json

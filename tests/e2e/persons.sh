@@ -57,9 +57,9 @@ for name, table in (("kept.csv", kept), ("other.csv", other)):
         w.writeheader()
         w.writerows(table)
 PY
-one="--person who --rows-per-person 1 --seed 4"
+one="--person who --rows-per-person 1 --noise-seed 4"
 curate 0 s1 --data t.csv --ledger s1.db $one
-curate 0 s2 --data kept.csv --ledger s2.db --seed 4
+curate 0 s2 --data kept.csv --ledger s2.db --noise-seed 4
 curate 0 s3 --data other.csv --ledger s3.db $one
 cmp -s s1/release.csv s2/release.csv || fail "not the first row of each person"
 cmp -s s1/release.csv s3/release.csv || fail "a row that is passed over changed the release"
@@ -68,15 +68,15 @@ awk 'BEGIN { srand(6); print "who,x,y,sort"; for (i = 0; i < 40000; i++) printf 
 awk -F, 'NR == 1 || ++n[$1] <= 3' big.csv >three.csv
 head -n 15001 big.csv >big1.csv
 { echo y,x,sort,who; tail -n +15002 big.csv | awk -F, -v OFS=, '{ print $3, $2, $4, $1 }'; } >big2.csv
-curate 0 b0 --data three.csv --ledger b0.db --seed 4
+curate 0 b0 --data three.csv --ledger b0.db --noise-seed 4
 for threads in 0 0,1; do
     taskset -pc $threads $$ >out
-    curate 0 many$threads --data big.csv --ledger many$threads.db --seed 4 --person who --rows-per-person 3
+    curate 0 many$threads --data big.csv --ledger many$threads.db --noise-seed 4 --person who --rows-per-person 3
     cmp -s b0/release.csv many$threads/release.csv || fail "other rows on processors $threads"
 done
-curate 0 b2 --data big1.csv,big2.csv --ledger b2.db --seed 4 --person who --rows-per-person 3
+curate 0 b2 --data big1.csv,big2.csv --ledger b2.db --noise-seed 4 --person who --rows-per-person 3
 cmp -s b0/release.csv b2/release.csv || fail "other rows over two files"
-typed() { "$tacet" curate --values-unprotected --inputs x,sort --bounds x=0:100 --levels "sort=a|b" --unit x=10 --eps 1 --seed 4 "$@" >said 2>err || fail "typed: $(cat err)"; }
+typed() { "$tacet" curate --values-unprotected --inputs x,sort --bounds x=0:100 --levels "sort=a|b" --unit x=10 --eps 1 --noise-seed 4 "$@" >said 2>err || fail "typed: $(cat err)"; }
 typed --data three.csv --ledger y0.db --out y0
 typed --data big.csv --ledger y1.db --out y1 --person who --rows-per-person 3
 cmp -s y0/release.csv y1/release.csv || fail "other rows of typed columns"
@@ -127,10 +127,10 @@ learn 0 two.json --data log.csv --ledger lt.db --new-budget test --person who --
 grep -q 'for those of a person, who has at most 2 rows, eps = 2' said || fail "the claim: $(cat said)"
 [ "$(field two.json person.rows)" = 2 ] && [ "$(field two.json person.eps)" = 2.0 ] || fail "the model's claim"
 [ "$(field two.json rows)" = "$(($(wc -l <two.csv) - 1))" ] || fail "rows that were learnt from"
-learn 0 one.json --data log.csv --seed 3 --person who --rows-per-person 1
+learn 0 one.json --data log.csv --noise-seed 3 --person who --rows-per-person 1
 [ "$(field one.json rows)" = "$(awk -F, 'NR > 1 { n[$1] } END { print length(n) }' log.csv)" ] || fail "not one row of each person"
-learn 0 seeded1.json --data log.csv --seed 3 --person who --rows-per-person 2
-learn 0 seeded2.json --data two.csv --seed 3
+learn 0 seeded1.json --data log.csv --noise-seed 3 --person who --rows-per-person 2
+learn 0 seeded2.json --data two.csv --noise-seed 3
 python3 - <<'PY' || fail "not the first two rows of each person"
 import json
 a, b = json.load(open("seeded1.json")), json.load(open("seeded2.json"))
@@ -159,8 +159,8 @@ grep -q 'for those of a person, who has at most 2 rows, eps = 2' said || fail "t
 "$tacet" disclose table.json --format label >label 2>err || fail "disclose: $(cat err)"
 grep -q "one person's actions, contexts and rewards" label || fail "the label: $(cat label)"
 for range in 0:1 0:40; do # money has a stage more
-    ab --data ab.csv --seed 3 --range $range --person who --rows-per-person 2 --out seeded1.json
-    ab --data ab2.csv --seed 3 --range $range --out seeded2.json
+    ab --data ab.csv --noise-seed 3 --range $range --person who --rows-per-person 2 --out seeded1.json
+    ab --data ab2.csv --noise-seed 3 --range $range --out seeded2.json
     python3 - <<'PY' || fail "a table of other rows than the first two of each person"
 import json
 a, b = json.load(open("seeded1.json")), json.load(open("seeded2.json"))

@@ -5,8 +5,8 @@
 number() { # name of a number at the top of the object in a file
     sed -n "s/.*\"$1\":{[^}]*\"mean\":\([-0-9.e+]*\).*/\1/p" "$2"
 }
-"$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
-    --report "$work/plan.html" >"$work/out" 2>/dev/null
+"$tacet" plan outsourced --rows 400 --dims 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
+    --page "$work/plan.html" >"$work/out" 2>/dev/null
 below "$(number nonprivate "$work/out")" "$(number random "$work/out")" "non-private against random"
 grep -q '"advice":"Below eps = 50 this is no better than random at 20 queries' "$work/out" ||
     fail "the advice does not follow from the numbers: $(cat "$work/out")"
@@ -14,11 +14,11 @@ grep -q '"eps":0.02,[^}]*"better_than_random":false' "$work/out" || fail "noise 
 grep -q '"eps":50[^}]*"better_than_random":true' "$work/out" || fail "eps = 50 is called no better than random"
 grep -q '</svg>' "$work/plan.html" || fail "the page has no chart"
 grep -q 'no better than random at 20 queries' "$work/plan.html" || fail "the page has no advice"
-taskset -c 0 "$tacet" plan outsourced --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
+taskset -c 0 "$tacet" plan outsourced --rows 400 --dims 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
     >"$work/two" 2>/dev/null
 [ "$(sed 's/,"seconds".*//' "$work/out")" = "$(sed 's/,"seconds".*//' "$work/two")" ] ||
     fail "the number of threads or the order of --eps changes the plan"
-"$tacet" plan outsourced --mechanism laplace --rows 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
+"$tacet" plan outsourced --mechanism laplace --rows 400 --dims 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
     >"$work/laplace" 2>/dev/null
 grep -q '20 queries, pure eps by laplace","delta":0.0,' "$work/laplace" || fail "laplace: $(cat "$work/laplace")"
 grep -q '"eps":50[^}]*"better_than_random":true' "$work/laplace" || fail "laplace at eps = 50 is called no better than random"
@@ -27,7 +27,7 @@ for name in random nonprivate; do # the references are the same, whatever the no
 done
 "$tacet" plan central --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/central" 2>/dev/null
 below "$(number nonprivate "$work/central")" "$(number random "$work/central")" "central, non-private against random"
-"$tacet" plan local-statistics --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
+"$tacet" plan local-statistics --rounds 100 --dims 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
 grep -q '"plan":"local-statistics"' "$work/lj" || fail "no plan for local-statistics"
 "$tacet" plan local --rounds 2000 --arms 50 --eps 1,8 --trials 4 --json >"$work/local" 2>/dev/null
 below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "local, non-private against random"
@@ -96,14 +96,14 @@ refused none
 refused outsourced --eps 0
 refused outsourced --eps 1,x
 refused outsourced --rows 10 --queries 20
-refused central --dim 9
+refused central --dims 9
 refused outsourced --delta 2
 refused ab --rate 0.04 --lift 1.2 --queries 20
 refused central --rows 20
 refused outsourced --mechanism published
 refused outsourced --mechanism laplace --delta 1e-5
 refused central --mechanism laplace
-refused outsourced --space "$work/space.json" --dim 2
+refused outsourced --space "$work/space.json" --dims 2
 sed 's/,"unit":5//' "$work/space.json" >"$work/unitless.json"
 refused outsourced --space "$work/unitless.json"
 echo "ok"

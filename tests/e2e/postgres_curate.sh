@@ -27,11 +27,11 @@ sql "CREATE TABLE t (id int PRIMARY KEY, x float8, y numeric(6,2), word text, da
      INSERT INTO t SELECT g, (g * 7919 % 10007) / 107.0, (g * 104729 % 9973) / 100.0, CASE g % 3 WHEN 0 THEN 'red' ELSE 'blue' END,
      date '2020-01-01' + g % 900 FROM generate_series(1, 20000) g"
 sql "COPY (SELECT * FROM t ORDER BY id DESC) TO STDOUT (FORMAT csv, HEADER)" >t.csv
-curate 0 from-csv --data t.csv --seed 3 --ledger seeded1.db
-curate 0 from-db --data "$url" --table t --order id --seed 3 --ledger seeded.db
+curate 0 from-csv --data t.csv --noise-seed 3 --ledger seeded1.db
+curate 0 from-db --data "$url" --table t --order id --noise-seed 3 --ledger seeded.db
 tail -n +2 from-csv/release.csv | wc -l | grep -qx 20000
 sql "CREATE VIEW reversed AS SELECT -id AS id, x, y, word, day FROM t"
-curate 0 from-view --data "$url" --table public.reversed --order id --seed 3 --ledger seeded2.db
+curate 0 from-view --data "$url" --table public.reversed --order id --noise-seed 3 --ledger seeded2.db
 cmp -s from-csv/release.csv from-view/release.csv || fail "the release from the database is not that from the CSV"
 ! cmp -s from-csv/release.csv from-db/release.csv || fail "--order changes nothing"
 cat >typed.json <<'JSON'
@@ -40,7 +40,7 @@ JSON
 typed() { # typed OUT OPTIONS
     out=$1
     shift
-    "$tacet" curate --values-unprotected --space typed.json --eps 1 --seed 3 --out "$out" "$@" >said 2>err || fail "typed: $(cat err)"
+    "$tacet" curate --values-unprotected --space typed.json --eps 1 --noise-seed 3 --out "$out" "$@" >said 2>err || fail "typed: $(cat err)"
 }
 typed typed-csv --data t.csv --ledger seeded4.db
 typed typed-db --data "$url" --table reversed --order id --ledger seeded3.db
@@ -67,10 +67,10 @@ grep -q 'a value cannot be converted' err && ! grep -q confidential err || fail 
 sql "CREATE TABLE wide WITH (fillfactor = 20) AS SELECT g AS id, (g * 7919 % 10007) / 107.0 AS x, (g % 9973 * 104729 % 9973) / 100.0 AS y
      FROM generate_series(1, 60000) g; DELETE FROM wide WHERE id BETWEEN 17000 AND 31000 OR id % 11 = 0"
 sql "COPY (SELECT * FROM wide ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" >wide.csv
-curate 0 wide-csv --data wide.csv --seed 3 --ledger wide1.db
+curate 0 wide-csv --data wide.csv --noise-seed 3 --ledger wide1.db
 for threads in 0 0,1; do
     taskset -pc $threads $$ >out
-    curate 0 wide-$threads --data "$url" --table wide --seed 3 --ledger wide2-$threads.db
+    curate 0 wide-$threads --data "$url" --table wide --noise-seed 3 --ledger wide2-$threads.db
     cmp -s wide-csv/release.csv wide-$threads/release.csv || fail "on processors $threads the release is another"
 done
 # A word with a comma, a quote and a line end is one cell; the order of a column is that of its type, not of its text.
@@ -78,7 +78,7 @@ sql "CREATE TABLE odd AS SELECT g AS id, g::float8 AS x, 'a,\"b' || chr(10) || '
 "$tacet" curate --values-unprotected --data "$url" --table odd --order id --inputs x,word --bounds x=0:100 --levels 'word=red|blue' --unit x=1 --eps 1 --ledger no.db --out bad 2>err &&
     fail "a word that is no level"
 grep -q "odd: line 2:.*'word'" err || fail "the cell is not named: $(cat err)"
-"$tacet" curate --values-unprotected --data "$url" --table odd --order id --seed 3 --ledger odd.db --inputs id,x --bounds id=0:100,x=0:100 --unit id=0.001,x=0.001 --eps 1 \
+"$tacet" curate --values-unprotected --data "$url" --table odd --order id --noise-seed 3 --ledger odd.db --inputs id,x --bounds id=0:100,x=0:100 --unit id=0.001,x=0.001 --eps 1 \
     --out ordered >said 2>err || fail "ordered: $(cat err)"
 [ "$(tail -n +2 ordered/release.csv | cut -d, -f3 | sort -g -c 2>&1)" = "" ] || fail "not in the order of the column"
 
@@ -112,8 +112,8 @@ await_rows() { # until the server sends the rows of the table
         sleep 0.02
     done
 }
-curate 0 before --data "$url" --table moving --seed 9 --ledger m1.db
-"$tacet" curate --values-unprotected --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --seed 9 --ledger m2.db --out during >said 2>err &
+curate 0 before --data "$url" --table moving --noise-seed 9 --ledger m1.db
+"$tacet" curate --values-unprotected --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --noise-seed 9 --ledger m2.db --out during >said 2>err &
 reader=$!
 await_rows
 sql "UPDATE moving SET x = 90, y = 90; INSERT INTO moving SELECT g, 50, 50 FROM generate_series(1000, 1050) g"

@@ -12,7 +12,7 @@ store=$TACET_TEST_POSTGRES
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
 printf 'x\n0\n0.25\n0.5\n0.75\n1\n' >"$work/arms.csv"
 tacet store init --store "$store" >/dev/null
-tacet study create --store "$store" --name slides --trust local --eps 1 --points "$work/arms.csv" --columns x --lengthscale 0.3 >/dev/null
+tacet study create --store "$store" --name slides --trust local --eps 1 --points "$work/arms.csv" --inputs x --lengthscale 0.3 >/dev/null
 token=$(tacet study token --store "$store" --role owner)
 echo a-token-for-metrics-alone >"$work/keys/metrics.token"
 start() { up "$bin/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0; }

@@ -14,8 +14,8 @@ same() { # same WHAT OPTIONS...: from the CSV and from the database
     what=$1
     shift
     rm -f csv.json db.json
-    "$tacet" learn --data log.csv "$@" --eps 1 --seed 3 --out csv.json >said 2>err || fail "$what, from the CSV: $(cat err)"
-    "$tacet" learn --data "$url" --table log "$@" --eps 1 --seed 3 --out db.json >said 2>err || fail "$what, from the database: $(cat err)"
+    "$tacet" learn --data log.csv "$@" --eps 1 --noise-seed 3 --out csv.json >said 2>err || fail "$what, from the CSV: $(cat err)"
+    "$tacet" learn --data "$url" --table log "$@" --eps 1 --noise-seed 3 --out db.json >said 2>err || fail "$what, from the database: $(cat err)"
     cmp -s csv.json db.json || fail "$what: the database's model is not the CSV's"
 }
 refused() { # refused TABLE WORDS OPTIONS...

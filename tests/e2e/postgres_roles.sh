@@ -16,7 +16,7 @@ for folder in /usr/lib/postgresql/*/bin; do psql=$folder/psql; done
 "$tacet" study create --store "$trusted,$open" --name dose --trust central --eps 1 --delta 1e-6 --sets 0:1,0:1 \
     --lengthscale 0.3 >/dev/null
 printf 'x\n0\n0.5\n1\n' >"$work/places.csv"
-"$tacet" study create --store "open:$open" --name light --trust local --eps 1 --points "$work/places.csv" --columns x \
+"$tacet" study create --store "open:$open" --name light --trust local --eps 1 --points "$work/places.csv" --inputs x \
     --lengthscale 0.3 --range 0:10 >/dev/null
 "$tacet" study token --store "$trusted,$open" --role device >"$work/token"
 "$tacet" server init --dir "$work/keys" >/dev/null

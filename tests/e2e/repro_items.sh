@@ -68,7 +68,7 @@ while IFS= read -r command; do
     *'repro bounds'*) said='fitted to 121 rows gives 18[67]' ;; # the paper's tables say 174 to 205
     *central-figure-1*) said='really gives eps' ;;
     *central-table-1*) said='^| eps = 0.1 | 3324 |' ;;
-    *local-figure-2*) said='need --data' ;;
+    *local-figure-2*) said='need --datasets' ;;
     *control:published-projection*) said='violated' ;;
     *"--calibration published --eps 10"*) said='which really has 0.238' ;;
     *"scenario hard"*) said='Appendix A: [0-9]* functions' ;;

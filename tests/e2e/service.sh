@@ -49,9 +49,9 @@ if $create --sets 0:1,0:2 >/dev/null 2>&1; then fail "another study of the same 
 printf 'x\n0\n0.5\n1\n' >arms.csv
 # What a policy cannot do is refused before the name is taken.
 if "$TACET_BIN/tacet" study create --store studies --name menu --trust central --policy fixed --eps 1 --delta 1e-6 \
-    --points arms.csv --columns x --lengthscale 0.3 --rounds 5000000 >/dev/null 2>&1; then fail "5,000,000 rounds are taken"; fi
+    --points arms.csv --inputs x --lengthscale 0.3 --rounds 5000000 >/dev/null 2>&1; then fail "5,000,000 rounds are taken"; fi
 if "$TACET_BIN/tacet" study status --store studies | grep -q menu; then fail "a study that was refused has its name"; fi
-"$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x \
+"$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --inputs x \
     --lengthscale 0.3 --minimize >/dev/null
 "$TACET_BIN/tacet" study token --store studies --role owner >token2
 up "$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0

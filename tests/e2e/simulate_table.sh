@@ -9,7 +9,7 @@ sim() { TMPDIR=$work "$TACET_BIN/tacet-lab" simulate outsourced --world table --
 sim --eps 5 >"$work/a" || fail "it does not run"
 sim --eps 5 >"$work/b"
 sim --eps 5 --permute >"$work/permuted"
-sim --eps 0.05 --measure-noise 0.1 >"$work/noisy"
+sim --eps 0.05 --noise 0.1 >"$work/noisy"
 python3 - "$work" <<'P' || fail "the numbers do not fit each other"
 import json, sys
 r = {n: json.load(open(sys.argv[1] + "/" + n)) for n in ("a", "b", "permuted", "noisy")}

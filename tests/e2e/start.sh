@@ -54,6 +54,13 @@ mkdir third/clinic-study && cp clinic-study/space.json third/clinic-study
 (cd third && TACET_STATE="$work/third/state" sh ../clinic-study/commands.sh >said 2>err) || fail "commands.sh does not run: $(cat third/err)"
 [ -s third/clinic-study/release/release.csv ] && [ -s third/clinic-study/keys/modeler/token ] || fail "commands.sh made no release"
 
+# A table without outcomes: a person measures, and what is printed is a command all the same.
+mkdir fourth && cp clinic.csv fourth
+sed 's/^target = .*/target = none/' clinic-study/answers.txt >none.txt && echo 'response.kind = skip' >>none.txt
+(cd fourth && TACET_STATE="$work/fourth/state" tacet start clinic.csv --answers ../none.txt --yes >said) || fail "no outcomes"
+serve=$(sed -n 's/^#   \(tacet curator serve .*\)/\1/p' fourth/clinic-study/commands.sh)
+sh -c "$serve --options" >out 2>err || fail "$serve: $(cat err)"
+
 # Without a terminal it says what to give; missing answers, and cells that cannot be read, are told all at once.
 expect 2 "$bin/tacet" start clinic.csv --out none
 grep -q -e '--yes' err || fail "no way without a terminal: $(cat err)"

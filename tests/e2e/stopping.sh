@@ -10,7 +10,7 @@ cd "$work"
 form=${TACET_STOPPING:-8,1000}
 studies=${form%,*} tickets=${form#*,}
 expect 0 "$tacet" server init --dir keys --host 127.0.0.1
-up "$bin/tacet-server" server --store studies --keys keys --listen 127.0.0.1:0 --rate 1000000 --address-rate 1000000
+up "$bin/tacet-server" server --store studies --keys keys --listen 127.0.0.1:0 --token-rate 1000000 --address-rate 1000000
 "$tacet" study token --store studies --role owner >token
 expect 0 python3 "$TACET_SOURCE/tests/e2e/stopping.py" "$url" keys/ca.pem "$(cat token)" "$studies" "$tickets"
 cat out

@@ -11,15 +11,15 @@ awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print 
 
 study create --name sets --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1 --lengthscale 0.5 --rounds 60
 study create --name levels --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1,0:1 --field domain.levels=[2,2,0] --lengthscale 0.7 --rounds 60
-study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
+study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --inputs x,y --lengthscale 0.5 --rounds 100
 study create --name least --trust central --eps 300 --yes --delta 0.1 --sets 0:1,0:1 --lengthscale 0.5 --rounds 60 --minimize
-study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
-study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --field prior.bound=2
+study create --name device --trust local --eps 4 --points "$work/points.csv" --inputs x,y --lengthscale 0.5 --rounds 60
+study create --name proven --trust local --eps 4 --points "$work/points.csv" --inputs x,y --lengthscale 0.5 --rounds 60 --field prior.bound=2
 grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy tails"
 for policy in tgp ata moma; do
-    study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
+    study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --inputs x,y --lengthscale 0.5 --rounds 400
 done
-study create --name visits --trust central --policy contextual --eps 30 --yes --points "$work/points.csv" --columns x,y --bounds age=0:1 --contexts age --rounds 100
+study create --name visits --trust central --policy contextual --eps 30 --yes --points "$work/points.csv" --inputs x,y --bounds age=0:1 --contexts age --rounds 100
 study create --name own --trust local --policy statistics --eps 4 --sets 0:1,0:1 --lengthscale 0.5 --rounds 100
 # A field is put where the definition has it, and what a definition does not have is refused.
 "$bin/tacet" study create --store "$store" --name fields --trust central --eps 300 --yes --delta 0.1 --sets 0:1 --lengthscale 0.7 --field options.ticket_seconds=7 \
@@ -33,7 +33,7 @@ for field in nonsense options.nonsense=1 nowhere.eps=1 options.ticket_seconds=so
     expect 2 "$bin/tacet" study create --store "$store" --name no --trust central --eps 300 --yes --delta 0.1 --sets 0:1 --lengthscale 0.7 \
         --field "$field"
 done
-expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --field options.parameters=tight
+expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --inputs x,y --lengthscale 0.5 --field options.parameters=tight
 grep -q 'bound' "$work/err" || fail "a proven width without a bound"
 
 # What the action returned: 1 less the distance from (0.8, 0.5); devices of local studies report an end of the range.
@@ -101,13 +101,13 @@ expect 0 "$bin/tacet" store check --store "$store"
 unset OPENBLAS_CORETYPE
 awk 'BEGIN { print "x"; for (i = 0; i < 8; i++) print i / 8 }' >"$work/fixed.csv"
 store=$work/back
-expect 0 "$bin/tacet" study create --store "$store" --name fixed --trust central --policy fixed --eps 1 --delta 1e-5 --rounds 60 --points "$work/fixed.csv" --columns x --lengthscale 0.2
+expect 0 "$bin/tacet" study create --store "$store" --name fixed --trust central --policy fixed --eps 1 --delta 1e-5 --rounds 60 --points "$work/fixed.csv" --inputs x --lengthscale 0.2
 cp "$store/ledger-fixed.db" "$work/older.db"
 i=0
 until "$bin/tacet" study release --store "$store" --study fixed --out "$work/first.json" >/dev/null 2>&1; do
     [ "$i" -lt 60 ] || fail "no batch was released"
     expect 0 "$bin/tacet" study suggest --store "$store" --study fixed --json
-    expect 0 "$bin/tacet" study observe --store "$store" --study fixed --ticket "$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' "$work/out")" --value 0.5
+    echo 0.5 | "$bin/tacet" study observe --store "$store" --study fixed --ticket "$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' "$work/out")" --value - >/dev/null || fail "a value from stdin"
     i=$((i + 1))
 done
 cp "$store/ledger-fixed.db" "$work/newer.db"

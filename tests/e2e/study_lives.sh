@@ -81,7 +81,7 @@ code=0; study extend --study moma --rounds 5000 2>err || code=$?
 
 # --- contexts in epochs: more rounds go on where the study was
 printf 'x\n0\n0.5\n1\n' >arms.csv
-study create --name visits --trust central --policy contextual --eps 20 --points arms.csv --columns x --bounds age=0:1 --contexts age --rounds 110 >/dev/null
+study create --name visits --trust central --policy contextual --eps 20 --points arms.csv --inputs x --bounds age=0:1 --contexts age --rounds 110 >/dev/null
 while study suggest --study visits --context 0.3 --count 64 --json >many && ! grep -q '"last":true' many; do
     for ticket in $(tickets <many); do study observe --study visits --ticket "$ticket" --value 1 >/dev/null; done
 done
@@ -105,7 +105,7 @@ code=0; study create --name no --trust central --policy contextual --eps 1 --bou
 study release --study shop --out shop-model.json >/dev/null || fail "no model of a shop"
 "$bin/tacet" predict --model shop-model.json --context phone,44 --json >best || fail "no prediction for a shop: $(cat best)"
 grep -q '"action":\["[ABC]"\]' best || fail "no variant: $(cat best)"
-code=0; study create --name no --trust central --policy contextual --eps 100 --delta 1e-6 --yes --points arms.csv --columns x --bounds age=0:1 --contexts age --rounds 40 2>err || code=$?
+code=0; study create --name no --trust central --policy contextual --eps 100 --delta 1e-6 --yes --points arms.csv --inputs x --bounds age=0:1 --contexts age --rounds 40 2>err || code=$?
 [ $code -eq 2 ] && grep -q 'pure eps' err || fail "a contextual study takes a delta: $code, $(cat err)"
 if study status | grep -q '^bad\|^no '; then fail "a study that was refused has its name"; fi
 echo "studies go on, end, begin again and remember"

@@ -37,7 +37,7 @@ expect 0 tune --dry-run --json --range -1:0
 expect 0 tune --dry-run --kept 0
 grep -q '^round 1: ' out || fail "no rounds in a preview without a score"
 expect 2 tune
-grep -q -- '--evaluate PROGRAM' err || fail "no word of --evaluate"
+grep -q -- '--evaluate CMD' err || fail "no word of --evaluate"
 
 # Killed wherever it is, until it ends: every setting is evaluated until it is told, and told once.
 : >evaluated

@@ -31,9 +31,6 @@ for words in 'at distance 2 it is eps = 6' 'at distance 3 it is eps = 9' 'becomi
 # Warnings before it is spent.
 "$bin/tacet" curate --data t.csv --space space.json --eps 20 --delta 0.01 --out dry --dry-run >/dev/null 2>err
 grep -q 'eps = 20 is above 10' err && grep -q 'delta = 0.01 is above 1/(10 n)' err || fail "no warnings: $(cat err)"
-
-"$bin/tacet" curate --data t.csv --space space.json --eps 3 --lengthscale dose=1.01,reading=99 --out dry --dry-run >/dev/null 2>err
-grep -q "'dose' the value varies over a factor of 1.01" err && ! grep -q "'reading' the value" err || fail "lengthscales below the noise: $(cat err)"
 # They come before the ledger is asked, which has nothing left here.
 code=0; "$bin/tacet" curate --values-unprotected --data t.csv --space space.json --eps 20 --ticket second --out r2 >/dev/null 2>err || code=$?
 [ $code -eq 3 ] && grep -q 'eps = 20 is above 10' err && [ ! -e r2/release.csv ] || fail "warned after it was spent, or spent: $code $(cat err)"

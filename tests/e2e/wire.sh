@@ -185,7 +185,7 @@ grep -q 'exit code 42' "$work/log" || fail "the curator's log does not say why"
 [ "$(request --cert "$modeler/client.pem" --key "$modeler/client.key" "$url/v1/ledger")" = 401 ] || fail "--auth token took a certificate"
 made 1
 down
-serve --release "$work/second" --data "$work/data.csv" --evaluate 'sleep 60' --evaluate-seconds 0.3
+serve --release "$work/second" --data "$work/data.csv" --evaluate 'sleep 60' --timeout 0.3
 post 502 '{"ticket":"e","row":2}'
 made 1
 down

@@ -166,7 +166,7 @@ static void start_server(const char *rate) {
             _exit(127);
         }
         (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",
-                    "--rate", rate, "--address-rate", "100000", "--pages",
+                    "--token-rate", rate, "--address-rate", "100000", "--pages",
                     "dose=https://shop.example,slides=https://shop.example,broken=https://shop.example,"
                     "brief=https://shop.example",
                     "--ready-file", ready, (char *)NULL);

@@ -641,7 +641,7 @@ static int setup(void **state) {
             store);
     for (size_t i = 0; i < 3; i++) {
         command(NULL, 0,
-                "study create --store %s --name %s --trust local --eps 1 --points %s --columns x --lengthscale 0.3",
+                "study create --store %s --name %s --trust local --eps 1 --points %s --inputs x --lengthscale 0.3",
                 store, LOCAL[i], arms);
     }
     (void)snprintf(path, sizeof path, "%s/visits.json", folder);
@@ -653,7 +653,7 @@ static int setup(void **state) {
     command(NULL, 0, "study create --store %s --definition %s", store, path);
     command(NULL, 0,
             "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "
-            "--points %s --columns x --lengthscale 0.5",
+            "--points %s --inputs x --lengthscale 0.5",
             store, arms);
     command(NULL, 0,
             "study create --store %s --name routes --trust local --policy statistics --eps 1 --sets 0:1,0:1 "

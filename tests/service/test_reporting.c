@@ -220,7 +220,7 @@ static int setup(void **state) {
     for (size_t k = 0; k < 2; k++) {
         command(NULL, 0,
                 "study create --store %s --name %s --trust central --policy contextual --eps 20 "
-                "--points %s --columns x --bounds age=0:1 --contexts age --rounds 400",
+                "--points %s --inputs x --bounds age=0:1 --contexts age --rounds 400",
                 store, STUDIES[k], arms);
     }
     for (size_t i = 0; i < 3; i++) {

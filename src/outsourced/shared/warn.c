@@ -3,10 +3,8 @@
  * Ring: shared. All of it comes from public numbers but the number of records, which the release tells anyway. */
 #include <tacet/outsourced/shared/manifest.h>
 
-#include "core/number.h"
 #include "outsourced/shared/coordinates.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,51 +26,10 @@ static void say(const listener *to, const char *format, ...) {
     to->say(words, to->user);
 }
 
-/* The noise in a numeric column, in its own units: a factor in a logarithmic one. False: there is no such column. */
-static bool column_noise(double *noise, bool *factor, const tacet_manifest *m, const char *name) {
-    size_t at = 0;
-    if (tacet_space_find(&m->space, &at, name, NULL) != TACET_OK) {
-        return false;
-    }
-    const tacet_space_column *c = &m->space.columns[at];
-    const tacet_space_traits *kind = tacet_space_traits_of(c);
-    *factor = kind->factor;
-    *noise = *factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
-    return !kind->levels;
-}
-
-/* One "A=L" against the noise in that column. */
-static void check_lengthscale(const tacet_manifest *m, const char *item, size_t size, const listener *to) {
-    char name[TACET_SPACE_NAME] = "";
-    const char *equals = memchr(item, '=', size);
-    double length = 0, noise = 0;
-    bool factor = false;
-    if (equals != NULL) {
-        (void)snprintf(name, sizeof name, "%.*s", (int)(equals - item), item);
-    }
-    if (equals == NULL ||
-        tacet__number_parse(&length, equals + 1, size - (size_t)(equals + 1 - item)) != TACET__NUMBER_OK ||
-        !(length > 0) || !column_noise(&noise, &factor, m, name)) {
-        say(to, "--lengthscale: '%.*s' is not COLUMN=LENGTH of a numeric column", size < 60 ? (int)size : 60, item);
-    } else if (length < noise) {
-        const char *what = factor ? "a factor of " : "";
-        say(to,
-            "in '%s' the value varies over %s%.3g, and the noise is %s%.3g: what varies over less than the noise "
-            "cannot be seen",
-            name, what, length, what, noise);
-    }
-}
-
-void tacet_manifest_warn(const tacet_manifest *m, const char *lengthscales, void (*hear)(const char *words, void *user),
-                         void *user) {
+void tacet_manifest_warn(const tacet_manifest *m, void (*hear)(const char *words, void *user), void *user) {
     const listener to = {hear, user};
     if (!m->is_private) {
         return;
-    }
-    for (const char *at = lengthscales; at != NULL && *at != '\0';) {
-        const size_t size = strcspn(at, ",");
-        check_lengthscale(m, at, size, &to);
-        at += size + (at[size] == ',');
     }
     if (m->eps > 10) {
         say(&to, "eps = %g is above 10: a change at distance 1 is hardly hidden", m->eps);

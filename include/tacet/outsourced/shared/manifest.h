@@ -88,10 +88,9 @@ TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
 TACET_API char *tacet_manifest_noise(const tacet_manifest *manifest);
 TACET_API char *tacet_manifest_uncovered(const tacet_manifest *manifest);
 /* Tells what these settings make of the noise, a sentence at a time, before it is spent: an eps or delta that hides
- * little, noise as wide as a column or beyond the change over which a value varies. `lengthscales`: "COLUMN=LENGTH,…",
- * what is known of the latter; may be NULL. Nothing of a release that is not private. */
-TACET_API void tacet_manifest_warn(const tacet_manifest *manifest, const char *lengthscales,
-                                   void (*hear)(const char *words, void *user), void *user);
+ * little, noise as wide as a column. Nothing of a release that is not private. */
+TACET_API void tacet_manifest_warn(const tacet_manifest *manifest, void (*hear)(const char *words, void *user),
+                                   void *user);
 #define TACET_MANIFEST_STAMP "NOT DIFFERENTIALLY PRIVATE"
 
 #ifdef __cplusplus
