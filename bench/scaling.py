@@ -90,7 +90,7 @@ def measure(quick):
     f["curate_gb"] = os.path.getsize(f"out{rows[1]}/release.csv") / rows[1]
     f["sources"] = " and ".join(re.findall(r"processor time ([\d.]+)", said(os.path.join(HERE, "sources"), str(rows[1] // 4))))
     # A second run with four times the rounds: what is left is the rounds'.
-    short, long = (cost("tacet-lab", "simulate", "central", "--world", "drawn", "--dim", "2", "--rounds", str(n // min(small, 10)), "--eps", "1",
+    short, long = (cost("tacet-lab", "simulate", "central", "--world", "drawn", "--dims", "2", "--rounds", str(n // min(small, 10)), "--eps", "1",
                         "--trials", "1", "--seed", "1") for n in (10000, 40000))  # fmt: skip
     f["central_ms"], f["central_mb"] = 1e3 * (long[0] - short[0]) / (30000 / min(small, 10)), long[1]
     found = said(sys.executable, os.path.join(HERE, "reports.py"))
