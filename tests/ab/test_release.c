@@ -289,6 +289,12 @@ TEST(a_ticket_is_answered_once_and_charged_once) {
         assert_int_equal(tacet_ab_log_release(asked, &model, &entry, NULL), TACET_CONFLICT);
         tacet_ab_log_free(asked);
     }
+    /* Next month's rows, as many as these. */
+    tacet_ab_log *later = NULL;
+    rows[0] = rows[0] == 0 ? 1 : 0;
+    assert_ok(tacet_ab_log_open_rows(&later, rows, 1000, &q, NULL));
+    assert_int_equal(tacet_ab_log_release(later, &model, &entry, NULL), TACET_CONFLICT);
+    tacet_ab_log_free(later);
     char longest[102];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';

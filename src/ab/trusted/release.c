@@ -22,7 +22,8 @@
 
 static const char PROOF[] = "src/ab/README.md, one table";
 static const double KNOTS_SENSITIVITY = 2; /* L1: two shares of 1 */
-/* Of the hash of space, actions, reward and range, in the ledger's words: a ticket answers no other question. */
+/* Of the hash of space, actions, reward and range, and of the rows under the ledger's key, in the ledger's words: a
+ * ticket answers no other question, nor for other rows. */
 enum { QUESTION_BYTES = 8 };
 
 /* --- the ledger -------------------------------------------------------------------------------------------------- */
@@ -159,8 +160,11 @@ typedef struct stage {
 
 static void name_stage(stage *s, const tacet_ab_log *l, entered *e, const tacet_contextual_entry *entry,
                        const char *part, const unsigned char question[TACET_HASH_BYTES]) {
+    unsigned char hash[crypto_generichash_BYTES_MIN];
     char hex[2 * QUESTION_BYTES + 1];
-    (void)sodium_bin2hex(hex, sizeof hex, question, QUESTION_BYTES);
+    (void)crypto_generichash(hash, sizeof hash, question, TACET_HASH_BYTES, (const unsigned char *)e->rows,
+                             strlen(e->rows));
+    (void)sodium_bin2hex(hex, sizeof hex, hash, QUESTION_BYTES);
     (void)snprintf(s->what, sizeof s->what, "table of rewards, %zu cells, %zu rows, question %s", l->plan.cells,
                    l->plan.rows, hex);
     (void)snprintf(s->ticket, sizeof s->ticket, "%.100s/%.20s", entry->ticket, part);
