@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* short.c - a space from options: "--bounds age=17:90 --levels sex=Male|Female --unit age=5".
  * Ring: pure. Lists have commas between items; an item is NAME=VALUE. What a column is follows from the option that
- * names it: bounds real, log log, integer integer, date date, levels category. */
+ * names it: bounds real, levels category. Other kinds are in a file. */
 #include "space/internal.h"
 
 #include "core/fail.h"
@@ -172,11 +172,7 @@ static tacet_status take_range(draft *d, const item *it, tacet_space_kind kind) 
     const char *colon = memchr(range, ':', length);
     if (colon == NULL || !tacet__space_value(c, &c->lo, range, (size_t)(colon - range)) ||
         !tacet__space_value(c, &c->hi, colon + 1, length - (size_t)(colon - range) - 1)) {
-        char rule[128];
-        (void)snprintf(
-            rule, sizeof rule, "is not NAME=%s%s", tacet_space_traits_of(c)->range,
-            tacet_space_traits_of(c)->days[0] == 0 ? " (numbers, with a decimal point; a category has --levels)" : "");
-        return refuse_item(d, it, rule);
+        return refuse_item(d, it, "is not NAME=LOWER:UPPER (numbers, with a decimal point; a category has --levels)");
     }
     return TACET_OK;
 }
@@ -212,49 +208,6 @@ static tacet_status take_levels(draft *d, const item *it, tacet_space_kind kind)
     return TACET_OK;
 }
 
-static tacet_status take_others(draft *d, const item *it, tacet_space_kind kind) {
-    (void)kind;
-    tacet_status status = TACET_OK;
-    tacet_space_column *c = column_of(d, it, false, &status);
-    if (c == NULL) {
-        return status;
-    }
-    if (!tacet_space_traits_of(c)->levels || it->equals == NULL || c->others != TACET_SPACE_NONE) {
-        return refuse_item(d, it, "is not CATEGORY=LEVEL, once for a column");
-    }
-    c->others = tacet__space_level(c, it->equals + 1, it->length - (size_t)(it->equals + 1 - it->text));
-    return c->others == TACET_SPACE_NONE ? refuse_item(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
-}
-
-static tacet_status take_missing(draft *d, const item *it, tacet_space_kind kind) {
-    static const char FLAG[] = "flag:";
-    (void)kind;
-    tacet_status status = TACET_OK;
-    tacet_space_column *c = column_of(d, it, false, &status);
-    if (c == NULL) {
-        return status;
-    }
-    if (it->equals == NULL || c->missing != TACET_SPACE_REFUSED) {
-        return refuse_item(d, it, "is not NAME=VALUE, NAME=flag:VALUE or CATEGORY=LEVEL, once for a column");
-    }
-    const char *value = it->equals + 1;
-    size_t length = it->length - (size_t)(value - it->text);
-    c->missing = TACET_SPACE_STAND_IN;
-    if (tacet_space_traits_of(c)->levels) {
-        const size_t level = tacet__space_level(c, value, length);
-        c->stand_in = (double)level;
-        return level == TACET_SPACE_NONE ? refuse_item(d, it, "is not CATEGORY=LEVEL") : TACET_OK;
-    }
-    if (length > sizeof FLAG - 1 && memcmp(value, FLAG, sizeof FLAG - 1) == 0) {
-        c->missing = TACET_SPACE_FLAG;
-        value += sizeof FLAG - 1;
-        length -= sizeof FLAG - 1;
-    }
-    return tacet__space_value(c, &c->stand_in, value, length)
-               ? TACET_OK
-               : refuse_item(d, it, "is not NAME=VALUE or NAME=flag:VALUE");
-}
-
 static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
     char text[TACET_SPACE_NAME];
     (void)kind;
@@ -272,19 +225,14 @@ static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
     text[length] = '\0';
     return tacet__space_unit(c, &c->unit, text) && c->unit != 0
                ? TACET_OK
-               : refuse_item(d, it, "is not NAME=UNIT with a unit above 0 (log: a factor, as 10%; date: days)");
+               : refuse_item(d, it, "is not NAME=UNIT with a unit above 0");
 }
 
 static tacet_status read_options(draft *d, const tacet_space_options *o) {
     tacet_status status = each_item(d, "inputs", o->inputs, take_input, TACET_SPACE_REAL);
     d->fixed = o->inputs != NULL;
     TACET_THEN(status, each_item(d, "bounds", o->bounds, take_range, TACET_SPACE_REAL));
-    TACET_THEN(status, each_item(d, "log", o->log, take_range, TACET_SPACE_LOG));
-    TACET_THEN(status, each_item(d, "integer", o->integer, take_range, TACET_SPACE_INTEGER));
-    TACET_THEN(status, each_item(d, "date", o->date, take_range, TACET_SPACE_DATE));
     TACET_THEN(status, each_item(d, "levels", o->levels, take_levels, TACET_SPACE_CATEGORY));
-    TACET_THEN(status, each_item(d, "others", o->others, take_others, TACET_SPACE_CATEGORY));
-    TACET_THEN(status, each_item(d, "missing", o->missing, take_missing, TACET_SPACE_REAL));
     return status != TACET_OK ? status : each_item(d, "unit", o->unit, take_unit, TACET_SPACE_REAL);
 }
 

@@ -48,9 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         (void)fuzz_refused(space.columns, &err);
     }
     /* the lines of the input as options, in the order of the struct */
-    const char *parts[9] = {NULL};
+    const char *parts[4] = {NULL};
     char *at = text;
-    for (size_t i = 0; i < 9 && at != NULL; i++) {
+    for (size_t i = 0; i < 4 && at != NULL; i++) {
         char *end = strchr(at, '\n');
         parts[i] = at[0] == '\n' || at[0] == '\0' ? NULL : at;
         at = end != NULL ? end + 1 : NULL;
@@ -58,8 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             *end = '\0';
         }
     }
-    const tacet_space_options options = {parts[0], parts[1], parts[2], parts[3], parts[4],
-                                         parts[5], parts[6], parts[7], parts[8]};
+    const tacet_space_options options = {parts[0], parts[1], parts[2], parts[3]};
     tacet_error_clear(&err);
     if (tacet_space_short(&space, &options, &err) == TACET_OK) {
         check_space(&space, text, strlen(text));

@@ -13,8 +13,10 @@
 enum { WORLD_COLUMNS = 3 };
 
 static inline void world_space(tacet_space *space) {
-    const tacet_space_options options = {.bounds = "x=0:1", .log = "rate=0.001:1", .levels = "kind=a|b|c"};
-    assert_ok(tacet_space_short(space, &options, NULL));
+    static const char JSON[] = "{\"columns\":[{\"name\":\"x\",\"kind\":\"real\",\"bounds\":[0,1]},"
+                               "{\"name\":\"rate\",\"kind\":\"log\",\"bounds\":[0.001,1]},"
+                               "{\"name\":\"kind\",\"kind\":\"category\",\"levels\":[\"a\",\"b\",\"c\"]}]}";
+    assert_ok(tacet_space_decode(space, JSON, sizeof JSON - 1, NULL));
 }
 
 /* The share of records that a setting gets right: best at x = .7, rate = .03, kind = b. */

@@ -78,7 +78,6 @@ typedef struct tacet_space_traits {
     const char *days;   /* after an amount: " days", or "" */
     const char *what;   /* a cell in JSON: "a number" */
     const char *bounds; /* in JSON: "two numbers, [lower,upper]" */
-    const char *range;  /* in a short option: "LOWER:UPPER" */
     bool levels;        /* named levels, which differ or not, and are randomised as such; else a number with noise */
     bool whole;         /* whole numbers: rounded, each as likely as another */
     bool factor;        /* amounts are factors: a unit of 1.1 is 10 % */
@@ -106,17 +105,13 @@ TACET_API tacet_status tacet_space_decode(tacet_space *out, const char *text, si
 /* The same space as text, from malloc: every default written out. */
 TACET_API tacet_status tacet_space_encode(const tacet_space *space, char **out, tacet_error *err);
 
-/* The short form, as options say it; each a list with commas, NULL: not given. */
+/* The short form of columns that are real numbers or categories, as options say it; each a list with commas, NULL: not
+ * given. */
 typedef struct tacet_space_options {
-    const char *inputs;  /* "age,sex": the order of the columns; NULL: as the options below name them, in their order */
-    const char *bounds;  /* "age=17:90,bmi=10:60", or "17:90,10:60" in the order of inputs */
-    const char *log;     /* "income=1000:6000000" */
-    const char *integer; /* "layers=1:8" */
-    const char *date;    /* "month=2021-01:2021-12" */
-    const char *levels;  /* "race=A|B|C,sex=M|F" */
-    const char *others;  /* "race=C" */
-    const char *missing; /* "bp=120,race=unknown,income=flag:30000" */
-    const char *unit;    /* "age=5,income=10%" */
+    const char *inputs; /* "age,sex": the order of the columns; NULL: as the options below name them, in their order */
+    const char *bounds; /* "age=17:90,bmi=10:60", or "17:90,10:60" in the order of inputs */
+    const char *levels; /* "race=A|B|C,sex=M|F" */
+    const char *unit;   /* "age=5,bmi=2" */
 } tacet_space_options;
 /* INVALID names option and item. *out is cleared on failure. */
 TACET_API tacet_status tacet_space_short(tacet_space *out, const tacet_space_options *options, tacet_error *err);
