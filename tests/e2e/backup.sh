@@ -125,7 +125,7 @@ halt
 # safe. Tickets that were given are not given again.
 put_back all
 if "$tacet" store check --store "$store" >"$work/out" 2>"$work/err"; then fail "a store that was put back passes the check"; fi
-grep -q 'it has 10 events of the study, this server saw 18' "$work/err" || fail "the check does not say why: $(cat "$work/err")"
+grep -q "it has 10 events of study 'dose', this server saw 18" "$work/err" || fail "the check does not say why: $(cat "$work/err")"
 serve || fail "the server does not come up with the copy"
 code=$(post suggestions '{"decision_set":[[0.1,0.2],[0.7,0.4],[0.3,0.9]]}')
 [ "$code" = 500 ] || fail "a store that was put back is served: $code $(cat "$work/out")"
