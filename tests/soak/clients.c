@@ -23,7 +23,7 @@ typedef struct client {
     soak_journal *journal;
     tacet__client *wire;
     size_t server;
-    unsigned generation;
+    unsigned generation, gathered;
     tacet_simrng rng;
     tacet_ldp ldp;
     char paths[2][128]; /* suggestions, observations */
@@ -61,20 +61,34 @@ static bool connect_wire(client *c) {
     return tacet__client_open(&c->wire, &settings, NULL) == TACET_OK;
 }
 
+/* The connection goes, too: connect_wire would keep it where both servers were started as often. */
+static void turn_to(client *c, size_t server) {
+    tacet__client_close(c->wire);
+    c->wire = NULL;
+    c->server = server;
+}
+
+static void turn_to_next(client *c) {
+    turn_to(c, (c->server + 1) % c->s->server_count);
+}
+
 /* One request, and the answer's object: NULL when it was not acknowledged. */
 static json_t *ask_once(client *c, long *status, const char *path, const char *body) {
     tacet__answer answer = {0};
+    const unsigned gathered = atomic_load(&c->s->gathered);
+    if (c->gathered != gathered) {
+        c->gathered = gathered;
+        turn_to(c, 0);
+    }
     *status = 0;
     if (!connect_wire(c) || tacet__client_request(c->wire, &answer, "POST", path, body, NULL) != TACET_OK) {
-        tacet__client_close(c->wire);
-        c->wire = NULL;
-        c->server = (c->server + 1) % c->s->server_count;
+        turn_to_next(c);
         return NULL;
     }
     *status = answer.status;
     if (answer.status == 503 || answer.status == 507) {
         atomic_fetch_add(&c->s->refusals, 1);
-        c->server = (c->server + 1) % c->s->server_count;
+        turn_to_next(c);
         return NULL;
     }
     json_t *object = json_loadb(answer.body, answer.size, 0, NULL);
@@ -238,6 +252,7 @@ void soak_drive(soak *s, double seconds, void (*meanwhile)(soak *s, double until
         const size_t study = s->only >= 0 ? (size_t)s->only : i % SOAK_STUDIES;
         *c = (client){.s = s, .number = i, .study = study, .journal = &s->journals[study][i]};
         c->server = i % s->server_count;
+        c->gathered = atomic_load(&s->gathered);
         tacet_simrng_init(&c->rng, 100 + i, c->journal->count);
         soak_must(tacet_ldp_init(&c->ldp, TACET_LDP_DUCHI, 1, -2, 2, &err), &err, "the randomiser");
         (void)snprintf(c->paths[0], sizeof c->paths[0], "/v1/studies/%s/suggestions", soak_study_names[study]);

@@ -160,9 +160,10 @@ static double watch_gap(soak *s, double seconds) {
     return longest;
 }
 
-/* Server 0 is stopped under load, perhaps in the middle of a batch; then it is cut off from the database; then it is
- * killed. The others must go on with both studies within ten seconds of each, and server 0, when it wakes up or sees
- * the database again, can write nothing that rests on what it held. */
+/* Server 0 is stopped under load, perhaps in the middle of a batch; then all clients come to it, and it is cut off from
+ * the database, so that all of them are told to try again and find another one; then it is killed. The others must go
+ * on with both studies within ten seconds of each, and server 0, when it wakes up or sees the database again, can write
+ * nothing that rests on what it held. */
 static void take_away(soak *s) {
     (void)pthread_mutex_lock(&s->lock);
     const pid_t pid = s->servers[0].pid;
@@ -172,6 +173,8 @@ static void take_away(soak *s) {
     s->gaps[0] = watch_gap(s, s->away);
     (void)kill(pid, SIGCONT);
     if (s->cut_store[0] != '\0') {
+        atomic_fetch_add(&s->gathered, 1);
+        soak_sleep(1);
         soak_proxy_cut(true);
         s->partitions++;
         s->gaps[1] = watch_gap(s, s->away);

@@ -51,6 +51,7 @@ typedef struct soak {
     soak_server servers[SOAK_SERVERS];
     size_t limit; /* bytes a server's files may have; 0: no limit */
     atomic_bool running;
+    atomic_uint gathered;   /* counts the calls to server 0: each sends all clients there */
     atomic_size_t refusals; /* 503 and 507 */
     size_t refused;         /* of them, on a full disk */
     const char *row, *part; /* the file for a row of docs/soak.md, and what the row is called; NULL: no row */
