@@ -38,12 +38,12 @@ sed 's/^patient3,23,/patient3,24,/' t.csv >changed.csv
 for data in sorted changed; do
     for how in '--target score' '--evaluate cat' '--desk none'; do
         # shellcheck disable=SC2086 # an option and its value
-        expect 1 "$bin/tacet-curator" curator serve --release r --keys keys --data $data.csv --listen 127.0.0.1:0 $how
+        expect 1 timeout 30 "$bin/tacet-curator" curator serve --release r --keys keys --data $data.csv --listen 127.0.0.1:0 $how
         grep -q "^tacet curator serve: $data.csv: column 'age' differs from the table the release was made from" err ||
             fail "$data, $how: not told: $(cat err)"
         ! grep -q '2[34]' err || fail "a value is told: $(cat err)"
     done
-    expect 1 "$bin/tacet-curator" curator desk --release r --data $data.csv
+    expect 1 timeout 30 "$bin/tacet-curator" curator desk --release r --data $data.csv
 done
 # Numbers written otherwise and outcomes that came in are the same table; where nobody can tell, that is said and served.
 awk -F, -v OFS=, 'NR > 1 { $2 = sprintf("%.2e", $2); $3 = 0.5 } { print }' t.csv >later.csv
