@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - options from a file: `--config FILE`, one `name = value` a line, # begins a comment line.
+/* config.c - options from a file: `--config FILE`, one `name = value` a line, # begins a comment line; a name with = in
+ * it, or # at its beginning, stands in double quotes.
  * Ring: programs. What the command line says counts more. A flag stands as `name = yes`; `no` leaves it as it is. */
 #include "common/internal.h"
 
@@ -27,12 +28,13 @@ int cli__config(const cli_command *command, const char *path, cli__set *set, voi
     for (char *rest = kept; rest != NULL; number++) {
         char *name = trim(strsep(&rest, "\n"));
         if (name[0] != '\0' && name[0] != '#') {
-            char *equals = strchr(name, '=');
+            const bool quoted = name[0] == '"';
+            char *equals = quoted ? strstr(++name, "\" =") : strchr(name, '=');
             if (equals == NULL) {
                 return cli_usage(command, "%s: line %zu: 'name = value' is needed", path, number);
             }
             *equals = '\0';
-            const int code = set(user, trim(name), trim(equals + 1));
+            const int code = set(user, trim(name), trim(equals + (quoted ? 3 : 1)));
             if (code != CLI_EXIT_OK) {
                 cli_say(command, "%s: line %zu", path, number);
                 return code;

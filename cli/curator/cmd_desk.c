@@ -14,8 +14,8 @@
 enum { LINE = 256, WAIT_MILLISECONDS = 500 };
 
 typedef struct desk_options {
-    tacet_desk_settings settings;
-    const char *id;
+    tacet_desk_settings settings; /* `data` for the first time alone: it is checked once */
+    const char *data, *id;
     cli_span range;
 } desk_options;
 
@@ -67,8 +67,7 @@ static tacet_status serve_one(const desk_options *o, tacet_desk *desk, const cha
                               tacet_error *err) {
     double value = 0;
     printf("\nrow %zu\n", row);
-    tacet_status status =
-        tacet_desk_record(tacet_desk_manifest(desk), o->settings.data, o->id, row, show_cell, NULL, err);
+    tacet_status status = tacet_desk_record(tacet_desk_manifest(desk), o->data, o->id, row, show_cell, NULL, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -93,6 +92,9 @@ static tacet_status serve_pending(const desk_options *o, bool *quit, tacet_error
     size_t row = 0;
     size_t later = 0;
     tacet_status status = tacet_desk_open(&desk, &o->settings, err);
+    if (status == TACET_OK && tacet_desk_doubt(desk) != NULL) {
+        (void)fprintf(stderr, "%s\n", tacet_desk_doubt(desk));
+    }
     while (status == TACET_OK && !*quit && tacet_desk_pending(desk, later, ticket, &row, NULL) == TACET_OK) {
         tacet_desk_reply before = {0};
         status = serve_one(o, desk, ticket, row, quit, err);
@@ -118,7 +120,7 @@ int cmd_desk(int argc, char **argv, const cli_command *self) {
     tacet_desk_defaults(&o.settings);
     const cli_option options[] = {
         CLI_NEED("release", &o.settings.folder, "DIR", "the folder 'tacet curate' wrote"),
-        CLI_NEED("data", &o.settings.data, "FILE", "the table that was released, its rows in the same order"),
+        CLI_NEED("data", &o.data, "FILE", "the table as it was released: other rows, or another order, are refused"),
         CLI_OPT("id", &o.id, "COLUMN", "the column by which you know a record; shown first"),
         CLI_OPT("range", &o.range, "LO:HI", "where values are expected; one outside is asked for once more"),
         {0},
@@ -126,10 +128,12 @@ int cmd_desk(int argc, char **argv, const cli_command *self) {
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     bool quit = false;
     printf("waiting for questions; Ctrl-C or q stops\n");
+    o.settings.data = o.data;
     while (!quit) {
         if (serve_pending(&o, &quit, &err) != TACET_OK) {
             return cli_fail(self, &err);
         }
+        o.settings.data = NULL;
         quit = quit || !wait_a_little();
     }
     return CLI_EXIT_OK;

@@ -33,7 +33,8 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         CLI_NEED("release", &settings.desk.folder, "DIR", "the folder 'tacet curate' wrote"),
         CLI_NEED("keys", &settings.keys, "DIR", "the folder 'tacet curator init' wrote"),
-        CLI_OPT("data", &settings.desk.data, "FILE", "the table that was released, its rows in the same order"),
+        CLI_OPT("data", &settings.desk.data, "FILE",
+                "the table as it was released: other rows, or another order, are refused"),
         CLI_OPT("listen", &settings.listen, "HOST:PORT", "default 127.0.0.1:8443; port 0: any free one"),
         CLI_OPT("target", &settings.desk.values, "COLUMN",
                 "measured values are in this column; a row whose cell is empty cannot be measured"),

@@ -128,7 +128,8 @@ int answers_write(const answers *a) {
     (void)json_object_update_missing(all, a->before);
     (void)fputs("# Answers of 'tacet start': give them again with --answers. All of it is public.\n", out);
     json_object_foreach(all, name, value) {
-        (void)fprintf(out, "%s = %s\n", name, json_string_value(value));
+        const char *quote = strchr("#\"", name[0]) != NULL || strchr(name, '=') != NULL ? "\"" : "";
+        (void)fprintf(out, "%s%s%s = %s\n", quote, name, quote, json_string_value(value));
     }
     json_decref(all);
     const bool bad = ferror(out) != 0;

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 static const double SAME = 0.5; /* of the rows: as many make two tables one */
-static const char NAME[] = "tacet table";
+static const char NAME[] = "tacet table", ORDER[] = "tacet order";
 enum { ANEW = 1 }; /* its ledger was begun in spite of an earlier one, for a reason that was given */
 enum { VERSION = 1, NAME_BYTES = 16, RECORD_MOST = 1 << 20 };
 
@@ -40,7 +40,7 @@ typedef struct earlier {
 } earlier;
 
 typedef struct registry {
-    char folder[TACET__PATH], tables[TACET__PATH], anchors[TACET__PATH];
+    char folder[TACET__PATH], tables[TACET__PATH], anchors[TACET__PATH], orders[TACET__PATH];
     unsigned char key[TACET__SKETCH_KEY];
     int lock;
 } registry;
@@ -118,12 +118,16 @@ static void close_registry(registry *r) {
 static tacet_status open_registry(registry *r, tacet_error *err) {
     char path[TACET__PATH];
     r->lock = -1;
-    tacet_status status = tacet__registry_folder(r->folder, err);
+    tacet_status status =
+        sodium_init() < 0 ? tacet__fail(err, TACET_IO, "the operating system gives no entropy") : TACET_OK;
+    TACET_THEN(status, tacet__registry_folder(r->folder, err));
     TACET_THEN(status, tacet__path(r->tables, r->folder, "tables", err));
     TACET_THEN(status, tacet__path(r->anchors, r->folder, "anchors", err));
+    TACET_THEN(status, tacet__path(r->orders, r->folder, "orders", err));
     TACET_THEN(status, tacet__path(path, r->folder, "lock", err));
     TACET_THEN(status, tacet__folder_make(NULL, r->tables, err));
     TACET_THEN(status, tacet__folder_make(NULL, r->anchors, err));
+    TACET_THEN(status, tacet__folder_make(NULL, r->orders, err));
     if (status != TACET_OK) {
         return status;
     }
@@ -301,9 +305,9 @@ static void write_text(tacet__writer *w, const char *text) {
 }
 
 /* Written beside its place, synced, moved there. */
-static tacet_status write_record(const registry *r, const char *path, const tacet_blob *blob, tacet_error *err) {
+static tacet_status write_record(const char *folder, const char *path, const tacet_blob *blob, tacet_error *err) {
     char part[TACET__PATH];
-    TACET_OR_RETURN(tacet__path(part, r->tables, "part", err));
+    TACET_OR_RETURN(tacet__path(part, folder, "part", err));
     const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (file == NULL) {
@@ -317,7 +321,7 @@ static tacet_status write_record(const registry *r, const char *path, const tace
     if (status == TACET_OK && !written) {
         status = tacet__fail(err, TACET_IO, "%.150s: cannot be written", part);
     }
-    return status != TACET_OK ? status : tacet__file_publish(part, path, r->tables, err);
+    return status != TACET_OK ? status : tacet__file_publish(part, path, folder, err);
 }
 
 static tacet_status enter(const registry *r, const tacet__sketch *sketch, const tacet__registry_release *release,
@@ -345,7 +349,7 @@ static tacet_status enter(const registry *r, const tacet__sketch *sketch, const 
     tacet_status status = tacet__write_end(&w, err);
     TACET_THEN(status, tacet__path(path, r->tables, name, err));
     if (status == TACET_OK && (release->new_budget != NULL || access(path, F_OK) != 0)) { /* the first one stays */
-        status = write_record(r, path, &blob, err);
+        status = write_record(r->tables, path, &blob, err);
     }
     tacet_blob_clear(&blob);
     free(real);
@@ -376,9 +380,6 @@ tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, cons
     registry r;
     unsigned char id[TACET_HASH_BYTES];
     *out = NULL;
-    if (sodium_init() < 0) {
-        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
-    }
     tacet_status status = open_registry(&r, err);
     TACET_THEN(status, open_anchored(out, &r, id, ledger, settings, err));
     close_registry(&r);
@@ -393,9 +394,6 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
     bool few = false;
     unsigned char id[TACET_HASH_BYTES];
     *out = NULL;
-    if (sodium_init() < 0) {
-        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
-    }
     tacet_status status = open_registry(&r, err);
     if (release->new_budget == NULL) {
         TACET_THEN(status, read_past(&before, &r, err));
@@ -410,6 +408,11 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
     }
     if (status == TACET_OK && release->few != NULL) {
         *release->few = few;
+    }
+    if (status == TACET_OK && release->order != NULL) {
+        release->order->columns = sketch.columns;
+        memcpy(release->order->names, sketch.names, sketch.columns * sizeof *sketch.names);
+        memcpy(release->order->sums, sketch.sums, sizeof sketch.sums);
     }
     tacet__sketch_clear(&sketch);
     drop_past(&before);
@@ -434,6 +437,56 @@ tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *ro
         status = tacet__path(out, folder, name, err);
     }
     tacet__sketch_clear(&sketch);
+    close_registry(&r);
+    return status;
+}
+
+/* One release, one file: a table may be released in several orders under one ledger. */
+static tacet_status open_order(registry *r, char path[TACET__PATH], const char *entry_hash, tacet_error *err) {
+    char name[2 * NAME_BYTES + 1];
+    (void)snprintf(name, sizeof name, "%s", entry_hash);
+    const tacet_status status = open_registry(r, err);
+    return status != TACET_OK ? status : tacet__path(path, r->orders, name, err);
+}
+
+tacet_status tacet__registry_keep_order(const tacet__order *order, const char *entry_hash, tacet_error *err) {
+    registry r;
+    char path[TACET__PATH];
+    tacet_blob blob;
+    tacet__writer w;
+    tacet_status status = open_order(&r, path, entry_hash, err);
+    tacet_blob_init(&blob);
+    tacet__write_begin(&w, &blob, ORDER, VERSION);
+    tacet__write_size(&w, order->columns);
+    tacet__write_u64s(&w, order->names, order->columns);
+    tacet__write_u64s(&w, order->sums, order->columns);
+    TACET_THEN(status, tacet__write_end(&w, err));
+    TACET_THEN(status, write_record(r.orders, path, &blob, err));
+    tacet_blob_clear(&blob);
+    close_registry(&r);
+    return status;
+}
+
+tacet_status tacet__registry_compare(tacet__comparison **out, const char *entry_hash, const tacet_csv *csv,
+                                     tacet_error *err) {
+    registry r;
+    char path[TACET__PATH];
+    char *bytes = NULL;
+    size_t length = 0;
+    tacet__reader reader;
+    tacet__order order = {.columns = 0};
+    *out = NULL;
+    tacet_status status = open_order(&r, path, entry_hash, err);
+    TACET_THEN(status, tacet__file_read(&bytes, &length, path, RECORD_MOST, err));
+    TACET_THEN(status, tacet__read_begin(&reader, bytes, length, ORDER, VERSION, err));
+    if (status == TACET_OK) {
+        order.columns = tacet__read_size(&reader, TACET__SKETCH_COLUMNS);
+        tacet__read_u64s(&reader, order.names, order.columns);
+        tacet__read_u64s(&reader, order.sums, order.columns);
+        status = tacet__read_end(&reader, err);
+    }
+    TACET_THEN(status, tacet__compare_open(out, &order, csv, r.key, err));
+    free(bytes);
     close_registry(&r);
     return status;
 }

@@ -13,6 +13,7 @@
 typedef struct tacet__registry_release {
     tacet__rows rows;       /* its table */
     bool *few;              /* may be NULL; set where the table has too few distinct rows to be known again */
+    tacet__order *order;    /* may be NULL; set, for tacet__registry_keep_order */
     const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
     const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
     const char *ticket;     /* of it */
@@ -29,6 +30,14 @@ tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err);
  * Otherwise as tacet_ledger_open, and IO, DENIED, NO_MEMORY. */
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err);
+
+/* Keeps, durably, in which order the rows of a release were that is in the ledger by now: its entry's hash, 64 hex
+ * digits. IO, DENIED, NO_MEMORY. */
+tacet_status tacet__registry_keep_order(const tacet__order *order, const char *entry_hash, tacet_error *err);
+/* The same for whoever reads a file that ought to have it. NOT_FOUND: this machine did not make the release. CORRUPT,
+ * IO, DENIED, NO_MEMORY. */
+tacet_status tacet__registry_compare(tacet__comparison **out, const char *entry_hash, const tacet_csv *csv,
+                                     tacet_error *err);
 
 /* Opens a ledger, of a release that was made or of a device, as tacet_ledger_open with its anchor. CORRUPT: it was
  * rolled back since this machine last wrote to it. Otherwise as tacet_ledger_open, and IO, DENIED, NO_MEMORY. */

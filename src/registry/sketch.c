@@ -51,7 +51,8 @@ typedef struct looking {
     sample all;                          /* with cells */
     rival *rivals;
     size_t rival_count;
-    uint64_t count, sum, squares; /* of rows and of their hashes; modulo 2^64 */
+    uint64_t count, sum, squares;         /* of rows and of their hashes; modulo 2^64 */
+    uint64_t sums[TACET__SKETCH_COLUMNS]; /* of each column, by place; modulo 2^64 */
 } looking;
 
 /* --- samples ------------------------------------------------------------------------------------------------------ */
@@ -117,6 +118,11 @@ static double count_singles(const sample *s) {
 
 /* --- cells and rows ----------------------------------------------------------------------------------------------- */
 
+static void make_key(looking *l, const unsigned char key[TACET__SKETCH_KEY]) {
+    static const unsigned char CELL_KEY[] = "cells";
+    (void)crypto_generichash(l->key, sizeof l->key, CELL_KEY, sizeof CELL_KEY, key, TACET__SKETCH_KEY);
+}
+
 static uint64_t hash_bytes(const looking *l, const void *bytes, size_t size) {
     unsigned char out[crypto_shorthash_BYTES];
     uint64_t hash = 0;
@@ -152,10 +158,34 @@ static uint64_t hash_text(const looking *l, size_t column, const char *text, siz
     return hash_bytes(l, three, sizeof three);
 }
 
+/* Where the columns are in this file. */
+static void find_places(looking *l, const tacet_csv *csv) {
+    for (size_t j = 0; j < tacet_csv_columns(csv); j++) {
+        const uint64_t name = hash_name(l, tacet_csv_name(csv, j));
+        const uint64_t *at = bsearch(&name, l->names, l->columns, sizeof name, by_hash);
+        if (at != NULL) {
+            l->place[at - l->names] = j;
+        }
+    }
+}
+
+static uint64_t hash_cell(const looking *l, size_t column, const tacet_csv *csv) {
+    size_t length = 0;
+    const char *text = tacet_csv_field(csv, l->place[column], &length);
+    return hash_text(l, column, text != NULL ? text : "", text != NULL ? length : 0);
+}
+
+/* Of the row that is counted next. */
+static void add_cell(looking *l, size_t column, uint64_t cell) {
+    const uint64_t both[2] = {cell, l->count};
+    l->sums[column] += hash_bytes(l, both, sizeof both);
+}
+
 static void see_row(looking *l, const uint64_t *cells) {
     uint64_t hash = 0;
     for (size_t c = 0; c < l->columns; c++) {
         hash += cells[c];
+        add_cell(l, c, cells[c]);
     }
     l->count++;
     l->sum += hash;
@@ -185,18 +215,12 @@ static tacet_status see_files(looking *l, tacet_error *err) {
         bool found = true;
         tacet_csv *csv = NULL;
         status = l->rows->open(&csv, l->rows->user, f, err);
-        for (size_t j = 0; status == TACET_OK && j < tacet_csv_columns(csv); j++) {
-            const uint64_t name = hash_name(l, tacet_csv_name(csv, j));
-            const uint64_t *at = bsearch(&name, l->names, l->columns, sizeof name, by_hash);
-            if (at != NULL) {
-                l->place[at - l->names] = j;
-            }
+        if (status == TACET_OK) {
+            find_places(l, csv);
         }
         while (status == TACET_OK && (status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
             for (size_t c = 0; c < l->columns; c++) {
-                size_t length = 0;
-                const char *text = tacet_csv_field(csv, l->place[c], &length);
-                cells[c] = hash_text(l, c, text != NULL ? text : "", text != NULL ? length : 0);
+                cells[c] = hash_cell(l, c, csv);
             }
             see_row(l, cells);
         }
@@ -337,6 +361,7 @@ static bool keep_sketch(tacet__sketch *out, looking *l, const unsigned char key[
         return false;
     }
     memcpy(out->names, l->names, l->columns * sizeof *out->names);
+    memcpy(out->sums, l->sums, sizeof out->sums);
     memcpy(out->entries, l->all.entries, l->all.held * l->all.stride * sizeof *out->entries);
     name_table(out, l, key);
     return true;
@@ -356,10 +381,9 @@ static void free_search(looking *l) {
 tacet_status tacet__sketch_table(tacet__sketch *out, bool *few, tacet__shared *earlier, size_t count,
                                  const tacet__rows *rows, const unsigned char key[TACET__SKETCH_KEY],
                                  tacet_error *err) {
-    static const unsigned char CELL_KEY[] = "cells";
     looking l = {.rows = rows, .rival_count = count};
     memset(out, 0, sizeof *out);
-    (void)crypto_generichash(l.key, sizeof l.key, CELL_KEY, sizeof CELL_KEY, key, TACET__SKETCH_KEY);
+    make_key(&l, key);
     tacet_status status = find_columns(&l, err);
     l.rivals = TACET__ZALLOC(rival, count + 1);
     bool good = l.rivals != NULL && make_sample(&l.all, l.columns);
@@ -423,4 +447,55 @@ void tacet__sketch_clear(tacet__sketch *s) {
     free(s->names);
     free(s->entries);
     memset(s, 0, sizeof *s);
+}
+
+/* --- whether a file is in the order of an earlier one ------------------------------------------------------------- */
+
+struct tacet__comparison {
+    looking l;
+    uint64_t kept[TACET__SKETCH_COLUMNS];
+};
+
+tacet_status tacet__compare_open(tacet__comparison **out, const tacet__order *order, const tacet_csv *csv,
+                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
+    *out = TACET__ZALLOC(tacet__comparison, 1);
+    if (*out == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
+    }
+    looking *l = &(*out)->l;
+    make_key(l, key);
+    l->columns = order->columns;
+    memcpy(l->names, order->names, sizeof l->names);
+    memcpy((*out)->kept, order->sums, sizeof order->sums);
+    for (size_t c = 0; c < l->columns; c++) {
+        l->place[c] = SIZE_MAX;
+    }
+    find_places(l, csv);
+    return TACET_OK;
+}
+
+void tacet__compare_row(tacet__comparison *comparison, const tacet_csv *csv) {
+    looking *l = &comparison->l;
+    for (size_t c = 0; c < l->columns; c++) {
+        if (l->place[c] != SIZE_MAX) {
+            add_cell(l, c, hash_cell(l, c, csv));
+        }
+    }
+    l->count++;
+}
+
+bool tacet__compare_column(const tacet__comparison *comparison, const char *name, bool *same) {
+    const looking *l = &comparison->l;
+    const uint64_t hash = hash_name(l, name);
+    const uint64_t *at = bsearch(&hash, l->names, l->columns, sizeof hash, by_hash);
+    const size_t c = at != NULL ? (size_t)(at - l->names) : 0;
+    *same = at != NULL && l->sums[c] == comparison->kept[c];
+    return at != NULL && l->place[c] != SIZE_MAX;
+}
+
+void tacet__compare_close(tacet__comparison *comparison) {
+    if (comparison != NULL) {
+        sodium_memzero(comparison, sizeof *comparison);
+    }
+    free(comparison);
 }

@@ -31,7 +31,15 @@ typedef struct tacet__sketch {
     size_t columns, count;                      /* of the sample, and its distinct rows */
     uint64_t *names;                            /* hashes of the columns' names, ascending */
     uint64_t *entries; /* of each row of the sample: its hash, how often it is there, and the hashes of its cells */
+    uint64_t sums[TACET__SKETCH_COLUMNS]; /* of each column: its cells, each hashed with the number of its row; not
+                                             stored here */
 } tacet__sketch;
+
+/* A table's columns, and how their cells lay. */
+typedef struct tacet__order {
+    size_t columns;
+    uint64_t names[TACET__SKETCH_COLUMNS], sums[TACET__SKETCH_COLUMNS]; /* as above */
+} tacet__order;
 
 /* A table that was seen before, and how much of it is in the one that is looked at. */
 typedef struct tacet__shared {
@@ -48,3 +56,13 @@ void tacet__sketch_clear(tacet__sketch *sketch);
 /* In a stored state. What is read is the sketch's own, cleared by the caller whether it fails or not. */
 void tacet__sketch_write(tacet__writer *writer, const tacet__sketch *sketch);
 void tacet__sketch_read(tacet__reader *reader, tacet__sketch *sketch);
+
+/* A file beside an order that was kept, while somebody reads it: every row is shown once, from the first on.
+ * NO_MEMORY. */
+typedef struct tacet__comparison tacet__comparison;
+tacet_status tacet__compare_open(tacet__comparison **out, const tacet__order *order, const tacet_csv *csv,
+                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
+void tacet__compare_row(tacet__comparison *comparison, const tacet_csv *csv);
+/* Whether both have the column; *same: with the same cells in the same order. */
+bool tacet__compare_column(const tacet__comparison *comparison, const char *name, bool *same);
+void tacet__compare_close(tacet__comparison *comparison); /* wipes; NULL is allowed */

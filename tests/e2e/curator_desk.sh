@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # curator_desk.sh - a person answers at the keyboard: the record is shown, a value outside the range is asked for once
-# more, a row that cannot be measured is told as such; empty cells of a column of values likewise.
+# more, a row that cannot be measured is told as such; empty cells of a column of values likewise. A table in another order
+# than the released one is refused.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 export TACET_STATE="$work/state"
@@ -31,5 +32,33 @@ kill "$server"; wait "$server" 2>/dev/null || true
 serve --target score
 "$bin/tacet" modeler run --url "$url" --keys keys/modeler --state s2 --queries 8 --json >result 2>err || fail "$(cat err)"
 grep -q '"best_value":0\.' result || fail "nothing was measured: $(cat result)"
+# Rows in another order, or a released cell that changed, would be answered for with another person's value.
+(head -n 1 t.csv; tail -n +2 t.csv | sort -r) >sorted.csv
+sed 's/^patient3,23,/patient3,24,/' t.csv >changed.csv
+for data in sorted changed; do
+    for how in '--target score' '--evaluate cat' '--desk none'; do
+        # shellcheck disable=SC2086 # an option and its value
+        expect 1 timeout 30 "$bin/tacet-curator" curator serve --release r --keys keys --data $data.csv --listen 127.0.0.1:0 $how
+        grep -q "^tacet curator serve: $data.csv: column 'age' differs from the table the release was made from" err ||
+            fail "$data, $how: not told: $(cat err)"
+        ! grep -q '2[34]' err || fail "a value is told: $(cat err)"
+    done
+    expect 1 timeout 30 "$bin/tacet-curator" curator desk --release r --data $data.csv
+done
+# Numbers written otherwise and outcomes that came in are the same table; where nobody can tell, that is said and served.
+awk -F, -v OFS=, 'NR > 1 { $2 = sprintf("%.2e", $2); $3 = 0.5 } { print }' t.csv >later.csv
+awk -F, -v OFS=, '{ print $1, $3 }' t.csv >outcomes.csv
+kill "$server"; wait "$server" 2>/dev/null || true
+for data in later.csv outcomes.csv; do
+    : >log
+    up "$bin/tacet-curator" curator serve --release r --keys keys --data $data --listen 127.0.0.1:0 --target score
+    [ $data != later.csv ] || ! grep -q 'cannot tell' log || fail "a doubt of the same table: $(cat log)"
+    [ $data = later.csv ] || grep -q 'cannot tell whether outcomes.csv is in the released order: it has none' log || fail "no doubt: $(cat log)"
+    kill "$server"; wait "$server" 2>/dev/null || true
+done
+TACET_STATE="$work/elsewhere"
+: >log
+serve --target score
+[ "$(grep -c 'cannot tell whether t.csv is in the released order: the registry of this machine' log)" = 1 ] || fail "no doubt: $(cat log)"
 kill "$server" "$desk"; wait "$server" "$desk" 2>/dev/null || true # it writes until it ends, and the folder goes
 echo "the desk shows records, asks twice, and takes what cannot be measured"

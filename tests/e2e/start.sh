@@ -98,6 +98,14 @@ sh -c "exec $(sed -n 's/^#   \(tacet curator serve .*\)/\1/p' again-study/comman
 server=$!
 await address-2
 kill "$server"
+# Columns whose names a file of answers would misread: what is written is read again.
+awk 'BEGIN { print "#id,dose=mg,response"; for (i = 0; i < 60; i++) printf "%d,%d,%d\n", i, i * 7 % 50, i * i % 9 }' >odd.csv
+printf '%s\n' '"#id.kind" = skip' '"dose=mg.kind" = number' '"dose=mg.bounds" = 0:50' 'target = response' 'eps = 2' 'queries = 10' >odd
+"$bin/tacet" start odd.csv --answers odd --yes >said 2>err || fail "odd names: $(cat err)"
+grep -qx '"#id.kind" = skip' odd-study/answers.txt && grep -q '"dose=mg"' odd-study/space.json || fail "odd names: $(cat odd-study/answers.txt)"
+cp odd.csv third
+(cd third && TACET_STATE="$work/third/state" tacet start odd.csv --answers ../odd-study/answers.txt --yes >said 2>err) || fail "its own answers are not read: $(cat third/err)"
+cmp odd-study/space.json third/odd-study/space.json || fail "another space from the same answers"
 printf 'a;b\n1;2\n' >semicolons.csv
 expect 1 "$bin/tacet" start semicolons.csv --answers some --yes
 grep -q 'save the table with commas' err || fail "semicolons: $(cat err)"

@@ -47,6 +47,74 @@ TEST(test_column) {
     assert_int_equal(entries(f->desk), 3);
 }
 
+/* Writes the table anew: its rows from `from` on, then those before it; with one cell of it another. */
+static void rewrite(const fixture *f, const char *head, size_t from, double cell, bool outcomes) {
+    FILE *file = fopen(f->data, "w");
+    assert_non_null(file);
+    (void)fprintf(file, "%s\n", head);
+    for (size_t k = 0; k < ROWS; k++) {
+        const size_t i = (k + from) % ROWS;
+        (void)fprintf(file, " %.4e,%g\n", i == 7 ? cell : 3 * (double)i, outcomes ? value_of(i) : 1);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+TEST(rows_are_answered_for_in_the_released_order_alone) {
+    fixture *f = *state;
+    for (int way = 0; way < 3; way++) { /* a column, a command, a person */
+        tacet_error err = {0};
+        f->settings.values = way == 0 ? "y" : NULL;
+        f->settings.evaluate = way == 1 ? "cat" : NULL;
+        rewrite(f, "x,y", 0, 21, true);
+        reopen(f);
+        assert_null(tacet_desk_doubt(f->desk));
+        rewrite(f, "x,y", 0, 21, false); /* outcomes may come later */
+        reopen(f);
+        assert_null(tacet_desk_doubt(f->desk));
+        rewrite(f, "x,y", 1, 21, true);
+        assert_status(tacet_desk_open(&f->other, &f->settings, &err), TACET_PARSE);
+        assert_non_null(strstr(err.message, "column 'x' differs"));
+        rewrite(f, "x,y", 0, 22, true);
+        assert_status(tacet_desk_open(&f->other, &f->settings, NULL), TACET_PARSE);
+        rewrite(f, "name,y", 1, 21, true);
+        reopen(f);
+        assert_non_null(strstr(tacet_desk_doubt(f->desk), "none of the released columns"));
+    }
+}
+
+/* Each release has the order it was made in, whatever else its ledger has paid for; a registry without it says so. */
+TEST(another_release_in_another_order_changes_nothing) {
+    fixture *f = *state;
+    OWN_TEXT char *elsewhere = test_text("%s/elsewhere", f->folder);
+    OWN_TEXT char *here = test_text("%s", getenv("TACET_STATE"));
+    rewrite(f, "x,y", 1, 21, true);
+    static tacet_space_column column = TEST_REAL("x", 0, 100, 5);
+    const tacet_space space = {&column, 1};
+    OWN_TEXT char *out = test_text("%s/later", f->folder);
+    OWN_MANIFEST tacet_manifest m;
+    tacet_curate_settings s;
+    tacet_curate_defaults(&s);
+    s.data = f->data;
+    s.folder = out;
+    s.space = &space;
+    s.eps = 1;
+    s.ticket = "later";
+    s.new_budget = "a test";
+    OWN_TEXT char *ledger = test_text("%s/later.db", f->folder);
+    s.ledger = ledger;
+    assert_ok(tacet_curate_run(&m, &s, NULL));
+    assert_status(tacet_desk_open(&f->other, &f->settings, NULL), TACET_PARSE);
+    f->settings.folder = out;
+    reopen(f);
+    f->settings.folder = f->out;
+    rewrite(f, "x,y", 0, 21, true);
+    reopen(f);
+    assert_int_equal(setenv("TACET_STATE", elsewhere, 1), 0);
+    reopen(f);
+    assert_int_equal(setenv("TACET_STATE", here, 1), 0);
+    assert_non_null(strstr(tacet_desk_doubt(f->desk), "the registry of this machine does not have it"));
+}
+
 TEST(test_tickets) {
     fixture *f = *state;
     char longest[102];

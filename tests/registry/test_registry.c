@@ -107,12 +107,14 @@ TEST(no_key_is_made_beside_tables_that_cannot_be_read) {
 
 /* Whatever files may be made as, all that the registry keeps is its owner's alone. */
 TEST(no_file_of_it_is_anybody_elses) {
-    static const char *const WHERE[] = {"", "/tables", "/anchors"};
+    static const char *const WHERE[] = {"", "/tables", "/anchors", "/orders"};
     size_t files = 0;
     const mode_t before = umask(0);
     const tacet_status status = enter(first, NULL);
+    const tacet_status kept = tacet__registry_keep_order(&(tacet__order){.columns = 1}, "0123", NULL);
     (void)umask(before);
     assert_ok(status);
+    assert_ok(kept);
     for (size_t i = 0; i < sizeof WHERE / sizeof *WHERE; i++) {
         OWN_TEXT char *path = test_text("%s%s", place, WHERE[i]);
         DIR *open = opendir(path);
@@ -127,7 +129,7 @@ TEST(no_file_of_it_is_anybody_elses) {
         }
         assert_int_equal(closedir(open), 0);
     }
-    assert_true(files >= 4); /* key, lock, table, anchor */
+    assert_true(files >= 5); /* key, lock, table, anchor, order */
 }
 
 /* Out of memory anywhere: refused, for one reason or another. */

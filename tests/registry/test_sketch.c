@@ -188,6 +188,52 @@ TEST(numbers_in_memory_are_their_export) {
     assert_status(tacet__sketch_table(&memory, &few, NULL, 0, &text, KEY, NULL), TACET_NOT_FOUND);
 }
 
+/* Whether column `name` of that form is what column `name` of the table was. -1: it cannot be told. */
+static int same_column(const tacet__sketch *s, const form *f, const char *name, const unsigned char *key) {
+    OWN_TEXT char *path = test_text("%s/t.csv", folder);
+    tacet__order order = {.columns = s->columns};
+    tacet__comparison *c = NULL;
+    tacet_csv *csv = NULL;
+    bool found = false, same = false;
+    memcpy(order.names, s->names, s->columns * sizeof *s->names);
+    memcpy(order.sums, s->sums, sizeof s->sums);
+    write_form(path, f);
+    assert_ok(tacet_csv_open_file(&csv, path, NULL, NULL));
+    assert_ok(tacet__compare_open(&c, &order, csv, key, NULL));
+    while (tacet_csv_next(csv, &found, NULL) == TACET_OK && found) {
+        tacet__compare_row(c, csv);
+    }
+    const bool both = tacet__compare_column(c, name, &same);
+    tacet__compare_close(c);
+    tacet_csv_close(csv);
+    return both ? same : -1;
+}
+
+TEST(rows_in_another_order_are_told_from_those_that_are_written_otherwise) {
+    const form plain = {.rows = 300, .seed = 1, .head = "ads"};
+    tacet__sketch s;
+    bool few = false;
+    sketch_form(&s, &few, NULL, &plain, KEY);
+    const form good[] = {
+        plain, {.rows = 300, .seed = 1, .head = "ads", .digits = true}, {.rows = 300, .seed = 1, .head = "sdan"}};
+    const form bad[] = {{.rows = 300, .seed = 1, .head = "ads", .backwards = true},
+                        {.rows = 300, .seed = 1, .head = "ads", .changed = 1},
+                        {.rows = 299, .seed = 1, .head = "ads"},
+                        {.rows = 301, .seed = 1, .head = "ads"}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(same_column(&s, &good[i], "age", KEY), 1);
+        assert_int_equal(same_column(&s, &good[i], "sex", KEY), 1);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(same_column(&s, &bad[i], "age", KEY), 0);
+        assert_int_equal(same_column(&s, &bad[i], "sex", KEY), 0);
+    }
+    assert_int_equal(same_column(&s, &(form){.rows = 300, .seed = 1, .head = "d"}, "age", KEY), -1);
+    assert_int_equal(same_column(&s, &(form){.rows = 300, .seed = 1, .head = "adn"}, "new", KEY), -1);
+    assert_int_equal(same_column(&s, &plain, "age", OTHER), -1);
+    tacet__sketch_clear(&s);
+}
+
 TEST(every_allocation_may_fail) {
     static const double ROWS[] = {1, 2, 3, 4};
     static const char *const NAMES[] = {"a", "b"};

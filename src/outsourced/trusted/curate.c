@@ -13,6 +13,7 @@
 #include "io/db/db.h"
 #include "core/memory.h"
 #include "outsourced/shared/form.h"
+#include "registry/registry.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -213,6 +214,9 @@ static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_r
     m->rows = job->found.rows;
     tacet__hash_hex(m->entry_hash, receipt->entry_hash);
     tacet_status status = tacet_manifest_encode(m, &text, err);
+    if (job->place.order.columns > 0) { /* by it the desk tells whether it is given the same table */
+        TACET_THEN(status, tacet__registry_keep_order(&job->place.order, m->entry_hash, err));
+    }
     TACET_THEN(status, tacet__file_write(job->place.manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err));
     TACET_THEN(status, tacet__file_publish(job->place.unfinished, job->place.release, job->settings->folder, err));
     free(text);

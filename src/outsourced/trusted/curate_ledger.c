@@ -123,9 +123,9 @@ static tacet_status check_manifest(const tacet__curate_place *place, tacet_error
     return status;
 }
 
-tacet_status tacet__curate_ledger_open(tacet_ledger **out, const tacet__curate_place *place,
-                                       const tacet_curate_settings *s, const tacet__source *source,
-                                       const tacet_ledger_settings *ledger, tacet_error *err) {
+tacet_status tacet__curate_ledger_open(tacet_ledger **out, tacet__curate_place *place, const tacet_curate_settings *s,
+                                       const tacet__source *source, const tacet_ledger_settings *ledger,
+                                       tacet_error *err) {
     char what[TACET__PATH];
     if (!tacet__curate_counts(s)) {
         return tacet_ledger_open(out, place->ledger, ledger, err);
@@ -140,6 +140,7 @@ tacet_status tacet__curate_ledger_open(tacet_ledger **out, const tacet__curate_p
     const char *names[TACET_MANIFEST_COLUMNS];
     const tacet__registry_release release = {.rows = rows_of(s, source, names),
                                              .few = s->few,
+                                             .order = &place->order,
                                              .ledger = place->ledger,
                                              .what = what,
                                              .ticket = place->ticket,

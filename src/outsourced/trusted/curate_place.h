@@ -4,6 +4,7 @@
 
 #include "io/file/folder.h"
 #include "outsourced/trusted/curate_source.h"
+#include "registry/sketch.h"
 
 #include <stdio.h>
 #include <tacet/dp/ledger.h>
@@ -14,6 +15,7 @@ typedef struct tacet__curate_place {
     char ticket[TACET_TICKET_MOST + 1]; /* of the release */
     bool made;                          /* the folder, by this run */
     int held;                           /* unfinished, locked; -1: not */
+    tacet__order order;                 /* of its rows; no columns: not known */
 } tacet__curate_place;
 
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
@@ -22,8 +24,9 @@ tacet_status tacet__curate_ledger_path(tacet__curate_place *place, const tacet_c
 /* Whether this release protects anything, and so counts for its table. */
 bool tacet__curate_counts(const tacet_curate_settings *settings);
 /* Opens it. A release that protects is entered in the registry of tables, and refused (BUDGET) when its rows were
- * released before under another ledger, or when the folder's manifest names an entry that this one does not have. */
-tacet_status tacet__curate_ledger_open(tacet_ledger **out, const tacet__curate_place *place,
+ * released before under another ledger, or when the folder's manifest names an entry that this one does not have. Sets
+ * the order. */
+tacet_status tacet__curate_ledger_open(tacet_ledger **out, tacet__curate_place *place,
                                        const tacet_curate_settings *settings, const tacet__source *source,
                                        const tacet_ledger_settings *ledger, tacet_error *err);
 /* Makes the folder's link to the ledger, unless the ledger lies there itself. */

@@ -3,7 +3,7 @@
  * Ring: trusted. In: row numbers. Out: measured values, uncovered in the ledger, or randomised
  * (tacet/dp/randomizer.h) and charged. Each ticket is one ledger entry "query:TICKET"; pending is an entry without an
  * answer. Cost: two durable ledger records a query; the table is read once when opened (values) or once a query
- * (evaluate). desk_work.c measures, desk_wait.c has those who wait for it. */
+ * (evaluate). desk_table.c reads it, desk_work.c measures, desk_wait.c has those who wait for it. */
 #include "outsourced/trusted/desk_internal.h"
 
 #include "core/clock.h"
@@ -38,6 +38,10 @@ void tacet_desk_defaults(tacet_desk_settings *settings) {
 
 const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk) {
     return &desk->manifest;
+}
+
+const char *tacet_desk_doubt(const tacet_desk *desk) {
+    return desk->doubt[0] != '\0' ? desk->doubt : NULL;
 }
 
 query *tacet__desk_find(const tacet_desk *desk, const char *ticket) {
@@ -183,55 +187,6 @@ tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_
     return status;
 }
 
-/* The column of measured values; an empty cell is NaN. */
-static tacet_status read_values(tacet_desk *desk, tacet_csv *csv, size_t column, tacet_error *err) {
-    tacet_space_column cell;
-    tacet__persons *persons = NULL;
-    size_t person = 0;
-    bool found = false;
-    size_t n = 0;
-    tacet_status status = tacet__release_persons(&persons, &person, csv, &desk->manifest, err);
-    tacet_space_column_init(&cell);
-    (void)snprintf(cell.name, sizeof cell.name, "%.60s", tacet_csv_name(csv, column));
-    cell.missing = TACET_SPACE_FLAG;
-    while (status == TACET_OK && (status = tacet__persons_next(persons, csv, person, &found, err)) == TACET_OK &&
-           found) {
-        tacet_error why = {0};
-        size_t length = 0;
-        double value = 0;
-        const char *text = tacet_csv_field(csv, column, &length);
-        status = tacet_space_cell(&cell, &value, NULL, text, length, &why);
-        if (status != TACET_OK) {
-            (void)tacet__fail(err, status, "%s: line %llu: %s", desk->data, (unsigned long long)tacet_csv_line(csv),
-                              why.message);
-            break;
-        }
-        if (n < desk->manifest.rows) {
-            desk->values[n] = value;
-        }
-        n++;
-    }
-    tacet__persons_close(persons);
-    return status == TACET_OK && n != desk->manifest.rows
-               ? tacet__fail(err, TACET_PARSE,
-                             "%s has %zu records, the release has %zu: not the table it was made from", desk->data, n,
-                             desk->manifest.rows)
-               : status;
-}
-
-static tacet_status load_values(tacet_desk *desk, const char *name, tacet_error *err) {
-    tacet_csv *csv = NULL;
-    size_t column = 0;
-    desk->values = TACET__ALIGNED(double, desk->manifest.rows); /* wiped when the desk closes */
-    tacet_status status = desk->values != NULL
-                              ? tacet_csv_open_file(&csv, desk->data, NULL, err)
-                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu values", desk->manifest.rows);
-    TACET_THEN(status, tacet_csv_find(csv, &column, name, err));
-    TACET_THEN(status, read_values(desk, csv, column, err));
-    tacet_csv_close(csv);
-    return status;
-}
-
 static tacet_status load_manifest(tacet_desk *desk, const char *folder, tacet_error *err) {
     char path[TACET__PATH];
     char *text = NULL;
@@ -363,8 +318,8 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     if (settings->queries > desk->manifest.queries) {
         desk->manifest.queries = settings->queries;
     }
-    if (status == TACET_OK && settings->values != NULL) {
-        status = load_values(desk, settings->values, err);
+    if (status == TACET_OK && settings->data != NULL) {
+        status = tacet__desk_read(desk, settings->values, err);
     }
     TACET_THEN(status, open_ledger(desk, settings, err));
     if (status == TACET_OK) {

@@ -39,7 +39,8 @@ struct tacet_desk {
     void (*missed)(void *user, size_t row, const char *why);
     void *missed_user;
     double seconds, patience;
-    double *values; /* one per record; NULL: not from a column */
+    double *values;  /* one per record; NULL: not from a column */
+    char doubt[240]; /* of the table's order; empty: none */
     /* Under the lock: */
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -76,6 +77,9 @@ tacet_status tacet__desk_refresh(tacet_desk *desk, query *q, tacet_error *err);
 /* Stores the value (randomised when outputs are private; NaN: it cannot be measured) and takes over whatever was stored
  * first. */
 tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_error *err);
+
+/* Reads the table through, measured values from that column (NULL: none). */
+tacet_status tacet__desk_read(tacet_desk *desk, const char *values, tacet_error *err);
 
 /* The teller's thread and the worker's; the argument is the desk. */
 void *tacet__desk_tell(void *desk);

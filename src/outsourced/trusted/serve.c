@@ -188,6 +188,9 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
         desk.missed_user = c;
     }
     TACET_THEN(status, tacet_desk_open(&c->service.desk, &desk, err));
+    if (status == TACET_OK && tacet_desk_doubt(c->service.desk) != NULL) {
+        tacet_log_say(c->log, TACET_LOG_WARNING, tacet_desk_doubt(c->service.desk));
+    }
     TACET_THEN(status, start_wire(c, settings, err));
     if (status == TACET_OK && settings->page.listen != NULL) {
         status = start_page(c, settings, err);

@@ -25,7 +25,7 @@ typedef struct tacet_desk tacet_desk;
 typedef struct tacet_desk_settings {
     const char *folder;   /* of the release: manifest.json, and ledger.db unless: */
     const char *ledger;   /* NULL: in the folder */
-    const char *data;     /* the table; needed for values and evaluate */
+    const char *data;     /* the table as it was released, read through once; needed for values and evaluate */
     const char *values;   /* column that holds the measured values; empty cells cannot be measured; NULL: no column */
     const char *evaluate; /* shell command; NULL: none */
     /* A function instead: measures the record of this row. Called from one thread of the desk's. UNSUPPORTED with NaN:
@@ -53,11 +53,14 @@ typedef struct tacet_desk_reply {
 /* 60 s for a command, 2 s of patience. */
 TACET_API void tacet_desk_defaults(tacet_desk_settings *settings);
 /* NOT_FOUND, PARSE: manifest or table, named. CORRUPT, DENIED, BUSY: the ledger. PARSE also when the table does not
- * have as many records as the release. */
+ * have as many records as the release, or other cells in a released column, or the same ones in another order. */
 TACET_API tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settings, tacet_error *err);
 TACET_API void tacet_desk_close(tacet_desk *desk); /* waits for a running command; NULL is allowed */
 
 TACET_API const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk);
+/* Why nobody can tell whether the table is in the released order: the release was made elsewhere, or the table has none
+ * of its columns. For the curator to see. NULL: it is, or there is no table. */
+TACET_API const char *tacet_desk_doubt(const tacet_desk *desk);
 /* Measures a row, or says what was measured for this ticket before. INVALID: ticket or row. CONFLICT: the ticket
  * belongs to another row. BUDGET: no query is left, or the privacy budget refuses. UNSUPPORTED: the command failed
  * (hung, died, printed no number); the ticket stays reserved and asking again tries again. With private outputs a
