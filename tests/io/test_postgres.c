@@ -286,30 +286,54 @@ TEST(answers_come_in_the_order_of_their_questions) {
     tacet__db_close(db);
 }
 
-/* It sent so much that a part of it is at the server, without an end: the server waits for the rest, with the row. */
-TEST(a_writer_that_stands_still_in_a_long_batch_loses_its_row) {
-    enum { ROWS = 40, BODY = 300 };
-    static char body[BODY];
+/* A part of what it sent is at the server, without an end: the server waits for the rest, with the row. */
+static void stand_still(int rows, int64_t body) {
+    char *bytes = calloc(1, (size_t)body);
     tacet__db *writer = connect_to(place, false, 1000);
     tacet__db *other = connect_to(place, false, 9000);
+    tacet__query *lock = NULL;
     tacet__query *add = NULL;
+    assert_non_null(bytes);
     assert_ok(tacet__db_exec(writer, "CREATE TABLE t(id BIGINT PRIMARY KEY, b BYTEA); INSERT INTO t VALUES(-1)", NULL));
+    assert_ok(tacet__db_prepare(writer, &lock, "UPDATE t SET b = '' WHERE id = -1", NULL));
     assert_ok(tacet__db_prepare(writer, &add, "INSERT INTO t VALUES(?1, ?2)", NULL));
     assert_ok(tacet__db_begin_rows(writer, NULL));
-    assert_int_equal(number(writer, "SELECT id FROM t WHERE id = -1 FOR UPDATE"), -1);
-    for (int i = 0; i < ROWS; i++) {
+    assert_ok(tacet__query_send(lock, NULL));
+    for (int i = 0; i < rows; i++) {
         tacet__query_bind_int(add, 1, i);
-        tacet__query_bind_bytes(add, 2, body, sizeof body);
+        tacet__query_bind_bytes(add, 2, bytes, (size_t)body);
         assert_ok(tacet__query_send(add, NULL));
+    }
+    while (number(other, "SELECT count(*) FROM (SELECT 1 FROM t WHERE id = -1 FOR UPDATE SKIP LOCKED) free") > 0) {
+        (void)usleep(2000); /* the server did not come to it yet */
     }
     assert_ok(tacet__db_begin_rows(other, NULL));
     assert_int_equal(number(other, "SELECT id FROM t WHERE id = -1 FOR UPDATE"), -1);
     tacet__db_rollback(other);
     assert_status(tacet__db_commit(writer, NULL), TACET_IO);
     assert_int_equal(number(other, "SELECT count(*) FROM t"), 1);
+    tacet__query_free(lock);
     tacet__query_free(add);
     tacet__db_close(writer);
     tacet__db_close(other);
+    free(bytes);
+}
+
+TEST(a_writer_that_stands_still_in_a_long_batch_loses_its_row) {
+    stand_still(40, 300);
+}
+
+TEST(a_writer_that_stands_still_in_a_large_statement_loses_its_row) {
+    stand_still(1, 16 << 20); /* more than any socket takes at once */
+}
+
+/* The server looks for a client whose network is gone: over TCP, which no cluster of the tests listens on. */
+TEST(the_server_looks_for_a_client_that_is_gone) {
+    tacet__db *db = connect_to(place, false, 1000);
+    assert_int_equal(number(db, "SELECT count(*) FROM pg_settings WHERE source = 'session' AND name IN "
+                                "('tcp_user_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval')"),
+                     3);
+    tacet__db_close(db);
 }
 
 /* Ends all other connections, as a server that is restarted does. */

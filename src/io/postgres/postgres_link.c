@@ -158,7 +158,14 @@ void tacet__pg_forget_asked(tacet__pg_store *db) {
 
 tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *query, const char *sql, PGresult **place,
                                tacet_error *err) {
+    size_t bytes = 256;
+    for (int i = 0; query != NULL && i < query->params; i++) {
+        bytes += (size_t)query->lengths[i];
+    }
     TACET_OR_RETURN(db->queued < TACET__PG_QUEUE_MOST ? TACET_OK : tacet__pg_empty_queue(db, err));
+    if (db->unsynced_bytes > 0 && db->unsynced_bytes + bytes >= UNSYNCED_BYTES) {
+        TACET_OR_RETURN(sync_queue(db, err)); /* what is before a large one does not wait for all of it */
+    }
     if (db->queued == 0 && PQenterPipelineMode(db->connection) != 1) {
         return tacet__pg_fail(db, NULL, "pipeline", err);
     }
@@ -180,10 +187,7 @@ tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *q
         return tacet__pg_fail(db, NULL, "send", err);
     }
     db->places[db->queued++] = place;
-    db->unsynced_bytes += 256;
-    for (int i = 0; query != NULL && i < query->params; i++) {
-        db->unsynced_bytes += (size_t)query->lengths[i];
-    }
+    db->unsynced_bytes += bytes;
     return db->unsynced_bytes >= UNSYNCED_BYTES ? sync_queue(db, err) : TACET_OK;
 }
 
@@ -294,14 +298,16 @@ static tacet_status connect_to_primary(tacet__pg_store *db, tacet_error *err) {
 }
 
 tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
-    char settings[640];
+    char settings[768];
     TACET_OR_RETURN(connect_to_primary(db, err));
     /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
-     * middle of a batch would keep a study from everybody. */
+     * middle of a batch would keep a study from everybody. Nor one that is in the middle of an answer, or was not sent
+     * the end of what it began, when the network between them goes: that is for TCP to find out, in about 5 s. */
     const unsigned long long statement_ms = db->busy_ms + PATIENCE_MS;
     (void)snprintf(settings, sizeof settings,
                    "SET client_min_messages=warning; SET lock_timeout=%llu; SET synchronous_commit=%s;"
                    "SET idle_in_transaction_session_timeout='5s'; SET statement_timeout=%llu;"
+                   "SET tcp_user_timeout=5000; SET tcp_keepalives_idle=3; SET tcp_keepalives_interval=1;"
                    "SET default_transaction_read_only=%s;"
                    "SET search_path=\"%s\"",
                    (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on", statement_ms,
