@@ -210,8 +210,7 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         CLI_OPT("split", &split, "W,W,…",
                 "How actions were meant to be shown, 1,1 or 50,30,20: says whether the released counts agree."),
     };
-    memcpy(options, own, sizeof own);
-    (void)learn_job_options(&job, options + sizeof own / sizeof *own);
+    memcpy(options + learn_job_options(&job, options), own, sizeof own);
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
         (code = learn_job_check(&job, self)) != CLI_EXIT_OK) {
         goto done;

@@ -95,7 +95,9 @@ static tacet_status reserve_again(tacet__books *books, tacet__request *r, uint64
     tacet__record record;
     TACET_OR_RETURN(tacet__store_read(books->store, &record, r->entry->hash, seq, err));
     if (r->charge != NULL && !tacet__charge_equal(&record.reserve.charge, r->charge)) {
-        return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
+        return tacet__fail(err, TACET_CONFLICT,
+                           "the ticket was used for another question, or for other rows: a new ticket asks this one, "
+                           "and is charged");
     }
     if (r->asked != NULL) {
         return tacet__record_encode(r->asked, &record, err);
