@@ -16,7 +16,7 @@ cd "$out"
 TACET_STATE=$PWD/state
 export TACET_STATE
 pids=
-trap 'for p in $pids; do kill "$p" 2>/dev/null || true; done' EXIT
+trap 'kill $pids 2>/dev/null || true' EXIT
 
 awk -v n=1500 -f "$root/examples/patients.awk" >all.csv
 open_hospital() { # NAME EPS: curates NAME.csv and serves it; its address is in NAME.url

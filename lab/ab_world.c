@@ -34,7 +34,7 @@ static void level_shares(double *out, size_t n) {
 
 static size_t level_of(const lab_ab_world *w, size_t c, size_t j) {
     for (size_t k = 0; k < j; k++) {
-        c /= w->levels[k];
+        c /= w->levels[k]; /* NOLINT(clang-analyzer-core.DivideZero): a column has levels */
     }
     return c % w->levels[j];
 }
@@ -141,6 +141,9 @@ tacet_status lab_ab_world_make(lab_ab_world *w, const char *name, size_t actions
     w->A = actions;
     w->C = 1;
     w->columns = columns;
+    if (actions == 0) {
+        return tacet_error_set(err, TACET_INVALID, "a world has actions");
+    }
     for (size_t j = 0; j < columns; j++) {
         w->levels[j] = levels[j];
         w->C *= levels[j];

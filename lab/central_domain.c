@@ -275,8 +275,10 @@ static tacet_status choices_of(const central_domain *d, const tacet_policy *poli
 static tacet_status run_study(const central_domain *d, track *out, size_t *best, double eps, uint64_t seed,
                               uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
     const scenario *s = d->scenario;
-    const tacet_central_arms arms =
-        s->groups > 1 ? (tacet_central_arms){.space = &d->space} : (tacet_central_arms){NULL, d->X, s->dim, s->choices};
+    tacet_central_arms arms = {.space = &d->space};
+    if (s->groups <= 1) {
+        arms = (tacet_central_arms){NULL, d->X, s->dim, s->choices};
+    }
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     tacet_central_outlook outlook;

@@ -26,7 +26,7 @@ static double successes(tacet_simrng *rng, double n, double p) {
     if (n * p * (1 - p) > 100) {
         return fmin(fmax(rint(n * p + sqrt(n * p * (1 - p)) * tacet_simrng_normal(rng)), 0), n);
     }
-    for (double i = 0; i < n; i++) {
+    for (size_t i = 0; (double)i < n; i++) {
         sum += tacet_simrng_uniform(rng) < p ? 1 : 0;
     }
     return sum;

@@ -366,7 +366,8 @@ static tacet_status contextual_lemmas(repro_rows *b, const char *name, double de
 /* g(x) = -|x - (0.3, 0.6)| on the unit square: the share within r of its top. */
 static void volume(repro_rows *b) {
     enum { SIDE = 400 };
-    for (double r = 0.1; r < 0.5; r *= 2) {
+    for (int tenths = 1; tenths <= 4; tenths *= 2) {
+        const double r = tenths / 10.0;
         size_t inside = 0;
         char setting[64];
         for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {

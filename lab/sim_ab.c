@@ -191,9 +191,11 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     tacet_ab_model *model = NULL;
     const size_t width = j->columns + 2;
     double *rows = calloc(j->rows * width, sizeof *rows);
+    if (rows == NULL) {
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory for %zu rows", j->rows);
+    }
     tacet_simrng_init(&rng, j->seed + k, 0);
-    tacet_status status = rows == NULL ? tacet_error_set(err, TACET_NO_MEMORY, "out of memory for %zu rows", j->rows)
-                                       : lab_ab_world_make(&w, j->world, j->actions, j->levels, j->columns, &rng, err);
+    tacet_status status = lab_ab_world_make(&w, j->world, j->actions, j->levels, j->columns, &rng, err);
     if (status != TACET_OK) {
         free(rows);
         return status;

@@ -112,7 +112,7 @@ static json_t *split_json(const tacet_ab_model *model, const cli_reals *split) {
 
 static tacet_status check_split(const tacet_ab_log *log, const cli_reals *split, tacet_error *err) {
     bool good = split->at == NULL || split->count == tacet_ab_log_plan(log)->actions;
-    for (size_t a = 0; a < split->count && good; a++) {
+    for (size_t a = 0; split->at != NULL && a < split->count && good; a++) {
         good = split->at[a] > 0;
     }
     return good ? TACET_OK

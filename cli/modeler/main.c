@@ -313,7 +313,7 @@ static tacet_status open_table(table *t, const arguments *a, const char *state, 
                                tacet_error *err) {
     const size_t count = a->urls.count;
     *t = (table){.urls = a->urls.at,
-                 .links = calloc(count, sizeof *t->links),
+                 .links = calloc(count, sizeof(tacet_remote *)),
                  .manifests = calloc(count, sizeof *t->manifests),
                  .holders = calloc(count, sizeof *t->holders),
                  .texts = calloc(count, sizeof *t->texts),

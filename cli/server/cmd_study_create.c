@@ -144,7 +144,9 @@ static tacet_status from_options(char **out, const request *r, const spaces *s, 
 /* What the study can expect, where that can be said beforehand; NULL elsewhere. */
 static json_t *outlook_of(const char *definition) {
     char *text = NULL;
-    return tacet_study_outlook(&text, definition, strlen(definition), NULL) == TACET_OK ? cli_loads(text) : NULL;
+    return definition != NULL && tacet_study_outlook(&text, definition, strlen(definition), NULL) == TACET_OK
+               ? cli_loads(text)
+               : NULL;
 }
 
 #define OUTLOOK                                                                                                        \

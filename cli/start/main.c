@@ -227,7 +227,7 @@ static int tell_columns(start *s) {
     step check = {.count = 0};
     json_t *found = NULL, *column = NULL;
     size_t i = 0;
-    step_add(&check, "space", "check", "--space", s->space_file, "--data", s->data, NULL);
+    step_add(&check, "space", "check", "--space", s->space_file, "--data", s->data);
     const int code = steps_run(&s->steps, &check, &found);
     json_array_foreach(json_object_get(found, "columns"), i, column) {
         const char *advice = json_string_value(json_object_get(column, "advice"));
@@ -245,21 +245,21 @@ static int tell_columns(start *s) {
 static step curate_step(const start *s) {
     step one = {.count = 0};
     step_add(&one, "curate", "--data", s->data, "--space", s->space_file, "--eps", s->eps, "--queries", s->queries,
-             "--out", s->release, NULL);
-    step_add(&one, "--values-unprotected", NULL); /* the preview says so, and the yes is about it, too */
+             "--out", s->release);
+    step_add(&one, "--values-unprotected"); /* the preview says so, and the yes is about it, too */
     if (s->target != NULL) {
-        step_add(&one, "--target", s->target, NULL);
+        step_add(&one, "--target", s->target);
     }
     return one;
 }
 
 static step learn_step(const start *s) {
     step one = {.count = 0};
-    step_add(&one, "learn", "--data", s->data, "--space", s->space_file, "--actions", s->action, NULL);
+    step_add(&one, "learn", "--data", s->data, "--space", s->space_file, "--actions", s->action);
     if (s->contexts[0] != '\0') {
-        step_add(&one, "--contexts", s->contexts, NULL);
+        step_add(&one, "--contexts", s->contexts);
     }
-    step_add(&one, "--reward", s->target, "--range", s->range, "--eps", s->eps, "--out", s->release, NULL);
+    step_add(&one, "--reward", s->target, "--range", s->range, "--eps", s->eps, "--out", s->release);
     return one;
 }
 
@@ -271,7 +271,7 @@ static void tell_plan(start *s) {
     json_t *found = NULL;
     (void)snprintf(rows, sizeof rows, "%zu", s->table.rows < 2000 ? s->table.rows : 2000);
     step_add(&plan, "plan", "outsourced", "--space", s->space_file, "--rows", rows, "--queries", s->queries, "--eps",
-             s->eps, "--trials", "32", NULL);
+             s->eps, "--trials", "32");
     steps_write(&s->steps, &plan, "What a search could reach under this noise, on made-up functions.", false);
     printf("Trying a search on made-up functions under this noise …\n");
     if (steps_run(&s->steps, &plan, &found) == CLI_EXIT_OK) {
@@ -284,7 +284,7 @@ static void tell_plan(start *s) {
 static int preview(start *s, step *release) {
     *release = s->log ? learn_step(s) : curate_step(s);
     step dry = *release;
-    step_add(&dry, "--dry-run", NULL);
+    step_add(&dry, "--dry-run");
     steps_write(&s->steps, &dry, "What would be released: nothing is charged.", false);
     printf("\n");
     const int code = steps_run(&s->steps, &dry, NULL);
@@ -334,20 +334,20 @@ static int confirm(start *s, step *release) {
 static void tell_next(start *s) {
     step serve = {.count = 0}, search = {.count = 0};
     if (s->log) {
-        step_add(&search, "predict", "--model", s->release, "--all", NULL);
+        step_add(&search, "predict", "--model", s->release, "--all");
         printf("\nAnybody may ask the model, as often as they like:\n");
         steps_print(&search, "  ");
         steps_write(&s->steps, &search, "Anybody, as often as they like:", true);
         return;
     }
-    step_add(&serve, "curator", "serve", "--release", s->release, "--keys", s->keys, "--data", s->data, NULL);
+    step_add(&serve, "curator", "serve", "--release", s->release, "--keys", s->keys, "--data", s->data);
     if (s->target != NULL) {
-        step_add(&serve, "--target", s->target, NULL);
+        step_add(&serve, "--target", s->target);
     } else {
-        step_add(&serve, "--desk", "127.0.0.1:8444", NULL);
+        step_add(&serve, "--desk", "127.0.0.1:8444");
     }
     step_add(&search, "modeler", "run", "--url", "https://localhost:8443", "--keys", s->modeler_keys, "--state",
-             s->state, "--queries", s->queries, NULL);
+             s->state, "--queries", s->queries);
     printf("\nYou, who hold the records, now run (from another machine it is reached with --listen 0.0.0.0:8443,\nand "
            "with its name in 'tacet curator init --host'):\n");
     steps_print(&serve, "  ");
@@ -362,7 +362,7 @@ static int release_it(start *s, const step *release) {
     int code = steps_run(&s->steps, release, NULL);
     if (code == CLI_EXIT_OK && !s->log) {
         step keys = {.count = 0};
-        step_add(&keys, "curator", "init", "--dir", s->keys, "--host", "localhost,127.0.0.1", NULL);
+        step_add(&keys, "curator", "init", "--dir", s->keys, "--host", "localhost,127.0.0.1");
         steps_write(&s->steps, &keys, "Keys of both parties.", false);
         code = steps_run(&s->steps, &keys, NULL);
     }

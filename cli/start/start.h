@@ -86,7 +86,8 @@ typedef struct step {
     size_t count;
 } step;
 
-void step_add(step *s, ...) __attribute__((sentinel));
+void step_words(step *s, const char *const *words);
+#define step_add(s, ...) step_words((s), (const char *const[]){__VA_ARGS__, NULL})
 /* Into the script; `note` stands above it as a comment, NULL: none. `later`: as a comment too, for somebody to run. */
 void steps_write(steps *all, const step *s, const char *note, bool later);
 /* Runs it. Its stdout is read as JSON (--json is added) and given in *out, unless out is NULL: then it goes through.

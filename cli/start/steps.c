@@ -5,20 +5,16 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-void step_add(step *s, ...) {
-    va_list args;
-    va_start(args, s);
-    for (const char *word; (word = va_arg(args, const char *)) != NULL && s->count + 2 < STEP_WORDS;) {
-        s->words[s->count++] = word;
+void step_words(step *s, const char *const *words) {
+    for (; *words != NULL && s->count + 2 < STEP_WORDS; words++) {
+        s->words[s->count++] = *words;
     }
-    va_end(args);
     s->words[s->count] = NULL;
 }
 

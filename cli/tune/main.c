@@ -109,6 +109,7 @@ static int run(job *j, const cli_command *self) {
     tacet_tune *tune = NULL;
     tacet_ledger *ledger = NULL;
     tacet_error err = {0};
+    tacet_tune_evaluator e = j->e;
     char errors[4096];
     int code = CLI_EXIT_OK;
     const bool seeded = j->noise_seed != UINT64_MAX;
@@ -121,14 +122,14 @@ static int run(job *j, const cli_command *self) {
         return cli_fail(self, &err);
     }
     (void)snprintf(errors, sizeof errors, "%s.log", j->ask.state);
-    j->e.errors = errors;
-    j->e.progress = show_progress;
-    j->e.stop = &stopped;
+    e.errors = errors;
+    e.progress = show_progress;
+    e.stop = &stopped;
     j->ask.ledger = ledger;
     (void)signal(SIGINT, stop);
     (void)signal(SIGTERM, stop);
     tacet_status status = tacet_tune_open(&tune, &j->s, &j->ask, &err);
-    TACET_THEN(status, tacet_tune_evaluate(tune, &j->e, &err));
+    TACET_THEN(status, tacet_tune_evaluate(tune, &e, &err));
     cli_progress_end();
     code = status == TACET_OK ? tell_result(j, tune, self) : cli_fail(self, &err);
     tacet_tune_close(tune);

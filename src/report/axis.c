@@ -149,12 +149,13 @@ static void clock_ticks(tacet__scale *s, size_t wanted) {
     while (k + 1 < sizeof SECONDS / sizeof *SECONDS && (s->hi - s->lo) * DAY / SECONDS[k] > (double)wanted) {
         k++;
     }
-    for (double at = ceil(s->lo * DAY / SECONDS[k]) * SECONDS[k]; at <= s->hi * DAY && s->count < TACET__TICKS;
-         at += SECONDS[k]) {
+    double at = ceil(s->lo * DAY / SECONDS[k]) * SECONDS[k];
+    while (at <= s->hi * DAY && s->count < TACET__TICKS) {
         const int second = (int)fmod(fmod(at, DAY) + DAY, DAY);
         s->ticks[s->count] = at / DAY;
         (void)snprintf(s->texts[s->count++], sizeof s->texts[0], SECONDS[k] < 60 ? "%02d:%02d:%02d" : "%02d:%02d",
                        second / 3600, second / 60 % 60, second % 60);
+        at += SECONDS[k];
     }
 }
 
@@ -174,10 +175,12 @@ static void date_ticks(tacet__scale *s, double lo, double hi, size_t wanted) {
     }
     if (months < (double)wanted) {
         const double step = fmax(1, round_step((s->hi - s->lo) / (double)wanted));
-        for (double day = ceil(s->lo); day <= s->hi && s->count < TACET__TICKS; day += step) {
+        double day = ceil(s->lo);
+        while (day <= s->hi && s->count < TACET__TICKS) {
             kind->print(&column, text, day);
             s->ticks[s->count] = day;
             (void)snprintf(s->texts[s->count++], sizeof s->texts[0], "%.10s", text);
+            day += step;
         }
         return;
     }

@@ -138,7 +138,7 @@ static void tick_text(tacet__text *t, const char *words, double room) {
     for (size_t end = 1; words[end - 1] != '\0' && end < sizeof kept; end++) {
         char piece[32];
         (void)snprintf(piece, sizeof piece, "%.*s", (int)end, words);
-        if (((unsigned char)words[end] & 0xc0) != 0x80 && (end <= 1 || text_width(piece) + LETTER <= room)) {
+        if ((end <= 1 || text_width(piece) + LETTER <= room) && ((unsigned char)words[end] & 0xc0) != 0x80) {
             memcpy(kept, piece, sizeof kept);
         }
     }

@@ -15,8 +15,8 @@
 
 typedef tacet__figure_column column;
 
-#define ONE_MORE(kind) +1
-enum { KIND_COUNT = 0 TACET_SPACE_KINDS(ONE_MORE) };
+#define PLACE_OF(kind) PLACE_##kind,
+enum { TACET_SPACE_KINDS(PLACE_OF) KIND_COUNT };
 
 /* A cell as a number of a record: a level's index, a date's day. NaN: it is none. */
 static double cell_of(const column *c, const json_t *value) {

@@ -218,7 +218,7 @@ static bool open_part(part *h, const json_t *data, json_int_t holder, const part
 }
 
 static void close_part(part *h) {
-    for (size_t i = 0; i < h->count; i++) {
+    for (size_t i = 0; h->sides != NULL && i < h->count; i++) {
         json_decref(h->sides[i].levels);
     }
     free(h->cells);

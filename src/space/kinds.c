@@ -316,7 +316,7 @@ static const tacet_space_traits UNKNOWN = {.days = "",
 
 #define ENTRY(kind) [TACET_SPACE_##kind] = &KIND_##kind,
 static const tacet_space_traits *const TABLE[] = {TACET_SPACE_KINDS(ENTRY)};
-enum { KINDS = sizeof TABLE / sizeof *TABLE };
+enum { KINDS = sizeof TABLE / sizeof TABLE[0] };
 
 const tacet_space_traits *tacet_space_traits_of(const tacet_space_column *column) {
     const size_t kind = (size_t)column->kind;

@@ -17,8 +17,9 @@ printf '%s\n' 'x = c->kind == TACET_SPACE_LOG;' 'case TACET_MECHANISM_L2:' 'c->k
 [ "$(asked "$trial" | wc -l)" -eq 3 ] || { echo "the check does not see what it should"; exit 1; }
 # Which kinds the check knows by name are all there are.
 for name in $(sed -n 's/^ *X(\([A-Z_0-9]*\)[,)].*/\1/p' include/tacet/space/space.h src/dp/mechanism.h); do
-    grep -q "[(|]$name[|)]" "$0" || { echo "$name is not known to this check: name it there"; exit 1; }
+    grep -q "[(|]${name}[|)]" "$0" || { echo "$name is not known to this check: name it there"; exit 1; }
 done
+# shellcheck disable=SC2046 # no file's name has a blank
 found=$(asked $(find src cli lab -name '*.[ch]' ! -path 'src/dp/mechanisms/*' ! -path src/space/kinds.c ! -path src/space/short.c))
 if [ -n "$found" ]; then
     echo "$found"
@@ -26,6 +27,7 @@ if [ -n "$found" ]; then
     exit 1
 fi
 # A policy that no list has is served by nobody.
+# shellcheck disable=SC2046
 policies=$(sed -n -e 's/^const tacet__policy_kind \(tacet__[a-z_]*\) = .*/\1/p' -e 's/^LOCAL_KIND(\([a-z_]*\),.*/tacet__policy_\1/p' \
     $(find src/service -name '*.c'))
 [ "$(echo "$policies" | wc -l)" -ge 9 ] || { echo "the check does not see the policies"; exit 1; }

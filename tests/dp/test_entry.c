@@ -154,7 +154,7 @@ TEST(test_equal) {
     for (size_t i = 0; i < TACET__CHARGE_TEXTS; i++) {
         static const char *const OTHER = "something else";
         b = a;
-        memcpy((char *)&b + tacet__charge_fields[i].at, &OTHER, sizeof OTHER);
+        memcpy((unsigned char *)&b + tacet__charge_fields[i].at, &OTHER, sizeof(char *));
         assert_false(tacet__charge_equal(&a, &b));
     }
     b = a;

@@ -64,6 +64,7 @@ refused "" "which mechanism"
 printf 'x\n1\n2\n3\n' >"$work/t.csv"
 "$bin/tacet" curate --values-unprotected --data "$work/t.csv" --inputs x --bounds x=0:5 --unit x=1 --eps 1 --budget-eps 4 --out "$work/r" >/dev/null 2>&1 || fail "no ledger"
 book=$work/t.csv.ledger.db
+# shellcheck disable=SC2120 # expect passes them
 choose() { "$bin/tacet" calibrate select --eps 1 --mean-runs 10 --ledger "$book" "$@"; }
 choose | grep -q '^entry  *[0-9]' || fail "a choice is not entered"
 choose >/dev/null || fail "the same choice again is refused"

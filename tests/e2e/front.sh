@@ -56,7 +56,7 @@ for program in "$bin"/tacet-*; do
     [ -x "$program" ] || continue
     name=$(basename "$program")
     front=tacet
-    [ "$name" != tacet-lab ] || front=tacet-lab # its commands are typed after its own name
+    [ "$name" != tacet-lab ] || front="tacet-lab" # its commands are typed after its own name
     expect 2 "$program"
     quiet_out "$name without a command"
     expect 2 "$program" no-such-command

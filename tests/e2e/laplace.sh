@@ -30,7 +30,7 @@ totals() { # totals EPS: what the ledger says, and that it verifies
 "$curator" init --dir "$work/keys" >/dev/null
 
 # Pure eps: 3 for the release, and 0.5 for the dearest record that is measured.
-values= curate release --queries 20 --eps-output 0.5 --range 0:1
+values='' curate release --queries 20 --eps-output 0.5 --range 0:1
 grep -q '"mechanism":"laplace","private":true,"eps":3.0,"delta":0.0,' "$work/json" || fail "the release: $(cat "$work/json")"
 grep -q '"scale": 0.33333' "$work/release/manifest.json" || fail "the manifest has no scale"
 totals 3

@@ -94,12 +94,12 @@ curate 0 l --data t.csv --ledger l.db --new-budget test --person who --rows-per-
 [ "$(spent l.db)" = "4 4e-06" ] || fail "l2: $(spent l.db)"
 
 # The desk answers for the rows that were released, and measured values of a person's rows add up too.
-values= curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --range 0:100
+values='' curate 0 desk --data t.csv --ledger desk.db --new-budget test --person who --rows-per-person 2 --eps-output 0.5 --range 0:100
 grep -q 'measured values: each randomised with eps 0.5' said || fail "measured values are not randomised: $(cat said)"
 [ "$(field desk/manifest.json rows)" = 43 ] || fail "two rows each: $(field desk/manifest.json rows)"
 
 # What is wrong is said, and nothing is made. To go on with a warning is not to let measured values leave as they are.
-values= curate 2 bad --data t.csv --ledger no.db --yes
+values='' curate 2 bad --data t.csv --ledger no.db --yes
 grep -q 'say what becomes of measured values' err || fail "measured values left without a word: $(cat err)"
 curate 2 bad --data t.csv --ledger no.db --person who
 curate 2 bad --data t.csv --ledger no.db --rows-per-person 2

@@ -45,9 +45,9 @@ same "a name with a quote" $A --contexts 'how; many"' --levels 'variant=A|B,how;
 same "a number" $A --contexts age --levels "variant=A|B" --bounds age=0:90
 same "numbers of all types" $A --contexts kind,x,share --levels "variant=A|B,kind=new|old" --bounds x=0:1,share=0:142
 variant='{"name":"variant","kind":"category","levels":["A","B"]}'
-echo '{"columns":['$variant',{"name":"visits","kind":"integer","bounds":[0,36]},{"name":"half","kind":"integer","bounds":[0,14]}]}' >whole.json
+echo '{"columns":['"$variant"',{"name":"visits","kind":"integer","bounds":[0,36]},{"name":"half","kind":"integer","bounds":[0,14]}]}' >whole.json
 same "whole numbers" $A --contexts visits,half --space whole.json
-echo '{"columns":['$variant',{"name":"day","kind":"date","bounds":["2020-01-01","2021-11-30"]},{"name":"price","kind":"log","bounds":[0.5,75]}]}' >days.json
+echo '{"columns":['"$variant"',{"name":"day","kind":"date","bounds":["2020-01-01","2021-11-30"]},{"name":"price","kind":"log","bounds":[0.5,75]}]}' >days.json
 same "days and a price" $A --contexts day,price --space days.json
 same "numbers as actions" --actions z --contexts kind --levels "kind=new|old" --bounds z=0:1 --reward y --range 0:1
 same "a wider range" --actions variant --contexts age --levels "variant=A|B" --bounds age=0:90 --reward z --range -0.3:0.7

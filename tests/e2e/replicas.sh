@@ -7,7 +7,6 @@
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 chmod 0711 "$work"
-pid1="" pid2="" pid3=""
 store=$TACET_TEST_POSTGRES
 keys=$work/keys
 tacet server init --dir "$keys" --host 127.0.0.1 >/dev/null

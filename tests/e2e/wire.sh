@@ -198,7 +198,7 @@ down
 
 # With private outputs an evaluator that fails for one record and not for the other: the same status, the same header fields,
 # the same members of the body, the same kind of entry. The curator's own log tells them apart.
-values= make_release "$work/private" --new-budget "a test" --ledger "$work/private/ledger.db" --queries 3 --eps-output 1 --range 0:20 >/dev/null
+values='' make_release "$work/private" --new-budget "a test" --ledger "$work/private/ledger.db" --queries 3 --eps-output 1 --range 0:20 >/dev/null
 serve --release "$work/private" --data "$work/data.csv" --evaluate 'awk -F, "NR==2 {if (\$1 == 2) exit 43; print \$3}"'
 for row in 1 2; do
     got=$(request -D "$work/head" -H "Authorization: Bearer $token" -d "{\"ticket\":\"q$row\",\"row\":$row}" "$url/v1/queries")

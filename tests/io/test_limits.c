@@ -169,7 +169,7 @@ TEST(test_what_is_no_request_is_refused_and_closed) {
 static void more_memory(int signal) {
     const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
     (void)signal;
-    (void)setrlimit(RLIMIT_AS, &none);
+    (void)setrlimit(RLIMIT_AS, &none); /* NOLINT(bugprone-signal-handler,cert-sig30-c): a system call, nothing more */
 }
 
 /* GMP, which TLS computes with, would end the process. */

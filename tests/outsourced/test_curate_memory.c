@@ -204,8 +204,8 @@ TEST(a_persons_price_is_what_the_ledger_has) {
     static const char *const SPACES[] = {
         "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5}]}",
         "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},{\"name\":\"k\",\"levels\":[\"a\",\"b\"]}]}",
-        "{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},{\"name\":\"k\",\"levels\":[\"a\",\"b\"]},"
-        "{\"name\":\"l\",\"levels\":[\"a\",\"b\",\"c\"]}]}"};
+        ("{\"columns\":[{\"name\":\"age\",\"bounds\":[0,100],\"unit\":5},{\"name\":\"k\",\"levels\":[\"a\",\"b\"]},"
+         "{\"name\":\"l\",\"levels\":[\"a\",\"b\",\"c\"]}]}")};
     static const tacet_curate_mechanism SHIPPED[] = {TACET_CURATE_GAUSSIAN, TACET_CURATE_LAPLACE, TACET_CURATE_L2};
     enum { PERSON_ROWS = 3 };
     fixture *f = *state;

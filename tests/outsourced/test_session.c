@@ -124,6 +124,7 @@ TEST(a_state_goes_on_with_more_queries) {
         char folder[512];
         tacet_session_settings s;
         OWN_FOLDER const char *top = settings_of(&s, folder, k);
+        assert_non_null(top);
         fill(&w);
         s.initial = 4;
         s.queries = 9;

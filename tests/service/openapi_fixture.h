@@ -112,7 +112,7 @@ __attribute__((format(printf, 3, 4))) static void command(char *line, size_t roo
     va_end(arguments);
     FILE *pipe = popen(text, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);
-    char first[256] = "";
+    char first[4096] = "";
     char rest[256];
     if (fgets(first, sizeof first, pipe) != NULL) {
         while (fgets(rest, sizeof rest, pipe) != NULL) {

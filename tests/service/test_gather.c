@@ -434,6 +434,7 @@ TEST(test_lists_hold_up_no_other_study) {
     thread_stands = thread_goes_on = false;
     lists_before = 0;
     OWN_JOB tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &thread_stands);
+    assert_non_null(still);
     job_wait(&thread_stands);
     for (size_t i = 0; i < LISTS; i++) {
         lists[i] = submit(e, 0, TACET__JOB_EVENTS, count_list, &done[i]);

@@ -104,6 +104,7 @@ TEST(test_not_more) {
     OWN_STUDY_ROW tacet__study study;
     OWN_STUDIES tacet__studies *s = serve(&study);
     char sql[128];
+    assert_non_null(s);
     /* A ledger, as the trusted role makes it. */
     const tacet__db_settings making = {.create = true, .busy_ms = 1000};
     tacet__db *db = NULL;

@@ -91,12 +91,13 @@ static void compare_lists(void) {
 }
 
 static void compare_command(const char *words) {
-    char text[2][256];
+    char text[4096];
     for (size_t k = 0; k < 2; k++) {
-        command(text[k], sizeof text[k], "study %s --study %s --store %s --json", words, STUDIES[k], store);
-        OWN_JSON json_t *value = json_loads(text[k], 0, NULL);
-        assert_null(strstr(text[k], "observed"));
-        assert_null(strstr(text[k], "\"open\""));
+        command(text, sizeof text, "study %s --study %s --store %s --json", words, STUDIES[k], store);
+        OWN_JSON json_t *value = json_loads(text, 0, NULL);
+        assert_non_null(value); /* the whole of it */
+        assert_null(strstr(text, "observed"));
+        assert_null(strstr(text, "\"open\""));
     }
 }
 

@@ -353,6 +353,7 @@ TEST(test_projection) {
     OWN_STUDIES tacet__studies *s = open_store();
     OWN_STUDY_ROW tacet__study pad =
         add(s, "pad", TACET__STUDY_LOCAL, true); /* so that the numbers of the two sides differ */
+    (void)pad;
     for (int shown = 0; shown < 2; shown++) {
         OWN_STUDY_ROW tacet__study study = add(s, shown ? "shown" : "hidden", TACET__STUDY_CENTRAL, shown);
         OWN_STUDIES tacet__studies *o = open_with(true, false, 1000);

@@ -202,7 +202,7 @@ TEST(the_best_point_is_told_in_its_own_units) {
     assert_true(json_equal(shown, point));
     free(last.point);
     json_t *const all[] = {before, after, best, again, status, release, shown};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         json_decref(all[i]);
     }
     tacet_study_close(study);

@@ -4,5 +4,5 @@
 
 #include <tacet/space/space.h>
 
-#define TEST_REAL(called, low, high, one)                                                                              \
+#define TEST_REAL(called, low, high, one) /* NOLINTNEXTLINE(bugprone-macro-parentheses): a text takes none */          \
     { .name = called, .lo = (low), .hi = (high), .unit = (one), .others = TACET_SPACE_NONE }

@@ -107,7 +107,7 @@ tacet_kernel *test_kernel(const char *name, size_t d, double lengthscale);
 /* Before a variable: freed, closed or removed where it goes out of scope, the last one first. More in support/gate.h
  * and in the fixtures, each with a line TEST_OWNS. */
 #define TEST_OWNS(name, type, end)                                                                                     \
-    static inline void test_own_##name(type *p) {                                                                      \
+    static inline void test_own_##name(__typeof__(type) *p) {                                                          \
         end(*p);                                                                                                       \
     }
 #define OWN_BLOB __attribute__((cleanup(tacet_blob_clear)))

@@ -12,7 +12,7 @@
 
 size_t tacet__ab_level(const tacet_ab_table *t, size_t c, size_t j) {
     for (size_t k = 0; k < j; k++) {
-        c /= t->levels[k];
+        c /= t->levels[k]; /* NOLINT(clang-analyzer-core.DivideZero): a column has levels */
     }
     return c % t->levels[j];
 }
@@ -90,8 +90,10 @@ static void set_counts(tacet__ab_data *d, double *contexts, double *fit, double 
         d->q[c] = contexts[c] / total;
         d->q_sd[c] = sqrt(d->q[c] * (1 - d->q[c]) / t->rows + v * (double)d->A / (t->rows * t->rows));
     }
-    for (size_t i = 0; i < d->K; i++) {
-        fit[i] = t->rows * d->q[i / d->A] * actions[i % d->A] / all;
+    for (size_t c = 0; c < d->C; c++) {
+        for (size_t a = 0; a < d->A; a++) {
+            fit[c * d->A + a] = t->rows * d->q[c] * actions[a] / all;
+        }
     }
     shrink(d->n, fit, d->K, v);
 }

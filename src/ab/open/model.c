@@ -70,7 +70,7 @@ static double variance_of(const tacet_ab_facts *f) {
             up += released[i];
             rows += plan->study ? released[i] + released[plan->cells + i] : 0;
         }
-        inner += released[plan->numbers - 1] * (TACET_AB_SPREAD_PARTS / 4);
+        inner += released[plan->numbers - 1] * (TACET_AB_SPREAD_PARTS / 4.0);
     }
     rows = fmax(rows, 1);
     const double p = fmin(fmax(up / rows, 0), 1);
@@ -115,10 +115,10 @@ static void set_unit(tacet_ab_posterior *p, double lo, double unit) {
     }
     tacet_ab_estimate *const values[] = {&p->rule_value, &p->single_value, &p->logged_value, &p->uniform_value};
     tacet_ab_estimate *const gains[] = {&p->over_single, &p->over_logged, &p->over_uniform};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         convert(values[i], lo, unit);
     }
-    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
+    for (size_t i = 0; i < sizeof gains / sizeof gains[0]; i++) {
         convert(gains[i], 0, fabs(unit));
     }
 }
@@ -346,7 +346,7 @@ static void ask_best(asking *q, double *best, double *mean, double *sd, const do
     for (size_t j = 0; j < plan->action_columns; j++) {
         /* without bins: the rule that the claims are of */
         best[j] = plan->smooth
-                      ? value_at(plan, j, top % places_of(plan, j))
+                      ? value_at(plan, j, top % places_of(plan, j)) /* NOLINT(clang-analyzer-core.DivideZero): > 0 */
                       : tacet_ab_plan_value(plan, q->m->posterior.rule[tacet_ab_plan_context(plan, context)], j);
         top /= places_of(plan, j);
     }

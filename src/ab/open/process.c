@@ -161,18 +161,19 @@ static tacet_status weigh_models(process *k, tacet_error *err) {
 
 /* How far rewards scatter about the function: what suits the likeliest model best, from all that they scatter down. */
 static tacet_status find_within(process *k, tacet_error *err) {
-    double most = -INFINITY, best = k->s->spread, like = 0;
+    double most = -INFINITY, x = k->s->spread, best = x, like = 0;
     size_t top = 0;
-    set_within(k, k->s->spread);
+    set_within(k, x);
     tacet_status status = weigh_models(k, err);
     for (size_t m = 0; m < MODELS; m++) {
         top = k->weight[m] > k->weight[top] ? m : top;
     }
-    for (double x = k->s->spread; x > WITHIN_LEAST * k->s->spread && status == TACET_OK; x *= 0.5) {
+    while (x > WITHIN_LEAST * k->s->spread && status == TACET_OK) {
         set_within(k, x);
         status = factor(k, top, &like, err);
         best = like > most ? x : best;
         most = fmax(like, most);
+        x *= 0.5;
     }
     set_within(k, best);
     return status;

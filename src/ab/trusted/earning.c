@@ -469,7 +469,7 @@ static size_t learnt(const void *self) {
 
 static void visit_receipt(const earning *u, tacet__state *s, tacet_receipt *r) {
     uint64_t entry = r->entry;
-    size_t grid = (size_t)(r->grid_exponent + 2000);
+    size_t grid = (size_t)r->grid_exponent + 2000;
     tacet__state_f64(s, "scale", &r->scale, 0, 1e300);
     tacet__state_f64(s, "sensitivity", &r->sensitivity, u->plan.sensitivity, 1e300);
     tacet__state_size(s, "grid", &grid, 4000);

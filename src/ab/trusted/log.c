@@ -218,7 +218,10 @@ static tacet_status open_log(tacet_ab_log **out, tacet_ab_log *l, uint64_t rows,
 static tacet_status open_database(tacet_ab_log **out, const char *url, const tacet_ab_question *q, tacet_error *err) {
     tacet_ab_log *l = NULL;
     uint64_t rows = 0;
-    tacet_status status = q->person != NULL ? tacet__ab_no_persons(err) : tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
+    if (q->person != NULL) {
+        return tacet__ab_no_persons(err);
+    }
+    tacet_status status = tacet__ab_log_make(&l, NULL, NULL, 0, q, err);
     if (status == TACET_OK && l->plan.money) {
         status =
             tacet__fail(err, TACET_UNSUPPORTED,

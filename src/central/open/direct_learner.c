@@ -330,7 +330,7 @@ static size_t draw_candidates(tacet__direct_learner *l, const uint64_t *open, si
         }
         l->candidates[n++] = l->codes[top[found]];
     }
-    for (size_t i = 0; !l->every && i < AROUND - BEST; i++) {
+    for (size_t i = 0; found > 0 && i < AROUND - BEST; i++) {
         l->candidates[n++] = tacet__arms_neighbour(&l->arms, l->codes[top[i % found]], REACH[i / BEST % 4], coin);
     }
     while (!l->every && n < ANYWHERE + AROUND) {

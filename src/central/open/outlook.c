@@ -34,7 +34,8 @@ static uint64_t best_each(double *gain, uint64_t rounds, double eps) {
     for (uint64_t each = least; each == least || each <= rounds / 2; each++) {
         /* The noise of rewards counts for nothing here: it is averaged over other points as well as over visits. */
         const double scale = 1 / (eps * (double)each), var = EACH_SPREAD + 2 * scale * scale;
-        const double now = largest_of((double)(rounds / each)) * EACH_SPREAD / sqrt(var);
+        const uint64_t points = rounds / each;
+        const double now = largest_of((double)points) * EACH_SPREAD / sqrt(var);
         if (now > *gain) {
             *gain = now;
             best = each;

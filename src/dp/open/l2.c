@@ -218,10 +218,12 @@ static void find_shift(covered *out) {
     double step = 4 * ROUGHLY; /* more cells give a smaller bound, and so a larger shift */
     hi = lo * (1 + step);
     upper = NAN;
-    for (double at; (at = bound(&law, hi, eps, n, delta)) <= delta; hi = lo * (1 + step)) {
+    double at;
+    while ((at = bound(&law, hi, eps, n, delta)) <= delta) {
         lo = hi;
         upper = at;
         step *= 4;
+        hi = lo * (1 + step);
     }
     out->shift = narrow(&law, lo, &hi, &upper, eps, delta, n, CLOSELY);
     out->upper = isnan(upper) ? bound(&law, out->shift, eps, n, delta) : upper;

@@ -96,7 +96,7 @@ void tacet__address_text(char out[TACET__ADDRESS_TEXT], const unsigned char addr
     static const unsigned char MAPPED[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     const bool four = memcmp(address, MAPPED, sizeof MAPPED) == 0;
     if (inet_ntop(four ? AF_INET : AF_INET6, address + (four ? sizeof MAPPED : 0), out, TACET__ADDRESS_TEXT) == NULL) {
-        (void)strcpy(out, "-");
+        memcpy(out, "-", sizeof "-");
     }
 }
 

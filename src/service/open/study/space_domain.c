@@ -139,9 +139,10 @@ json_t *tacet__space_domain_json(const tacet__definition *def) {
 
 tacet_central_arms tacet__definition_arms(const tacet__definition *def) {
     tacet__lattice l;
-    return def->space.count > 0 && tacet__lattice_init(&l, &def->space)
-               ? (tacet_central_arms){.space = &def->space}
-               : (tacet_central_arms){.points = def->points, .dims = def->d, .count = def->count};
+    if (def->space.count > 0 && tacet__lattice_init(&l, &def->space)) {
+        return (tacet_central_arms){.space = &def->space};
+    }
+    return (tacet_central_arms){.points = def->points, .dims = def->d, .count = def->count};
 }
 
 bool tacet__domain_point(const tacet__definition *def, double *action, double *record, uint64_t index) {
