@@ -97,10 +97,10 @@ peers: build
 	@bench/peers/run --commit $$(git rev-parse --short=10 HEAD) --markdown docs/benchmarks.md
 
 reproduction: build
-	@build/bin/tacet-lab repro all --quick --datasets $(DATA) --out build/reproduction --commit $$(git rev-parse --short=10 HEAD) --markdown docs/reproduction.md
+	@OPENBLAS_CORETYPE=Haswell build/bin/tacet-lab repro all --quick --datasets $(DATA) --out build/reproduction --commit $$(git rev-parse --short=10 HEAD) --markdown docs/reproduction.md
 
 robustness: build
-	@tools/robustness --out build/robustness --commit $$(git rev-parse --short=10 HEAD) --markdown docs/robustness.md
+	@OPENBLAS_CORETYPE=Haswell tools/robustness --out build/robustness --commit $$(git rev-parse --short=10 HEAD) --markdown docs/robustness.md
 
 scaling: setup-tests python
 	@/usr/bin/python3 bench/scaling.py --commit $$(git rev-parse --short=10 HEAD) --markdown docs/scaling.md

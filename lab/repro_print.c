@@ -309,7 +309,8 @@ static void markdown_head(FILE *file, const repro_options *o, const char *comman
     fprintf(file, "# The papers' tables and figures, and ours\n\n");
     paragraph(file, 0,
               "Made by `%s` at commit %s on %s; seed %llu. Do not edit: `make reproduction` makes it, `make check` "
-              "runs some cells again, and fails where they differ.",
+              "runs some cells again, and fails where they differ. Both use OpenBLAS's kernels for Haswell: another "
+              "processor's change the last bits of sums, and so a few cells.",
               command, o->commit != NULL ? o->commit : "(not told)", day, (unsigned long long)o->seed);
     fputc('\n', file);
     paragraph(

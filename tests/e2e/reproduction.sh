@@ -6,7 +6,7 @@
 # cells; tables that take long, or need data, are left to `make reproduction`.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 "$tacet-lab" repro items --json >"$work/items"
-python3 - "$TACET_SOURCE/docs/reproduction.md" "$tacet-lab" "$work" <<'PY' || fail "docs/reproduction.md differs: make reproduction"
+python3 - "$TACET_SOURCE/docs/reproduction.md" "$tacet-lab" "$work" <<'PY' || { [ $? = 77 ] && exit 77; fail "docs/reproduction.md differs: make reproduction"; }
 import json, math, os, random, re, subprocess, sys
 page, lab, work = open(sys.argv[1]).read(), sys.argv[2], sys.argv[3]
 head = re.search(r"Made by `(.*?)` at commit ([0-9a-f]{10}) on (\d{4}-\d\d-\d\d)", " ".join(page[:2000].split()))
@@ -72,6 +72,10 @@ for name, columns in FAST:
                 cells.append((name, i + 1, c + 1, r[0], r[1 + printed + c]))
 if len(cells) < 80:
     sys.exit(f"only {len(cells)} cells found: the check is blind")
+if not re.search(r"\bfma\b.*\bavx2\b", open("/proc/cpuinfo").read()):
+    print("skipped: this processor cannot run OpenBLAS's kernels for Haswell, with which the page was made")
+    sys.exit(77)
+os.environ["OPENBLAS_CORETYPE"] = "Haswell"  # another processor's kernels change the last bits, and so a few cells
 for name, row, column, label, value in random.sample(cells, int(os.environ.get("TACET_CELLS", "4"))):
     print(name, label, "column", column, value, flush=True)
     done = subprocess.run([lab, "repro", name, "--quick", "--cell", f"{row},{column}"],
