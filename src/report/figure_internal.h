@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <tacet/space/space.h>
 
-enum { TACET__FIGURE_WORDS = 256 };
+enum { TACET__FIGURE_WORDS = 320 };
 
 /* A list; NULL: the field is none. A number; NaN: it is none. */
 json_t *tacet__figure_list(const json_t *object, const char *field);
